@@ -1,0 +1,77 @@
+"""What a user can mend (mistakes) and what a user should know (doubts)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Doubt", "Mistake", "QuemError"]
+
+
+@dataclass(frozen=True, order=True)
+class Mistake:
+    """One thing that a user has to mend, and where.
+
+    Parameters
+    ----------
+    path : str
+        The file, as the user named it.
+    line, column : int
+        Counted from 1; 0 where the mistake has no such place. In a CSV file the column is
+        the number of the cell in its row, as a spreadsheet counts.
+    key : str
+        The key of the study file or the cell that is wrong; may be empty.
+    message : str
+        What is wrong and how to mend it.
+    """
+
+    path: str
+    line: int = 0
+    column: int = 0
+    key: str = ""
+    message: str = ""
+
+    def __str__(self) -> str:
+        """``path:line:column: key: message``, leaving out what is not known."""
+        place = self.path
+        if self.line:
+            place += f":{self.line}"
+            if self.column:
+                place += f":{self.column}"
+        return ": ".join(part for part in (place, self.key, self.message) if part)
+
+
+class QuemError(Exception):
+    """Everything that is wrong with what the user gave, all at once.
+
+    Parameters
+    ----------
+    mistakes : iterable of Mistake or str
+        At least one. A bare sentence is a mistake without a place.
+    """
+
+    def __init__(self, mistakes: Iterable[Mistake | str]) -> None:
+        self.mistakes = tuple(
+            Mistake(path="", message=mistake) if isinstance(mistake, str) else mistake
+            for mistake in mistakes
+        )
+        super().__init__("\n".join(map(str, self.mistakes)))
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A warning: the result stands, but its reader must know this.
+
+    Parameters
+    ----------
+    code : str
+        Short and stable, such as ``few-subjects``; listed in ``docs/warnings.md``.
+    message : str
+        One sentence.
+    """
+
+    code: str
+    message: str

@@ -1,0 +1,251 @@
+"""Do the judges agree? Per problem and overall.
+
+One rule for all statistics: ranks are renumbered among the solvers that all compared judges
+ranked. Withheld solvers and solutions that failed are left out, for nobody judged them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import rankdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.experience.cells import Cells
+
+__all__ = ["Agreement", "Concordance", "judge_agreement"]
+
+_MOST_PAIRS = 300
+_STATISTICS = (
+    "kendall_w",
+    "mean_tau_b",
+    "mean_spearman",
+    "krippendorff_alpha",
+    "icc_2_1",
+    "icc_2_k",
+)
+
+
+@dataclass(frozen=True)
+class Concordance:
+    """How well judges agree; NaN where a statistic is undefined.
+
+    Parameters
+    ----------
+    n_judges, n_solutions : int
+    kendall_w : float
+        Kendall's coefficient of concordance, corrected for ties; overall, the mean over
+        problems.
+    mean_tau_b, mean_spearman : float
+        Means over pairs of judges.
+    krippendorff_alpha : float
+        With the ordinal metric.
+    icc_2_1, icc_2_k : float
+        Two-way random effects, absolute agreement, of one judge and of the mean of all.
+    """
+
+    n_judges: int
+    n_solutions: int
+    kendall_w: float = np.nan
+    mean_tau_b: float = np.nan
+    mean_spearman: float = np.nan
+    krippendorff_alpha: float = np.nan
+    icc_2_1: float = np.nan
+    icc_2_k: float = np.nan
+
+    def statistics(self) -> dict[str, float]:
+        """Give the six statistics by name."""
+        return {name: getattr(self, name) for name in _STATISTICS}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The agreement of the judges of a study.
+
+    Parameters
+    ----------
+    problems : dict of str to Concordance
+    overall : Concordance
+    pairs : list of (str, str, str, float, float, int)
+        Problem, two judges, Spearman, tau-b, solutions that both ranked.
+    sampled : bool
+        Whether only a sample of the pairs of judges was looked at.
+    """
+
+    problems: dict[str, Concordance]
+    overall: Concordance
+    pairs: list[tuple[str, str, str, float, float, int]]
+    sampled: bool
+
+
+def judge_agreement(cells: Cells, *, seed: int) -> Agreement:
+    """Measure how well the judges agree.
+
+    Parameters
+    ----------
+    cells : Cells
+    seed : int
+        For the sample of pairs, where there are too many of them.
+    """
+    keep = cells.judged()
+    orders = np.full((len(cells.problems), len(cells.judges), len(cells.solvers)), np.nan)
+    place = (cells.problem[keep], cells.judge[keep], cells.solver[keep])
+    orders[place] = cells.given[keep]
+    rng = np.random.default_rng(seed)
+    problems: dict[str, Concordance] = {}
+    pairs: list[tuple[str, str, str, float, float, int]] = []
+    sampled = False
+    renumbered = []
+    for index, problem in enumerate(cells.problems):
+        judges = np.flatnonzero(np.isfinite(orders[index]).sum(axis=1) > 1)
+        order = orders[index, judges]
+        common = np.isfinite(order).all(axis=0)
+        ranks = rankdata(order[:, common], axis=1) if common.any() else order[:, common]
+        chosen, some = _pairs(len(judges), rng)
+        sampled |= some
+        spearman, tau, both = _correlations(order, chosen)
+        problems[problem] = _concordance(ranks, spearman, tau)
+        # Overall, a judge who did not judge a problem has no ranks there.
+        unit = np.full((len(cells.judges), ranks.shape[1]), np.nan)
+        unit[judges] = ranks
+        renumbered.append(unit)
+        names = [cells.judges[judge] for judge in judges]
+        pairs += [
+            (problem, names[a], names[b], float(r), float(t), int(n))
+            for (a, b), r, t, n in zip(chosen.tolist(), spearman, tau, both, strict=True)
+        ]
+    overall = _overall(problems, np.concatenate(renumbered, axis=1))
+    return Agreement(problems, overall, pairs, sampled)
+
+
+def _pairs(n_judges: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], bool]:
+    """All pairs of judges, or a sample of them, shape (n_pairs, 2)."""
+    first, second = np.triu_indices(n_judges, 1) if n_judges < 10 * _MOST_PAIRS else ([], [])
+    pairs = np.column_stack([first, second]).astype(np.int64)
+    if n_judges < 10 * _MOST_PAIRS and len(pairs) <= _MOST_PAIRS:
+        return pairs, False
+    first = rng.integers(n_judges, size=_MOST_PAIRS)
+    second = (first + rng.integers(1, n_judges, size=_MOST_PAIRS)) % n_judges
+    return np.column_stack([first, second]), True
+
+
+def _correlations(
+    order: NDArray[np.float64], pairs: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Spearman and tau-b of each pair of judges, among the solvers that both ranked."""
+    a, b = order[pairs[:, 0]], order[pairs[:, 1]]
+    both = np.isfinite(a) & np.isfinite(b)
+    compared = both[:, :, np.newaxis] & both[:, np.newaxis, :]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sign_a, sign_b = (
+            np.where(compared, np.sign(o[:, :, np.newaxis] - o[:, np.newaxis, :]), 0)
+            for o in (a, b)
+        )
+        agree = (sign_a * sign_b).sum(axis=(1, 2))
+        untied = (sign_a**2).sum(axis=(1, 2)) * (sign_b**2).sum(axis=(1, 2))
+        tau = agree / np.sqrt(untied)
+        # The sum of a row of signs is twice the centred rank.
+        centred_a, centred_b = sign_a.sum(axis=2), sign_b.sum(axis=2)
+        spread = (centred_a**2).sum(axis=1) * (centred_b**2).sum(axis=1)
+        spearman = (centred_a * centred_b).sum(axis=1) / np.sqrt(spread)
+    return spearman, tau, both.sum(axis=1)
+
+
+def _concordance(
+    ranks: NDArray[np.float64], spearman: NDArray[np.float64], tau: NDArray[np.float64]
+) -> Concordance:
+    m, n = ranks.shape
+    if m < 2 or n < 2:  # noqa: PLR2004  nothing to compare
+        return Concordance(m, n, mean_tau_b=_mean(tau), mean_spearman=_mean(spearman))
+    single, average = _icc(ranks)
+    return Concordance(
+        m,
+        n,
+        kendall_w=_kendall_w(ranks),
+        mean_tau_b=_mean(tau),
+        mean_spearman=_mean(spearman),
+        krippendorff_alpha=_krippendorff(ranks),
+        icc_2_1=single,
+        icc_2_k=average,
+    )
+
+
+def _overall(problems: dict[str, Concordance], units: NDArray[np.float64]) -> Concordance:
+    """Pool the problem x solver units; judges who missed a problem lack its units."""
+    active = np.isfinite(units).any(axis=1)
+    units = units[active]
+    complete = units[:, np.isfinite(units).all(axis=0)]
+    found = list(problems.values())
+    comparable = complete.shape[0] > 1 and complete.shape[1] > 1
+    single, average = _icc(complete) if comparable else (np.nan, np.nan)
+    return Concordance(
+        len(units),
+        units.shape[1],
+        kendall_w=_mean([c.kendall_w for c in found]),
+        mean_tau_b=_mean([c.mean_tau_b for c in found]),
+        mean_spearman=_mean([c.mean_spearman for c in found]),
+        krippendorff_alpha=_krippendorff(units),
+        icc_2_1=single,
+        icc_2_k=average,
+    )
+
+
+def _mean(values: NDArray[np.float64] | list[float]) -> float:
+    known = np.asarray(values, dtype=float)
+    known = known[np.isfinite(known)]
+    return float(known.mean()) if len(known) else np.nan
+
+
+def _kendall_w(ranks: NDArray[np.float64]) -> float:
+    r"""Compute :math:`W = 12 S / (m^2 (n^3 - n) - m \sum (t^3 - t))`."""
+    m, n = ranks.shape
+    spread = ((ranks.sum(axis=0) - m * (n + 1) / 2) ** 2).sum()
+    # t^3 - t of a judge's ties, from the variance that they cost his ranks.
+    ties = (n**3 - n) - 12 * ((ranks - (n + 1) / 2) ** 2).sum(axis=1)
+    most = m**2 * (n**3 - n) - m * ties.sum()
+    return float(12 * spread / most) if most > _ROUNDING else np.nan
+
+
+_ROUNDING = 1e-9
+
+
+def _icc(values: NDArray[np.float64]) -> tuple[float, float]:
+    """ICC(2,1) and ICC(2,k) of judges x units (Shrout & Fleiss 1979)."""
+    k, n = values.shape
+    mean = values.mean()
+    between_units = k * ((values.mean(axis=0) - mean) ** 2).sum() / (n - 1)
+    between_judges = n * ((values.mean(axis=1) - mean) ** 2).sum() / (k - 1)
+    residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + mean
+    error = (residual**2).sum() / ((n - 1) * (k - 1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        bias = (between_judges - error) / n
+        single = (between_units - error) / (between_units + (k - 1) * error + k * bias)
+        average = (between_units - error) / (between_units + bias)
+    return float(single), float(average)
+
+
+def _krippendorff(values: NDArray[np.float64]) -> float:
+    """Krippendorff's alpha of judges x units, ordinal; NaN for missing values."""
+    known = np.isfinite(values)
+    paired = known & (known.sum(axis=0) > 1)
+    if not paired.any():
+        return np.nan
+    levels, code = np.unique(values[paired], return_inverse=True)
+    unit = np.nonzero(paired)[1]
+    n_units, n_levels = values.shape[1], len(levels)
+    counts = np.bincount(unit * n_levels + code, minlength=n_units * n_levels)
+    counts = counts.reshape(n_units, n_levels).astype(float)
+    counts = counts[counts.sum(axis=1) > 0]
+    weights = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    coincidences = weights.T @ counts - np.diag(weights.sum(axis=0))
+    totals = coincidences.sum(axis=1)
+    middle = np.cumsum(totals) - totals / 2
+    distance = (middle[:, np.newaxis] - middle) ** 2
+    expected = (np.outer(totals, totals) * distance).sum() / (totals.sum() - 1)
+    if expected <= 0:
+        return np.nan
+    return float(1 - (coincidences * distance).sum() / expected)

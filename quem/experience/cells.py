@@ -1,0 +1,261 @@
+"""Steps 3 and 4: the judged solutions of a study, one a row, with their adjusted ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from quem.experience.ranks import adjusted_ranks, scores, unused_ranks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.experience.ranks import Normalization, Score
+    from quem.rankings import Rankings
+    from quem.study import Declared
+
+__all__ = ["Cells", "Gap", "judged_cells", "score_cells"]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A rank that nobody in the data holds, in one judge's order of one group."""
+
+    judge: str
+    problem: str
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Every judged solution.
+
+    Parameters
+    ----------
+    judges, problems, solvers : tuple of str
+        The ids that the codes stand for.
+    kinds : tuple of str
+        The kind of each solver: subject, system, assisted or withheld.
+    judge, problem, solver : array of int, shape (n,)
+    group : array of int, shape (n,)
+        The ranking (judge, problem and block) that a cell belongs to, from 0.
+    block, occasion : array of int, shape (n,)
+    given : array of float, shape (n,)
+        The rank as the judge wrote it; ``-inf`` for a solution that failed.
+    adjusted : array of float, shape (n,)
+    size : array of int, shape (n,)
+        The number of solutions in the cell's group that count.
+    score : array of float, shape (n,)
+        What is averaged; the adjusted rank unless the settings say otherwise.
+    placed : array of bool, shape (n,)
+        Whether the study and no judge gave the cell its place.
+    gaps : tuple of Gap
+    """
+
+    judges: tuple[str, ...]
+    problems: tuple[str, ...]
+    solvers: tuple[str, ...]
+    kinds: tuple[str, ...]
+    judge: NDArray[np.int64]
+    problem: NDArray[np.int64]
+    solver: NDArray[np.int64]
+    group: NDArray[np.int64]
+    block: NDArray[np.int64]
+    occasion: NDArray[np.int64]
+    given: NDArray[np.float64]
+    adjusted: NDArray[np.float64]
+    size: NDArray[np.int64]
+    score: NDArray[np.float64]
+    placed: NDArray[np.bool_]
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def n_groups(self) -> int:
+        """The number of rankings."""
+        return int(self.group.max()) + 1 if len(self.group) else 0
+
+    def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
+        """Tell which solvers are of one of the kinds, shape (number of solvers,)."""
+        return np.array([kind in kinds for kind in self.kinds], dtype=bool)
+
+    def judged(self) -> NDArray[np.bool_]:
+        """Tell which cells a judge gave a place among solvers who are not withheld."""
+        return ~self.placed & ~self.of_kind("withheld")[self.solver]
+
+    def without(self, drop: NDArray[np.bool_]) -> Cells:
+        """Leave out some cells; the others keep their scores."""
+        names = ("judge", "problem", "solver", "group", "block", "occasion", "given")
+        names += ("adjusted", "size", "score", "placed")
+        return replace(self, **{name: getattr(self, name)[~drop] for name in names})
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the cells as a table: judge, problem, ..., rank, adjusted_rank, score, reason.
+
+        Returns
+        -------
+        DataFrame, shape (n, 9)
+        """
+        kinds = np.array(self.kinds, dtype=object)
+        failed = np.isneginf(self.given)
+        withheld = self.placed & ~failed
+        return pd.DataFrame(
+            {
+                "judge": pd.Categorical.from_codes(self.judge, list(self.judges)),
+                "problem": pd.Categorical.from_codes(self.problem, list(self.problems)),
+                "block": self.block,
+                "occasion": self.occasion,
+                "solver": pd.Categorical.from_codes(self.solver, list(self.solvers)),
+                "kind": kinds[self.solver],
+                "rank": np.where(failed, np.nan, self.given),
+                "adjusted_rank": self.adjusted,
+                "score": self.score,
+                "reason": np.where(failed, "failed", np.where(withheld, "withheld", "")),
+            }
+        ).sort_values(["judge", "problem", "block", "solver"], ignore_index=True)
+
+
+def judged_cells(
+    rankings: Rankings,
+    declared: Declared,
+    *,
+    reference: Literal["all", "humans"] = "all",
+) -> Cells:
+    """Place every solution in its group and give it its adjusted rank.
+
+    Of a group that a judge saw again, only the first occasion counts. A solution that failed
+    is tied last in its group. A withheld solver who is not in the data takes the one rank
+    that its group leaves unused.
+
+    Parameters
+    ----------
+    rankings : Rankings
+    declared : Declared
+        The kinds of the solvers, and which solutions failed.
+    reference : {"all", "humans"}
+        Whom each solution is ranked against.
+
+    Returns
+    -------
+    Cells
+        With ``score`` equal to ``adjusted``.
+    """
+    rows = _first_occasions(rankings)
+    given = np.where(rankings.failed, -np.inf, rankings.rank)
+    if np.isnan(given).any():
+        rows = np.flatnonzero(~np.isnan(given)) if rows is None else rows[~np.isnan(given[rows])]
+    columns = {
+        name: getattr(rankings, name) if rows is None else getattr(rankings, name)[rows]
+        for name in ("judge", "problem", "solver", "block", "occasion")
+    }
+    columns["given"] = given if rows is None else given[rows]
+    columns["placed"] = np.isneginf(columns["given"])
+    columns["group"] = _groups(columns, len(rankings.problems))
+    columns = _with_failed(columns, rankings, declared)
+    columns, gaps = _with_withheld(columns, rankings, declared)
+
+    kinds = tuple(declared.solvers[solver] for solver in rankings.solvers)
+    counted = None
+    if reference == "humans":
+        counted = np.array([kind == "subject" for kind in kinds])[columns["solver"]]
+    adjusted, size = adjusted_ranks(columns["group"], columns["given"], counted)
+    return Cells(
+        rankings.judges,
+        rankings.problems,
+        rankings.solvers,
+        kinds,
+        **columns,
+        adjusted=adjusted,
+        size=size,
+        score=adjusted,
+        gaps=gaps,
+    )
+
+
+def score_cells(cells: Cells, *, score: Score, normalize: Normalization) -> Cells:
+    """Give each cell the score that is averaged (see `quem.experience.ranks.scores`)."""
+    made = scores(cells.adjusted, cells.size, score=score, normalize=normalize)
+    return replace(cells, score=made)
+
+
+def _first_occasions(rankings: Rankings) -> NDArray[np.int64] | None:
+    """Rows of each group's first occasion; None where that is all rows."""
+    if not len(rankings.occasion) or (rankings.occasion == rankings.occasion[0]).all():
+        return None
+    frame = pd.DataFrame({name: getattr(rankings, name) for name in ("judge", "problem", "block")})
+    frame["occasion"] = rankings.occasion
+    first = frame.groupby(["judge", "problem", "block"])["occasion"].transform("min")
+    return np.flatnonzero(first.to_numpy() == rankings.occasion)
+
+
+def _groups(columns: dict[str, NDArray], n_problems: int) -> NDArray[np.int64]:  # type: ignore[type-arg]
+    key = columns["judge"] * max(n_problems, 1) + columns["problem"]
+    block = columns["block"]
+    if len(block) and block.max() > 1:
+        codes, blocks = pd.factorize(block)
+        key = key * len(blocks) + codes
+    return pd.factorize(key)[0].astype(np.int64, copy=False)
+
+
+def _with_failed(
+    columns: dict[str, NDArray],  # type: ignore[type-arg]
+    rankings: Rankings,
+    declared: Declared,
+) -> dict[str, NDArray]:  # type: ignore[type-arg]
+    """Add the solutions that the study declares failed, in every judge's first block."""
+    added = []
+    for problem, solver in sorted(declared.failed):
+        p, s = rankings.problems.index(problem), rankings.solvers.index(solver)
+        here = columns["problem"] == p
+        groups, first = np.unique(columns["group"][here], return_index=True)
+        rows = np.flatnonzero(here)[first]
+        if columns["block"].max(initial=1) > 1:
+            rows = rows[columns["block"][rows] == 1]
+            groups = columns["group"][rows]
+        held = columns["group"][here & (columns["solver"] == s)]
+        new = ~np.isin(groups, held)
+        added.append((rows[new], s, np.full(new.sum(), -np.inf)))
+    return _with_rows(columns, added)
+
+
+def _with_withheld(
+    columns: dict[str, NDArray],  # type: ignore[type-arg]
+    rankings: Rankings,
+    declared: Declared,
+) -> tuple[dict[str, NDArray], tuple[Gap, ...]]:  # type: ignore[type-arg]
+    """Give the withheld solvers the ranks left unused, where each has just one to take."""
+    unused = unused_ranks(columns["group"], columns["given"])
+    withheld = [i for i, s in enumerate(rankings.solvers) if declared.solvers[s] == "withheld"]
+    gaps = []
+    added = []
+    first = np.unique(columns["group"], return_index=True)[1] if unused else []
+    for group, ranks in unused.items():
+        row = int(first[group])
+        away = []
+        if withheld:
+            held = columns["solver"][columns["group"] == group].tolist()
+            away = [solver for solver in withheld if solver not in held]
+        if len(away) == len(ranks) == 1:
+            added.append((np.array([row]), away[0], np.array(ranks, dtype=float)))
+        else:
+            judge = rankings.judges[columns["judge"][row]]
+            gaps.append(Gap(judge, rankings.problems[columns["problem"][row]], tuple(ranks)))
+    return _with_rows(columns, added), tuple(gaps)
+
+
+def _with_rows(
+    columns: dict[str, NDArray],  # type: ignore[type-arg]
+    added: list[tuple[NDArray[np.int64], int, NDArray[np.float64]]],
+) -> dict[str, NDArray]:  # type: ignore[type-arg]
+    """Append cells like the given rows, of another solver and with the given ranks."""
+    if not added:
+        return columns
+    rows = np.concatenate([rows for rows, _, _ in added])
+    columns = {name: np.concatenate([values, values[rows]]) for name, values in columns.items()}
+    start = len(columns["solver"]) - len(rows)
+    columns["solver"][start:] = np.concatenate([np.full(len(r), s) for r, s, _ in added])
+    columns["given"][start:] = np.concatenate([ranks for _, _, ranks in added])
+    columns["placed"][start:] = True
+    return columns

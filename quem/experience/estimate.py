@@ -1,0 +1,200 @@
+"""Step 9: the experience estimate of each system, and its intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+if TYPE_CHECKING:
+    from quem.experience.averages import Averages
+    from quem.experience.skill import SkillFunction
+
+__all__ = ["Calibration", "Estimate", "Interval", "calibrate", "estimate_system"]
+
+Interval = tuple[float, float]
+_UNBOUNDED = (float("nan"), float("nan"))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The inverse regression: average rank on experience, turned around (Fieller).
+
+    Parameters
+    ----------
+    experience : float
+    interval : (float, float)
+        NaN where the interval is unbounded, which is where the slope is not significant.
+    """
+
+    experience: float
+    interval: Interval
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the interval has ends."""
+        return bool(np.isfinite(self.interval).all())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How experienced a system is.
+
+    Parameters
+    ----------
+    system : str
+    average_rank : float
+    n_problems : int
+        Problems it was judged on; 0 where that is unknown.
+    experience : float
+    prediction : (float, float)
+        Where a human peer of that quality would be.
+    mean : (float, float)
+        Where the mean experience at that quality is: the paper's band.
+    calibration : Calibration or None
+        The typical human of that quality; None for forms without an inverse.
+    side : {"inside", "above", "below", "outside"}
+        Against the subjects' range; "outside" where rank and estimate leave it on
+        different sides.
+    bound : float
+        The one-sided prediction bound, above or below the range; else NaN.
+    at_least : tuple of (float, float)
+        Years, and the probability that a human peer has at least so many.
+    """
+
+    system: str
+    average_rank: float
+    n_problems: int
+    experience: float
+    prediction: Interval
+    mean: Interval
+    calibration: Calibration | None
+    side: Literal["inside", "above", "below", "outside"]
+    bound: float
+    at_least: tuple[tuple[float, float], ...]
+
+    def interval(self, kind: str) -> Interval:
+        """Give the interval of a kind: prediction, mean or calibration."""
+        if kind == "calibration":
+            return self.calibration.interval if self.calibration else _UNBOUNDED
+        return self.mean if kind == "mean" else self.prediction
+
+    def headline(self, kind: str) -> float:
+        """Give the experience that goes with an interval of that kind."""
+        if kind == "calibration" and self.calibration:
+            return self.calibration.experience
+        return self.experience
+
+
+def estimate_system(
+    system: str,
+    function: SkillFunction,
+    averages: Averages,
+    *,
+    level: float,
+    at_least: tuple[float, ...],
+) -> Estimate:
+    """Put a system's average rank into the skill function (Hayes & Parzen 1997, step 9).
+
+    The prediction variance is :math:`s^2(1 + x'(X'X)^{-1}x)`, and for a system that was
+    judged on only :math:`P_k` of :math:`P` problems
+    :math:`b^2 \\sigma_P^2 (1/P_k - 1/P)` more.
+
+    Parameters
+    ----------
+    system : str
+        The solver's id.
+    function : SkillFunction
+    averages : Averages
+    level : float
+        Of the intervals, in (0, 1).
+    at_least : tuple of float
+        Years for which the probability of at least so many is wanted.
+    """
+    index = averages.solvers.index(system)
+    x = averages.average[index : index + 1]
+    years = float(function.predict(x)[0])
+    mean_variance = float(function.mean_variance(x)[0])
+    n_problems = int(averages.n_problems[index])
+    extra = 0.0
+    if 0 < n_problems < averages.study_problems and np.isfinite(averages.problem_variance):
+        missing = 1 / n_problems - 1 / averages.study_problems
+        extra = float(function.slope_at(x)[0]) ** 2 * averages.problem_variance * missing
+    error = float(np.sqrt(function.residual_sd**2 + mean_variance + extra))
+    two_sided = float(stdtrit(function.df, (1 + level) / 2))
+    one_sided = float(stdtrit(function.df, level))
+
+    side = _side(function, float(x[0]), years)
+    bound = {"above": years - one_sided * error, "below": years + one_sided * error}
+    half_mean = two_sided * float(np.sqrt(mean_variance))
+    return Estimate(
+        system=system,
+        average_rank=float(x[0]),
+        n_problems=n_problems,
+        experience=years,
+        prediction=(years - two_sided * error, years + two_sided * error),
+        mean=(years - half_mean, years + half_mean),
+        calibration=calibrate(function, float(x[0]), level),
+        side=side,
+        bound=bound.get(side, float("nan")),
+        at_least=tuple((least, _probability(years - least, error, function.df)) for least in at_least),
+    )
+
+
+def calibrate(function: SkillFunction, x: float, level: float) -> Calibration | None:
+    """Regress g(average rank) on experience and invert, with Fieller's interval.
+
+    Parameters
+    ----------
+    function : SkillFunction
+    x : float
+        The system's average rank.
+    level : float
+
+    Returns
+    -------
+    Calibration or None
+        None for polynomials of degree 2 and more.
+    """
+    form = function.form
+    if form.degree > 1:
+        return None
+    g, y = form.transform(function.x), function.y
+    n, df = len(y), len(y) - 2
+    s_yy = float(((y - y.mean()) ** 2).sum())
+    slope = float(((y - y.mean()) * (g - g.mean())).sum()) / s_yy
+    rss = float(((g - g.mean() - slope * (y - y.mean())) ** 2).sum())
+    d = float(form.transform(np.array([x]))[0] - g.mean())
+    if slope == 0:
+        return Calibration(float("nan"), _UNBOUNDED)
+    centre = y.mean() + d / slope
+    noise = stdtrit(df, (1 + level) / 2) ** 2 * rss / df
+    a = slope**2 - noise / s_yy
+    if a <= 0:
+        return Calibration(float(centre), _UNBOUNDED)
+    root = np.sqrt((slope * d) ** 2 - a * (d**2 - noise * (1 + 1 / n)))
+    ends = (y.mean() + (slope * d - root) / a, y.mean() + (slope * d + root) / a)
+    return Calibration(float(centre), (float(min(ends)), float(max(ends))))
+
+
+def _probability(margin: float, error: float, df: int) -> float:
+    """P(a peer has at least `margin` less than the estimate)."""
+    if error == 0:
+        return float(margin >= 0)
+    return float(stdtr(df, margin / error))
+
+
+def _side(
+    function: SkillFunction, x: float, years: float
+) -> Literal["inside", "above", "below", "outside"]:
+    """Where the system is against the subjects' range, in quality and in experience."""
+    best, worst = x >= function.x.max(), x <= function.x.min()
+    if not function.rising:
+        best, worst = worst, best
+    above = best or years > function.y.max()
+    below = worst or years < function.y.min()
+    if above and below:
+        return "outside"
+    return "above" if above else "below" if below else "inside"

@@ -1,0 +1,194 @@
+"""Step 4: adjusted ranks, and the scores made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Normalization", "Score", "adjusted_ranks", "dense_order", "scores", "unused_ranks"]
+
+Score = Literal["rank", "blom"]
+Normalization = Literal["none", "expected", "percentile"]
+
+
+def dense_order(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
+    """Number the distinct values from 0 in increasing order.
+
+    Parameters
+    ----------
+    values : array of float, shape (n,)
+        Anything that can be ordered; ``-inf`` is the lowest.
+
+    Returns
+    -------
+    codes : array of int, shape (n,)
+    n_codes : int
+    """
+    codes, distinct = pd.factorize(values)
+    place = np.empty(len(distinct), dtype=np.int64)
+    place[np.argsort(distinct)] = np.arange(len(distinct))
+    return place[codes], len(distinct)
+
+
+def adjusted_ranks(
+    group: NDArray[np.int64],
+    order: NDArray[np.float64],
+    reference: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    r"""Give each solution of a group its adjusted rank, lowest (worst) first.
+
+    The adjusted rank is the mean of the consecutive positions that a solution's tie group
+    occupies: 1, 1, 2, 2, 2, 3 becomes 1.5, 1.5, 4, 4, 4, 6. Over a group of :math:`n` the
+    ranks sum to :math:`n(n+1)/2`, in whatever way ties were written (Hayes & Parzen 1997,
+    step 4).
+
+    With a `reference`, only the reference solutions are ranked, among themselves; any
+    other solution is located against them,
+    :math:`x = 1 + b (S-1)/S`, with :math:`b` of the :math:`S` reference solutions below it,
+    ties one half.
+
+    Parameters
+    ----------
+    group : array of int, shape (n,)
+        The group (judge, problem, block) of each solution, numbered from 0.
+    order : array of float, shape (n,)
+        The place of each solution in its group; only the order counts.
+    reference : array of bool, shape (n,), optional
+        Which solutions are the reference; all by default.
+
+    Returns
+    -------
+    ranks : array of float, shape (n,)
+        NaN where a group holds no reference solution.
+    sizes : array of int, shape (n,)
+        The number of reference solutions in the solution's group.
+    """
+    if not len(group):
+        return np.empty(0), np.empty(0, dtype=np.int64)
+    by_key, key, n_codes = _sorted_by_order(group, order)
+    ties = _runs(key)
+    group_of_tie = key[ties[:-1]] // n_codes
+    first_tie = _runs(group_of_tie)
+    ties_per_group = np.diff(first_tie)
+    group_start, group_end = ties[first_tie[:-1]], ties[first_tie[1:]]
+
+    if reference is None:
+        counted = np.arange(len(key) + 1)
+    else:
+        counted = np.concatenate([[0], np.cumsum(reference[by_key])])
+    below = counted[ties[:-1]] - np.repeat(counted[group_start], ties_per_group)
+    tied = np.diff(counted[ties])
+    size = np.repeat(counted[group_end] - counted[group_start], ties_per_group)
+
+    members = np.diff(ties)
+    sizes = np.empty(len(key), dtype=np.int64)
+    sizes[by_key] = np.repeat(size, members)
+    ranks = np.empty(len(key))
+    ranks[by_key] = np.repeat(below + (tied + 1) / 2, members)
+    if reference is not None:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            located = 1 + (below + tied / 2) * (size - 1) / size
+        elsewhere = np.empty(len(key))
+        elsewhere[by_key] = np.repeat(located, members)
+        ranks = np.where(reference, ranks, elsewhere)
+    return ranks, sizes
+
+
+def scores(
+    ranks: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    *,
+    score: Score = "rank",
+    normalize: Normalization = "none",
+    largest: int | None = None,
+) -> NDArray[np.float64]:
+    r"""Turn adjusted ranks into the scores that are averaged.
+
+    ``rank`` with ``none`` leaves them as they are (the paper); ``expected`` is
+    :math:`r (N+1)/(n+1)`, ``percentile`` :math:`(r - 1/2)/n`; ``blom`` is the normal score
+    :math:`\Phi^{-1}((r - 3/8)/(n + 1/4))`.
+
+    Parameters
+    ----------
+    ranks, sizes : arrays, shape (n,)
+        As from `adjusted_ranks`.
+    score : {"rank", "blom"}
+    normalize : {"none", "expected", "percentile"}
+    largest : int, optional
+        N, the size of the study's largest group; by default the largest of `sizes`.
+
+    Returns
+    -------
+    array of float, shape (n,)
+    """
+    if score == "blom":
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri((ranks - 0.375) / (sizes + 0.25)), dtype=np.float64)
+    if normalize == "expected":
+        return ranks * ((sizes.max() if largest is None else largest) + 1) / (sizes + 1)
+    if normalize == "percentile":
+        return (ranks - 0.5) / sizes
+    return ranks
+
+
+def unused_ranks(
+    group: NDArray[np.int64], rank: NDArray[np.float64]
+) -> dict[int, list[int]]:
+    """Find the gaps: ranks that nobody holds, in groups of untied whole ranks.
+
+    A gap means that the judge saw a solution which is not in the data.
+
+    Parameters
+    ----------
+    group : array of int, shape (n,)
+    rank : array of float, shape (n,)
+        As the judge wrote them; groups with ties or fractions have no gaps.
+
+    Returns
+    -------
+    dict
+        Group to its unused ranks, increasing; only groups that have any.
+    """
+    if not len(group):
+        return {}
+    at, _, _ = _sorted_by_order(group, rank)
+    group, rank = group[at], rank[at]
+    starts = _runs(group)
+    whole = np.isfinite(rank) & (rank == np.floor(rank))
+    step = np.empty(len(rank))
+    step[1:] = np.diff(rank)
+    # The first of a group is a step from the rank below the lowest possible one.
+    step[starts[:-1]] = np.maximum(rank[starts[:-1]], 1)
+    step[~whole] = np.nan
+    plain = np.logical_and.reduceat(whole & (step > 0), starts[:-1])
+    gap = plain & np.logical_or.reduceat(step > 1, starts[:-1])
+    found = {}
+    for index in np.flatnonzero(gap):
+        held = rank[starts[index] : starts[index + 1]]
+        # A stray 1000000 is a gap of a million ranks; the first thousand tell the story.
+        top = int(min(held[-1], held[0] + len(held) + 1000))
+        unused = set(range(min(1, int(held[0])), top + 1)) - set(held.astype(int).tolist())
+        found[int(group[starts[index]])] = sorted(unused)
+    return found
+
+
+def _runs(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each run of equal values starts, and, last, where the values end."""
+    changes = np.flatnonzero(values[1:] != values[:-1]) + 1
+    return np.concatenate([[0], changes, [len(values)]])
+
+
+def _sorted_by_order(
+    group: NDArray[np.int64], order: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Rows by group and order; the sorted key ``group * n_codes + code``; and n_codes."""
+    codes, n_codes = dense_order(order)
+    key = group * n_codes + codes
+    at = np.argsort(key, kind="stable")
+    return at, key[at], n_codes

@@ -1,0 +1,269 @@
+"""Thousands of skill functions at once, in batched NumPy, and the bootstrap made of them.
+
+statsmodels fits the headline; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtrit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.experience.cells import Cells
+    from quem.experience.skill import SkillForm
+
+__all__ = ["BatchFit", "Bootstrap", "bootstrap", "fit_batch"]
+
+_FEWEST_AVERAGES = 3
+_MOST_CELLS = 20_000_000
+_BATCH = 4_000_000
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class BatchFit:
+    """Skill functions fitted to many weighted samples of subjects.
+
+    Parameters
+    ----------
+    form : SkillForm
+    valid : array of bool, shape (b,)
+        Samples with at least 3 different averages, and enough for the form.
+    coefficients : array of float, shape (b, k)
+        In powers of (g(x) - centre)/scale; NaN where not valid.
+    inverse : array of float, shape (b, k, k)
+        The inverse of X'WX.
+    variance : array of float, shape (b,)
+        Residual variance; NaN where there are no degrees of freedom.
+    df : array of float, shape (b,)
+    centre, scale : array of float, shape (b, 1)
+    """
+
+    form: SkillForm
+    valid: NDArray[np.bool_]
+    coefficients: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    df: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    def _design(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        z = (self.form.transform(x) - self.centre) / self.scale
+        return _powers(z, self.form.n_coefficients)
+
+    def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Experience at the averages `x`, shape (b, m); NaN where not valid."""
+        z = (self.form.transform(x) - self.centre) / self.scale
+        value = np.zeros_like(z)
+        for power in reversed(range(self.form.n_coefficients)):
+            value = value * z + self.coefficients[:, power, np.newaxis]
+        return value
+
+    def half_width(self, x: NDArray[np.float64], level: float) -> NDArray[np.float64]:
+        """Half of the prediction interval at `x`, shape (b, m)."""
+        design = self._design(x)
+        leverage = np.einsum("bmi,bij,bmj->bm", design, self.inverse, design)
+        with np.errstate(invalid="ignore"):
+            error = np.sqrt(self.variance[:, np.newaxis] * (1 + leverage))
+            return np.asarray(stdtrit(self.df, (1 + level) / 2)[:, np.newaxis] * error)
+
+
+def fit_batch(
+    form: SkillForm,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> BatchFit:
+    """Fit a skill function to each weighted sample.
+
+    Parameters
+    ----------
+    form : SkillForm
+    x : array of float, shape (b, n)
+        Averages of the n subjects in each sample; NaN leaves one out.
+    y : array of float, shape (n,)
+        Their experience.
+    weights : array of float, shape (b, n)
+        How often each subject is in each sample.
+    """
+    weights = np.where(np.isfinite(x), weights, 0.0)
+    valid = _distinct(x, weights) >= max(_FEWEST_AVERAGES, form.n_coefficients)
+    x = np.where(weights > 0, x, 1.0)
+    n = weights.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        g = form.transform(x)
+        centre = (weights * g).sum(axis=1, keepdims=True) / n[:, np.newaxis]
+        deviation = g - centre
+        spread = (weights * deviation**2).sum(axis=1, keepdims=True) / n[:, np.newaxis]
+        scale = np.where(valid[:, np.newaxis], np.sqrt(spread), 1.0)
+        z = deviation / scale
+    k = form.n_coefficients
+    moments = np.empty((len(x), 2 * k - 1))
+    products = np.empty((len(x), k))
+    term = weights
+    for power in range(2 * k - 1):
+        moments[:, power] = term.sum(axis=1)
+        if power < k:
+            products[:, power] = term @ y
+        term = term * z
+    gram = moments[:, np.add.outer(np.arange(k), np.arange(k))]
+    gram[~valid] = np.eye(k)
+    inverse = np.linalg.inv(gram)
+    coefficients = np.einsum("bij,bj->bi", inverse, products)
+    coefficients[~valid] = np.nan
+    df = n - k
+    fit = BatchFit(form, valid, coefficients, inverse, np.empty(0), df, centre, scale)
+    residual = y - fit.predict(np.where(valid[:, np.newaxis], x, np.nan))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = np.where(df > 0, (weights * residual**2).sum(axis=1) / df, np.nan)
+    return BatchFit(form, valid, coefficients, inverse, variance, df, centre, scale)
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How the estimates scatter when judges, problems and subjects are drawn anew.
+
+    A sensitivity figure: as an interval it covers too little (METHOD of the package docs).
+
+    Parameters
+    ----------
+    replicates, discarded : int
+        Drawn, and of them discarded for fewer than 3 different averages.
+    intervals : dict of str to (float, float)
+        Percentile interval of each system's estimate.
+    spread : dict of str to float
+        Standard deviation of each system's estimate.
+    """
+
+    replicates: int
+    discarded: int
+    intervals: dict[str, tuple[float, float]]
+    spread: dict[str, float]
+
+
+def bootstrap(
+    cells: Cells,
+    experience: NDArray[np.float64],
+    form: SkillForm,
+    *,
+    replicates: int,
+    level: float,
+    seed: int,
+) -> Bootstrap | None:
+    """Draw judges, problems and subjects with replacement, and estimate each system anew.
+
+    A solver left without ranks is dropped from that replicate; a replicate with fewer than
+    3 different averages is discarded and counted.
+
+    Parameters
+    ----------
+    cells : Cells
+    experience : array of float, shape (n_solvers,)
+    form : SkillForm
+    replicates : int
+    level : float
+    seed : int
+
+    Returns
+    -------
+    Bootstrap or None
+        None where the study is too large to hold as judges x problems x solvers.
+    """
+    subjects = np.flatnonzero(cells.of_kind("subject"))
+    systems = np.flatnonzero(cells.of_kind("system"))
+    subjects = subjects[np.isin(subjects, cells.solver)]
+    wanted = np.concatenate([subjects, systems])
+    n_judges, n_problems = len(cells.judges), len(cells.problems)
+    if n_judges * n_problems * len(wanted) > _MOST_CELLS:
+        return None
+    total, count = _tensor(cells, wanted)
+    rng = np.random.default_rng(seed)
+    found, discarded = [], 0
+    step = max(1, _BATCH // max(n_judges, n_problems * len(wanted)))
+    for start in range(0, replicates, step):
+        size = min(step, replicates - start)
+        judges, problems = _drawn(rng, n_judges, size), _drawn(rng, n_problems, size)
+        average = _averages(total, count, judges, problems)
+        fit = fit_batch(
+            form,
+            average[:, : len(subjects)],
+            experience[subjects],
+            _drawn(rng, len(subjects), size),
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found.append(fit.predict(average[:, len(subjects) :])[fit.valid])
+        discarded += int((~fit.valid).sum())
+    estimates = np.concatenate(found) if found else np.empty((0, len(systems)))
+    intervals, spread = {}, {}
+    for column, system in enumerate(systems):
+        known = estimates[np.isfinite(estimates[:, column]), column]
+        if len(known) > 1:
+            low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+            intervals[cells.solvers[system]] = (float(low), float(high))
+            spread[cells.solvers[system]] = float(known.std(ddof=1))
+    return Bootstrap(replicates, discarded, intervals, spread)
+
+
+def _tensor(
+    cells: Cells, wanted: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum of scores and number of cells, shape (n_judges, n_problems, len(wanted))."""
+    place = np.full(len(cells.solvers), -1)
+    place[wanted] = np.arange(len(wanted))
+    column = place[cells.solver]
+    keep = (column >= 0) & np.isfinite(cells.score)
+    shape = (len(cells.judges), len(cells.problems), len(wanted))
+    key = (cells.judge[keep] * shape[1] + cells.problem[keep]) * shape[2] + column[keep]
+    size = shape[0] * shape[1] * shape[2]
+    total = np.bincount(key, cells.score[keep], minlength=size).reshape(shape)
+    return total, np.bincount(key, minlength=size).reshape(shape).astype(float)
+
+
+def _drawn(rng: np.random.Generator, n: int, size: int) -> NDArray[np.float64]:
+    """How often each of n is drawn in n draws with replacement, shape (size, n)."""
+    drawn = rng.integers(n, size=(size, n), dtype=np.int32)
+    drawn += np.arange(size, dtype=np.int32)[:, np.newaxis] * n
+    return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(float)
+
+
+def _averages(
+    total: NDArray[np.float64],
+    count: NDArray[np.float64],
+    judges: NDArray[np.float64],
+    problems: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Average score of each solver in each replicate, shape (size, n_solvers)."""
+    summed = _weighted(total, judges, problems)
+    if (count == count.flat[0]).all():
+        cells = count.flat[0] * judges.sum(axis=1) * problems.sum(axis=1)
+        return np.asarray(summed / cells[:, np.newaxis])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(summed / _weighted(count, judges, problems))
+
+
+def _weighted(
+    values: NDArray[np.float64], judges: NDArray[np.float64], problems: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    n_judges, n_problems, n_solvers = values.shape
+    over_judges = judges @ values.reshape(n_judges, -1)
+    over_judges = over_judges.reshape(-1, n_problems, n_solvers)
+    return np.asarray((problems[:, np.newaxis, :] @ over_judges)[:, 0, :])
+
+
+def _powers(z: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    return np.asarray(z[..., np.newaxis] ** np.arange(k))
+
+
+def _distinct(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many different averages each sample holds."""
+    held = np.sort(np.where(weights > 0, x, np.inf), axis=1)
+    with np.errstate(invalid="ignore"):
+        new = np.diff(held, axis=1) > _SAME
+    new &= np.isfinite(held[:, 1:])
+    return np.asarray(np.isfinite(held[:, 0]).astype(int) + new.sum(axis=1))

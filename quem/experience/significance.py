@@ -1,0 +1,183 @@
+"""Does experience matter? The honest test over subjects, and the paper's factorial analysis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial, prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import fdtrc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.experience.cells import Cells
+
+__all__ = ["AnovaRow", "PermutationTest", "factorial_anova", "permutation_test"]
+
+_MOST_EXACT = 9
+_MOST_ELEMENTS = 4_000_000
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """A two-sided test of |r| between experience and average rank.
+
+    Parameters
+    ----------
+    p : float
+    extreme, orders : int
+        How many of the orders of experience correlate at least as strongly.
+    exact : bool
+        Whether these are all distinct orders, or random ones.
+    """
+
+    p: float
+    extreme: int
+    orders: int
+    exact: bool
+
+
+def permutation_test(
+    x: NDArray[np.float64], y: NDArray[np.float64], *, permutations: int, seed: int
+) -> PermutationTest | None:
+    """Permute experience over the subjects.
+
+    Exact up to 9 subjects; above, p = (1 + extreme)/(1 + permutations).
+
+    Parameters
+    ----------
+    x, y : array of float, shape (n,)
+        Average rank and experience of the subjects.
+    permutations : int
+        Random orders, above 9 subjects; 0 for no test there.
+    seed : int
+
+    Returns
+    -------
+    PermutationTest or None
+    """
+    x, y = x - x.mean(), y - y.mean()
+    least = abs(float(x @ y)) * (1 - _TOLERANCE)
+    n = len(x)
+    if n <= _MOST_EXACT:
+        extreme = int((np.abs(_orders(y) @ x) >= least).sum())
+        # Every distinct order appears this many times among all n! of them.
+        times = prod(factorial(count) for count in np.unique(y, return_counts=True)[1].tolist())
+        distinct = factorial(n) // times
+        return PermutationTest(extreme / factorial(n), extreme // times, distinct, exact=True)
+    if permutations == 0:
+        return None
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    for start in range(0, permutations, step := max(1, _MOST_ELEMENTS // n)):
+        size = min(step, permutations - start)
+        orders = rng.permuted(np.broadcast_to(y, (size, n)), axis=1)
+        extreme += int((np.abs(orders @ x) >= least).sum())
+    p = (1 + extreme) / (1 + permutations)
+    return PermutationTest(p, extreme, permutations, exact=False)
+
+
+def _orders(y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """All n! orders of the values, shape (n!, n)."""
+    index = np.zeros((1, 1), dtype=np.int8)
+    for size in range(2, len(y) + 1):
+        # Put the new element at each place of every order of the others.
+        index = np.concatenate(
+            [np.insert(index, place, size - 1, axis=1) for place in range(size)]
+        )
+    return y[index]
+
+
+@dataclass(frozen=True)
+class AnovaRow:
+    """One line of an analysis of variance.
+
+    Parameters
+    ----------
+    model, term : str
+    df : int
+    f, p : float
+        NaN for the residual.
+    """
+
+    model: str
+    term: str
+    df: int
+    f: float
+    p: float
+
+
+def factorial_anova(
+    cells: Cells, experience: NDArray[np.float64]
+) -> list[AnovaRow] | None:
+    """Reproduce the paper's factorial analysis, type II, over the cells of the subjects.
+
+    Two models: ``score ~ experience + judge + problem``, and the same with all interactions
+    of two. Judge and problem effects are about 0 by construction (every complete group has
+    the same mean rank), and cells of one subject are no replicates, so the test over
+    subjects is the one to trust.
+
+    Parameters
+    ----------
+    cells : Cells
+    experience : array of float, shape (n_solvers,)
+
+    Returns
+    -------
+    list of AnovaRow or None
+        None where the design would be too large.
+    """
+    keep = cells.of_kind("subject")[cells.solver] & np.isfinite(cells.score)
+    y = cells.score[keep]
+    factors = {
+        "experience": experience[cells.solver[keep]][:, np.newaxis],
+        "judge": _dummies(cells.judge[keep]),
+        "problem": _dummies(cells.problem[keep]),
+    }
+    pairs = list(combinations(factors, 2))
+    width = 1 + sum(f.shape[1] for f in factors.values())
+    width += sum(factors[a].shape[1] * factors[b].shape[1] for a, b in pairs)
+    if width * len(y) > _MOST_ELEMENTS:
+        return None
+    rows = _type_two("main effects", y, {(name,): factors[name] for name in factors})
+    terms = {(name,): factors[name] for name in factors}
+    for a, b in pairs:
+        product = factors[a][:, :, np.newaxis] * factors[b][:, np.newaxis, :]
+        terms[a, b] = product.reshape(len(y), -1)
+    return rows + _type_two("two-way interactions", y, terms)
+
+
+def _dummies(codes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """One column a level that occurs, but for the first."""
+    return (codes[:, np.newaxis] == np.unique(codes)[1:]).astype(float)
+
+
+def _type_two(
+    model: str, y: NDArray[np.float64], terms: dict[tuple[str, ...], NDArray[np.float64]]
+) -> list[AnovaRow]:
+    """Test each term against the model of all terms that do not contain it."""
+    full_rss, full_rank = _residual(y, list(terms.values()))
+    df_residual = len(y) - full_rank
+    mean_square = full_rss / df_residual if df_residual else np.nan
+    rows = []
+    for term in terms:
+        others = [d for name, d in terms.items() if not set(term) <= set(name)]
+        rss_without, rank_without = _residual(y, others)
+        rss_with, rank_with = _residual(y, [*others, terms[term]])
+        df = rank_with - rank_without
+        with np.errstate(divide="ignore", invalid="ignore"):
+            f = np.divide((rss_without - rss_with) / df if df else np.nan, mean_square)
+        p = float(fdtrc(df, df_residual, f)) if df and df_residual else np.nan
+        rows.append(AnovaRow(model, " × ".join(term), df, float(f), p))
+    return [*rows, AnovaRow(model, "residual", df_residual, np.nan, np.nan)]
+
+
+def _residual(y: NDArray[np.float64], terms: list[NDArray[np.float64]]) -> tuple[float, int]:
+    """Residual sum of squares and rank of a model with an intercept."""
+    design = np.column_stack([np.ones(len(y)), *terms])
+    solution, _, rank, _ = np.linalg.lstsq(design, y, rcond=None)
+    return float(((y - design @ solution) ** 2).sum()), int(rank)

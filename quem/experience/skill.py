@@ -1,0 +1,249 @@
+"""Steps 6 to 8: the skill function, experience on average rank, and its bands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["FORMS", "FormFit", "SkillForm", "SkillFunction", "choose_form", "compare_forms", "fit"]
+
+_LEAST_FOR_CUBIC = 12
+_KEEP_LINEAR = 2.0
+
+
+@dataclass(frozen=True)
+class SkillForm:
+    """A family of curves: a polynomial in a transformed average rank.
+
+    Parameters
+    ----------
+    name : str
+    transform : callable
+        From average rank to the regressor g(x).
+    derivative : callable
+        g'(x).
+    degree : int
+    positive : bool
+        Whether the form is defined only for averages above 0.
+    regressor : str
+        How the regressor is written in an equation.
+    """
+
+    name: str
+    transform: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    derivative: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    degree: int = 1
+    positive: bool = False
+    regressor: str = "average rank"
+
+    @property
+    def n_coefficients(self) -> int:
+        """Intercept included."""
+        return self.degree + 1
+
+    def design(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Regressors at `x`, shape (..., n_coefficients)."""
+        return self.transform(x)[..., np.newaxis] ** np.arange(self.n_coefficients)
+
+    def slopes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Derivatives of the regressors at `x`, shape (..., n_coefficients)."""
+        powers = np.arange(self.n_coefficients)
+        lower = self.transform(x)[..., np.newaxis] ** np.maximum(powers - 1, 0)
+        return powers * lower * self.derivative(x)[..., np.newaxis]
+
+
+FORMS = {
+    form.name: form
+    for form in (
+        SkillForm("linear", lambda x: x, np.ones_like),
+        SkillForm("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x), 1, True, "√(average rank)"),
+        SkillForm("log", np.log, lambda x: 1 / x, 1, True, "ln(average rank)"),
+        SkillForm("quadratic", lambda x: x, np.ones_like, 2),
+        SkillForm("cubic", lambda x: x, np.ones_like, 3),
+    )
+}
+
+
+@dataclass(frozen=True)
+class SkillFunction:
+    """A fitted skill function.
+
+    Parameters
+    ----------
+    form : SkillForm
+    x, y : array of float, shape (n,)
+        Average rank and experience of the subjects.
+    results : statsmodels.regression.linear_model.RegressionResults
+    """
+
+    form: SkillForm
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    results: Any
+
+    @property
+    def n(self) -> int:
+        """The number of subjects."""
+        return len(self.x)
+
+    @property
+    def coefficients(self) -> dict[str, float]:
+        """Intercept, slope and, where there are any, quadratic and cubic."""
+        names = ("intercept", "slope", "quadratic", "cubic")
+        return dict(zip(names, map(float, self.results.params), strict=False))
+
+    @property
+    def df(self) -> int:
+        """Residual degrees of freedom."""
+        return int(self.results.df_resid)
+
+    @property
+    def residual_sd(self) -> float:
+        """The residual standard deviation s, in units of experience."""
+        return float(np.sqrt(self.results.scale))
+
+    @property
+    def r_squared(self) -> float:
+        """The share of the variance of experience that the function explains."""
+        return float(self.results.rsquared)
+
+    @property
+    def rising(self) -> bool:
+        """Whether experience rises with quality over the subjects' range."""
+        low, high = self.predict(np.array([self.x.min(), self.x.max()]))
+        return bool(high > low)
+
+    def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Experience at an average rank, any shape."""
+        return np.asarray(self.form.design(x) @ self.results.params)
+
+    def mean_variance(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the variance of the fitted mean at `x`: :math:`s^2 x'(X'X)^{-1}x`."""
+        design = self.form.design(x)
+        return np.einsum("...i,ij,...j->...", design, self.results.cov_params(), design)
+
+    def slope_at(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How much experience rises with average rank at `x`."""
+        return np.asarray(self.form.slopes(x) @ self.results.params)
+
+    def equation(self, unit: str) -> str:
+        """Write the function out, such as ``years = -1.54 + 1.55 x average rank``."""
+        b0, *rest = self.results.params
+        text = f"{unit} = {_signed(b0).lstrip('+ ')}".replace("= - ", "= −")
+        for power, b in enumerate(rest, 1):
+            exponent = ("", "", "²", "³")[power]
+            text += f" {_signed(b)} × {self.form.regressor}{exponent}"
+        return text
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value >= 0 else '−'} {abs(value):.4g}"  # noqa: RUF001  a minus sign
+
+
+def refusal(form: SkillForm, x: NDArray[np.float64], x_needed: NDArray[np.float64]) -> str:
+    """Say why a form cannot be fitted, in a sentence; empty where it can.
+
+    Parameters
+    ----------
+    form : SkillForm
+    x : array of float
+        The subjects' averages.
+    x_needed : array of float
+        Averages at which the function will be evaluated.
+    """
+    if form.name == "cubic" and len(x) < _LEAST_FOR_CUBIC:
+        return f"a cubic skill function needs {_LEAST_FOR_CUBIC} subjects, and there are {len(x)}"
+    if len(x) <= form.n_coefficients:
+        return (
+            f"a {form.name} skill function needs {form.n_coefficients + 1} subjects, "
+            f"and there are {len(x)}"
+        )
+    if len(np.unique(x.round(9))) < form.n_coefficients:
+        return f"a {form.name} skill function needs {form.n_coefficients} different average ranks"
+    if form.positive and min(x.min(), x_needed.min(initial=np.inf)) <= 0:
+        return f"the form {form.name} is not defined for averages of 0 or less"
+    return ""
+
+
+def fit(form: SkillForm, x: NDArray[np.float64], y: NDArray[np.float64]) -> SkillFunction:
+    """Fit the skill function by least squares (Hayes & Parzen 1997, step 7).
+
+    Parameters
+    ----------
+    form : SkillForm
+    x, y : array of float, shape (n,)
+        Average rank and experience of the subjects; systems never enter the fit.
+    """
+    from statsmodels.regression.linear_model import OLS
+
+    return SkillFunction(form, x, y, OLS(y, form.design(x)).fit())
+
+
+@dataclass(frozen=True)
+class FormFit:
+    """How well a form fits.
+
+    Parameters
+    ----------
+    function : SkillFunction
+    aicc : float
+        n ln(RSS/n) + 2K + 2K(K+1)/(n-K-1), K = coefficients + 1; infinite for n <= K + 1.
+    loo_rmse : float
+        Root mean squared error of leaving each subject out in turn.
+    """
+
+    function: SkillFunction
+    aicc: float
+    loo_rmse: float
+
+
+def compare_forms(
+    x: NDArray[np.float64], y: NDArray[np.float64], x_needed: NDArray[np.float64]
+) -> dict[str, FormFit]:
+    """Fit every form that can be fitted.
+
+    Parameters
+    ----------
+    x, y : array of float, shape (n,)
+    x_needed : array of float
+        The systems' averages.
+
+    Returns
+    -------
+    dict of str to FormFit
+    """
+    return {
+        name: _form_fit(fit(form, x, y))
+        for name, form in FORMS.items()
+        if not refusal(form, x, x_needed)
+    }
+
+
+def choose_form(fits: dict[str, FormFit]) -> str:
+    """Choose the form of lowest AICc, keeping linear unless it loses by more than 2.
+
+    A cubic is never chosen.
+    """
+    candidates = {name: found.aicc for name, found in fits.items() if name != "cubic"}
+    best = min(candidates, key=lambda name: candidates[name])
+    return best if candidates["linear"] - candidates[best] > _KEEP_LINEAR else "linear"
+
+
+def _form_fit(function: SkillFunction) -> FormFit:
+    n, k = function.n, function.form.n_coefficients + 1
+    rss = float(function.results.ssr)
+    with np.errstate(divide="ignore"):
+        aicc = float(n * np.log(rss / n)) + 2 * k
+    aicc = aicc + 2 * k * (k + 1) / (n - k - 1) if n > k + 1 else np.inf
+    design = function.form.design(function.x)
+    leverage = np.einsum("ij,jk,ik->i", design, function.results.normalized_cov_params, design)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out = function.results.resid / (1 - leverage)
+    return FormFit(function, aicc, float(np.sqrt(np.mean(left_out**2))))

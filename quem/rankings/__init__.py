@@ -1,0 +1,9 @@
+"""The rankings table, from CSV, PrefLib or a published table of averages."""
+
+from __future__ import annotations
+
+from quem.rankings.averages import PrintedAverages
+from quem.rankings.reading import read_rankings
+from quem.rankings.table import Rankings
+
+__all__ = ["PrintedAverages", "Rankings", "read_rankings"]

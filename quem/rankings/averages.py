@@ -1,0 +1,88 @@
+"""Average ranks that were computed elsewhere: a published table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import Doubt, QuemError
+from quem.rankings.layouts import named_columns
+from quem.rankings.delimited import Column, read_delimited
+from quem.rankings.table import Entries, assemble
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from quem.errors import Mistake
+    from quem.study import Declared
+
+__all__ = ["PrintedAverages", "read_averages"]
+
+
+@dataclass(frozen=True)
+class PrintedAverages:
+    """The average rank of each solver, as printed.
+
+    Parameters
+    ----------
+    solvers : tuple of str
+    average : array of float, shape (len(solvers),)
+        NaN where the table has none.
+    doubts : tuple of Doubt
+    """
+
+    solvers: tuple[str, ...]
+    average: NDArray[np.float64]
+    doubts: tuple[Doubt, ...] = ()
+
+
+def read_averages(
+    path: Path, name: str, declared: Declared
+) -> tuple[PrintedAverages, list[Mistake]]:
+    """Read a table with the columns solver and average_rank.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        The file as the user named it, for messages.
+    declared : Declared
+        The ids of the study.
+
+    Returns
+    -------
+    averages : PrintedAverages
+    mistakes : list of Mistake
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read, or a column is missing.
+    """
+    table = read_delimited(path, name, what="average ranks")
+    fields = ("solver", "average_rank")
+    at, doubts = named_columns(table, fields, required=fields)
+    solver, average = (table.columns[at[field]] for field in fields)
+    lines: list[int] = []
+
+    def place(row: int, field: str) -> tuple[int, int]:
+        if not lines:
+            lines.extend(table.lines())
+        return lines[row], at["solver" if field == "solver" else "average_rank"] + 1
+
+    # One judge and one problem that everybody shares: the same checks as of any ranks.
+    zeros = np.zeros(len(solver.codes), dtype=np.int64)
+    blank = np.array([not value for value in solver.values], dtype=bool)
+    shared = Column(
+        blank[solver.codes].astype(np.int64) if len(solver.codes) else zeros, ["all", ""]
+    )
+    columns = {"judge": shared, "problem": shared, "solver": solver, "rank": average}
+    alone = type(declared)(("all",), ("all",), declared.solvers)
+    rankings, mistakes = assemble([Entries(name, columns, place)], alone)
+    values = np.full(len(rankings.solvers), np.nan)
+    values[rankings.solver] = rankings.rank
+    return PrintedAverages(rankings.solvers, values, doubts), mistakes

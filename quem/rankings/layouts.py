@@ -1,0 +1,185 @@
+"""The layouts in which rankings come: a long table and a wide one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import Doubt, Mistake, QuemError
+from quem.rankings.delimited import Column, Delimited, column_of, read_delimited
+from quem.rankings.table import FIELDS, Entries
+from quem.text import nearest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.study import Declared
+
+__all__ = ["named_columns", "read_long", "read_wide"]
+
+
+def read_long(path: Path, name: str) -> Entries:
+    """Read a long table: a line a judged solution.
+
+    Parameters
+    ----------
+    path : Path
+        With the columns judge, problem, solver and rank, and any of block, occasion, reason.
+    name : str
+        The file as the user named it, for messages.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read, or a column is missing.
+    """
+    table = read_delimited(path, name, what="rankings")
+    at, doubts = named_columns(table, FIELDS, required=("judge", "problem", "solver", "rank"))
+    lines: list[int] = []
+
+    def place(row: int, field: str) -> tuple[int, int]:
+        if not lines:
+            lines.extend(table.lines())
+        return lines[row], at.get(field, 0) + 1
+
+    return Entries(name, {field: table.columns[i] for field, i in at.items()}, place, doubts)
+
+
+def named_columns(
+    table: Delimited, fields: tuple[str, ...], required: tuple[str, ...]
+) -> tuple[dict[str, int], tuple[Doubt, ...]]:
+    """Find the columns of a table by the names in its header.
+
+    Parameters
+    ----------
+    table : Delimited
+    fields : tuple of str
+        The names that mean something.
+    required : tuple of str
+        Those that have to be there.
+
+    Returns
+    -------
+    at : dict of str to int
+        The index of each field's column.
+    doubts : tuple of Doubt
+        Columns that mean nothing.
+
+    Raises
+    ------
+    QuemError
+        A required column is missing, or one stands twice.
+    """
+    at: dict[str, int] = {}
+    mistakes, doubts = [], []
+    unknown = []
+    for index, cell in enumerate(table.header[0]):
+        field = cell.casefold().replace(" ", "_")
+        if field in at:
+            message = f"the column {cell!r} stands twice; keep one of them"
+            mistakes.append(Mistake(table.name, 1, index + 1, field, message))
+        elif field in fields:
+            at[field] = index
+        elif cell:
+            unknown.append(cell)
+    for field in required:
+        if field not in at:
+            hint = nearest(field, unknown).replace("did you mean", "is it")
+            message = (
+                f"there is no column {field!r}; the first line names the columns: "
+                f"{', '.join(required)}{hint}"
+            )
+            mistakes.append(Mistake(table.name, 1, key=field, message=message))
+    if mistakes:
+        raise QuemError(mistakes)
+    for cell in unknown:
+        hint = nearest(cell, fields)
+        doubts.append(Doubt("ignored-column", f"{table.name}: the column {cell!r} is not read{hint}"))
+    return at, tuple(doubts)
+
+
+def read_wide(path: Path, name: str, declared: Declared) -> Entries:
+    """Read a wide table, laid out like Figure 1 of the QUEM paper: a row a solver.
+
+    Parameters
+    ----------
+    path : Path
+        Headed by two rows (judge, problem; a blank repeats the cell to its left) or by one
+        row of ``judge:problem``. The first column is the solver.
+    name : str
+        The file as the user named it, for messages.
+    declared : Declared
+        The ids of the study, which tell the rankings from other columns.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read.
+    """
+    table = read_delimited(path, name, what="rankings")
+    one_row = all(":" in cell for cell in table.header[0][1:] if cell)
+    if not one_row:
+        table = read_delimited(path, name, what="rankings", header_rows=2)
+    heads, doubts = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
+    if not heads:
+        message = "no column names a judge and a problem; see the layouts in docs/study-file.md"
+        raise QuemError([Mistake(name, 1, message=message)])
+
+    lines = table.lines()
+    solvers = table.columns[0]
+    n_rows = len(solvers.codes)
+    blank = np.array([not value for value in solvers.values])[solvers.codes] if n_rows else []
+    at, solver, judge, problem, rank = [], [], [], [], []
+    for row in range(n_rows):
+        for index, (judge_id, problem_id) in heads.items():
+            cell = table.columns[index].text(row)
+            if blank[row] and not cell:
+                continue
+            at.append((lines[row], index + 1))
+            solver.append(solvers.text(row))
+            judge.append(judge_id)
+            problem.append(problem_id)
+            rank.append(cell)
+    columns: dict[str, Column] = {
+        "judge": column_of(judge),
+        "problem": column_of(problem),
+        "solver": column_of(solver),
+        "rank": column_of(rank),
+    }
+
+    def place(row: int, field: str) -> tuple[int, int]:
+        line, column = at[row]
+        if field in ("judge", "problem"):
+            return (1 if field == "judge" or one_row else 2), column
+        return line, 1 if field == "solver" else column
+
+    return Entries(name, columns, place, doubts)
+
+
+Heads = dict[int, tuple[str, str]]
+
+
+def _one_row_heads(table: Delimited) -> tuple[Heads, tuple[Doubt, ...]]:
+    heads = {}
+    for index, cell in enumerate(table.header[0]):
+        if index and cell:
+            judge, _, problem = cell.partition(":")
+            heads[index] = (judge.strip(), problem.strip())
+    return heads, ()
+
+
+def _two_row_heads(table: Delimited, declared: Declared) -> tuple[Heads, tuple[Doubt, ...]]:
+    heads: Heads = {}
+    doubts = []
+    judge = problem = ""
+    for index in range(1, len(table.header[0])):
+        own_judge, own_problem = table.header[0][index], table.header[1][index]
+        if not own_problem and own_judge and own_judge not in declared.judges:
+            # Figure 1 of the paper has such columns: the experience and the average.
+            message = f"{table.name}: the column {own_judge!r} names no judge and is not read"
+            doubts.append(Doubt("ignored-column", message))
+            continue
+        judge, problem = own_judge or judge, own_problem or problem
+        heads[index] = (judge, problem)
+    return heads, tuple(doubts)

@@ -1,0 +1,140 @@
+"""PrefLib files: the orders of all judges for one problem (preflib.org)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from quem.errors import Mistake, QuemError
+from quem.rankings.delimited import column_of
+from quem.rankings.table import Entries
+from quem.text import nearest, read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["read_preflib"]
+
+_ENDINGS = (".soc", ".soi", ".toc", ".toi")
+_NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
+_ORDER = re.compile(r"(\d+)\s*:\s*(.*)", re.ASCII)
+_TIE = re.compile(r"\{([^{}]*)\}|([^,{}]+)")
+_MOST_JUDGES = 1_000_000
+
+
+def read_preflib(
+    path: Path, name: str, problem: str, judges: tuple[str, ...], solvers: tuple[str, ...]
+) -> tuple[Entries, int]:
+    """Read one PrefLib file (.soc, .soi, .toc or .toi).
+
+    The file lists orders from best to worst. The first order is the first judge's; an order
+    that stands for several voters is that of as many judges.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        The file as the user named it, for messages.
+    problem : str
+        The problem that the orders are for.
+    judges : tuple of str
+        The study's judges; where it has none they are J1, J2, ...
+    solvers : tuple of str
+        The study's solvers, whom the file's alternative names have to name.
+
+    Returns
+    -------
+    entries : Entries
+    n_judges : int
+        The number of orders.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read; each line that is wrong.
+    """
+    if path.suffix.lower() not in _ENDINGS:
+        message = f"is no PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
+        raise QuemError([Mistake(name, message=message)])
+    names: dict[str, str] = {}
+    orders: list[tuple[int, int, list[list[str]]]] = []
+    mistakes: list[Mistake] = []
+    for number, line in enumerate(read_text(path, name, what="PrefLib file").split("\n"), 1):
+        content = line.strip()
+        if not content:
+            continue
+        if content.startswith("#"):
+            if alternative := _NAME.match(content):
+                names[alternative[1]] = alternative[2].strip()
+                mistakes += _unknown(name, number, alternative[2].strip(), solvers)
+        elif order := _ORDER.fullmatch(content):
+            groups, message = _groups(order[2], names)
+            orders.append((number, int(order[1][:9]), groups))
+            if message:
+                mistakes.append(Mistake(name, number, message=message))
+        else:
+            message = "is no order such as '1: 2,3,{1,4}'; headers start with # since PrefLib 2022"
+            mistakes.append(Mistake(name, number, message=message))
+    count = sum(times for _, times, _ in orders)
+    if not orders and not mistakes:
+        mistakes.append(Mistake(name, message="holds no orders"))
+    if (judges and count > len(judges)) or count > _MOST_JUDGES:
+        message = f"holds {count} orders, and the study has {len(judges)} judges; declare each"
+        mistakes.append(Mistake(name, message=message))
+    if mistakes:
+        raise QuemError(mistakes)
+    return _entries(name, problem, orders, judges), count
+
+
+def _unknown(name: str, number: int, solver: str, solvers: tuple[str, ...]) -> list[Mistake]:
+    if solver in solvers:
+        return []
+    hint = nearest(solver, solvers) or "; name each alternative by the id of its solver"
+    message = f"the study has no solver {solver!r}{hint}"
+    return [Mistake(name, number, key="solver", message=message)]
+
+
+def _groups(text: str, names: dict[str, str]) -> tuple[list[list[str]], str]:
+    """The tie groups of an order, best first, and what is wrong with it."""
+    groups: list[list[str]] = []
+    rest = _TIE.sub("", text).replace(",", "").strip()
+    for match in _TIE.finditer(text):
+        members = [part.strip() for part in (match[1] or match[2] or "").split(",")]
+        members = [part for part in members if part]
+        if members:
+            groups.append(members)
+    numbers = [member for group in groups for member in group]
+    unnamed = sorted({number for number in numbers if number not in names})
+    if rest:
+        return groups, f"a brace does not match near {rest[:20]!r}"
+    if unnamed:
+        return groups, f"alternative {', '.join(unnamed[:5])} has no '# ALTERNATIVE NAME' line"
+    if len(set(numbers)) < len(numbers):
+        return groups, "an alternative stands twice in this order; keep one"
+    if not numbers:
+        return groups, "this order is empty"
+    return [[names[member] for member in group] for group in groups], ""
+
+
+def _entries(
+    name: str, problem: str, orders: list[tuple[int, int, list[list[str]]]], judges: tuple[str, ...]
+) -> Entries:
+    lines, judge, solver, rank = [], [], [], []
+    index = 0
+    for number, times, groups in orders:
+        for _ in range(times):
+            judge_id = judges[index] if judges else f"J{index + 1}"
+            index += 1
+            for place, group in enumerate(reversed(groups), 1):
+                for member in group:
+                    lines.append(number)
+                    judge.append(judge_id)
+                    solver.append(member)
+                    rank.append(str(place))
+    columns = {
+        "judge": column_of(judge),
+        "problem": column_of([problem] * len(judge)),
+        "solver": column_of(solver),
+        "rank": column_of(rank),
+    }
+    return Entries(name, columns, lambda row, _: (lines[row], 0))

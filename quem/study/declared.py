@@ -1,0 +1,172 @@
+"""The ids that a study declares, and the mistakes between them.
+
+This works on the document and not on the model, so that one wrong value elsewhere in the file
+neither hides these mistakes nor makes every rank of a subject unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from quem.text import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.errors import Mistake
+    from quem.study.document import Document, Loc
+
+__all__ = ["SOLVER_KINDS", "Declared", "declared"]
+
+SOLVER_KINDS = {
+    "subjects": "subject",
+    "systems": "system",
+    "assisted": "assisted",
+    "withheld": "withheld",
+}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The ids of a study, in the order of the file.
+
+    Parameters
+    ----------
+    judges, problems : tuple of str
+    solvers : dict of str to str
+        Solver id to its kind: subject, system, assisted or withheld.
+    failed : frozenset of (str, str)
+        Problem and solver of each failed solution.
+    absent : frozenset of (str, str)
+        Problem and solver of each solution declared absent.
+    """
+
+    judges: tuple[str, ...]
+    problems: tuple[str, ...]
+    solvers: dict[str, str]
+    failed: frozenset[tuple[str, str]] = frozenset()
+    absent: frozenset[tuple[str, str]] = frozenset()
+
+
+def declared(document: Document) -> tuple[Declared, list[Mistake]]:
+    """Collect the declared ids and check them against each other.
+
+    Parameters
+    ----------
+    document : Document
+        Of any shape; what has no readable id is left to the schema.
+
+    Returns
+    -------
+    declared : Declared
+    mistakes : list of Mistake
+        Ids that stand twice, judges who are also subjects, references to nothing.
+    """
+    mistakes: list[Mistake] = []
+    content = document.content if isinstance(document.content, dict) else {}
+    judges = _unique(document, [("judges", loc, i) for loc, i in _ids(content, "judges")], mistakes)
+    problems = _unique(
+        document, [("problems", loc, i) for loc, i in _ids(content, "problems")], mistakes
+    )
+    entries = [(section, loc, i) for section in SOLVER_KINDS for loc, i in _ids(content, section)]
+    sections = _unique(document, entries, mistakes)
+    solvers = {solver: SOLVER_KINDS[section] for solver, section in sections.items()}
+    mistakes += _judging_subjects(document, content)
+    mistakes += _dangling(document, content, solvers, list(problems))
+    missing: dict[str, set[tuple[str, str]]] = {"failed": set(), "absent": set()}
+    for _, entry in _mappings(content, "missing"):
+        problem, solver = entry.get("problem"), entry.get("solver")
+        reason = entry.get("reason", "absent")
+        if isinstance(problem, str) and isinstance(solver, str) and reason in missing:
+            missing[reason].add((problem, solver))
+    found = Declared(
+        tuple(judges),
+        tuple(problems),
+        solvers,
+        frozenset(missing["failed"]),
+        frozenset(missing["absent"]),
+    )
+    return found, mistakes
+
+
+def _unique(
+    document: Document, entries: list[tuple[str, Loc, str]], mistakes: list[Mistake]
+) -> dict[str, str]:
+    """Id to section; an id that stands twice is a mistake."""
+    first: dict[str, tuple[str, Loc]] = {}
+    for section, loc, name in entries:
+        if name not in first:
+            first[name] = (section, loc)
+            continue
+        where = document.mistake(first[name][1], "")
+        message = f"the id {name!r} is already used by {where.key} on line {where.line}"
+        mistakes.append(document.mistake(loc, f"{message}; give each its own"))
+    return {name: section for name, (section, _) in first.items()}
+
+
+def _judging_subjects(document: Document, content: dict[str, Any]) -> Iterator[Mistake]:
+    """Nobody judges his own work (QUEM, section 3)."""
+    ids = {name for _, name in _ids(content, "subjects")}
+    people = {
+        entry["name"].casefold().strip(): entry.get("id")
+        for _, entry in _mappings(content, "subjects")
+        if isinstance(entry.get("name"), str) and entry["name"].strip()
+    }
+    for loc, entry in _mappings(content, "judges"):
+        name, person = entry.get("id"), entry.get("name")
+        if isinstance(name, str) and name in ids:
+            message = f"the judge {name!r} is also a subject; nobody may judge his own solutions"
+            yield document.mistake((*loc, "id"), message)
+        elif isinstance(person, str) and person.casefold().strip() in people:
+            subject = people[person.casefold().strip()]
+            message = f"the judge {person!r} is also the subject {subject}; leave one of them out"
+            yield document.mistake((*loc, "name"), message)
+
+
+def _dangling(
+    document: Document, content: dict[str, Any], solvers: dict[str, str], problems: list[str]
+) -> Iterator[Mistake]:
+    """References to what the file does not declare."""
+    people = [name for name, kind in solvers.items() if kind == "subject"]
+    systems = [name for name, kind in solvers.items() if kind == "system"]
+    checks = [
+        ("missing", "problem", problems, "problem"),
+        ("missing", "solver", list(solvers), "solver"),
+        ("assisted", "by", systems, "system"),
+        ("assisted", "person", people, "subject"),
+    ]
+    for section, key, known, noun in checks:
+        for loc, entry in _mappings(content, section):
+            word = entry.get(key)
+            if isinstance(word, str) and word not in known:
+                message = f"there is no {noun} {word!r}{nearest(word, known)}"
+                yield document.mistake((*loc, key), message)
+    seen: dict[tuple[str, str], Loc] = {}
+    for loc, entry in _mappings(content, "missing"):
+        cell = (str(entry.get("problem")), str(entry.get("solver")))
+        if cell in seen:
+            message = f"{cell[1]} on {cell[0]} is named twice; keep one entry"
+            yield document.mistake(loc, message)
+        seen.setdefault(cell, loc)
+
+
+def _mappings(content: dict[str, Any], section: str) -> Iterator[tuple[Loc, dict[str, Any]]]:
+    entries = content.get(section)
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        if isinstance(entry, dict):
+            yield (section, index), entry
+
+
+def _ids(content: dict[str, Any], section: str) -> Iterator[tuple[Loc, str]]:
+    entries = content.get(section)
+    if section == "withheld":
+        names = [entries] if isinstance(entries, str) else entries
+        for index, name in enumerate(names if isinstance(names, list) else []):
+            if isinstance(name, str) and name:
+                yield (section, index), name
+        return
+    for loc, entry in _mappings(content, section):
+        name = entry.get("id")
+        if isinstance(name, str) and name:
+            yield (*loc, "id"), name

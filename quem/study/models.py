@@ -1,0 +1,233 @@
+"""What a study is: one model a kind. Every key is explained in ``docs/study-file.md``."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    model_validator,
+)
+
+__all__ = [
+    "Analysis",
+    "Assisted",
+    "Design",
+    "ExperienceStudy",
+    "Judge",
+    "Judging",
+    "MissingSolution",
+    "PreflibFile",
+    "Problem",
+    "RankingsSource",
+    "Subject",
+    "System",
+]
+
+Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "auto"]
+Interval = Literal["prediction", "mean", "calibration"]
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        message = "should be one line of printable text"
+        raise ValueError(message)
+    return text
+
+
+def _years(value: float) -> float:
+    if not 0 <= value < float("inf"):
+        message = "should be a finite number, 0 or more"
+        raise ValueError(message)
+    return value
+
+
+def _share(value: float) -> float:
+    if not 0 < value < 1:
+        percent = f"; {value:g} percent is written {value / 100:g}" if 1 < value < 100 else ""
+        message = f"should be between 0 and 1{percent}"
+        raise ValueError(message)
+    return value
+
+
+def _finite(value: float) -> float:
+    if not abs(value) < float("inf"):
+        message = "should be a finite number"
+        raise ValueError(message)
+    return value
+
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_printable)]
+Line = Annotated[str, AfterValidator(_printable)]
+Years = Annotated[float, AfterValidator(_years)]
+Finite = Annotated[float, AfterValidator(_finite)]
+Level = Annotated[float, AfterValidator(_share)]
+
+
+def _none_is_empty(value: object) -> object:
+    return () if value is None else value
+
+
+def _one_is_a_list(value: object) -> object:
+    return (value,) if isinstance(value, str | float | int) else _none_is_empty(value)
+
+
+Section = BeforeValidator(_none_is_empty)
+OneOrMore = BeforeValidator(_one_is_a_list)
+Count = Annotated[int, Field(ge=0, le=10_000_000)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Problem(_Part):
+    """A problem that every solver solved."""
+
+    id: Id
+    title: Line = ""
+    statement: Line = ""
+
+
+class Judge(_Part):
+    """An expert who ranks."""
+
+    id: Id
+    name: Line = ""
+    experience: Years | None = None
+
+
+class Subject(_Part):
+    """A human solver of known experience."""
+
+    id: Id
+    name: Line = ""
+    experience: Years
+
+
+class System(_Part):
+    """A knowledge-based system, or one version of it."""
+
+    id: Id
+    name: Line = ""
+    version: Line = ""
+    of: Line = ""
+    date: dt.date | None = None
+
+
+class Assisted(_Part):
+    """A subject working with a system."""
+
+    id: Id
+    by: Id
+    person: Id
+
+
+class MissingSolution(_Part):
+    """A solution that no judge was given, and why."""
+
+    problem: Id
+    solver: Id
+    reason: Literal["absent", "failed"] = "absent"
+
+
+class PreflibFile(_Part):
+    """One PrefLib file: the orders of all judges for one problem."""
+
+    file: Line
+    problem: Id
+
+
+class RankingsSource(_Part):
+    """Where the rankings are."""
+
+    source: Literal["long", "wide", "preflib", "averages", "store"] = Field("long", alias="from")
+    file: Annotated[
+        Annotated[Line, Tag("name")] | Annotated[tuple[PreflibFile, ...], Tag("list")],
+        Discriminator(lambda value: "list" if isinstance(value, list | tuple) else "name"),
+    ] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        if isinstance(data, str):
+            return {"from": "long", "file": data}
+        if isinstance(data, list):
+            return {"from": "preflib", "file": data}
+        return data
+
+
+class Judging(_Part):
+    """How a judging session runs."""
+
+    briefing: Line = ""
+    consent: Line = ""
+    practice: Line = ""
+    repeat: Count = 0
+    identity_words: Annotated[tuple[Line, ...], OneOrMore] = ()
+
+
+class Design(_Part):
+    """How solutions are dealt to judges."""
+
+    block_size: Annotated[int, Field(ge=2)] | None = None
+    blocks: Literal["balanced"] = "balanced"
+
+
+class Analysis(_Part):
+    """The settings of the analysis."""
+
+    form: Form = "linear"
+    interval: Interval = "prediction"
+    level: Level = 0.95
+    score: Literal["rank", "blom"] = "rank"
+    normalize: Literal["none", "expected", "percentile"] = "none"
+    reference: Literal["all", "humans"] = "all"
+    at_least: Annotated[tuple[Finite, ...], OneOrMore] = (5.0, 8.0)
+    bootstrap: Count = 2000
+    permutations: Count = 9999
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+
+    @model_validator(mode="after")
+    def _blom_stands_alone(self) -> Analysis:
+        if self.score == "blom":
+            if self.normalize != "none":
+                message = "blom scores are normalized already; leave out normalize or the score"
+                raise ValueError(message)
+            if self.form in ("log", "sqrt"):
+                message = (
+                    f"blom scores can be 0 or less, where {self.form} is not defined; "
+                    "use the score rank or another form"
+                )
+                raise ValueError(message)
+        return self
+
+
+class ExperienceStudy(_Part):
+    """A QUEM study (Hayes & Parzen 1997): systems measured in years of human experience."""
+
+    kind: Literal["experience"] = "experience"
+    id: Id
+    title: Line
+    description: str = ""
+    experience_unit: Line = "years"
+    problems: Annotated[tuple[Problem, ...], Section] = ()
+    judges: Annotated[tuple[Judge, ...], Section] = ()
+    subjects: Annotated[tuple[Subject, ...], Section] = ()
+    systems: Annotated[tuple[System, ...], Section] = ()
+    assisted: Annotated[tuple[Assisted, ...], Section] = ()
+    withheld: Annotated[tuple[Id, ...], OneOrMore] = ()
+    missing: Annotated[tuple[MissingSolution, ...], Section] = ()
+    rankings: RankingsSource = RankingsSource()
+    solutions: Line = "solutions"
+    judging: Judging = Judging()
+    design: Design = Design()
+    analysis: Analysis = Analysis()

@@ -1,0 +1,125 @@
+"""Holds a document against its model, and says in plain words where they differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from quem.text import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic_core import ErrorDetails
+
+    from quem.errors import Mistake
+    from quem.study.document import Document, Loc
+
+__all__ = ["known_keys", "validate"]
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validate(
+    model: type[Model], document: Document
+) -> tuple[Model | None, list[Mistake]]:
+    """Make the model of a document.
+
+    Parameters
+    ----------
+    model : subclass of pydantic.BaseModel
+    document : Document
+
+    Returns
+    -------
+    model : instance or None
+        None where there are mistakes.
+    mistakes : list of Mistake
+        All of them, in the order of the file.
+    """
+    try:
+        return model.model_validate(document.content), []
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+    keys = dict(known_keys(model))
+    return None, [_mistake(detail, document, keys) for detail in details]
+
+
+def known_keys(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[
+    tuple[tuple[str, ...], list[str]]
+]:
+    """Yield each mapping of the file (its path, list indices left out) and its keys.
+
+    Parameters
+    ----------
+    model : subclass of pydantic.BaseModel
+    path : tuple of str
+        Where the model stands.
+    """
+    fields = {info.alias or name: info for name, info in model.model_fields.items()}
+    yield path, list(fields)
+    for name, info in fields.items():
+        for part in _models_in(info.annotation):
+            yield from known_keys(part, (*path, name))
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401  any type
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    else:
+        for argument in get_args(annotation):
+            yield from _models_in(argument)
+
+
+def _mistake(
+    detail: ErrorDetails, document: Document, keys: dict[tuple[str, ...], list[str]]
+) -> Mistake:
+    loc = _loc_in(document.content, detail["loc"])
+    kind, given = detail["type"], detail["input"]
+    shown = f"{given[:60]!r}" if isinstance(given, str) else "this"
+    match kind:
+        case "missing":
+            message = "is missing; add it"
+        case "extra_forbidden":
+            siblings = keys.get(tuple(part for part in loc[:-1] if isinstance(part, str)), [])
+            hint = nearest(str(loc[-1]), siblings) or f"; known here: {', '.join(siblings)}"
+            return document.mistake(loc, f"unknown key{hint}", at_key=True)
+        case "literal_error":
+            known = [word.strip(" '") for word in detail["ctx"]["expected"].split(",")]
+            known = [word for part in known for word in part.split("' or '")]
+            hint = nearest(given, known) if isinstance(given, str) else ""
+            message = f"{shown} is not one of {', '.join(known)}{hint}"
+        case "float_parsing" | "float_type":
+            message = f"{shown} is no number; write one such as 7 or 7.5"
+        case "int_parsing" | "int_type" | "int_from_float" | "int_parsing_size":
+            message = f"{shown} is no whole number"
+        case "string_type":
+            message = "should be text" if given is not None else "is empty; write it or leave it out"
+        case "string_too_short":
+            message = "is empty"
+        case "tuple_type":
+            message = "should be a list, each entry on a line that starts with '- '"
+        case "model_type" | "model_attributes_type":
+            message = "should be a mapping of keys to values, such as {id: S1}"
+        case "value_error":
+            message = str(detail["ctx"]["error"])
+        case _ if kind.startswith("date"):
+            message = f"{shown} is no date; write it as 1996-01-31"
+        case _:
+            message = detail["msg"][:1].lower() + detail["msg"][1:]
+    return document.mistake(loc, message)
+
+
+def _loc_in(content: Any, loc: tuple[int | str, ...]) -> Loc:  # noqa: ANN401  plain data
+    """Leave out of pydantic's `loc` what is no part of the file, such as union tags."""
+    path: list[str | int] = []
+    for index, part in enumerate(loc):
+        if (isinstance(content, dict) and part in content) or (
+            isinstance(content, list) and isinstance(part, int) and part < len(content)
+        ):
+            path.append(part)
+            content = content[part]
+        elif index == len(loc) - 1 and isinstance(content, dict):
+            path.append(part)
+    return tuple(path)

@@ -1,0 +1,107 @@
+"""Text files as people really save them: encodings, line ends, and clear refusals."""
+
+from __future__ import annotations
+
+import codecs
+from typing import TYPE_CHECKING
+
+from quem.errors import Mistake, QuemError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["nearest", "read_text"]
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
+    """Read a file as text with ``\\n`` line ends.
+
+    UTF-8 and UTF-16 are understood, with or without a byte order mark.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        The file as the user named it, for messages.
+    what : str
+        What the file is meant to be, for messages: "study file".
+    legacy : bool
+        Whether bytes that are not UTF-8 are taken for Windows-1252, in which Excel saves
+        its plain CSV.
+
+    Raises
+    ------
+    QuemError
+        The file is missing, a folder, unreadable, or no text.
+    """
+    if path.is_dir():
+        raise _refusal(name, f"is a folder; name the {what} inside it")
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise _refusal(name, f"there is no such file; check the name of the {what}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _refusal(name, f"cannot be read: {reason}") from None
+    encoding = _encoding(raw)
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        text = _legacy_text(raw) if legacy and encoding == "utf-8" else ""
+        if not text:
+            line = raw.count(b"\n", 0, error.start) + 1
+            message = f"is not {encoding.upper()} text; save the {what} as UTF-8"
+            raise QuemError([Mistake(name, line, message=message)]) from None
+    if "\0" in text:
+        raise _refusal(name, f"holds binary data; the {what} has to be a text file")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def nearest(word: str, known: list[str] | tuple[str, ...]) -> str:
+    """Name the known word that `word` was probably meant to be: "; did you mean X?".
+
+    Parameters
+    ----------
+    word : str
+    known : sequence of str
+
+    Returns
+    -------
+    str
+        Empty where nothing is near.
+    """
+    from difflib import get_close_matches
+
+    folded = {candidate.casefold(): candidate for candidate in reversed(known)}
+    close = get_close_matches(word.casefold()[:80], list(folded), n=1, cutoff=0.6)
+    return f"; did you mean {folded[close[0]]}?" if close else ""
+
+
+def _encoding(raw: bytes) -> str:
+    for mark, encoding in _MARKS:
+        if raw.startswith(mark):
+            return encoding
+    # UTF-16 without a mark: every other byte of mostly Latin text is zero.
+    head = raw[:400]
+    if head[1::2].count(0) > len(head) // 4:
+        return "utf-16-le"
+    if head[0::2].count(0) > len(head) // 4:
+        return "utf-16-be"
+    return "utf-8"
+
+
+def _legacy_text(raw: bytes) -> str:
+    try:
+        return raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return ""
+
+
+def _refusal(name: str, message: str) -> QuemError:
+    return QuemError([Mistake(name, message=message)])

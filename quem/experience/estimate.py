@@ -139,7 +139,9 @@ def estimate_system(
         calibration=calibrate(function, float(x[0]), level),
         side=side,
         bound=bound.get(side, float("nan")),
-        at_least=tuple((least, _probability(years - least, error, function.df)) for least in at_least),
+        at_least=tuple(
+            (least, _probability(years - least, error, function.df)) for least in at_least
+        ),
     )
 
 

@@ -135,7 +135,7 @@ def leave_out_cells(
     )
 
 
-def _left_out(  # noqa: PLR0913  a private step that three callers share
+def _left_out(
     what: str,
     names: list[str],
     average: NDArray[np.float64],

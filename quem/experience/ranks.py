@@ -137,9 +137,7 @@ def scores(
     return ranks
 
 
-def unused_ranks(
-    group: NDArray[np.int64], rank: NDArray[np.float64]
-) -> dict[int, list[int]]:
+def unused_ranks(group: NDArray[np.int64], rank: NDArray[np.float64]) -> dict[int, list[int]]:
     """Find the gaps: ranks that nobody holds, in groups of untied whole ranks.
 
     A gap means that the judge saw a solution which is not in the data.

@@ -35,43 +35,47 @@ class BatchFit:
     valid : array of bool, shape (b,)
         Samples with at least 3 different averages, and enough for the form.
     coefficients : array of float, shape (b, k)
-        In powers of (g(x) - centre)/scale; NaN where not valid.
+        In powers of z = (g(x) - centre)/scale; NaN where not valid.
     inverse : array of float, shape (b, k, k)
         The inverse of X'WX.
-    variance : array of float, shape (b,)
-        Residual variance; NaN where there are no degrees of freedom.
-    df : array of float, shape (b,)
     centre, scale : array of float, shape (b, 1)
+    z, weights : array of float, shape (b, n)
+        The subjects of each sample.
+    y : array of float, shape (n,)
+        Their experience.
     """
 
     form: SkillForm
     valid: NDArray[np.bool_]
     coefficients: NDArray[np.float64]
     inverse: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    df: NDArray[np.float64]
     centre: NDArray[np.float64]
     scale: NDArray[np.float64]
-
-    def _design(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        z = (self.form.transform(x) - self.centre) / self.scale
-        return _powers(z, self.form.n_coefficients)
+    z: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    y: NDArray[np.float64]
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Experience at the averages `x`, shape (b, m); NaN where not valid."""
-        z = (self.form.transform(x) - self.centre) / self.scale
-        value = np.zeros_like(z)
-        for power in reversed(range(self.form.n_coefficients)):
-            value = value * z + self.coefficients[:, power, np.newaxis]
-        return value
+        return self._value((self.form.transform(x) - self.centre) / self.scale)
 
     def half_width(self, x: NDArray[np.float64], level: float) -> NDArray[np.float64]:
-        """Half of the prediction interval at `x`, shape (b, m)."""
-        design = self._design(x)
+        """Half of the prediction interval at `x`, shape (b, m); NaN where undefined."""
+        z = (self.form.transform(x) - self.centre) / self.scale
+        design = z[..., np.newaxis] ** np.arange(self.form.n_coefficients)
         leverage = np.einsum("bmi,bij,bmj->bm", design, self.inverse, design)
-        with np.errstate(invalid="ignore"):
-            error = np.sqrt(self.variance[:, np.newaxis] * (1 + leverage))
-            return np.asarray(stdtrit(self.df, (1 + level) / 2)[:, np.newaxis] * error)
+        df = self.weights.sum(axis=1) - self.form.n_coefficients
+        rss = (self.weights * (self.y - self._value(self.z)) ** 2).sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variance = np.where(df > 0, rss / df, np.nan)
+            error = np.sqrt(variance[:, np.newaxis] * (1 + leverage))
+            return np.asarray(stdtrit(df, (1 + level) / 2)[:, np.newaxis] * error)
+
+    def _value(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        *lower, value = self.coefficients.T[..., np.newaxis]
+        for coefficient in reversed(lower):
+            value = value * z + coefficient
+        return value
 
 
 def fit_batch(
@@ -92,37 +96,39 @@ def fit_batch(
     weights : array of float, shape (b, n)
         How often each subject is in each sample.
     """
-    weights = np.where(np.isfinite(x), weights, 0.0)
-    valid = _distinct(x, weights) >= max(_FEWEST_AVERAGES, form.n_coefficients)
-    x = np.where(weights > 0, x, 1.0)
-    n = weights.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        g = form.transform(x)
-        centre = (weights * g).sum(axis=1, keepdims=True) / n[:, np.newaxis]
-        deviation = g - centre
-        spread = (weights * deviation**2).sum(axis=1, keepdims=True) / n[:, np.newaxis]
-        scale = np.where(valid[:, np.newaxis], np.sqrt(spread), 1.0)
-        z = deviation / scale
     k = form.n_coefficients
-    moments = np.empty((len(x), 2 * k - 1))
-    products = np.empty((len(x), k))
-    term = weights
-    for power in range(2 * k - 1):
-        moments[:, power] = term.sum(axis=1)
-        if power < k:
-            products[:, power] = term @ y
-        term = term * z
-    gram = moments[:, np.add.outer(np.arange(k), np.arange(k))]
-    gram[~valid] = np.eye(k)
-    inverse = np.linalg.inv(gram)
-    coefficients = np.einsum("bij,bj->bi", inverse, products)
-    coefficients[~valid] = np.nan
-    df = n - k
-    fit = BatchFit(form, valid, coefficients, inverse, np.empty(0), df, centre, scale)
-    residual = y - fit.predict(np.where(valid[:, np.newaxis], x, np.nan))
+    weights = np.where(np.isfinite(x), weights, 0.0)
+    valid = _distinct(x, weights) >= max(_FEWEST_AVERAGES, k)
+    n = np.einsum("bn->b", weights)[:, np.newaxis]
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = np.where(df > 0, (weights * residual**2).sum(axis=1) / df, np.nan)
-    return BatchFit(form, valid, coefficients, inverse, variance, df, centre, scale)
+        g = form.transform(np.where(weights > 0, x, 1.0))
+        centre = np.einsum("bn,bn->b", weights, g)[:, np.newaxis] / n
+        z = g - centre
+        scale = np.sqrt(np.einsum("bn,bn,bn->b", weights, z, z)[:, np.newaxis] / n)
+        scale[~valid] = 1.0
+        z /= scale
+    products = np.empty((len(x), k))
+    products[:, 0] = weights @ y
+    term = weights * z
+    products[:, 1] = term @ y
+    if k == 2:  # noqa: PLR2004  a straight line
+        # Standardised, the two regressors are orthogonal: X'WX is n times the identity.
+        inverse = np.eye(2) / np.where(valid[:, np.newaxis], n, 1.0)[..., np.newaxis]
+        coefficients = products / np.where(n > 0, n, 1.0)
+    else:
+        moments = np.empty((len(x), 2 * k - 1))
+        moments[:, :1], moments[:, 1] = n, 0.0
+        for power in range(2, 2 * k - 1):
+            term = term * z
+            moments[:, power] = np.einsum("bn->b", term)
+            if power < k:
+                products[:, power] = term @ y
+        gram = moments[:, np.add.outer(np.arange(k), np.arange(k))]
+        gram[~valid] = np.eye(k)
+        inverse = np.linalg.inv(gram)
+        coefficients = np.einsum("bij,bj->bi", inverse, products)
+    coefficients[~valid] = np.nan
+    return BatchFit(form, valid, coefficients, inverse, centre, scale, z, weights, y)
 
 
 @dataclass(frozen=True)
@@ -253,11 +259,7 @@ def _weighted(
     n_judges, n_problems, n_solvers = values.shape
     over_judges = judges @ values.reshape(n_judges, -1)
     over_judges = over_judges.reshape(-1, n_problems, n_solvers)
-    return np.asarray((problems[:, np.newaxis, :] @ over_judges)[:, 0, :])
-
-
-def _powers(z: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    return np.asarray(z[..., np.newaxis] ** np.arange(k))
+    return np.einsum("bp,bps->bs", problems, over_judges)
 
 
 def _distinct(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -86,9 +86,7 @@ def _orders(y: NDArray[np.float64]) -> NDArray[np.float64]:
     index = np.zeros((1, 1), dtype=np.int8)
     for size in range(2, len(y) + 1):
         # Put the new element at each place of every order of the others.
-        index = np.concatenate(
-            [np.insert(index, place, size - 1, axis=1) for place in range(size)]
-        )
+        index = np.concatenate([np.insert(index, place, size - 1, axis=1) for place in range(size)])
     return y[index]
 
 
@@ -111,9 +109,7 @@ class AnovaRow:
     p: float
 
 
-def factorial_anova(
-    cells: Cells, experience: NDArray[np.float64]
-) -> list[AnovaRow] | None:
+def factorial_anova(cells: Cells, experience: NDArray[np.float64]) -> list[AnovaRow] | None:
     """Reproduce the paper's factorial analysis, type II, over the cells of the subjects.
 
     Two models: ``score ~ experience + judge + problem``, and the same with all interactions

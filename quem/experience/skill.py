@@ -135,16 +135,13 @@ class SkillFunction:
 
     def equation(self, unit: str) -> str:
         """Write the function out, such as ``years = -1.54 + 1.55 x average rank``."""
-        b0, *rest = self.results.params
-        text = f"{unit} = {_signed(b0).lstrip('+ ')}".replace("= - ", "= −")
+        first, *rest = self.results.params
+        text = f"{unit} = {'−' if first < 0 else ''}{abs(first):.4g}"
         for power, b in enumerate(rest, 1):
+            sign = "+" if b >= 0 else "−"
             exponent = ("", "", "²", "³")[power]
-            text += f" {_signed(b)} × {self.form.regressor}{exponent}"
+            text += f" {sign} {abs(b):.4g} × {self.form.regressor}{exponent}"
         return text
-
-
-def _signed(value: float) -> str:
-    return f"{'+' if value >= 0 else '−'} {abs(value):.4g}"  # noqa: RUF001  a minus sign
 
 
 def refusal(form: SkillForm, x: NDArray[np.float64], x_needed: NDArray[np.float64]) -> str:

@@ -10,6 +10,7 @@ import csv
 import io
 import warnings
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from quem.errors import Mistake, QuemError
 from quem.text import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -88,7 +90,9 @@ def column_of(texts: list[str]) -> Column:
     return Column(codes.astype(np.int64), [str(value) for value in values])
 
 
-def read_delimited(path: Path, name: str, *, what: str, header_rows: int = 1) -> Delimited:
+def read_delimited(
+    path: Path, name: str, *, what: str, header_rows: Callable[[list[str]], int] = lambda _: 1
+) -> Delimited:
     """Read a delimited text file.
 
     Commas, semicolons, tabs and bars separate cells, whichever the first line has most of;
@@ -101,8 +105,8 @@ def read_delimited(path: Path, name: str, *, what: str, header_rows: int = 1) ->
         The file as the user named it, for messages.
     what : str
         What the file is meant to be, for messages.
-    header_rows : int
-        How many rows at the top are no data.
+    header_rows : callable
+        From the cells of the first row to how many rows at the top are no data.
 
     Raises
     ------
@@ -127,7 +131,8 @@ def read_delimited(path: Path, name: str, *, what: str, header_rows: int = 1) ->
 
     reader = csv.reader(io.StringIO(text[start:], newline=""), delimiter=delimiter)
     try:
-        header = [row for row, _ in zip(reader, range(header_rows), strict=False)]
+        header = [[cell.strip() for cell in next(reader)]]
+        header += islice(reader, header_rows(header[0]) - 1)
         consumed = reader.line_num
         lines_before = text.count("\n", 0, start)
         width = max(len(row) for row in header)
@@ -143,7 +148,7 @@ def read_delimited(path: Path, name: str, *, what: str, header_rows: int = 1) ->
         message = f"is no CSV file: {error}; save it from the spreadsheet once more"
         raise QuemError([Mistake(name, reader.line_num or 1, message=message)]) from None
     padded = [[*(cell.strip() for cell in row), *[""] * width][:width] for row in header]
-    return Delimited(name, padded, columns, text, delimiter, lines_before + header_rows)
+    return Delimited(name, padded, columns, text, delimiter, lines_before + len(header))
 
 
 def _body_columns(body: str, delimiter: str, width: int) -> list[Column] | None:

@@ -95,7 +95,9 @@ def named_columns(
         raise QuemError(mistakes)
     for cell in unknown:
         hint = nearest(cell, fields)
-        doubts.append(Doubt("ignored-column", f"{table.name}: the column {cell!r} is not read{hint}"))
+        doubts.append(
+            Doubt("ignored-column", f"{table.name}: the column {cell!r} is not read{hint}")
+        )
     return at, tuple(doubts)
 
 
@@ -117,10 +119,8 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
     QuemError
         The file cannot be read.
     """
-    table = read_delimited(path, name, what="rankings")
-    one_row = all(":" in cell for cell in table.header[0][1:] if cell)
-    if not one_row:
-        table = read_delimited(path, name, what="rankings", header_rows=2)
+    table = read_delimited(path, name, what="rankings", header_rows=_wide_header_rows)
+    one_row = len(table.header) == 1
     heads, doubts = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
     if not heads:
         message = "no column names a judge and a problem; see the layouts in docs/study-file.md"
@@ -155,6 +155,10 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
         return line, 1 if field == "solver" else column
 
     return Entries(name, columns, place, doubts)
+
+
+def _wide_header_rows(first: list[str]) -> int:
+    return 1 if all(":" in cell for cell in first[1:] if cell) else 2
 
 
 Heads = dict[int, tuple[str, str]]

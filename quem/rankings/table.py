@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["FIELDS", "Entries", "Rankings", "assemble"]
 
 FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason")
-_MISSING = {"", "-", "–", "—", "na", "n/a", "nan", "null", "none", "."}  # noqa: RUF001  dashes
+_MISSING = {"", "-", "–", "—", "na", "n/a", "nan", "null", "none", "."}
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _MOST_OF_A_KIND = 20
 
@@ -238,7 +238,9 @@ def _ranks(
     failed = _lookup(reasons, [word == "failed" for word in given], np.bool_)
     both = np.flatnonzero(failed & ~absent & ~wrong)
     _complain(entries, "reason", both, mistakes, _failed_with_rank)
-    failed = failed | _lookup(ranks, [word.casefold() == "failed" for word in ranks.values], np.bool_)
+    failed = failed | _lookup(
+        ranks, [word.casefold() == "failed" for word in ranks.values], np.bool_
+    )
     return rank, failed & absent
 
 

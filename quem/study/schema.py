@@ -21,9 +21,7 @@ __all__ = ["known_keys", "validate"]
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def validate(
-    model: type[Model], document: Document
-) -> tuple[Model | None, list[Mistake]]:
+def validate(model: type[Model], document: Document) -> tuple[Model | None, list[Mistake]]:
     """Make the model of a document.
 
     Parameters
@@ -46,9 +44,9 @@ def validate(
     return None, [_mistake(detail, document, keys) for detail in details]
 
 
-def known_keys(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[
-    tuple[tuple[str, ...], list[str]]
-]:
+def known_keys(
+    model: type[BaseModel], path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], list[str]]]:
     """Yield each mapping of the file (its path, list indices left out) and its keys.
 
     Parameters
@@ -95,7 +93,9 @@ def _mistake(
         case "int_parsing" | "int_type" | "int_from_float" | "int_parsing_size":
             message = f"{shown} is no whole number"
         case "string_type":
-            message = "should be text" if given is not None else "is empty; write it or leave it out"
+            message = (
+                "should be text" if given is not None else "is empty; write it or leave it out"
+            )
         case "string_too_short":
             message = "is empty"
         case "tuple_type":

@@ -1,0 +1,39 @@
+"""The sessions of the project: ``nox -s tests``, ``nox -s lint``, ``nox -s bench``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nox
+
+# `uvx nox` does not put uv on PATH, but says where it is.
+if uv := os.environ.get("UV"):
+    os.environ["PATH"] = os.pathsep.join([str(Path(uv).parent), os.environ["PATH"]])
+
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.sessions = ["lint", "tests"]
+nox.options.error_on_external_run = True
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "tests"))
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    groups = nox.project.dependency_groups(PYPROJECT, "lint", "tests")
+    session.install("-e", ".", "nox", *groups)
+    session.run("ruff", "format", "--check", ".")
+    session.run("ruff", "check", ".")
+    session.run("mypy")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    session.install(".")
+    session.run("python", "benchmarks/analyze.py", *session.posargs)

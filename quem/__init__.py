@@ -1,0 +1,37 @@
+"""quem: how expert is my expert system?
+
+``quem.load_study(path)`` reads a study, ``quem.analyze(study)`` analyses it. Importing this
+package loads nothing else until one of its names is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quem.errors import QuemError
+    from quem.kinds import analyze
+    from quem.load import Study, load_study
+
+__all__ = ["QuemError", "Study", "__version__", "analyze", "load_study"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "QuemError": "quem.errors",
+    "Study": "quem.load",
+    "analyze": "quem.kinds",
+    "load_study": "quem.load",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name
+    if name not in _HOMES:
+        message = f"module 'quem' has no attribute {name!r}"
+        raise AttributeError(message)
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

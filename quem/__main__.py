@@ -1,0 +1,5 @@
+"""``python -m quem``."""
+
+from quem.cli import run
+
+run()

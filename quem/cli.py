@@ -1,0 +1,69 @@
+"""The command line: assembles the commands and turns every end into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from quem import __version__
+from quem.commands.analyze import analyze
+from quem.commands.check import check
+from quem.commands.init import init
+from quem.errors import QuemError
+
+__all__ = ["main", "run"]
+
+_MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="quem")
+def main() -> None:
+    """How expert is my expert system?
+
+    quem measures systems in years of human experience: experts rank the solutions of people
+    of known experience and of systems, blind, and a skill function turns a system's average
+    rank into years, with an interval (Hayes & Parzen 1997).
+    """
+
+
+for _command in (analyze, check, init):
+    main.add_command(_command)
+
+
+def run() -> None:
+    """Run the command line.
+
+    Exits with 0 (warnings included), 1 for a user's mistake, 2 for wrong usage, 3 for a
+    bug, 130 when interrupted.
+    """
+    sys.exit(_exit_code())
+
+
+def _exit_code() -> int:
+    try:
+        code = main(standalone_mode=False)
+        sys.stdout.flush()
+    except QuemError as error:
+        for mistake in error.mistakes:
+            click.echo(f"error: {mistake}", err=True)
+        return _MISTAKE
+    except click.ClickException as error:
+        error.show()
+        return _USAGE
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe, such as `head`, has left; that is nobody's mistake.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:  # noqa: BLE001  whatever it is, it is a bug, and says so
+        import traceback
+
+        traceback.print_exc()
+        click.echo("This is a bug in quem; please report it with the lines above.", err=True)
+        return _BUG
+    return code if isinstance(code, int) else 0

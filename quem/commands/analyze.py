@@ -1,0 +1,86 @@
+"""``quem analyze``: from a study file to a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["analyze"]
+
+
+def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        hint = f"; {value:g} percent is written {value / 100:g}" if 1 < value < 100 else ""
+        message = f"{value:g} is not between 0 and 1{hint}"
+        raise click.BadParameter(message)
+    return value
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the report.  [default: STUDY's name with -report, beside it]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON; write nothing.")
+@click.option("--level", type=float, callback=_share, help="Level of the intervals, such as 0.95.")
+@click.option(
+    "--form",
+    type=click.Choice(["linear", "log", "sqrt", "quadratic", "cubic", "auto"]),
+    help="Form of the skill function.",
+)
+@click.option(
+    "--interval",
+    type=click.Choice(["prediction", "mean", "calibration"]),
+    help="Which interval is the headline.",
+)
+@click.option("--score", type=click.Choice(["rank", "blom"]), help="What is averaged.")
+@click.option(
+    "--normalize",
+    type=click.Choice(["none", "expected", "percentile"]),
+    help="How ranks of groups of unequal size are made comparable.",
+)
+@click.option(
+    "--reference", type=click.Choice(["all", "humans"]), help="Whom a solution is ranked against."
+)
+@click.option(
+    "--at-least",
+    multiple=True,
+    type=float,
+    help="Years for which to report the chance of at least so many; may be repeated.",
+)
+@click.option("--bootstrap", type=click.IntRange(0, 10_000_000), help="Bootstrap replicates.")
+@click.option(
+    "--permutations",
+    type=click.IntRange(0, 10_000_000),
+    help="Random orders of the permutation test above 9 subjects.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of what is random.")
+def analyze(study: Path, out: Path | None, *, as_json: bool, **settings: Any) -> None:  # noqa: ANN401
+    """Analyse STUDY and write a report.
+
+    Prints a summary, and writes report.html, figures, tables and analysis.json. Options
+    replace the settings of the study file.
+    """
+    settings["at_least"] = settings["at_least"] or None
+    from quem.commands.output import print_warnings
+    from quem.kinds import analyze as analyze_study
+    from quem.load import load_study
+
+    result = analyze_study(load_study(study), **settings)
+    if as_json:
+        from quem.report.files import json_text
+
+        click.echo(json_text(result.to_dict()), nl=False)
+        print_warnings(result.warnings)
+        return
+    from quem.report.files import write_report
+
+    folder = out if out is not None else study.parent / f"{study.stem}-report"
+    write_report(result, folder)
+    click.echo(result.summary(warnings=False))
+    print_warnings(result.warnings)
+    click.echo(f"\nReport: {folder / 'report.html'}", err=True)

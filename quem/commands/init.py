@@ -1,0 +1,31 @@
+"""``quem init``: a small commented study to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["init"]
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def init(folder: Path) -> None:
+    """Write a small commented study to FOLDER, which analyses as it is.
+
+    Existing files are never overwritten.
+    """
+    from quem.errors import Mistake, QuemError
+    from quem.report.files import write_files
+    from quem.resources import resource
+
+    sources = sorted((resource("templates") / "init").iterdir())
+    taken = [source.name for source in sources if (folder / source.name).exists()]
+    if taken:
+        message = f"already holds {' and '.join(taken)}; name another folder"
+        raise QuemError([Mistake(str(folder), message=message)])
+    write_files(folder, {source.name: source.read_bytes() for source in sources})
+    for source in sources:
+        click.echo(f"wrote {folder / source.name}", err=True)
+    click.echo(f"Next: quem analyze {folder / 'study.yaml'}", err=True)

@@ -1,0 +1,264 @@
+"""What a reader of the result must know. Every code is explained in ``docs/warnings.md``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import Doubt
+from quem.experience.wording import interval_text, joined, number, p_text, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.experience.estimate import Estimate
+    from quem.experience.findings import Findings
+    from quem.load import Study
+
+__all__ = ["doubts_of"]
+
+_FEW_SUBJECTS = 5
+_LOW_AGREEMENT = 0.25
+_SIGNIFICANT = 0.05
+
+
+def doubts_of(study: Study, found: Findings) -> Iterator[Doubt]:
+    """Collect the doubts about a result, those about the data first.
+
+    Parameters
+    ----------
+    study : Study
+    found : Findings
+    """
+    yield from study.data.doubts
+    yield from _people(study, found)
+    yield from _groups(study, found)
+    yield from _function(study, found)
+    for estimate in found.estimates:
+        yield from _estimate(study, found, estimate)
+    yield from _decisive(study, found)
+    yield from _judges(found)
+    yield from _left_undone(found)
+
+
+def _people(study: Study, found: Findings) -> Iterator[Doubt]:
+    ranked = {found.averages.solvers[i] for i in found.averages.of_kind("subject")}
+    subjects = [subject for subject in study.spec.subjects if subject.id in ranked]
+    if len(subjects) < _FEW_SUBJECTS:
+        message = (
+            f"only {len(subjects)} subjects have ranks; with fewer than 5 the interval is wide"
+        )
+        yield Doubt("few-subjects", message)
+    unit = study.spec.experience_unit
+    for judge in study.spec.judges:
+        above = [
+            s for s in subjects if judge.experience is not None and s.experience > judge.experience
+        ]
+        if above:
+            names = joined(f"{subject.id} ({subject.experience:g})" for subject in above)
+            verb = "has" if len(above) == 1 else "have"
+            message = (
+                f"the judge {judge.id} has {judge.experience:g} {unit} of experience, and {names} "
+                f"{verb} more; judges should have at least as much as every subject"
+            )
+            yield Doubt("judge-less-experienced", message)
+    unranked = [
+        solver
+        for solver, kind in study.declared.solvers.items()
+        if kind != "withheld"
+        and not np.isfinite(found.averages.average[found.averages.solvers.index(solver)])
+    ]
+    if unranked:
+        verb = "has" if len(unranked) == 1 else "have"
+        yield Doubt(
+            "no-ranks", f"{joined(unranked)} {verb} no ranks and {verb} no part in the result"
+        )
+    n_systems = len(found.averages.of_kind("system"))
+    if n_systems == 0:
+        message = "no system has ranks; the skill function of the subjects stands alone"
+        yield Doubt("no-system", message)
+    if n_systems > len(subjects) / 2 and found.settings.reference == "all":
+        message = (
+            f"there are {n_systems} systems and {len(subjects)} subjects: the systems shift the "
+            "subjects' ranks; consider `reference: humans`, which ranks each against people only"
+        )
+        yield Doubt("many-systems", message)
+    if any(kind == "assisted" for kind in study.declared.solvers.values()):
+        message = (
+            "assisted solvers hold their places in the groups, but are neither fitted nor "
+            "estimated by this analysis"
+        )
+        yield Doubt("assisted", message)
+
+
+def _groups(study: Study, found: Findings) -> Iterator[Doubt]:
+    cells = found.cells
+    if cells is None:
+        message = (
+            "the study has average ranks only: the agreement of the judges, the influence of each "
+            "judge, the analysis of variance and the bootstrap are unknown"
+        )
+        yield Doubt("averages-only", message)
+        return
+    if cells.gaps:
+        gap = cells.gaps[0]
+        ranks = joined(map(str, gap.ranks))
+        noun = "rank" if len(gap.ranks) == 1 else "ranks"
+        others = [f"{other.judge} on {other.problem}" for other in cells.gaps[1:]]
+        more = f"; gaps also in {joined(others)}" if others else ""
+        message = (
+            f"{gap.judge} on {gap.problem} left the {noun} {ranks} unused, as if a solution were "
+            f"not in the data; declare it as withheld if there was one{more}"
+        )
+        yield Doubt("rank-gap", message)
+    sizes = Counter(np.bincount(cells.group).tolist())
+    if len(sizes) > 1:
+        counts = joined(f"{sizes[size]} of {size}" for size in sorted(sizes))
+        message = (
+            f"the groups are of unequal size ({counts} solutions), so that the same rank means "
+            "different things; compare `normalize: expected`"
+        )
+        yield Doubt("unequal-groups", message)
+    if cells.block.max(initial=1) > 1:
+        message = (
+            "some groups were judged in several blocks: ranks are averaged over the blocks as if "
+            "each were a group of its own, and the agreement of the judges is not computed"
+        )
+        yield Doubt("blocks", message)
+    unused = [
+        f"{noun} {name}"
+        for noun, names, codes in (
+            ("judge", cells.judges, cells.judge),
+            ("problem", cells.problems, cells.problem),
+        )
+        for name, count in zip(names, np.bincount(codes, minlength=len(names)), strict=True)
+        if not count
+    ]
+    if unused:
+        yield Doubt("not-in-rankings", f"the rankings hold nothing of {joined(unused)}")
+
+
+def _function(study: Study, found: Findings) -> Iterator[Doubt]:
+    if not found.function.rising:
+        message = (
+            f"{study.spec.experience_unit} of experience fall with quality; the skill function "
+            "does not measure skill here"
+        )
+        yield Doubt("falling", message)
+    if not found.p_value < _SIGNIFICANT:
+        message = (
+            f"the skill function is not significant ({p_text(found.p_value)}): these data do not "
+            "show that experience goes with quality"
+        )
+        yield Doubt("not-significant", message)
+    if found.settings.form == "auto":
+        message = (
+            f"the form {found.function.form.name} was chosen by AICc on these data; after such a "
+            "choice a 95% interval covers 93 to 94%"
+        )
+        yield Doubt("form-chosen", message)
+
+
+def _estimate(study: Study, found: Findings, estimate: Estimate) -> Iterator[Doubt]:
+    unit, settings = study.spec.experience_unit, found.settings
+    if estimate.side != "inside":
+        where = {"above": "above", "below": "below", "outside": "outside"}[estimate.side]
+        told = {
+            "above": "; only the lower bound is to be trusted",
+            "below": "; only the upper bound is to be trusted",
+            "outside": " on different sides by rank and by estimate; nothing can be said of it",
+        }[estimate.side]
+        message = (
+            f"{estimate.system} lies {where} the subjects' range (average rank "
+            f"{number(estimate.average_rank, 2)}, {number(estimate.experience)} {unit}){told}"
+        )
+        yield Doubt("outside-range", message)
+    if estimate.experience < 0:
+        message = (
+            f"the estimate of {estimate.system} is negative ({number(estimate.experience)} {unit}): "
+            "worse than any beginner of these subjects"
+        )
+        yield Doubt("negative-estimate", message)
+    if 0 < estimate.n_problems < found.averages.study_problems:
+        message = (
+            f"{estimate.system} was judged on {estimate.n_problems} of "
+            f"{found.averages.study_problems} problems; its interval is widened for that"
+        )
+        yield Doubt("fewer-problems", message)
+    if settings.interval == "calibration":
+        if estimate.calibration is None:
+            message = (
+                f"the form {found.function.form.name} has no calibration interval; the headline "
+                f"of {estimate.system} has none"
+            )
+            yield Doubt("no-interval", message)
+        elif not estimate.calibration.bounded:
+            message = (
+                f"the calibration interval of {estimate.system} is unbounded, since the slope is "
+                f"not significant at {percent(1 - settings.level)}"
+            )
+            yield Doubt("no-interval", message)
+
+
+def _decisive(study: Study, found: Findings) -> Iterator[Doubt]:
+    """Leaving one out moves the estimate by more than the interval's half-width."""
+    unit = study.spec.experience_unit
+    for estimate in found.estimates:
+        low, high = estimate.interval(found.settings.interval)
+        if not np.isfinite(high - low):
+            low, high = estimate.prediction
+        half = (high - low) / 2
+        for left in (*found.judges, *found.subjects):
+            if left.system == estimate.system and abs(left.change) > half:
+                message = (
+                    f"the {left.what} {left.id} decides the answer: without, {left.system} is at "
+                    f"{number(left.estimate)} instead of {number(estimate.experience)} {unit}, "
+                    f"more than the interval's half-width ({number(half)}) away"
+                )
+                yield Doubt(f"decisive-{left.what}", message)
+
+
+def _judges(found: Findings) -> Iterator[Doubt]:
+    if found.agreement is None:
+        return
+    if found.agreement.overall.n_judges < 2:  # noqa: PLR2004  nobody to agree with
+        yield Doubt("one-judge", "there is one judge only, so agreement between judges is unknown")
+    low = [
+        f"{problem} ({number(concordance.mean_spearman, 2)})"
+        for problem, concordance in found.agreement.problems.items()
+        if concordance.mean_spearman < _LOW_AGREEMENT
+    ]
+    if low:
+        message = f"the judges disagree (mean Spearman correlation below .25) on {joined(low)}"
+        yield Doubt("judges-disagree", message)
+
+
+def _left_undone(found: Findings) -> Iterator[Doubt]:
+    """What was sampled, skipped or discarded."""
+    if found.cells is None:
+        return
+    if found.agreement and found.agreement.sampled:
+        message = (
+            "there are too many pairs of judges to compare all: the Spearman and tau-b "
+            "correlations are means over a random sample of 300 pairs a problem"
+        )
+        yield Doubt("pairs-sampled", message)
+    if found.agreement is None and found.cells.block.max(initial=1) == 1:
+        yield Doubt("agreement-skipped", "the study is too large to measure the judges' agreement")
+    if found.anova is None:
+        message = "the study is too large for the factorial analysis of variance, which is left out"
+        yield Doubt("anova-skipped", message)
+    if found.bootstrap is None and found.settings.bootstrap and found.estimates:
+        yield Doubt(
+            "bootstrap-skipped", "the study is too large for the bootstrap, which is left out"
+        )
+    if found.bootstrap and found.bootstrap.discarded > found.bootstrap.replicates / 20:
+        intervals = [interval_text(i) for i in found.bootstrap.intervals.values()]
+        message = (
+            f"{found.bootstrap.discarded} of {found.bootstrap.replicates} bootstrap replicates "
+            f"were discarded for fewer than 3 different averages; the bootstrap interval "
+            f"({joined(intervals) or 'none'}) says little"
+        )
+        yield Doubt("bootstrap-discarded", message)

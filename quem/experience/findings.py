@@ -1,0 +1,72 @@
+"""Everything that the QUEM method finds in a study, as plain results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quem.errors import Doubt
+    from quem.experience.agreement import Agreement
+    from quem.experience.averages import Averages
+    from quem.experience.cells import Cells
+    from quem.experience.estimate import Estimate
+    from quem.experience.influence import LeftOut, SubjectDiagnostic
+    from quem.experience.resample import Bootstrap
+    from quem.experience.significance import AnovaRow, PermutationTest
+    from quem.experience.skill import FormFit, SkillFunction
+    from quem.experience.variants import Variant
+    from quem.study import Analysis
+
+__all__ = ["Findings"]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the method found.
+
+    Parameters
+    ----------
+    settings : Analysis
+        As used.
+    cells : Cells or None
+        None for a study of averages computed elsewhere; so are agreement, anova and
+        bootstrap.
+    averages : Averages
+    function : SkillFunction
+        The headline's.
+    forms : dict of str to FormFit
+        Every form that could be fitted.
+    p_value : float
+        Of the F test over subjects that experience goes with quality.
+    permutation : PermutationTest or None
+    estimates : tuple of Estimate
+        One a system that has ranks.
+    judges, subjects, problems : tuple of LeftOut
+        The estimates without each; empty where that is unknown.
+    diagnostics : tuple of SubjectDiagnostic
+    variants : tuple of Variant
+        The estimates under other settings.
+    agreement : Agreement or None
+    anova : tuple of AnovaRow or None
+    bootstrap : Bootstrap or None
+    doubts : tuple of Doubt
+    """
+
+    settings: Analysis
+    cells: Cells | None
+    averages: Averages
+    function: SkillFunction
+    forms: dict[str, FormFit]
+    p_value: float
+    permutation: PermutationTest | None
+    estimates: tuple[Estimate, ...]
+    judges: tuple[LeftOut, ...]
+    subjects: tuple[LeftOut, ...]
+    problems: tuple[LeftOut, ...]
+    diagnostics: tuple[SubjectDiagnostic, ...]
+    variants: tuple[Variant, ...]
+    agreement: Agreement | None
+    anova: tuple[AnovaRow, ...] | None
+    bootstrap: Bootstrap | None
+    doubts: tuple[Doubt, ...] = ()

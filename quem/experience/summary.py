@@ -1,0 +1,136 @@
+"""The terminal summary: the answer first, then what it rests on, then the warnings."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.experience.wording import interval_text, number, p_text, percent, statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.experience.analysis import ExperienceAnalysis
+
+__all__ = ["summary_text", "warnings_text"]
+
+_WIDTH = 96
+
+
+def summary_text(analysis: ExperienceAnalysis, *, warnings: bool) -> str:
+    """Write the summary of an analysis as text.
+
+    Parameters
+    ----------
+    analysis : ExperienceAnalysis
+    warnings : bool
+        Whether the warnings are part of it.
+    """
+    lines = [analysis.study.spec.title, "", *_answer(analysis), "", "It rests on"]
+    lines += [f"  {line}" for line in _basis(analysis)]
+    lines += [f"  {line}" for line in _sensitivity(analysis)]
+    if warnings and analysis.warnings:
+        lines += ["", warnings_text(analysis)]
+    return "\n".join(lines)
+
+
+def warnings_text(analysis: ExperienceAnalysis) -> str:
+    """Write the warnings of an analysis, each with its code."""
+    count = len(analysis.warnings)
+    lines = [f"{count} warning{'s' if count > 1 else ''}"]
+    for doubt in analysis.warnings:
+        lines += textwrap.wrap(
+            f"{doubt.code}: {doubt.message}",
+            _WIDTH,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_long_words=False,
+        )
+    return "\n".join(lines)
+
+
+def _answer(analysis: ExperienceAnalysis) -> Iterator[str]:
+    found, unit = analysis.findings, analysis.study.spec.experience_unit
+    names = [system_name(analysis, estimate.system) for estimate in found.estimates]
+    if not names:
+        yield "  No system; the skill function of the subjects stands alone."
+    width = max(map(len, names), default=0)
+    for name, estimate in zip(names, found.estimates, strict=True):
+        told = statement(
+            estimate, interval=found.settings.interval, level=found.settings.level, unit=unit
+        )
+        yield f"  {name:<{width}}  {told}"
+        least = [f"{years:g} {unit}: {percent(round(p, 2))}" for years, p in estimate.at_least]
+        if least:
+            yield f"  {'':<{width}}  at least {', at least '.join(least)}"
+
+
+def system_name(analysis: ExperienceAnalysis, system: str) -> str:
+    """Name a system as the study file does, with its version."""
+    for declared in analysis.study.spec.systems:
+        if declared.id == system:
+            return " ".join(filter(None, [declared.name or declared.id, declared.version]))
+    return system
+
+
+def _basis(analysis: ExperienceAnalysis) -> Iterator[str]:
+    found, unit = analysis.findings, analysis.study.spec.experience_unit
+    function = found.function
+    years = f"{function.y.min():g} to {function.y.max():g} {unit}"
+    data = f"{function.n} subjects ({years})"
+    if found.cells:
+        active = [len(np.unique(codes)) for codes in (found.cells.judge, found.cells.problem)]
+        data += f", {_count(active[0], 'judge')}, {_count(active[1], 'problem')}, "
+        data += _count(int(found.cells.judged().sum()), "rank")
+    yield data
+    yield (
+        f"skill function: {function.equation(unit)}  (R² {number(function.r_squared, 2)}, "
+        f"residual sd {number(function.residual_sd, 2)})"
+    )
+    df = f"F({function.form.degree}, {function.df})"
+    test = f"experience goes with quality: {df} = {number(float(function.results.fvalue), 1)}, "
+    test += p_text(found.p_value)
+    if found.permutation:
+        of = "distinct" if found.permutation.exact else "random"
+        test += f"; permutation {p_text(found.permutation.p)} "
+        test += f"({found.permutation.extreme:,} of {found.permutation.orders:,} {of} orders)"
+    yield test
+    if found.agreement and found.agreement.overall.n_judges > 1:
+        overall = found.agreement.overall
+        each = [number(c.kendall_w, 2) for c in found.agreement.problems.values()]
+        by_problem = f" ({', '.join(each)} by problem)" if 1 < len(each) <= 8 else ""  # noqa: PLR2004
+        yield (
+            f"judges' agreement: Kendall's W {number(overall.kendall_w, 2)}{by_problem}, "
+            f"Krippendorff's alpha {number(overall.krippendorff_alpha, 2)}, "
+            f"ICC(2,1) {number(overall.icc_2_1, 2)}"
+        )
+
+
+def _sensitivity(analysis: ExperienceAnalysis) -> Iterator[str]:
+    found = analysis.findings
+    for estimate in found.estimates:
+        ranges = []
+        for name, left in (
+            ("judge", found.judges),
+            ("subject", found.subjects),
+            ("problem", found.problems),
+        ):
+            values = [e.estimate for e in left if e.system == estimate.system]
+            values = [value for value in values if np.isfinite(value)]
+            if len(values) > 1:
+                ranges.append(f"{name} {interval_text((min(values), max(values)))}")
+        told = f"without any one {', '.join(ranges)}" if ranges else ""
+        others = [v.estimate for v in found.variants if v.system == estimate.system]
+        others = [value for value in others if np.isfinite(value)]
+        if others:
+            told += "; " if told else ""
+            told += f"other settings {interval_text((min(others), max(others)))}"
+        if told:
+            of = f"{system_name(analysis, estimate.system)} " if len(found.estimates) > 1 else ""
+            yield f"{of}{told}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

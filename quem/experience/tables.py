@@ -1,0 +1,85 @@
+"""The results as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from quem.experience.analysis import ExperienceAnalysis
+
+__all__ = ["averages_table", "estimates_table"]
+
+
+def averages_table(analysis: ExperienceAnalysis) -> pd.DataFrame:
+    """One row a solver that has ranks, best first within its kind.
+
+    Parameters
+    ----------
+    analysis : ExperienceAnalysis
+
+    Returns
+    -------
+    DataFrame
+        Columns solver, kind, experience, average_rank, n_ranks, n_problems.
+    """
+    averages = analysis.findings.averages
+    unknown = analysis.findings.cells is None
+    counts = np.where(np.isfinite(averages.average), averages.n_ranks, 0)
+    return pd.DataFrame(
+        {
+            "solver": averages.solvers,
+            "kind": averages.kinds,
+            "experience": averages.experience,
+            "average_rank": averages.average,
+            "n_ranks": pd.array([None] * len(counts) if unknown else counts, dtype="Int64"),
+            "n_problems": pd.array(
+                [None] * len(counts) if unknown else averages.n_problems, dtype="Int64"
+            ),
+        }
+    )
+
+
+def estimates_table(analysis: ExperienceAnalysis) -> pd.DataFrame:
+    """One row a system.
+
+    Parameters
+    ----------
+    analysis : ExperienceAnalysis
+
+    Returns
+    -------
+    DataFrame
+        Columns system, version, average_rank, n_problems, experience, the ends of the three
+        intervals, lower_bound, upper_bound, inside_range and one probability a threshold.
+    """
+    found = analysis.findings
+    versions = {system.id: system.version for system in analysis.study.spec.systems}
+    rows = []
+    for estimate in found.estimates:
+        calibration = estimate.calibration
+        row = {
+            "system": estimate.system,
+            "version": versions.get(estimate.system, ""),
+            "average_rank": estimate.average_rank,
+            "n_problems": estimate.n_problems if found.cells else None,
+            "experience": estimate.experience,
+            "prediction_low": estimate.prediction[0],
+            "prediction_high": estimate.prediction[1],
+            "mean_low": estimate.mean[0],
+            "mean_high": estimate.mean[1],
+            "calibration_experience": calibration.experience if calibration else np.nan,
+            "calibration_low": calibration.interval[0] if calibration else np.nan,
+            "calibration_high": calibration.interval[1] if calibration else np.nan,
+            "lower_bound": estimate.bound if estimate.side == "above" else np.nan,
+            "upper_bound": estimate.bound if estimate.side == "below" else np.nan,
+            "inside_range": estimate.side == "inside",
+        }
+        row |= {f"p_at_least_{years:g}": p for years, p in estimate.at_least}
+        rows.append(row)
+    frame = pd.DataFrame(rows)
+    if rows:
+        frame["n_problems"] = frame["n_problems"].astype("Int64")
+    return frame

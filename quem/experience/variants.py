@@ -1,0 +1,110 @@
+"""How the estimates change under other settings, one changed at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quem.experience.averages import average_cells
+from quem.experience.cells import score_cells
+from quem.experience.estimate import estimate_system
+from quem.experience.skill import FORMS, fit, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from quem.experience.averages import Averages
+    from quem.experience.cells import Cells
+    from quem.experience.estimate import Estimate
+    from quem.experience.skill import FormFit, SkillFunction
+    from quem.study import Analysis
+
+__all__ = ["Variant", "vary"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The estimates under one other setting.
+
+    Parameters
+    ----------
+    setting, value : str
+        Which setting, and what it was changed to.
+    system : str
+    estimate, low, high : float
+        NaN ends where the interval is unbounded.
+    """
+
+    setting: str
+    value: str
+    system: str
+    estimate: float
+    low: float
+    high: float
+
+
+def vary(
+    cells: Cells | None,
+    experience: NDArray[np.float64],
+    averages: Averages,
+    function: SkillFunction,
+    forms: dict[str, FormFit],
+    estimates: list[Estimate],
+    settings: Analysis,
+) -> list[Variant]:
+    """Estimate each system under every other form, normalisation and score, and calibrated.
+
+    Parameters
+    ----------
+    cells : Cells or None
+    experience : array of float, shape (n_solvers,)
+    averages : Averages
+    function : SkillFunction
+    forms : dict of str to FormFit
+    estimates : list of Estimate
+        The headline's.
+    settings : Analysis
+    """
+    variants = []
+    for estimate in estimates:
+        if estimate.calibration:
+            ends = estimate.calibration.interval
+            value = estimate.calibration.experience
+            variants.append(Variant("interval", "calibration", estimate.system, value, *ends))
+    others = [("form", name, found.function, averages) for name, found in forms.items()]
+    others = [other for other in others if other[1] not in ("cubic", function.form.name)]
+    if cells is not None:
+        others += _scored(cells, experience, function, settings)
+    for setting, value, fitted, used in others:
+        for estimate in estimates:
+            found = estimate_system(
+                estimate.system, fitted, used, level=settings.level, at_least=()
+            )
+            variants.append(
+                Variant(setting, value, estimate.system, found.experience, *found.prediction)
+            )
+    return variants
+
+
+def _scored(
+    cells: Cells, experience: NDArray[np.float64], function: SkillFunction, settings: Analysis
+) -> Iterator[tuple[str, str, SkillFunction, Averages]]:
+    """The skill function over scores made otherwise of the same adjusted ranks."""
+    for setting, score, normalize in (
+        ("normalize", "rank", "none"),
+        ("normalize", "rank", "expected"),
+        ("normalize", "rank", "percentile"),
+        ("score", "blom", "none"),
+    ):
+        if (score, normalize) == (settings.score, settings.normalize):
+            continue
+        averages = average_cells(score_cells(cells, score=score, normalize=normalize), experience)  # type: ignore[arg-type]
+        x, y = averages.fitted()
+        form = FORMS["linear"] if score == "blom" and function.form.positive else function.form
+        if refusal(form, x, averages.average[averages.of_kind("system")]):
+            continue
+        value = "blom" if setting == "score" else normalize
+        yield setting, value, fit(form, x, y), averages

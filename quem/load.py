@@ -1,0 +1,111 @@
+"""From a study file to a study with its rankings, or to all of its mistakes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import QuemError
+from quem.rankings import PrintedAverages, Rankings, read_rankings
+from quem.study.reading import draft_study
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+
+    from quem.errors import Mistake
+    from quem.study import Declared, ExperienceStudy
+    from quem.study.reading import StudyFile
+
+__all__ = ["Study", "load_study"]
+
+_FEWEST_SUBJECTS = 3
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that can be analysed.
+
+    Parameters
+    ----------
+    path : Path
+        The study file.
+    name : str
+        The path as the user wrote it, for messages.
+    spec : ExperienceStudy
+        What the study file says.
+    declared : Declared
+        Its ids.
+    data : Rankings or PrintedAverages
+    """
+
+    path: Path
+    name: str
+    spec: ExperienceStudy
+    declared: Declared
+    data: Rankings | PrintedAverages
+
+    @property
+    def rankings(self) -> pd.DataFrame | None:
+        """The rankings as a table; None for a study of averages computed elsewhere.
+
+        Returns
+        -------
+        DataFrame or None
+            Columns judge, problem, block, occasion, solver, rank, reason.
+        """
+        return self.data.to_frame() if isinstance(self.data, Rankings) else None
+
+
+def load_study(path: str | os.PathLike[str]) -> Study:
+    """Read a study file and its rankings.
+
+    Parameters
+    ----------
+    path : path-like
+        The study file; see ``docs/study-file.md``.
+
+    Raises
+    ------
+    QuemError
+        With every mistake in the file and in its rankings.
+    """
+    draft = draft_study(path)
+    mistakes = list(draft.mistakes)
+    data = None
+    if draft.source is not None:
+        data, more = read_rankings(draft, draft.source)
+        mistakes += more
+    if not mistakes and draft.spec is not None and data is not None:
+        mistakes += _unfit(draft, data)
+    if mistakes or draft.spec is None or data is None:
+        raise QuemError(dict.fromkeys(mistakes))
+    return Study(Path(path), draft.name, draft.spec, draft.declared, data)
+
+
+def _unfit(draft: StudyFile, data: Rankings | PrintedAverages) -> list[Mistake]:
+    """Say why no line can be fitted to these subjects, whatever their ranks are."""
+    if isinstance(data, Rankings):
+        held = data.solver[~np.isnan(data.rank) | data.failed]
+        ranked = {data.solvers[solver] for solver in np.flatnonzero(np.bincount(held))}
+    else:
+        ranked = {data.solvers[i] for i in np.flatnonzero(np.isfinite(data.average))}
+    experience = [s.experience for s in draft.spec.subjects if s.id in ranked] if draft.spec else []
+    at = ("subjects",)
+    if len(experience) < _FEWEST_SUBJECTS:
+        message = (
+            f"{len(experience)} subjects have ranks, and a skill function needs "
+            f"{_FEWEST_SUBJECTS} at least; add subjects, or their ranks"
+        )
+        return [draft.document.mistake(at, message)]
+    if len(set(experience)) == 1:
+        message = (
+            f"all subjects have the same experience ({experience[0]:g}), so no line can be "
+            "fitted; add subjects of other experience"
+        )
+        return [draft.document.mistake(at, message)]
+    return []

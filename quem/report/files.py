@@ -1,0 +1,114 @@
+"""The files of a report, each replaced atomically, analysis.json last."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import TYPE_CHECKING, Any
+
+from quem.errors import Mistake, QuemError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pandas as pd
+
+    from quem.report.result import Result
+
+__all__ = ["json_text", "report_files", "write_files", "write_report"]
+
+
+def write_report(result: Result, folder: Path) -> None:
+    """Write every file of a result's report.
+
+    Parameters
+    ----------
+    result : Result
+    folder : Path
+        Made where it is missing; files in it that are not ours stay.
+
+    Raises
+    ------
+    QuemError
+        The folder cannot be written to.
+    """
+    _refuse_file(folder)
+    write_files(folder, report_files(result))
+
+
+def report_files(result: Result) -> dict[str, bytes]:
+    """Make the report's files, by name, in the order in which they are written."""
+    from quem.report.drawing import png_bytes, svg_text
+    from quem.report.html import report_html
+
+    files: dict[str, bytes] = {}
+    svgs = {}
+    for stem, figure in result.figures().items():
+        svgs[stem] = svg_text(figure, stem)
+        files[f"{stem}.svg"] = svgs[stem].encode()
+        files[f"{stem}.png"] = png_bytes(figure)
+    for stem, table in result.tables().items():
+        files[f"{stem}.csv"] = csv_bytes(table)
+    files["report.html"] = report_html(result, svgs).encode()
+    files["analysis.json"] = json_text(result.to_dict()).encode()
+    return files
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """Write a table as CSV, numbers with 12 significant digits."""
+    return table.to_csv(index=False, float_format="%.12g", lineterminator="\n").encode()
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """Write plain data as JSON, numbers with 12 significant digits, NaN and infinity null."""
+    return json.dumps(_plain(content), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  JSON holds anything
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.12g}") if math.isfinite(value) else None
+    return value
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files so that each is there whole or not at all, in the order given.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where it is missing.
+    files : mapping of str to bytes
+        Content by name.
+
+    Raises
+    ------
+    QuemError
+        The folder cannot be written to; what was there before is untouched.
+    """
+    _refuse_file(folder)
+    parts = {name: folder / f".{name}.{os.getpid()}.part" for name in files}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            parts[name].write_bytes(content)
+        for name in files:
+            parts[name].replace(folder / name)
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}; name another folder with --out"
+        raise QuemError([Mistake(str(folder), message=message)]) from None
+    finally:
+        for part in parts.values():
+            if folder.is_dir():
+                part.unlink(missing_ok=True)
+
+
+def _refuse_file(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        message = "is a file; name a folder for the report"
+        raise QuemError([Mistake(str(folder), message=message)])

@@ -1,0 +1,38 @@
+"""What a result of any kind offers to be reported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from quem.errors import Doubt
+
+__all__ = ["Result"]
+
+
+class Result(Protocol):
+    """The result of analysing a study."""
+
+    kind: str
+
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        """What a reader must know."""
+
+    def summary(self, *, warnings: bool = True) -> str:
+        """Say the result as text."""
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Tables by file stem."""
+
+    def figures(self) -> dict[str, Figure]:
+        """Figures by file stem."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for analysis.json."""
+
+    def context(self) -> dict[str, Any]:
+        """Give what the template ``report/<kind>.html`` shows."""

@@ -1,0 +1,19 @@
+"""Where the templates and the shipped studies are: in the wheel, or in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["resource"]
+
+
+def resource(name: str) -> Path:
+    """Find a folder that ships with the package.
+
+    Parameters
+    ----------
+    name : {"templates", "studies"}
+    """
+    package = Path(__file__).resolve().parent
+    installed = package / name
+    return installed if installed.is_dir() else package.parent / name

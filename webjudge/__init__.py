@@ -1,0 +1,1 @@
+"""The judging app, which shows anonymised solutions to judges; it comes with a later version."""

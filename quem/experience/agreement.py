@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import rankdata
 
+from quem.experience.ranks import dense_order
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -124,10 +126,8 @@ def judge_agreement(cells: Cells, *, seed: int) -> Agreement:
 
 def _pairs(n_judges: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], bool]:
     """All pairs of judges, or a sample of them, shape (n_pairs, 2)."""
-    first, second = np.triu_indices(n_judges, 1) if n_judges < 10 * _MOST_PAIRS else ([], [])
-    pairs = np.column_stack([first, second]).astype(np.int64)
-    if n_judges < 10 * _MOST_PAIRS and len(pairs) <= _MOST_PAIRS:
-        return pairs, False
+    if n_judges * (n_judges - 1) // 2 <= _MOST_PAIRS:
+        return np.column_stack(np.triu_indices(n_judges, 1)), False
     first = rng.integers(n_judges, size=_MOST_PAIRS)
     second = (first + rng.integers(1, n_judges, size=_MOST_PAIRS)) % n_judges
     return np.column_stack([first, second]), True
@@ -234,9 +234,9 @@ def _krippendorff(values: NDArray[np.float64]) -> float:
     paired = known & (known.sum(axis=0) > 1)
     if not paired.any():
         return np.nan
-    levels, code = np.unique(values[paired], return_inverse=True)
+    code, n_levels = dense_order(values[paired])
+    n_units = values.shape[1]
     unit = np.nonzero(paired)[1]
-    n_units, n_levels = values.shape[1], len(levels)
     counts = np.bincount(unit * n_levels + code, minlength=n_units * n_levels)
     counts = counts.reshape(n_units, n_levels).astype(float)
     counts = counts[counts.sum(axis=1) > 0]

@@ -149,7 +149,7 @@ def _refuse_for_averages(study: Study, settings: Analysis) -> None:
 
 
 def _refuse_flat(study: Study, x: NDArray[np.float64]) -> None:
-    if not len(x) or np.ptp(x) < 1e-9 * max(1.0, float(np.abs(x).max())):  # noqa: PLR2004
+    if not len(x) or np.ptp(x) < 1e-9 * max(1.0, float(np.abs(x).max())):
         message = (
             "all subjects have the same average rank, so no line can be fitted; "
             "check the ranks, or add judges and problems"
@@ -254,6 +254,12 @@ class ExperienceAnalysis:
         from quem.experience.export import analysis_dict
 
         return analysis_dict(self)
+
+    def context(self) -> dict[str, Any]:
+        """Give what the report's template shows."""
+        from quem.experience.context import report_context
+
+        return report_context(self)
 
     def to_html(self) -> str:
         """Give the report as one self-contained HTML page."""

@@ -85,12 +85,6 @@ class Cells:
         """Tell which cells a judge gave a place among solvers who are not withheld."""
         return ~self.placed & ~self.of_kind("withheld")[self.solver]
 
-    def without(self, drop: NDArray[np.bool_]) -> Cells:
-        """Leave out some cells; the others keep their scores."""
-        names = ("judge", "problem", "solver", "group", "block", "occasion", "given")
-        names += ("adjusted", "size", "score", "placed")
-        return replace(self, **{name: getattr(self, name)[~drop] for name in names})
-
     def to_frame(self) -> pd.DataFrame:
         """Give the cells as a table: judge, problem, ..., rank, adjusted_rank, score, reason.
 
@@ -99,15 +93,20 @@ class Cells:
         DataFrame, shape (n, 9)
         """
         kinds = np.array(self.kinds, dtype=object)
+        named = {"judge": self.judges, "problem": self.problems, "solver": self.solvers}
+        ids = {
+            name: pd.Categorical.from_codes(getattr(self, name), pd.Index(words, dtype=object))
+            for name, words in named.items()
+        }
         failed = np.isneginf(self.given)
         withheld = self.placed & ~failed
         return pd.DataFrame(
             {
-                "judge": pd.Categorical.from_codes(self.judge, list(self.judges)),
-                "problem": pd.Categorical.from_codes(self.problem, list(self.problems)),
+                "judge": ids["judge"],
+                "problem": ids["problem"],
                 "block": self.block,
                 "occasion": self.occasion,
-                "solver": pd.Categorical.from_codes(self.solver, list(self.solvers)),
+                "solver": ids["solver"],
                 "kind": kinds[self.solver],
                 "rank": np.where(failed, np.nan, self.given),
                 "adjusted_rank": self.adjusted,
@@ -196,7 +195,7 @@ def _groups(columns: dict[str, NDArray], n_problems: int) -> NDArray[np.int64]: 
     if len(block) and block.max() > 1:
         codes, blocks = pd.factorize(block)
         key = key * len(blocks) + codes
-    return pd.factorize(key)[0].astype(np.int64, copy=False)
+    return np.asarray(pd.factorize(key)[0], dtype=np.int64)
 
 
 def _with_failed(
@@ -208,15 +207,12 @@ def _with_failed(
     added = []
     for problem, solver in sorted(declared.failed):
         p, s = rankings.problems.index(problem), rankings.solvers.index(solver)
-        here = columns["problem"] == p
-        groups, first = np.unique(columns["group"][here], return_index=True)
-        rows = np.flatnonzero(here)[first]
-        if columns["block"].max(initial=1) > 1:
-            rows = rows[columns["block"][rows] == 1]
-            groups = columns["group"][rows]
-        held = columns["group"][here & (columns["solver"] == s)]
-        new = ~np.isin(groups, held)
-        added.append((rows[new], s, np.full(new.sum(), -np.inf)))
+        rows = np.flatnonzero(columns["problem"] == p)
+        rows = rows[np.argsort(columns["block"][rows], kind="stable")]
+        judges, first = np.unique(columns["judge"][rows], return_index=True)
+        held = columns["judge"][rows[columns["solver"][rows] == s]]
+        new = rows[first[~np.isin(judges, held)]]
+        added.append((new, s, np.full(len(new), -np.inf)))
     return _with_rows(columns, added)
 
 
@@ -230,13 +226,13 @@ def _with_withheld(
     withheld = [i for i, s in enumerate(rankings.solvers) if declared.solvers[s] == "withheld"]
     gaps = []
     added = []
-    first = np.unique(columns["group"], return_index=True)[1] if unused else []
+    by_group = np.argsort(columns["group"], kind="stable") if unused else np.empty(0, np.int64)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(columns["group"]))])
     for group, ranks in unused.items():
-        row = int(first[group])
-        away = []
-        if withheld:
-            held = columns["solver"][columns["group"] == group].tolist()
-            away = [solver for solver in withheld if solver not in held]
+        cells = by_group[starts[group] : starts[group + 1]]
+        row = int(cells[0])
+        held = columns["solver"][cells].tolist()
+        away = [solver for solver in withheld if solver not in held]
         if len(away) == len(ranks) == 1:
             added.append((np.array([row]), away[0], np.array(ranks, dtype=float)))
         else:

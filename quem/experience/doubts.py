@@ -34,7 +34,7 @@ def doubts_of(study: Study, found: Findings) -> Iterator[Doubt]:
     """
     yield from study.data.doubts
     yield from _people(study, found)
-    yield from _groups(study, found)
+    yield from _groups(found)
     yield from _function(study, found)
     for estimate in found.estimates:
         yield from _estimate(study, found, estimate)
@@ -93,7 +93,7 @@ def _people(study: Study, found: Findings) -> Iterator[Doubt]:
         yield Doubt("assisted", message)
 
 
-def _groups(study: Study, found: Findings) -> Iterator[Doubt]:
+def _groups(found: Findings) -> Iterator[Doubt]:
     cells = found.cells
     if cells is None:
         message = (
@@ -177,8 +177,8 @@ def _estimate(study: Study, found: Findings, estimate: Estimate) -> Iterator[Dou
         yield Doubt("outside-range", message)
     if estimate.experience < 0:
         message = (
-            f"the estimate of {estimate.system} is negative ({number(estimate.experience)} {unit}): "
-            "worse than any beginner of these subjects"
+            f"the estimate of {estimate.system} is negative ({number(estimate.experience)} "
+            f"{unit}): worse than any beginner of these subjects"
         )
         yield Doubt("negative-estimate", message)
     if 0 < estimate.n_problems < found.averages.study_problems:

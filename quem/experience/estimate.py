@@ -16,6 +16,7 @@ __all__ = ["Calibration", "Estimate", "Interval", "calibrate", "estimate_system"
 
 Interval = tuple[float, float]
 _UNBOUNDED = (float("nan"), float("nan"))
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,11 @@ def estimate_system(
     level: float,
     at_least: tuple[float, ...],
 ) -> Estimate:
-    """Put a system's average rank into the skill function (Hayes & Parzen 1997, step 9).
+    r"""Put a system's average rank into the skill function (Hayes & Parzen 1997, step 9).
 
     The prediction variance is :math:`s^2(1 + x'(X'X)^{-1}x)`, and for a system that was
     judged on only :math:`P_k` of :math:`P` problems
-    :math:`b^2 \\sigma_P^2 (1/P_k - 1/P)` more.
+    :math:`b^2 \sigma_P^2 (1/P_k - 1/P)` more.
 
     Parameters
     ----------
@@ -192,11 +193,14 @@ def _side(
     function: SkillFunction, x: float, years: float
 ) -> Literal["inside", "above", "below", "outside"]:
     """Where the system is against the subjects' range, in quality and in experience."""
-    best, worst = x >= function.x.max(), x <= function.x.min()
+    # The same average can differ in its last digit by the order in which ranks are added.
+    near_x, near_y = _ROUNDING * np.ptp(function.x), _ROUNDING * np.ptp(function.y)
+    best = x >= function.x.max() - near_x
+    worst = x <= function.x.min() + near_x
     if not function.rising:
         best, worst = worst, best
-    above = best or years > function.y.max()
-    below = worst or years < function.y.min()
+    above = best or years > function.y.max() + near_y
+    below = worst or years < function.y.min() - near_y
     if above and below:
         return "outside"
     return "above" if above else "below" if below else "inside"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LeftOut", "SubjectDiagnostic", "leave_out_cells", "leave_out_subjects", "residuals"]
 
+_ROUNDING = 1e-10
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -53,7 +55,8 @@ class SubjectDiagnostic:
     subject : str
     experience, average_rank, fitted, residual : float
     studentized : float
-        The externally studentised residual; NaN with no degree of freedom left.
+        The externally studentised residual; NaN where the other subjects lie on a curve
+        and leave nothing to measure it by.
     leverage, cooks_distance : float
     """
 
@@ -177,10 +180,13 @@ def residuals(averages: Averages, function: SkillFunction) -> list[SubjectDiagno
     leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
     fitted = function.predict(function.x)
     residual = function.y - fitted
+    # What rounding leaves of a residual is none, and sets no scale for the others.
+    residual[np.abs(residual) < _ROUNDING * np.ptp(function.y)] = 0.0
     rss = float(residual @ residual)
     with np.errstate(invalid="ignore", divide="ignore"):
-        without = (rss - residual**2 / (1 - leverage)) / np.float64(function.df - 1)
-        studentized = residual / np.sqrt(np.where(without > 0, without, np.nan) * (1 - leverage))
+        without = rss - residual**2 / (1 - leverage)
+        without[(without < _ROUNDING * rss) | (function.df == 1)] = np.nan
+        studentized = residual / np.sqrt(without / (function.df - 1) * (1 - leverage))
         cooks = residual**2 * leverage / (k * (rss / function.df) * (1 - leverage) ** 2)
     columns = (function.y, function.x, fitted, residual, studentized, leverage, cooks)
     return [

@@ -140,39 +140,45 @@ def scores(
 def unused_ranks(group: NDArray[np.int64], rank: NDArray[np.float64]) -> dict[int, list[int]]:
     """Find the gaps: ranks that nobody holds, in groups of untied whole ranks.
 
-    A gap means that the judge saw a solution which is not in the data.
+    A gap means that the judge saw a solution which is not in the data. Where k solutions of a
+    group failed, a judge may have left them the ranks 1 to k, so these are no gap.
 
     Parameters
     ----------
     group : array of int, shape (n,)
     rank : array of float, shape (n,)
-        As the judge wrote them; groups with ties or fractions have no gaps.
+        As the judge wrote them, ``-inf`` for a solution that failed; groups with ties or
+        fractions have no gaps.
 
     Returns
     -------
     dict
         Group to its unused ranks, increasing; only groups that have any.
     """
-    if not len(group):
+    ranked = rank != -np.inf
+    if not ranked.any():
         return {}
+    failed = np.bincount(group[~ranked], minlength=int(group.max()) + 1)
+    if not ranked.all():
+        group, rank = group[ranked], rank[ranked]
     at, _, _ = _sorted_by_order(group, rank)
     group, rank = group[at], rank[at]
     starts = _runs(group)
-    whole = np.isfinite(rank) & (rank == np.floor(rank))
     step = np.empty(len(rank))
     step[1:] = np.diff(rank)
     # The first of a group is a step from the rank below the lowest possible one.
-    step[starts[:-1]] = np.maximum(rank[starts[:-1]], 1)
-    step[~whole] = np.nan
-    plain = np.logical_and.reduceat(whole & (step > 0), starts[:-1])
+    step[starts[:-1]] = np.maximum(rank[starts[:-1]] - failed[group[starts[:-1]]], 1)
+    plain = np.logical_and.reduceat((rank == np.floor(rank)) & (step > 0), starts[:-1])
     gap = plain & np.logical_or.reduceat(step > 1, starts[:-1])
     found = {}
     for index in np.flatnonzero(gap):
         held = rank[starts[index] : starts[index + 1]]
         # A stray 1000000 is a gap of a million ranks; the first thousand tell the story.
-        top = int(min(held[-1], held[0] + len(held) + 1000))
-        unused = set(range(min(1, int(held[0])), top + 1)) - set(held.astype(int).tolist())
-        found[int(group[starts[index]])] = sorted(unused)
+        lowest = min(1, int(held[0]))
+        top = min(int(held[-1]), lowest + len(held) + 1000)
+        unused = set(range(lowest, top + 1)) - set(held.astype(int).tolist())
+        of = int(group[starts[index]])
+        found[of] = sorted(unused.difference(range(1, failed[of] + 1)))
     return found
 
 

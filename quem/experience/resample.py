@@ -22,7 +22,7 @@ __all__ = ["BatchFit", "Bootstrap", "bootstrap", "fit_batch"]
 _FEWEST_AVERAGES = 3
 _MOST_CELLS = 20_000_000
 _BATCH = 4_000_000
-_SAME = 1e-9
+_SAME = 1e-6
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class BatchFit:
         *lower, value = self.coefficients.T[..., np.newaxis]
         for coefficient in reversed(lower):
             value = value * z + coefficient
-        return value
+        return np.asarray(value)
 
 
 def fit_batch(
@@ -108,12 +108,14 @@ def fit_batch(
         scale[~valid] = 1.0
         z /= scale
     products = np.empty((len(x), k))
+    inverse: NDArray[np.float64]
     products[:, 0] = weights @ y
     term = weights * z
     products[:, 1] = term @ y
     if k == 2:  # noqa: PLR2004  a straight line
         # Standardised, the two regressors are orthogonal: X'WX is n times the identity.
-        inverse = np.eye(2) / np.where(valid[:, np.newaxis], n, 1.0)[..., np.newaxis]
+        each = np.where(valid, n[:, 0], 1.0)[:, np.newaxis, np.newaxis]
+        inverse = np.asarray(np.eye(2) / each, dtype=np.float64)
         coefficients = products / np.where(n > 0, n, 1.0)
     else:
         moments = np.empty((len(x), 2 * k - 1))
@@ -125,7 +127,7 @@ def fit_batch(
                 products[:, power] = term @ y
         gram = moments[:, np.add.outer(np.arange(k), np.arange(k))]
         gram[~valid] = np.eye(k)
-        inverse = np.linalg.inv(gram)
+        inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
         coefficients = np.einsum("bij,bj->bi", inverse, products)
     coefficients[~valid] = np.nan
     return BatchFit(form, valid, coefficients, inverse, centre, scale, z, weights, y)
@@ -185,10 +187,10 @@ def bootstrap(
     systems = np.flatnonzero(cells.of_kind("system"))
     subjects = subjects[np.isin(subjects, cells.solver)]
     wanted = np.concatenate([subjects, systems])
-    n_judges, n_problems = len(cells.judges), len(cells.problems)
-    if n_judges * n_problems * len(wanted) > _MOST_CELLS:
+    if len(cells.judges) * len(cells.problems) * len(wanted) > _MOST_CELLS:
         return None
     total, count = _tensor(cells, wanted)
+    n_judges, n_problems, _ = total.shape
     rng = np.random.default_rng(seed)
     found, discarded = [], 0
     step = max(1, _BATCH // max(n_judges, n_problems * len(wanted)))
@@ -219,7 +221,10 @@ def bootstrap(
 def _tensor(
     cells: Cells, wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum of scores and number of cells, shape (n_judges, n_problems, len(wanted))."""
+    """Sum of scores and number of cells, shape (n_judges, n_problems, len(wanted)).
+
+    Judges and problems without any cell are left out.
+    """
     place = np.full(len(cells.solvers), -1)
     place[wanted] = np.arange(len(wanted))
     column = place[cells.solver]
@@ -228,7 +233,9 @@ def _tensor(
     key = (cells.judge[keep] * shape[1] + cells.problem[keep]) * shape[2] + column[keep]
     size = shape[0] * shape[1] * shape[2]
     total = np.bincount(key, cells.score[keep], minlength=size).reshape(shape)
-    return total, np.bincount(key, minlength=size).reshape(shape).astype(float)
+    count = np.bincount(key, minlength=size).reshape(shape).astype(np.float64)
+    held = np.ix_(count.any(axis=(1, 2)), count.any(axis=(0, 2)))
+    return np.asarray(total[held], dtype=np.float64), np.asarray(count[held])
 
 
 def _drawn(rng: np.random.Generator, n: int, size: int) -> NDArray[np.float64]:
@@ -259,7 +266,7 @@ def _weighted(
     n_judges, n_problems, n_solvers = values.shape
     over_judges = judges @ values.reshape(n_judges, -1)
     over_judges = over_judges.reshape(-1, n_problems, n_solvers)
-    return np.einsum("bp,bps->bs", problems, over_judges)
+    return np.asarray(np.einsum("bp,bps->bs", problems, over_judges))
 
 
 def _distinct(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.int64]:

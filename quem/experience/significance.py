@@ -19,7 +19,9 @@ __all__ = ["AnovaRow", "PermutationTest", "factorial_anova", "permutation_test"]
 
 _MOST_EXACT = 9
 _MOST_ELEMENTS = 4_000_000
+_WIDEST = 500
 _TOLERANCE = 1e-9
+Terms = dict[tuple[str, ...], "NDArray[np.float64]"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ def permutation_test(
     PermutationTest or None
     """
     x, y = x - x.mean(), y - y.mean()
-    least = abs(float(x @ y)) * (1 - _TOLERANCE)
+    rounding = _TOLERANCE * float(np.linalg.norm(x) * np.linalg.norm(y))
+    least = abs(float(x @ y)) - rounding
     n = len(x)
     if n <= _MOST_EXACT:
         extreme = int((np.abs(_orders(y) @ x) >= least).sum())
@@ -129,51 +132,70 @@ def factorial_anova(cells: Cells, experience: NDArray[np.float64]) -> list[Anova
     """
     keep = cells.of_kind("subject")[cells.solver] & np.isfinite(cells.score)
     y = cells.score[keep]
-    factors = {
-        "experience": experience[cells.solver[keep]][:, np.newaxis],
-        "judge": _dummies(cells.judge[keep]),
-        "problem": _dummies(cells.problem[keep]),
-    }
-    pairs = list(combinations(factors, 2))
-    width = 1 + sum(f.shape[1] for f in factors.values())
-    width += sum(factors[a].shape[1] * factors[b].shape[1] for a, b in pairs)
-    if width * len(y) > _MOST_ELEMENTS:
+    # The larger model has two columns fewer than this.
+    width = (1 + len(cells.judges)) * (1 + len(cells.problems))
+    if width > _WIDEST or width * len(y) > _MOST_ELEMENTS:
         return None
-    rows = _type_two("main effects", y, {(name,): factors[name] for name in factors})
-    terms = {(name,): factors[name] for name in factors}
-    for a, b in pairs:
-        product = factors[a][:, :, np.newaxis] * factors[b][:, np.newaxis, :]
-        terms[a, b] = product.reshape(len(y), -1)
-    return rows + _type_two("two-way interactions", y, terms)
+    years = experience[cells.solver[keep]]
+    years = years - years.mean()
+    main: Terms = {
+        # Standardised, or years in the billions would hide the other columns.
+        ("experience",): (years / (np.abs(years).max() or 1.0))[:, np.newaxis],
+        ("judge",): _dummies(cells.judge[keep]),
+        ("problem",): _dummies(cells.problem[keep]),
+    }
+    products = {
+        a + b: (main[a][:, :, np.newaxis] * main[b][:, np.newaxis, :]).reshape(len(y), -1)
+        for a, b in combinations(main, 2)
+    }
+    return [
+        *_type_two("main effects", y, main),
+        *_type_two("two-way interactions", y, main | products),
+    ]
 
 
 def _dummies(codes: NDArray[np.int64]) -> NDArray[np.float64]:
     """One column a level that occurs, but for the first."""
-    return (codes[:, np.newaxis] == np.unique(codes)[1:]).astype(float)
+    return np.asarray(codes[:, np.newaxis] == np.unique(codes)[1:], dtype=np.float64)
 
 
-def _type_two(
-    model: str, y: NDArray[np.float64], terms: dict[tuple[str, ...], NDArray[np.float64]]
-) -> list[AnovaRow]:
+def _type_two(model: str, y: NDArray[np.float64], terms: Terms) -> list[AnovaRow]:
     """Test each term against the model of all terms that do not contain it."""
-    full_rss, full_rank = _residual(y, list(terms.values()))
+    intercept, columns, rotated = _rotated(terms, y)
+    # What rounding leaves of a sum of squares is none.
+    rounding = _TOLERANCE**2 * float(y @ y)
+    full_rss, full_rank = _residual(rotated, [intercept, *columns.values()])
     df_residual = len(y) - full_rank
-    mean_square = full_rss / df_residual if df_residual else np.nan
+    mean_square = full_rss * (full_rss > rounding) / df_residual if df_residual else np.nan
     rows = []
-    for term in terms:
-        others = [d for name, d in terms.items() if not set(term) <= set(name)]
-        rss_without, rank_without = _residual(y, others)
-        rss_with, rank_with = _residual(y, [*others, terms[term]])
-        df = rank_with - rank_without
+    for term, own in columns.items():
+        others = [c for name, c in columns.items() if not set(term) <= set(name)]
+        rss_without, rank_without = _residual(rotated, [intercept, *others])
+        rss_with, rank_with = _residual(rotated, [intercept, *others, own])
+        gain, df = rss_without - rss_with, rank_with - rank_without
         with np.errstate(divide="ignore", invalid="ignore"):
-            f = np.divide((rss_without - rss_with) / df if df else np.nan, mean_square)
+            f = np.divide(gain * (gain > rounding) / df if df else np.nan, mean_square)
         p = float(fdtrc(df, df_residual, f)) if df and df_residual else np.nan
         rows.append(AnovaRow(model, " × ".join(term), df, float(f), p))
     return [*rows, AnovaRow(model, "residual", df_residual, np.nan, np.nan)]
 
 
+def _rotated(
+    terms: Terms, y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], Terms, NDArray[np.float64]]:
+    """Intercept, terms and y in other axes, of which all but the first few are 0 and left out.
+
+    A rotation changes no sum of squares, and the fits then cost the same for any number of
+    cells.
+    """
+    columns = np.column_stack([np.ones(len(y)), *terms.values(), y])
+    ends = np.cumsum([1, *(values.shape[1] for values in terms.values())])
+    intercept, *parts, last = np.split(np.linalg.qr(columns, mode="r"), ends, axis=1)
+    return intercept, dict(zip(terms, parts, strict=True)), last[:, 0]
+
+
 def _residual(y: NDArray[np.float64], terms: list[NDArray[np.float64]]) -> tuple[float, int]:
-    """Residual sum of squares and rank of a model with an intercept."""
-    design = np.column_stack([np.ones(len(y)), *terms])
-    solution, _, rank, _ = np.linalg.lstsq(design, y, rcond=None)
+    """Residual sum of squares and rank of a model."""
+    design = np.column_stack(terms)
+    solution, _, rank, _ = np.linalg.lstsq(design, y, rcond=_TOLERANCE)
     return float(((y - design @ solution) ** 2).sum()), int(rank)

@@ -16,6 +16,7 @@ __all__ = ["FORMS", "FormFit", "SkillForm", "SkillFunction", "choose_form", "com
 
 _LEAST_FOR_CUBIC = 12
 _KEEP_LINEAR = 2.0
+_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,10 @@ FORMS = {
     form.name: form
     for form in (
         SkillForm("linear", lambda x: x, np.ones_like),
-        SkillForm("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x), 1, True, "√(average rank)"),
-        SkillForm("log", np.log, lambda x: 1 / x, 1, True, "ln(average rank)"),
+        SkillForm(
+            "sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x), positive=True, regressor="√(average rank)"
+        ),
+        SkillForm("log", np.log, lambda x: 1 / x, positive=True, regressor="ln(average rank)"),
         SkillForm("quadratic", lambda x: x, np.ones_like, 2),
         SkillForm("cubic", lambda x: x, np.ones_like, 3),
     )
@@ -127,7 +130,8 @@ class SkillFunction:
     def mean_variance(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the variance of the fitted mean at `x`: :math:`s^2 x'(X'X)^{-1}x`."""
         design = self.form.design(x)
-        return np.einsum("...i,ij,...j->...", design, self.results.cov_params(), design)
+        covariance = self.results.cov_params()
+        return np.asarray(np.einsum("...i,ij,...j->...", design, covariance, design))
 
     def slope_at(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """How much experience rises with average rank at `x`."""
@@ -229,13 +233,17 @@ def choose_form(fits: dict[str, FormFit]) -> str:
     A cubic is never chosen.
     """
     candidates = {name: found.aicc for name, found in fits.items() if name != "cubic"}
-    best = min(candidates, key=lambda name: candidates[name])
+    best = min(candidates, key=lambda name: candidates[name], default="linear")
+    if best == "linear":
+        return best
     return best if candidates["linear"] - candidates[best] > _KEEP_LINEAR else "linear"
 
 
 def _form_fit(function: SkillFunction) -> FormFit:
     n, k = function.n, function.form.n_coefficients + 1
+    # What rounding leaves of a perfect fit must not decide between forms.
     rss = float(function.results.ssr)
+    rss *= rss > _ROUNDING**2 * float(function.results.centered_tss)
     with np.errstate(divide="ignore"):
         aicc = float(n * np.log(rss / n)) + 2 * k
     aicc = aicc + 2 * k * (k + 1) / (n - k - 1) if n > k + 1 else np.inf

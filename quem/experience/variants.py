@@ -45,6 +45,11 @@ class Variant:
     low: float
     high: float
 
+    @property
+    def label(self) -> str:
+        """The setting in a word or two."""
+        return self.value if self.setting == "interval" else f"{self.setting}: {self.value}"
+
 
 def vary(
     cells: Cells | None,
@@ -70,22 +75,20 @@ def vary(
     """
     variants = []
     for estimate in estimates:
-        if estimate.calibration:
-            ends = estimate.calibration.interval
-            value = estimate.calibration.experience
-            variants.append(Variant("interval", "calibration", estimate.system, value, *ends))
+        if found := estimate.calibration:
+            years = found.experience
+            variants.append(
+                Variant("interval", "calibration", estimate.system, years, *found.interval)
+            )
     others = [("form", name, found.function, averages) for name, found in forms.items()]
-    others = [other for other in others if other[1] not in ("cubic", function.form.name)]
+    others = [o for o in others if o[1] not in ("cubic", function.form.name)]
     if cells is not None:
         others += _scored(cells, experience, function, settings)
     for setting, value, fitted, used in others:
         for estimate in estimates:
-            found = estimate_system(
-                estimate.system, fitted, used, level=settings.level, at_least=()
-            )
-            variants.append(
-                Variant(setting, value, estimate.system, found.experience, *found.prediction)
-            )
+            system = estimate.system
+            other = estimate_system(system, fitted, used, level=settings.level, at_least=())
+            variants.append(Variant(setting, value, system, other.experience, *other.prediction))
     return variants
 
 

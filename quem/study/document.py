@@ -9,19 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import yaml
+
 from quem.errors import Mistake, QuemError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from ruamel.yaml.nodes import Node
 
 __all__ = ["Document", "Loc", "Place", "parse_document"]
 
 Loc = tuple[str | int, ...]
 
 _MOST_VALUES = 200_000
-_NULL = "tag:yaml.org,2002:null"
+_LONGEST_KEY = 60
+_DEEPEST = 50
+_NULLS = {"", "~", "null", "Null", "NULL"}
+# libyaml's parser is some twenty times as fast; builds of PyYAML without it have the other.
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN_TAGS = "tag:yaml.org,2002:"
 
 
@@ -84,99 +88,189 @@ def parse_document(text: str, name: str) -> Document:
     QuemError
         The text is no YAML, or a key stands twice.
     """
-    reader = _Reader(name)
-    node = _compose(text, name)
-    content = reader.read(node, ()) if node is not None else None
-    if reader.mistakes:
-        raise QuemError(reader.mistakes)
-    return Document(name, content, reader.values, reader.keys)
+    builder = _Builder(name)
+    for event in _events(text, name):
+        builder.take(event)
+    if builder.mistakes:
+        raise QuemError(builder.mistakes)
+    return Document(name, builder.content, builder.values, builder.keys)
 
 
-def _compose(text: str, name: str) -> Node | None:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
+def _events(text: str, name: str) -> Iterator[yaml.Event]:
+    """The parser's events, which come one after the other however deep the file nests."""
     try:
-        return YAML(typ="safe", pure=True).compose(text)  # type: ignore[no-any-return]
-    except MarkedYAMLError as error:
+        yield from yaml.parse(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         problem = ", ".join(filter(None, (error.context, error.problem)))
         message = f"this is not YAML: {problem}; look at this line and the one above it"
         raise QuemError([Mistake(name, *place, message=message)]) from None
-    except RecursionError:
-        message = "lists or mappings are nested too deeply"
-        raise QuemError([Mistake(name, message=message)]) from None
-    except (YAMLError, ValueError, AssertionError, AttributeError, IndexError) as error:
-        # The parser's own checks of odd input end in any of these.
-        reason = str(error).strip().splitlines()
-        message = f"this is not YAML: {reason[0] if reason else type(error).__name__}"
-        raise QuemError([Mistake(name, message=message)]) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        column = error.position - text.rfind("\n", 0, error.position)
+        message = f"the character {chr(error.character)!r} is not allowed in YAML; remove it"
+        raise QuemError([Mistake(name, line, column, message=message)]) from None
 
 
-class _Reader:
-    """Turns YAML nodes into plain data and notes where each stood."""
+@dataclass
+class _Open:
+    """A mapping or list that is being read."""
+
+    loc: Loc
+    content: dict[str, Any] | list[Any]
+    anchor: str | None
+    first_value: int
+    key: str | None = None
+    skip: bool = False
+
+
+class _Builder:
+    """Builds plain data of YAML events, and notes where each value stood."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.content: Any = None
         self.values: dict[Loc, Place] = {}
         self.keys: dict[Loc, Place] = {}
         self.mistakes: list[Mistake] = []
-        self._open: list[int] = []
+        self._open: list[_Open] = []
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._size = 0
+        self._documents = 0
 
-    def read(self, node: Node, loc: Loc) -> Any:  # noqa: ANN401  YAML holds anything
-        from ruamel.yaml.nodes import MappingNode, ScalarNode
+    def take(self, event: yaml.Event) -> None:
+        """Take the next event of the parser."""
+        if isinstance(event, yaml.DocumentStartEvent):
+            self._documents += 1
+            if self._documents > 1:
+                self._refuse(event, "the file holds a second document after '---'; remove it")
+        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+            self._start(event)
+        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+            self._end()
+        elif isinstance(event, yaml.ScalarEvent | yaml.AliasEvent):
+            self._leaf(event)
 
-        self.values[loc] = _place(node)
-        if len(self.values) > _MOST_VALUES or id(node) in self._open:
-            if not self._open or not self.mistakes:
-                self._complain(node, loc, "refers to itself, or holds too much")
-            return None
-        if isinstance(node, ScalarNode):
-            return self._scalar(node, loc)
-        self._open.append(id(node))
-        content: Any
-        if isinstance(node, MappingNode):
-            content = dict(self._items(node, loc))
+    def _start(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
+        is_mapping = isinstance(event, yaml.MappingStartEvent)
+        content: dict[str, Any] | list[Any] = {} if is_mapping else []
+        if len(self._open) >= _DEEPEST:
+            self._refuse(event, "lists or mappings are nested too deeply")
+        if self._awaits_key():
+            self._complain(event, self._open[-1].loc, "a key has to be one word")
+            # Read it to its end, and its value too, for the sake of what comes after.
+            self._open[-1].key, self._open[-1].skip = "", True
+            self._open.append(_Open((*self._open[-1].loc, "?"), content, None, self._size))
+            return
+        loc = self._place(event)
+        self._check_tag(event, loc)
+        self._put(content)
+        self._open.append(_Open(loc, content, event.anchor, self._size))
+
+    def _end(self) -> None:
+        closed = self._open.pop()
+        if closed.anchor:
+            self._anchors[closed.anchor] = (closed.content, self._size - closed.first_value)
+        if self._open and closed.loc[-1:] == ("?",):
+            return
+        self._next()
+
+    def _leaf(self, event: yaml.ScalarEvent | yaml.AliasEvent) -> None:
+        if isinstance(event, yaml.ScalarEvent) and self._awaits_key():
+            self._key(event)
+            return
+        if self._awaits_key():
+            self._complain(event, self._open[-1].loc, "a key has to be one word")
+            self._open[-1].key, self._open[-1].skip = "", True
+            return
+        loc = self._place(event)
+        if isinstance(event, yaml.AliasEvent):
+            content, size = self._anchors.get(event.anchor, (None, 0))
+            if event.anchor not in self._anchors:
+                message = (
+                    f"there is no finished value &{event.anchor} that *{event.anchor} could name"
+                )
+                self._complain(event, loc, message)
+            self._size += size
         else:
-            content = [self.read(item, (*loc, i)) for i, item in enumerate(node.value)]
-        self._open.pop()
-        return content
+            self._check_tag(event, loc)
+            content = None if event.implicit[0] and event.value in _NULLS else event.value
+            if event.anchor:
+                self._anchors[event.anchor] = (content, 1)
+        self._put(content)
+        self._next()
 
-    def _items(self, node: Node, loc: Loc) -> Iterator[tuple[str, Any]]:
-        from ruamel.yaml.nodes import ScalarNode
+    def _key(self, event: yaml.ScalarEvent) -> None:
+        top = self._open[-1]
+        top.key, here = event.value, (*top.loc, event.value)
+        top.skip = here in self.keys
+        if top.skip:
+            message = f"stands twice, first on line {self.keys[here].line}; keep one of them"
+            self._complain(event, here, message)
+            top.key = f"{event.value} (again)"  # so that its keys do not count as repeated
+        else:
+            self.keys[here] = _place(event)
 
-        for key_node, value_node in node.value:
-            if not isinstance(key_node, ScalarNode):
-                self._complain(key_node, loc, "a key has to be one word")
-                continue
-            key = str(key_node.value)
-            here = (*loc, key)
-            if here in self.keys:
-                first = self.keys[here].line
-                message = f"stands twice, first on line {first}; keep one of them"
-                self._complain(key_node, here, message)
-                continue
-            self.keys[here] = _place(key_node)
-            yield key, self.read(value_node, here)
+    def _awaits_key(self) -> bool:
+        return (
+            bool(self._open)
+            and isinstance(self._open[-1].content, dict)
+            and (self._open[-1].key is None)
+        )
 
-    def _scalar(self, node: Node, loc: Loc) -> str | None:
-        tag = str(node.tag or "")
-        if tag and not tag.startswith(_PLAIN_TAGS):
-            self._complain(node, loc, f"the tag {tag} means nothing here; leave it out")
-        return None if tag == _NULL else str(node.value)
+    def _place(self, event: yaml.Event) -> Loc:
+        """Where the next value goes; notes its position."""
+        self._size += 1
+        if self._size > _MOST_VALUES:
+            self._refuse(event, f"the file holds more than {_MOST_VALUES:,} values")
+        if not self._open:
+            loc: Loc = ()
+        else:
+            top = self._open[-1]
+            part = top.key if isinstance(top.content, dict) else len(top.content)
+            loc = (*top.loc, part if part is not None else "")
+        self.values.setdefault(loc, _place(event))
+        return loc
 
-    def _complain(self, node: Node, loc: Loc, message: str) -> None:
-        self.mistakes.append(Mistake(self.name, *_place(node), _dotted(loc), message))
+    def _put(self, content: Any) -> None:  # noqa: ANN401  YAML holds anything
+        if not self._open:
+            self.content = content
+            return
+        top = self._open[-1]
+        if isinstance(top.content, list):
+            top.content.append(content)
+        elif not top.skip and top.key is not None:
+            top.content[top.key] = content
+
+    def _next(self) -> None:
+        """A value is complete: a mapping awaits its next key."""
+        if self._open:
+            self._open[-1].key, self._open[-1].skip = None, False
+
+    def _check_tag(self, event: yaml.NodeEvent, loc: Loc) -> None:
+        tag = getattr(event, "tag", None)
+        if tag and tag != "!" and not tag.startswith(_PLAIN_TAGS):
+            self._complain(event, loc, f"the tag {tag} means nothing here; leave it out")
+
+    def _complain(self, event: yaml.Event, loc: Loc, message: str) -> None:
+        self.mistakes.append(Mistake(self.name, *_place(event), _dotted(loc), message))
+
+    def _refuse(self, event: yaml.Event, message: str) -> None:
+        raise QuemError([*self.mistakes, Mistake(self.name, *_place(event), message=message)])
 
 
-def _place(node: Node) -> Place:
-    return Place(node.start_mark.line + 1, node.start_mark.column + 1)
+def _place(event: yaml.Event) -> Place:
+    return Place(event.start_mark.line + 1, event.start_mark.column + 1)
 
 
 def _dotted(loc: Loc) -> str:
     """``("subjects", 2, "id")`` as ``subjects[3].id``: people count from 1."""
     path = ""
     for part in loc:
-        path += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if path else part
+        if isinstance(part, int):
+            path += f"[{part + 1}]"
+        else:
+            word = part[:_LONGEST_KEY] if part.isprintable() else repr(part[:_LONGEST_KEY])
+            path += f".{word}" if path else word
     return path

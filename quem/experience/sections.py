@@ -1,0 +1,272 @@
+"""The sections of a report: each a heading, a few sentences, figures and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.experience.summary import system_name
+from quem.experience.wording import interval_text, number, p_text, percent
+from quem.report.layout import Section, TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.influence import LeftOut
+
+__all__ = ["sections"]
+
+_MOST_ROWS = 25
+
+
+def sections(analysis: ExperienceAnalysis) -> list[Section]:
+    """Make the sections of the report below its first screen.
+
+    Parameters
+    ----------
+    analysis : ExperienceAnalysis
+    """
+    made = [
+        _estimates(analysis),
+        _solvers(analysis),
+        _experience_matters(analysis),
+        _agreement(analysis),
+        _influence(analysis),
+        _settings(analysis),
+    ]
+    return [section for section in made if section is not None]
+
+
+def _estimates(analysis: ExperienceAnalysis) -> Section:
+    found, unit = analysis.findings, analysis.study.spec.experience_unit
+    level = percent(found.settings.level)
+    rows = []
+    for estimate in found.estimates:
+        calibration = estimate.calibration
+        bound = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
+        rows.append(
+            (
+                system_name(analysis, estimate.system),
+                number(estimate.average_rank, 2),
+                number(estimate.experience, 2),
+                interval_text(estimate.prediction),
+                interval_text(estimate.mean),
+                number(calibration.experience, 2) if calibration else "–",
+                interval_text(calibration.interval) if calibration else "–",
+                f"{bound}{number(estimate.bound)}" if bound else "–",
+            )
+        )
+    columns = (
+        "System",
+        "Average rank",
+        f"Estimate ({unit})",
+        "Prediction interval",
+        "Band of the mean",
+        "Calibrated estimate",
+        "Calibration interval",
+        "One-sided",
+    )
+    text = [
+        "The prediction interval says where a human peer with that quality would be; the band of "
+        "the mean, which the QUEM paper calls the experience interval, says where the mean of all "
+        "such people lies, and is too narrow for one of them. The calibration estimate regresses "
+        "average rank on experience and inverts: the typical human with that quality."
+    ]
+    if any(estimate.side != "inside" for estimate in found.estimates):
+        text.append(
+            "Outside the subjects' range the two-sided intervals cover far too seldom; there only "
+            "the one-sided bound is to be used."
+        )
+    table = TextTable(f"Estimates with {level} intervals", columns, rows)
+    figures = ("estimate", "skill-function") if rows else ("skill-function",)
+    return Section(
+        "estimates", "Estimates and skill function", text, figures, [table] if rows else []
+    )
+
+
+def _solvers(analysis: ExperienceAnalysis) -> Section:
+    averages, cells = analysis.findings.averages, analysis.findings.cells
+    order = sorted(
+        (i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])),
+        key=lambda i: -averages.average[i],
+    )
+    names = {subject.id: subject.name for subject in analysis.study.spec.subjects}
+    rows = [
+        (
+            system_name(analysis, averages.solvers[i])
+            if averages.kinds[i] == "system"
+            else " ".join(filter(None, [averages.solvers[i], names.get(averages.solvers[i], "")])),
+            averages.kinds[i],
+            f"{averages.experience[i]:g}" if np.isfinite(averages.experience[i]) else "–",
+            number(averages.average[i], 2),
+            f"{averages.n_ranks[i]:,}" if cells else "–",
+        )
+        for i in order
+        if averages.kinds[i] != "withheld"
+    ]
+    unit = analysis.study.spec.experience_unit
+    columns = ("Solver", "Kind", f"Experience ({unit})", "Average rank", "Ranks")
+    table = TextTable("Average ranks, best first", columns, rows, words=frozenset({1}))
+    return Section("solvers", "Solvers", [], ("ranks",) if cells else (), [table])
+
+
+def _experience_matters(analysis: ExperienceAnalysis) -> Section:
+    found = analysis.findings
+    function = found.function
+    text = [
+        f"Over subjects, F({function.form.degree}, {function.df}) = "
+        f"{number(float(function.results.fvalue), 2)}, {p_text(found.p_value)}."
+    ]
+    if found.permutation:
+        kind = "distinct" if found.permutation.exact else "random"
+        text[0] += (
+            f" Of {found.permutation.orders:,} {kind} orders of the subjects' experience, "
+            f"{found.permutation.extreme:,} correlate with the average ranks at least as strongly "
+            f"({p_text(found.permutation.p)}, two-sided)."
+        )
+    tables = []
+    if found.anova:
+        text.append(
+            "The factorial analysis of the QUEM paper is shown for comparison. Its judge and "
+            "problem effects are about 0 by construction, since every complete group has the same "
+            "mean rank, and it takes the ranks of one subject for replicates: with no effect of "
+            "experience at all it still finds one in 12 to 37% of small studies."
+        )
+        rows = [
+            (row.term, row.model, f"{row.df}", number(row.f, 3), p_text(row.p).removeprefix("p = "))
+            for row in found.anova
+            if np.isfinite(row.f)
+        ]
+        columns = ("Term", "Model", "df", "F", "p")
+        tables.append(
+            TextTable("Analysis of variance, type II", columns, rows, words=frozenset({1}))
+        )
+    return Section("experience", "Does experience matter?", text, (), tables)
+
+
+def _agreement(analysis: ExperienceAnalysis) -> Section | None:
+    agreement = analysis.findings.agreement
+    if agreement is None:
+        return None
+    rows = [
+        (
+            name,
+            f"{concordance.n_judges:,}",
+            f"{concordance.n_solutions:,}",
+            *(number(value, 2) for value in concordance.statistics().values()),
+        )
+        for name, concordance in [*agreement.problems.items(), ("overall", agreement.overall)]
+    ]
+    text = [
+        "Ranks are renumbered among the solvers that all compared judges ranked; withheld solvers "
+        "and solutions that failed are left out. Overall, W, tau-b and Spearman's correlation are "
+        "means over the problems, and alpha and ICC are taken over all solutions of all problems."
+    ]
+    columns = ("Problem", "Judges", "Solutions", "Kendall's W", "tau-b", "Spearman")
+    columns += ("Krippendorff's alpha", "ICC(2,1)", "ICC(2,k)")
+    table = TextTable("Agreement between judges", columns, rows)
+    figures = ("agreement",) if agreement.pairs else ()
+    return Section("agreement", "Do the judges agree?", text, figures, [table])
+
+
+def _influence(analysis: ExperienceAnalysis) -> Section:
+    found = analysis.findings
+    tables = [
+        _left_out_table(analysis, title, left_out)
+        for title, left_out in (
+            ("Without one judge", found.judges),
+            ("Without one subject", found.subjects),
+            ("Without one problem", found.problems),
+        )
+        if left_out
+    ]
+    diagnostics = sorted(found.diagnostics, key=lambda d: -np.nan_to_num(d.cooks_distance))
+    rows = [
+        (
+            d.subject,
+            f"{d.experience:g}",
+            number(d.fitted, 2),
+            number(d.residual, 2),
+            number(d.studentized, 2),
+            number(d.leverage, 2),
+            number(d.cooks_distance, 3),
+        )
+        for d in diagnostics[:_MOST_ROWS]
+    ]
+    columns = ("Subject", "Experience", "Fitted", "Residual", "Studentised", "Leverage")
+    columns += ("Cook's distance",)
+    tables.append(TextTable("Residuals and influence", columns, rows, _left_over(len(diagnostics))))
+    text = ["Each row leaves one out and estimates anew; the others keep their ranks."]
+    return Section("influence", "Who decides the answer?", text, ("influence",), tables)
+
+
+def _left_out_table(
+    analysis: ExperienceAnalysis, title: str, left_out: Iterable[LeftOut]
+) -> TextTable:
+    ordered = list(left_out)
+    if len(ordered) > _MOST_ROWS:
+        ordered = sorted(ordered, key=lambda left: -np.nan_to_num(abs(left.change)))
+    rows = [
+        (
+            left.id,
+            system_name(analysis, left.system),
+            number(left.estimate, 2),
+            number(left.change, 2) if not left.change > 0 else f"+{number(left.change, 2)}",
+            interval_text((left.low, left.high)),
+        )
+        for left in ordered[:_MOST_ROWS]
+    ]
+    columns = ("Without", "System", "Estimate", "Change", "Prediction interval")
+    return TextTable(title, columns, rows, _left_over(len(ordered)), words=frozenset({1}))
+
+
+def _left_over(count: int) -> str:
+    if count <= _MOST_ROWS:
+        return ""
+    return f"The {_MOST_ROWS} of {count:,} that matter most; analysis.json has all."
+
+
+def _settings(analysis: ExperienceAnalysis) -> Section:
+    found = analysis.findings
+    tables = []
+    rows = [
+        (
+            v.label,
+            system_name(analysis, v.system),
+            number(v.estimate, 2),
+            interval_text((v.low, v.high)),
+        )
+        for v in found.variants
+    ]
+    if rows:
+        columns = ("Setting", "System", "Estimate", "Interval")
+        tables.append(
+            TextTable("Estimates under other settings", columns, rows, words=frozenset({1}))
+        )
+    rows = [
+        (
+            name,
+            number(fitted.function.r_squared, 3),
+            number(fitted.aicc, 2),
+            number(fitted.loo_rmse, 3),
+        )
+        for name, fitted in found.forms.items()
+    ]
+    columns = ("Form", "R²", "AICc", "Leave-one-out error")
+    note = "The lower the AICc and the error, the better. R² always favours the more flexible form."
+    tables.append(TextTable("Forms of the skill function", columns, rows, note))
+    text = ["Each row changes one setting and leaves the others as they are."]
+    if found.bootstrap and found.bootstrap.intervals:
+        each = "; ".join(
+            f"{system_name(analysis, system)} {interval_text(interval)}"
+            for system, interval in found.bootstrap.intervals.items()
+        )
+        text.append(
+            f"When judges, problems and subjects are drawn anew {found.bootstrap.replicates:,} times, "
+            f"{percent(found.settings.level)} of the estimates lie in: {each} "
+            f"({found.bootstrap.discarded:,} replicates had fewer than 3 different averages and were "
+            "discarded). As an interval this would cover too seldom; it shows sensitivity."
+        )
+    return Section("settings", "Other settings", text, (), tables)

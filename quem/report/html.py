@@ -1,0 +1,67 @@
+"""The HTML report: one self-contained file, no request to anywhere."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from quem import __version__
+from quem.resources import resource
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from quem.report.result import Result
+
+__all__ = ["notebook_html", "report_html"]
+
+
+def report_html(result: Result, svgs: dict[str, str] | None = None) -> str:
+    """Lay a result out as one page.
+
+    Parameters
+    ----------
+    result : Result
+    svgs : dict of str to str, optional
+        The result's figures as SVG, where they are drawn already.
+    """
+    return _render(f"report/{result.kind}.html", result, svgs)
+
+
+def notebook_html(result: Result) -> str:
+    """Lay a result out as the output of a notebook's cell."""
+    return _render(f"report/{result.kind}-notebook.html", result, None)
+
+
+def _render(template: str, result: Result, svgs: dict[str, str] | None) -> str:
+    from quem.report.drawing import dark_rules, inline_svg, svg_text
+
+    if svgs is None:
+        svgs = {stem: svg_text(figure, stem) for stem, figure in result.figures().items()}
+    context: dict[str, Any] = result.context()
+    captions = context["captions"]
+    figures = {stem: inline_svg(svg, stem, captions[stem]) for stem, svg in svgs.items()}
+    page = (
+        _environment()
+        .get_template(template)
+        .render(
+            **context,
+            figures=figures,
+            warnings=result.warnings,
+            version=__version__,
+            dark_figures=dark_rules("svg "),
+        )
+    )
+    return re.sub(r"\n\s*\n+", "\n", page) + "\n"
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(resource("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

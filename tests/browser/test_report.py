@@ -1,0 +1,136 @@
+"""The report as people see it: in Chromium, wide and narrow, light and dark, and printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+import quem
+from quem.report.files import write_report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
+WIDE = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+
+
+def _extreme_study(folder: Path) -> Path:
+    """Nine systems with hostile names, one outside the range, and few subjects."""
+    systems = [f"<script>alert({i})</script> & a name that goes on and on" for i in range(9)]
+    names = [f"S{i}" for i in range(4)] + [f"x{i}" for i in range(9)]
+    lines = ["title: 'A </title><img src=https://example.org/x> title'", "problems:"]
+    lines += [f"  - {{id: P{i}}}" for i in range(3)]
+    lines += ["judges:", *(f"  - {{id: J{i}, experience: 3}}" for i in range(8)), "subjects:"]
+    lines += [f"  - {{id: S{i}, experience: {i + 1}}}" for i in range(4)]
+    lines += ["systems:"]
+    lines += [f'  - {{id: x{i}, name: "{name}", version: "{i}"}}' for i, name in enumerate(systems)]
+    lines += ["rankings: ranks.csv"]
+    (folder / "study.yaml").write_text("\n".join(lines))
+    rows = ["judge,problem,solver,rank"]
+    for judge in range(8):
+        for problem in range(3):
+            rows += [
+                f"J{judge},P{problem},{name},{place + (judge * problem * place) % 3}"
+                for place, name in enumerate(names)
+            ]
+    (folder / "ranks.csv").write_text("\n".join(rows))
+    return folder / "study.yaml"
+
+
+def _no_system(folder: Path) -> Path:
+    """The shipped study without its system."""
+    for name in ("study.yaml", "rankings.csv"):
+        text = (STUDIES / name).read_text()
+        kept = [line for line in text.splitlines() if not line.startswith(("p3,", "systems:"))]
+        (folder / name).write_text("\n".join(line for line in kept if "id: p3, name" not in line))
+    return folder / "study.yaml"
+
+
+@pytest.fixture(scope="module", params=["study", "averages", "no system", "extreme"])
+def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a study."""
+    folder = tmp_path_factory.mktemp("report")
+    made = {
+        "study": lambda: STUDIES / "study.yaml",
+        "averages": lambda: STUDIES / "averages.yaml",
+        "no system": lambda: _no_system(folder),
+        "extreme": lambda: _extreme_study(folder),
+    }
+    study = made[request.param]()
+    write_report(quem.analyze(quem.load_study(study), bootstrap=200), folder / "out")
+    return folder / "out" / "report.html"
+
+
+def _open(browser: Browser, report: Path, **options: Any) -> tuple[Page, list[str]]:  # noqa: ANN401
+    """Open the report, and note what it asks for and complains of."""
+    page = browser.new_context(**options).new_page()
+    noted: list[str] = []
+    page.on("console", lambda message: noted.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: noted.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: noted.append(f"dialog: {dialog.message}"))
+    page.on("request", lambda request: noted.append(f"request: {request.url[:200]}"))
+    page.goto(report.as_uri(), wait_until="load")
+    return page, noted
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_page_is_self_contained_and_accessible(
+    browser: Browser, report: Path, viewport: dict[str, int], scheme: str
+) -> None:
+    """No request but for the page, no complaint, no overflow, and nothing that axe objects to."""
+    page, noted = _open(browser, report, viewport=viewport, color_scheme=scheme)
+    try:
+        assert noted == [f"request: {report.as_uri()}"]
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(overflow) == 0
+        violations = Axe().run(page).response["violations"]
+        assert [(v["id"], [n["target"] for n in v["nodes"]]) for v in violations] == []
+    finally:
+        page.context.close()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_first_screen_gives_the_answer_and_what_it_depends_on(
+    browser: Browser, tmp_path: Path, viewport: dict[str, int]
+) -> None:
+    """The estimate, its interval, and its ranges over judges, subjects and settings are in view."""
+    write_report(quem.analyze(quem.load_study(STUDIES / "study.yaml")), tmp_path)
+    page, _ = _open(browser, tmp_path / "report.html", viewport=viewport)
+    try:
+        for text in ("7.2", "3.6 to 10.9", "each judge", "each subject", "each setting"):
+            box = page.get_by_text(text).first.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= viewport["height"], text
+    finally:
+        page.context.close()
+
+
+def test_report_prints_on_a4(browser: Browser, report: Path) -> None:
+    """Printed, the report is a PDF of A4 pages, light even for a reader of dark pages."""
+    page, _ = _open(browser, report, color_scheme="dark")
+    try:
+        page.emulate_media(media="print")
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == "rgb(255, 255, 255)"
+        pdf = page.pdf(prefer_css_page_size=True)
+        assert pdf.startswith(b"%PDF-")
+        assert b"/MediaBox [0 0 594.95996 841.91998]" in pdf or b"/MediaBox [0 0 595" in pdf
+    finally:
+        page.context.close()
+
+
+def test_figures_follow_the_colour_scheme(browser: Browser, tmp_path: Path) -> None:
+    """An axis label is dark on a light page and light on a dark one, alone or in the report."""
+    write_report(quem.analyze(quem.load_study(STUDIES / "study.yaml")), tmp_path)
+    probe = "getComputedStyle(document.querySelector('svg text')).fill"
+    for name in ("report.html", "estimate.svg"):
+        for scheme, expected in (("light", "rgb(27, 31, 36)"), ("dark", "rgb(232, 234, 237)")):
+            page, _ = _open(browser, tmp_path / name, color_scheme=scheme)
+            assert page.evaluate(probe) == expected, (name, scheme)
+            page.context.close()

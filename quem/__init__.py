@@ -1,4 +1,4 @@
-"""quem: how expert is my expert system?
+"""Measure expert systems in years of human experience (QUEM; Hayes & Parzen 1997).
 
 ``quem.load_study(path)`` reads a study, ``quem.analyze(study)`` analyses it. Importing this
 package loads nothing else until one of its names is used.

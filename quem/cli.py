@@ -26,7 +26,7 @@ def main() -> None:
     quem measures systems in years of human experience: experts rank the solutions of people
     of known experience and of systems, blind, and a skill function turns a system's average
     rank into years, with an interval (Hayes & Parzen 1997).
-    """
+    """  # noqa: D400  the summary asks
 
 
 for _command in (analyze, check, init):
@@ -44,8 +44,7 @@ def run() -> None:
 
 def _exit_code() -> int:
     try:
-        code = main(standalone_mode=False)
-        sys.stdout.flush()
+        return _invoke()
     except QuemError as error:
         for mistake in error.mistakes:
             click.echo(f"error: {mistake}", err=True)
@@ -56,14 +55,23 @@ def _exit_code() -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return _INTERRUPTED
-    except BrokenPipeError:
-        # The reader of a pipe, such as `head`, has left; that is nobody's mistake.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception:  # noqa: BLE001  whatever it is, it is a bug, and says so
         import traceback
 
         traceback.print_exc()
         click.echo("This is a bug in quem; please report it with the lines above.", err=True)
         return _BUG
-    return code if isinstance(code, int) else 0
+
+
+def _invoke() -> int:
+    try:
+        # Not `main()`, in which click would end a broken pipe with 1.
+        with main.make_context("quem", sys.argv[1:]) as context:
+            main.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except BrokenPipeError:
+        # The reader of a pipe, such as `head`, has left; that is nobody's mistake.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

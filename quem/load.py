@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Study", "load_study"]
 
 _FEWEST_SUBJECTS = 3
+# Years closer to each other than this are the same, relative to the largest above 1.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def _unfit(draft: StudyFile, data: Rankings | PrintedAverages) -> list[Mistake]:
     if isinstance(data, Rankings):
         held = data.solver[~np.isnan(data.rank) | data.failed]
         ranked = {data.solvers[solver] for solver in np.flatnonzero(np.bincount(held))}
+        ranked |= {solver for _, solver in draft.declared.failed}
     else:
         ranked = {data.solvers[i] for i in np.flatnonzero(np.isfinite(data.average))}
     experience = [s.experience for s in draft.spec.subjects if s.id in ranked] if draft.spec else []
@@ -102,7 +105,7 @@ def _unfit(draft: StudyFile, data: Rankings | PrintedAverages) -> list[Mistake]:
             f"{_FEWEST_SUBJECTS} at least; add subjects, or their ranks"
         )
         return [draft.document.mistake(at, message)]
-    if len(set(experience)) == 1:
+    if max(experience) - min(experience) <= _SAME * max(1, *experience):
         message = (
             f"all subjects have the same experience ({experience[0]:g}), so no line can be "
             "fitted; add subjects of other experience"

@@ -20,7 +20,7 @@ _MARKS = (
 
 
 def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
-    """Read a file as text with ``\\n`` line ends.
+    r"""Read a file as text with ``\n`` line ends.
 
     UTF-8 and UTF-16 are understood, with or without a byte order mark.
 
@@ -40,10 +40,10 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
     QuemError
         The file is missing, a folder, unreadable, or no text.
     """
-    if path.is_dir():
-        raise _refusal(name, f"is a folder; name the {what} inside it")
     try:
         raw = path.read_bytes()
+    except IsADirectoryError:
+        raise _refusal(name, f"is a folder; name the {what} inside it") from None
     except FileNotFoundError:
         raise _refusal(name, f"there is no such file; check the name of the {what}") from None
     except (OSError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,25 @@ import click
 
 __all__ = ["analyze"]
 
+_ALL = 100
+
 
 def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
     if value is not None and not 0 < value < 1:
-        hint = f"; {value:g} percent is written {value / 100:g}" if 1 < value < 100 else ""
+        hint = f"; {value:g} percent is written {value / _ALL:g}" if 1 < value < _ALL else ""
         message = f"{value:g} is not between 0 and 1{hint}"
         raise click.BadParameter(message)
     return value
+
+
+def _finite(
+    _: click.Context, __: click.Parameter, values: tuple[float, ...]
+) -> tuple[float, ...] | None:
+    for value in values:
+        if not isfinite(value):
+            message = f"{value:g} is not a finite number"
+            raise click.BadParameter(message)
+    return values or None
 
 
 @click.command()
@@ -50,6 +63,7 @@ def _share(_: click.Context, __: click.Parameter, value: float | None) -> float 
     "--at-least",
     multiple=True,
     type=float,
+    callback=_finite,
     help="Years for which to report the chance of at least so many; may be repeated.",
 )
 @click.option("--bootstrap", type=click.IntRange(0, 10_000_000), help="Bootstrap replicates.")
@@ -65,7 +79,6 @@ def analyze(study: Path, out: Path | None, *, as_json: bool, **settings: Any) ->
     Prints a summary, and writes report.html, figures, tables and analysis.json. Options
     replace the settings of the study file.
     """
-    settings["at_least"] = settings["at_least"] or None
     from quem.commands.output import print_warnings
     from quem.kinds import analyze as analyze_study
     from quem.load import load_study

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import rankdata
 
-from quem.experience.ranks import dense_order
+from quem.experience.ranks import adjusted_ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,35 +92,53 @@ def judge_agreement(cells: Cells, *, seed: int) -> Agreement:
     seed : int
         For the sample of pairs, where there are too many of them.
     """
-    keep = cells.judged()
-    orders = np.full((len(cells.problems), len(cells.judges), len(cells.solvers)), np.nan)
-    place = (cells.problem[keep], cells.judge[keep], cells.solver[keep])
-    orders[place] = cells.given[keep]
+    orders, ranks_in_common = _tables(cells)
     rng = np.random.default_rng(seed)
     problems: dict[str, Concordance] = {}
     pairs: list[tuple[str, str, str, float, float, int]] = []
     sampled = False
-    renumbered = []
+    units = []
     for index, problem in enumerate(cells.problems):
         judges = np.flatnonzero(np.isfinite(orders[index]).sum(axis=1) > 1)
         order = orders[index, judges]
-        common = np.isfinite(order).all(axis=0)
-        ranks = rankdata(order[:, common], axis=1) if common.any() else order[:, common]
+        unit = ranks_in_common[index]
+        unit = unit[:, np.isfinite(unit).any(axis=0)]
         chosen, some = _pairs(len(judges), rng)
         sampled |= some
         spearman, tau, both = _correlations(order, chosen)
-        problems[problem] = _concordance(ranks, spearman, tau)
-        # Overall, a judge who did not judge a problem has no ranks there.
-        unit = np.full((len(cells.judges), ranks.shape[1]), np.nan)
-        unit[judges] = ranks
-        renumbered.append(unit)
+        problems[problem] = _concordance(unit[judges], spearman, tau)
+        units.append(unit)
         names = [cells.judges[judge] for judge in judges]
         pairs += [
             (problem, names[a], names[b], float(r), float(t), int(n))
             for (a, b), r, t, n in zip(chosen.tolist(), spearman, tau, both, strict=True)
         ]
-    overall = _overall(problems, np.concatenate(renumbered, axis=1))
+    overall = _overall(problems, np.concatenate(units, axis=1))
     return Agreement(problems, overall, pairs, sampled)
+
+
+def _tables(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Orders as given, and ranks renumbered, both of shape (problems, judges, solvers).
+
+    Ranks are renumbered among the solvers whom all judges of the problem ranked; judges with
+    fewer than two solutions take no part. NaN elsewhere.
+    """
+    shape = (len(cells.problems), len(cells.judges), len(cells.solvers))
+    row = np.flatnonzero(cells.judged())
+    place = np.ravel_multi_index((cells.problem[row], cells.judge[row], cells.solver[row]), shape)
+    orders = np.full(shape, np.nan)
+    orders.ravel()[place] = cells.given[row]
+    held = np.isfinite(orders)
+    taking_part = held.sum(axis=2, keepdims=True) > 1
+    in_common = (held | ~taking_part).all(axis=1, keepdims=True)
+    keep = (taking_part & in_common).ravel()[place]
+    ranks = np.full(shape, np.nan)
+    if keep.all() and len(row) == len(cells.given) and cells.reference == "all":
+        ranks.ravel()[place] = cells.adjusted  # numbered so already
+    else:
+        row = row[keep]
+        ranks.ravel()[place[keep]] = adjusted_ranks(cells.group[row], cells.given[row])[0]
+    return orders, ranks
 
 
 def _pairs(n_judges: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], bool]:
@@ -234,12 +251,11 @@ def _krippendorff(values: NDArray[np.float64]) -> float:
     paired = known & (known.sum(axis=0) > 1)
     if not paired.any():
         return np.nan
-    code, n_levels = dense_order(values[paired])
-    n_units = values.shape[1]
-    unit = np.nonzero(paired)[1]
-    counts = np.bincount(unit * n_levels + code, minlength=n_units * n_levels)
-    counts = counts.reshape(n_units, n_levels).astype(float)
-    counts = counts[counts.sum(axis=1) > 0]
+    # Renumbered ranks are whole or half numbers: twice a rank is its level.
+    n_units, n_levels = values.shape[1], int(2 * values[paired].max()) + 1
+    level = (2 * np.where(paired, values, 0)).astype(np.int64) + np.arange(n_units) * n_levels
+    counts = np.bincount(level[paired], minlength=n_units * n_levels).astype(float)
+    counts = counts.reshape(n_units, n_levels)[paired.any(axis=0)]
     weights = counts / (counts.sum(axis=1, keepdims=True) - 1)
     coincidences = weights.T @ counts - np.diag(weights.sum(axis=0))
     totals = coincidences.sum(axis=1)

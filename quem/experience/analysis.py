@@ -57,7 +57,7 @@ def _findings(
     study: Study, settings: Analysis, cells: Cells | None, averages: Averages
 ) -> Findings:
     x, y = averages.fitted()
-    _refuse_flat(study, x)
+    _refuse_flat(study, x, y)
     systems = [averages.solvers[i] for i in averages.of_kind("system")]
     x_systems = averages.average[averages.of_kind("system")]
     forms = compare_forms(x, y, x_systems)
@@ -87,7 +87,7 @@ def _findings(
         averages=averages,
         function=function,
         forms=forms,
-        p_value=float(function.results.f_pvalue),
+        p_value=function.p_value,
         permutation=permutation_test(x, y, permutations=settings.permutations, seed=seed),
         estimates=tuple(estimates),
         judges=left_out["judge"],
@@ -148,10 +148,15 @@ def _refuse_for_averages(study: Study, settings: Analysis) -> None:
         raise QuemError(mistakes)
 
 
-def _refuse_flat(study: Study, x: NDArray[np.float64]) -> None:
+def _refuse_flat(study: Study, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    same = ""
     if not len(x) or np.ptp(x) < 1e-9 * max(1.0, float(np.abs(x).max())):
+        same = "average rank"
+    elif np.ptp(y) == 0:
+        same = "experience"
+    if same:
         message = (
-            "all subjects have the same average rank, so no line can be fitted; "
+            f"all subjects have the same {same}, so no line can be fitted; "
             "check the ranks, or add judges and problems"
         )
         raise QuemError([Mistake(study.name, key="rankings", message=message)])
@@ -180,14 +185,14 @@ class ExperienceAnalysis:
     @cached_property
     def estimates(self) -> pd.DataFrame:
         """One row a system: average rank, experience, intervals, bounds."""
-        from quem.experience.tables import estimates_table
+        from quem.experience.showing.tables import estimates_table
 
         return estimates_table(self)
 
     @cached_property
     def averages(self) -> pd.DataFrame:
         """One row a solver: kind, experience, average rank, number of ranks."""
-        from quem.experience.tables import averages_table
+        from quem.experience.showing.tables import averages_table
 
         return averages_table(self)
 
@@ -198,7 +203,7 @@ class ExperienceAnalysis:
 
     def summary(self, *, warnings: bool = True) -> str:
         """Say the answer, what it rests on and, unless told not to, the warnings, as text."""
-        from quem.experience.summary import summary_text
+        from quem.experience.showing.summary import summary_text
 
         return summary_text(self, warnings=warnings)
 
@@ -209,55 +214,55 @@ class ExperienceAnalysis:
 
     def figures(self) -> dict[str, Figure]:
         """Draw every figure, by file stem."""
-        from quem.experience.figures import all_figures
+        from quem.experience.showing.figures import all_figures
 
         return all_figures(self)
 
     def plot_skill_function(self) -> Figure:
         """Draw the subjects and the skill function (Figure 2 of the paper)."""
-        from quem.experience.figures import skill_function
+        from quem.experience.showing.skill_figures import skill_function
 
         return skill_function(self)
 
     def plot_estimate(self) -> Figure:
         """Draw the bands and each system's estimate (Figure 3 of the paper)."""
-        from quem.experience.figures import estimate
+        from quem.experience.showing.skill_figures import estimate
 
         return estimate(self)
 
     def plot_sensitivity(self) -> Figure:
         """Draw the estimate without each judge, subject and problem, and by other settings."""
-        from quem.experience.figures import sensitivity
+        from quem.experience.showing.influence_figures import sensitivity
 
         return sensitivity(self)
 
     def plot_influence(self) -> Figure:
         """Draw the subjects' residuals and influence."""
-        from quem.experience.figures import influence
+        from quem.experience.showing.influence_figures import influence
 
         return influence(self)
 
     def plot_agreement(self) -> Figure | None:
         """Draw the judges' agreement as a heat map; None where there is none to draw."""
-        from quem.experience.figures import agreement
+        from quem.experience.showing.judge_figures import agreement
 
         return agreement(self)
 
     def plot_ranks(self) -> Figure | None:
         """Draw every rank of each solver; None for averages computed elsewhere."""
-        from quem.experience.figures import ranks
+        from quem.experience.showing.judge_figures import ranks
 
         return ranks(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the content of analysis.json."""
-        from quem.experience.export import analysis_dict
+        from quem.experience.showing.export import analysis_dict
 
         return analysis_dict(self)
 
     def context(self) -> dict[str, Any]:
         """Give what the report's template shows."""
-        from quem.experience.context import report_context
+        from quem.experience.showing.context import report_context
 
         return report_context(self)
 

@@ -52,6 +52,8 @@ class Cells:
         What is averaged; the adjusted rank unless the settings say otherwise.
     placed : array of bool, shape (n,)
         Whether the study and no judge gave the cell its place.
+    reference : {"all", "humans"}
+        Whom each solution is ranked against.
     gaps : tuple of Gap
     """
 
@@ -70,6 +72,7 @@ class Cells:
     size: NDArray[np.int64]
     score: NDArray[np.float64]
     placed: NDArray[np.bool_]
+    reference: Literal["all", "humans"] = "all"
     gaps: tuple[Gap, ...] = ()
 
     @property
@@ -169,6 +172,7 @@ def judged_cells(
         adjusted=adjusted,
         size=size,
         score=adjusted,
+        reference=reference,
         gaps=gaps,
     )
 

@@ -177,7 +177,8 @@ def calibrate(function: SkillFunction, x: float, level: float) -> Calibration | 
     a = slope**2 - noise / s_yy
     if a <= 0:
         return Calibration(float(centre), _UNBOUNDED)
-    root = np.sqrt((slope * d) ** 2 - a * (d**2 - noise * (1 + 1 / n)))
+    # Equal to (slope d)^2 - a (d^2 - noise (1 + 1/n)), and never negative by rounding.
+    root = np.sqrt(noise * (d**2 / s_yy + a * (1 + 1 / n)))
     ends = (y.mean() + (slope * d - root) / a, y.mean() + (slope * d + root) / a)
     return Calibration(float(centre), (float(min(ends)), float(max(ends))))
 

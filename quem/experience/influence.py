@@ -32,7 +32,8 @@ class LeftOut:
     estimate : float
         NaN where too few subjects remain.
     low, high : float
-        The prediction interval.
+        The prediction interval, without the widening for problems that a system was not
+        judged on.
     change : float
         Estimate without, less the estimate with.
     """
@@ -185,7 +186,7 @@ def residuals(averages: Averages, function: SkillFunction) -> list[SubjectDiagno
     rss = float(residual @ residual)
     with np.errstate(invalid="ignore", divide="ignore"):
         without = rss - residual**2 / (1 - leverage)
-        without[(without < _ROUNDING * rss) | (function.df == 1)] = np.nan
+        without[without < _ROUNDING * rss] = np.nan
         studentized = residual / np.sqrt(without / (function.df - 1) * (1 - leverage))
         cooks = residual**2 * leverage / (k * (rss / function.df) * (1 - leverage) ** 2)
     columns = (function.y, function.x, fitted, residual, studentized, leverage, cooks)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import fdtrc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,6 +117,17 @@ class SkillFunction:
     def r_squared(self) -> float:
         """The share of the variance of experience that the function explains."""
         return float(self.results.rsquared)
+
+    @property
+    def f_value(self) -> float:
+        """F of the test over subjects that experience goes with quality; may be infinite."""
+        with np.errstate(divide="ignore"):
+            return float(np.divide(self.results.mse_model, self.results.mse_resid))
+
+    @property
+    def p_value(self) -> float:
+        """The p value of that test."""
+        return float(fdtrc(self.form.degree, self.df, self.f_value))
 
     @property
     def rising(self) -> bool:

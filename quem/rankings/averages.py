@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Doubt, QuemError
-from quem.rankings.layouts import named_columns
 from quem.rankings.delimited import Column, read_delimited
-from quem.rankings.table import Entries, assemble
+from quem.rankings.entries import Entries
+from quem.rankings.layouts import named_columns
+from quem.rankings.table import assemble
+from quem.study.declared import Declared
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from quem.errors import Mistake
-    from quem.study import Declared
+    from quem.errors import Doubt, Mistake
 
 __all__ = ["PrintedAverages", "read_averages"]
 
@@ -74,14 +74,10 @@ def read_averages(
             lines.extend(table.lines())
         return lines[row], at["solver" if field == "solver" else "average_rank"] + 1
 
-    # One judge and one problem that everybody shares: the same checks as of any ranks.
-    zeros = np.zeros(len(solver.codes), dtype=np.int64)
-    blank = np.array([not value for value in solver.values], dtype=bool)
-    shared = Column(
-        blank[solver.codes].astype(np.int64) if len(solver.codes) else zeros, ["all", ""]
-    )
+    # One judge and one problem without a name: the same checks as of any ranks.
+    shared = Column(np.zeros(len(solver.codes), dtype=np.int64), [""])
     columns = {"judge": shared, "problem": shared, "solver": solver, "rank": average}
-    alone = type(declared)(("all",), ("all",), declared.solvers)
+    alone = Declared(("",), ("",), declared.solvers)
     rankings, mistakes = assemble([Entries(name, columns, place)], alone)
     values = np.full(len(rankings.solvers), np.nan)
     values[rankings.solver] = rankings.rank

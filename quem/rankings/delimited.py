@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,8 @@ from quem.errors import Mistake, QuemError
 from quem.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from _csv import Reader
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -28,17 +31,19 @@ if TYPE_CHECKING:
 __all__ = ["Column", "Delimited", "column_of", "read_delimited"]
 
 _DELIMITERS = "\t;,|"
+_UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
+_CONTENT = re.compile(r"[^\s\t;,|]")
 
 
 class Column(NamedTuple):
     """The cells of one column: ``values[codes[i]]`` is the text of row ``i``."""
 
-    codes: NDArray[np.int64]
+    codes: NDArray[np.integer[Any]]
     values: list[str]
 
     def text(self, row: int) -> str:
         """Give the text of one cell."""
-        return self.values[self.codes[row]]
+        return self.values[int(self.codes[row])]
 
     def rows_of(self, code: int) -> NDArray[np.int64]:
         """Give the rows that hold a distinct value."""
@@ -62,26 +67,29 @@ class Delimited:
         The header rows, padding stripped, each as wide as the table.
     columns : list of Column
         One a header cell, without the header rows.
+    header_lines : list of int
+        The line on which each header row begins.
     """
 
     name: str
     header: list[list[str]]
     columns: list[Column]
-    _text: str
+    header_lines: list[int]
+    _body: str
     _delimiter: str
-    _first_row: int
+    _body_line: int
 
     def lines(self) -> list[int]:
-        """Give the line on which each row begins.
+        """Give the line on which each row begins, 0 where that is unknown.
 
         Only messages need it, so it is worked out only then.
         """
-        starts, line = [], 1
-        reader = csv.reader(io.StringIO(self._text, newline=""), delimiter=self._delimiter)
-        for _ in reader:
-            starts.append(line)
-            line = reader.line_num + 1
-        return starts[self._first_row :]
+        starts: list[int] = []
+        # Beyond a cell of more than 131,072 characters the csv module counts no further.
+        with suppress(csv.Error):
+            starts.extend(_starts(self._body, self._delimiter, self._body_line))
+        n_rows = len(self.columns[0].codes) if self.columns else 0
+        return [*starts, *[0] * (n_rows - len(starts))]
 
 
 def column_of(texts: list[str]) -> Column:
@@ -114,54 +122,73 @@ def read_delimited(
         The file is missing, no text, empty, or some line has more cells than the header.
     """
     text = read_text(path, name, what=what, legacy=True)
-    skipped = 0
-    while skipped < len(text) and text[skipped] in "\n\t ":
-        skipped += 1
-    start = text.rfind("\n", 0, skipped) + 1
-    first_line = text[start:].split("\n", 1)[0]
-    delimiter = ""
-    if first_line.casefold().startswith("sep=") and len(first_line.strip()) <= 5:
-        delimiter = first_line[4:5] or ","
-        start += len(first_line) + 1
-        first_line = text[start:].split("\n", 1)[0]
-    if not first_line.strip():
+    start, delimiter = _beginning(text)
+    if start == len(text):
         raise QuemError([Mistake(name, message=f"is empty; it should hold the {what}")])
-    if delimiter not in tuple(_DELIMITERS):
-        delimiter = max(_DELIMITERS, key=first_line.count)
-
-    reader = csv.reader(io.StringIO(text[start:], newline=""), delimiter=delimiter)
+    above = text.count("\n", 0, start)
+    reader = _rows_of(text[start:], delimiter)
+    header: list[list[str]] = []
+    header_lines: list[int] = []
     try:
-        header = [[cell.strip() for cell in next(reader)]]
-        header += islice(reader, header_rows(header[0]) - 1)
-        consumed = reader.line_num
-        lines_before = text.count("\n", 0, start)
-        width = max(len(row) for row in header)
-        while width and not any(row[width - 1].strip() for row in header if len(row) >= width):
-            width -= 1
+        while not header or len(header) < header_rows(header[0]):
+            header_lines.append(above + reader.line_num + 1)
+            header.append([cell.strip() for cell in next(reader, [])])
         body = start
-        for _ in range(consumed):
+        for _ in range(reader.line_num):
             body = text.find("\n", body) + 1 or len(text)
-        columns = _body_columns(text[body:] if body else text, delimiter, width)
-        if columns is None:
-            raise QuemError(_too_wide(text, delimiter, name, width))
+        width = max(len(row) for row in header)
+        while width and not any(row[width - 1] for row in header if len(row) >= width):
+            width -= 1
+        body_line = above + reader.line_num + 1
+        columns = _columns(text[body:], delimiter, name, width, body_line)
     except csv.Error as error:
+        line = above + reader.line_num
         message = f"is no CSV file: {error}; save it from the spreadsheet once more"
-        raise QuemError([Mistake(name, reader.line_num or 1, message=message)]) from None
-    padded = [[*(cell.strip() for cell in row), *[""] * width][:width] for row in header]
-    return Delimited(name, padded, columns, text, delimiter, lines_before + len(header))
+        raise QuemError([Mistake(name, line, message=message)]) from None
+    header = [[*row, *[""] * width][:width] for row in header]
+    return Delimited(name, header, columns, header_lines, text[body:], delimiter, body_line)
 
 
-def _body_columns(body: str, delimiter: str, width: int) -> list[Column] | None:
-    """Parse the rows below the header; None where some row is wider than the header."""
+def _rows_of(text: str, delimiter: str) -> Reader:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
+def _starts(body: str, delimiter: str, first_line: int) -> Iterator[int]:
+    """The line on which each row begins."""
+    reader = _rows_of(body, delimiter)
+    line = first_line
+    for _ in reader:
+        yield line
+        line = first_line + reader.line_num
+
+
+def _beginning(text: str) -> tuple[int, str]:
+    """Where the header starts, after blank lines and ``sep=;``, and what separates cells."""
+    start, given = _content(text, 0), ""
+    line = text[start:].split("\n", 1)[0]
+    if line.casefold().startswith("sep=") and len(line.strip()) <= len("sep=;"):
+        given = line[4:5] or ","
+        start = _content(text, start + len(line))
+        line = text[start:].split("\n", 1)[0]
+    return start, given if given and given in _DELIMITERS else max(_DELIMITERS, key=line.count)
+
+
+def _content(text: str, start: int) -> int:
+    """The start of the first line that holds more than separators."""
+    found = _CONTENT.search(text, start)
+    return text.rfind("\n", 0, found.start()) + 1 if found else len(text)
+
+
+def _columns(body: str, delimiter: str, name: str, width: int, first_line: int) -> list[Column]:
+    """Parse the rows below the header."""
     if not body.strip():
         return [Column(np.empty(0, dtype=np.int64), []) for _ in range(width)]
-    raw = body.encode("utf-8", "surrogatepass")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # One name more than there are columns: cells that overflow land there.
             frame = pd.read_csv(
-                io.BytesIO(raw),
+                io.BytesIO(body.encode()),
                 sep=delimiter,
                 header=None,
                 names=list(range(width + 1)),
@@ -171,11 +198,17 @@ def _body_columns(body: str, delimiter: str, width: int) -> list[Column] | None:
                 na_filter=False,
                 skip_blank_lines=False,
             )
-    except (pd.errors.ParserError, pd.errors.ParserWarning):
-        return None
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        if unclosed := _UNCLOSED.search(str(error)):
+            line = list(islice(_starts(body, delimiter, first_line), int(unclosed[1]) + 1))[-1]
+            message = 'a cell begins with a " that never ends; close it or leave it out'
+            raise QuemError([Mistake(name, line, message=message)]) from None
+        return _uneven_columns(body, delimiter, name, width, first_line)
     columns = [_stripped(frame[index]) for index in range(width + 1)]
     overflow = columns.pop()
-    return None if any(overflow.values[code] for code in overflow.used()) else columns
+    if any(overflow.values[code] for code in overflow.used()):
+        return _uneven_columns(body, delimiter, name, width, first_line)
+    return columns
 
 
 def _stripped(cells: pd.Series) -> Column:
@@ -184,25 +217,28 @@ def _stripped(cells: pd.Series) -> Column:
     merged = {text: code for code, text in enumerate(dict.fromkeys(texts))}
     codes = cells.cat.codes.to_numpy()
     if len(merged) == len(texts):
-        return Column(codes.astype(np.int64), texts)
+        return Column(codes, texts)
     place = np.array([merged[text] for text in texts], dtype=np.int64)
     return Column(place[codes], list(merged))
 
 
-def _too_wide(text: str, delimiter: str, name: str, width: int) -> list[Mistake]:
-    """Name each line that has more cells than the header, or a quote that never ends."""
-    mistakes = []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    line = 1
+def _uneven_columns(
+    body: str, delimiter: str, name: str, width: int, first_line: int
+) -> list[Column]:
+    """Parse rows of which some are longer than the header; only blank cells may be so."""
+    rows, mistakes = [], []
+    reader = _rows_of(body, delimiter)
+    line = first_line
     for row in reader:
-        if any(cell.strip() for cell in row[width:]):
+        cells = [cell.strip() for cell in row]
+        if any(cells[width:]):
             message = (
                 f"this line has {len(row)} cells, the header {width}; "
                 "quote a cell that holds the separator, also a decimal comma"
             )
             mistakes.append(Mistake(name, line, width + 1, message=message))
-        line = reader.line_num + 1
-    if not mistakes:
-        message = 'a cell begins with a " that never ends; close it or leave it out'
-        mistakes.append(Mistake(name, message=message))
-    return mistakes
+        rows.append([*cells, *[""] * width][:width])
+        line = first_line + reader.line_num
+    if mistakes:
+        raise QuemError(mistakes)
+    return [column_of(list(column)) for column in zip(*rows, strict=True)]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from quem.errors import Doubt, Mistake, QuemError
 from quem.rankings.delimited import Column, Delimited, column_of, read_delimited
-from quem.rankings.table import FIELDS, Entries
+from quem.rankings.entries import FIELDS, Entries
 from quem.text import nearest
 
 if TYPE_CHECKING:
@@ -74,11 +72,12 @@ def named_columns(
     at: dict[str, int] = {}
     mistakes, doubts = [], []
     unknown = []
+    line = table.header_lines[0]
     for index, cell in enumerate(table.header[0]):
         field = cell.casefold().replace(" ", "_")
         if field in at:
             message = f"the column {cell!r} stands twice; keep one of them"
-            mistakes.append(Mistake(table.name, 1, index + 1, field, message))
+            mistakes.append(Mistake(table.name, line, index + 1, field, message))
         elif field in fields:
             at[field] = index
         elif cell:
@@ -87,10 +86,9 @@ def named_columns(
         if field not in at:
             hint = nearest(field, unknown).replace("did you mean", "is it")
             message = (
-                f"there is no column {field!r}; the first line names the columns: "
-                f"{', '.join(required)}{hint}"
+                f"there is no column {field!r}; the header has to name: {', '.join(required)}{hint}"
             )
-            mistakes.append(Mistake(table.name, 1, key=field, message=message))
+            mistakes.append(Mistake(table.name, line, key=field, message=message))
     if mistakes:
         raise QuemError(mistakes)
     for cell in unknown:
@@ -124,17 +122,16 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
     heads, doubts = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
     if not heads:
         message = "no column names a judge and a problem; see the layouts in docs/study-file.md"
-        raise QuemError([Mistake(name, 1, message=message)])
+        raise QuemError([Mistake(name, table.header_lines[0], message=message)])
 
     lines = table.lines()
     solvers = table.columns[0]
     n_rows = len(solvers.codes)
-    blank = np.array([not value for value in solvers.values])[solvers.codes] if n_rows else []
     at, solver, judge, problem, rank = [], [], [], [], []
     for row in range(n_rows):
         for index, (judge_id, problem_id) in heads.items():
             cell = table.columns[index].text(row)
-            if blank[row] and not cell:
+            if not cell and not solvers.text(row):
                 continue
             at.append((lines[row], index + 1))
             solver.append(solvers.text(row))
@@ -151,26 +148,34 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
     def place(row: int, field: str) -> tuple[int, int]:
         line, column = at[row]
         if field in ("judge", "problem"):
-            return (1 if field == "judge" or one_row else 2), column
+            return table.header_lines[0 if field == "judge" else -1], column
         return line, 1 if field == "solver" else column
 
     return Entries(name, columns, place, doubts)
 
 
 def _wide_header_rows(first: list[str]) -> int:
-    return 1 if all(":" in cell for cell in first[1:] if cell) else 2
+    return 1 if any(":" in cell for cell in first[1:]) else 2
 
 
 Heads = dict[int, tuple[str, str]]
 
 
 def _one_row_heads(table: Delimited) -> tuple[Heads, tuple[Doubt, ...]]:
-    heads = {}
+    heads: Heads = {}
+    doubts = []
     for index, cell in enumerate(table.header[0]):
-        if index and cell:
-            judge, _, problem = cell.partition(":")
+        judge, colon, problem = cell.partition(":")
+        if index and colon:
             heads[index] = (judge.strip(), problem.strip())
-    return heads, ()
+        elif index and cell:
+            doubts.append(_ignored(table, cell, "names no judge:problem"))
+    return heads, tuple(doubts)
+
+
+def _ignored(table: Delimited, cell: str, reason: str) -> Doubt:
+    message = f"{table.name}: the column {cell!r} {reason} and is not read"
+    return Doubt("ignored-column", message)
 
 
 def _two_row_heads(table: Delimited, declared: Declared) -> tuple[Heads, tuple[Doubt, ...]]:
@@ -181,8 +186,10 @@ def _two_row_heads(table: Delimited, declared: Declared) -> tuple[Heads, tuple[D
         own_judge, own_problem = table.header[0][index], table.header[1][index]
         if not own_problem and own_judge and own_judge not in declared.judges:
             # Figure 1 of the paper has such columns: the experience and the average.
-            message = f"{table.name}: the column {own_judge!r} names no judge and is not read"
-            doubts.append(Doubt("ignored-column", message))
+            doubts.append(_ignored(table, own_judge, "names no judge"))
+            continue
+        if not (own_judge or own_problem or any(table.columns[index].values)):
+            # An empty column that sets the judges apart for the eye.
             continue
         judge, problem = own_judge or judge, own_problem or problem
         heads[index] = (judge, problem)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
 from quem.rankings.delimited import column_of
-from quem.rankings.table import Entries
+from quem.rankings.entries import Entries
 from quem.text import nearest, read_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ _ENDINGS = (".soc", ".soi", ".toc", ".toi")
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
 _ORDER = re.compile(r"(\d+)\s*:\s*(.*)", re.ASCII)
 _TIE = re.compile(r"\{([^{}]*)\}|([^,{}]+)")
-_MOST_JUDGES = 1_000_000
+_MOST_RANKS = 1_000_000
+# Line, number of voters, and tie groups, best first.
+Order = tuple[int, int, list[list[str]]]
 
 
 def read_preflib(
@@ -57,41 +59,54 @@ def read_preflib(
         message = f"is no PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
         raise QuemError([Mistake(name, message=message)])
     names: dict[str, str] = {}
-    orders: list[tuple[int, int, list[list[str]]]] = []
+    orders: list[Order] = []
     mistakes: list[Mistake] = []
     for number, line in enumerate(read_text(path, name, what="PrefLib file").split("\n"), 1):
         content = line.strip()
-        if not content:
-            continue
-        if content.startswith("#"):
-            if alternative := _NAME.match(content):
-                names[alternative[1]] = alternative[2].strip()
-                mistakes += _unknown(name, number, alternative[2].strip(), solvers)
+        if alternative := _NAME.match(content):
+            solver = alternative[2].strip()
+            mistakes += _misnamed(name, number, solver, names, solvers)
+            names[alternative[1]] = solver
         elif order := _ORDER.fullmatch(content):
             groups, message = _groups(order[2], names)
             orders.append((number, int(order[1][:9]), groups))
             if message:
                 mistakes.append(Mistake(name, number, message=message))
-        else:
+        elif content and not content.startswith("#"):
             message = "is no order such as '1: 2,3,{1,4}'; headers start with # since PrefLib 2022"
             mistakes.append(Mistake(name, number, message=message))
-    count = sum(times for _, times, _ in orders)
-    if not orders and not mistakes:
-        mistakes.append(Mistake(name, message="holds no orders"))
-    if (judges and count > len(judges)) or count > _MOST_JUDGES:
-        message = f"holds {count} orders, and the study has {len(judges)} judges; declare each"
-        mistakes.append(Mistake(name, message=message))
+    mistakes += _miscounted(name, orders, judges) if not mistakes else []
     if mistakes:
         raise QuemError(mistakes)
-    return _entries(name, problem, orders, judges), count
+    return _entries(name, problem, orders, judges), sum(times for _, times, _ in orders)
 
 
-def _unknown(name: str, number: int, solver: str, solvers: tuple[str, ...]) -> list[Mistake]:
-    if solver in solvers:
-        return []
-    hint = nearest(solver, solvers) or "; name each alternative by the id of its solver"
-    message = f"the study has no solver {solver!r}{hint}"
-    return [Mistake(name, number, key="solver", message=message)]
+def _miscounted(name: str, orders: list[Order], judges: tuple[str, ...]) -> list[Mistake]:
+    count = sum(times for _, times, _ in orders)
+    if not count:
+        message = "holds no orders; write one a judge, such as '1: 2,3,{1,4}'"
+        return [Mistake(name, message=message)]
+    if judges and count > len(judges):
+        message = f"holds {count} orders, and the study has {len(judges)} judges; declare each"
+        return [Mistake(name, message=message)]
+    if sum(times * sum(map(len, groups)) for _, times, groups in orders) > _MOST_RANKS:
+        message = f"holds more than {_MOST_RANKS:,} ranks; give them as a long table"
+        return [Mistake(name, message=message)]
+    return []
+
+
+def _misnamed(
+    name: str, number: int, solver: str, names: dict[str, str], solvers: tuple[str, ...]
+) -> list[Mistake]:
+    if solver not in solvers:
+        hint = nearest(solver, solvers) or "; name each alternative by the id of its solver"
+        message = f"the study has no solver {solver!r}{hint}"
+        return [Mistake(name, number, key="solver", message=message)]
+    for other, taken in names.items():
+        if taken == solver:
+            message = f"{solver} is already the name of alternative {other}; keep one of them"
+            return [Mistake(name, number, key="solver", message=message)]
+    return []
 
 
 def _groups(text: str, names: dict[str, str]) -> tuple[list[list[str]], str]:
@@ -116,9 +131,7 @@ def _groups(text: str, names: dict[str, str]) -> tuple[list[list[str]], str]:
     return [[names[member] for member in group] for group in groups], ""
 
 
-def _entries(
-    name: str, problem: str, orders: list[tuple[int, int, list[list[str]]]], judges: tuple[str, ...]
-) -> Entries:
+def _entries(name: str, problem: str, orders: list[Order], judges: tuple[str, ...]) -> Entries:
     lines, judge, solver, rank = [], [], [], []
     index = 0
     for number, times, groups in orders:

@@ -12,7 +12,7 @@ from quem.rankings.table import Rankings, assemble
 from quem.text import nearest
 
 if TYPE_CHECKING:
-    from quem.rankings.table import Entries
+    from quem.rankings.entries import Entries
     from quem.study.models import PreflibFile, RankingsSource
     from quem.study.reading import StudyFile
 

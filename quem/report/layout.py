@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["Section", "TextTable"]
 
@@ -16,7 +20,7 @@ class TextTable:
     caption : str
     columns : tuple of str
         The first holds names; the others, numbers.
-    rows : list of tuple of str
+    rows : sequence of tuple of str
     note : str
     words : frozenset of int
         Columns besides the first that hold words.
@@ -24,7 +28,7 @@ class TextTable:
 
     caption: str
     columns: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
     note: str = ""
     words: frozenset[int] = frozenset()
 

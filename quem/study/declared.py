@@ -78,7 +78,8 @@ def declared(document: Document) -> tuple[Declared, list[Mistake]]:
     for _, entry in _mappings(content, "missing"):
         problem, solver = entry.get("problem"), entry.get("solver")
         reason = entry.get("reason", "absent")
-        if isinstance(problem, str) and isinstance(solver, str) and reason in missing:
+        known = isinstance(reason, str) and reason in missing
+        if known and isinstance(problem, str) and isinstance(solver, str):
             missing[reason].add((problem, solver))
     found = Declared(
         tuple(judges),

@@ -186,7 +186,7 @@ class _Builder:
             return
         loc = self._place(event)
         if isinstance(event, yaml.AliasEvent):
-            content, size = self._anchors.get(event.anchor, (None, 0))
+            content, size = self._anchors.get(event.anchor or "", (None, 0))
             if event.anchor not in self._anchors:
                 message = (
                     f"there is no finished value &{event.anchor} that *{event.anchor} could name"
@@ -261,7 +261,8 @@ class _Builder:
 
 
 def _place(event: yaml.Event) -> Place:
-    return Place(event.start_mark.line + 1, event.start_mark.column + 1)
+    mark = event.start_mark
+    return Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
 
 
 def _dotted(loc: Loc) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
+import datetime as dt  # noqa: TC003  pydantic reads the annotation
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -32,6 +33,10 @@ __all__ = [
     "System",
 ]
 
+# Squares of it stay finite.
+_MOST_YEARS = 1_000_000_000
+_ALL = 100
+
 Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "auto"]
 Interval = Literal["prediction", "mean", "calibration"]
 
@@ -47,12 +52,15 @@ def _years(value: float) -> float:
     if not 0 <= value < float("inf"):
         message = "should be a finite number, 0 or more"
         raise ValueError(message)
+    if value > _MOST_YEARS:
+        message = f"should be at most {_MOST_YEARS:,}; choose a longer experience_unit"
+        raise ValueError(message)
     return value
 
 
 def _share(value: float) -> float:
     if not 0 < value < 1:
-        percent = f"; {value:g} percent is written {value / 100:g}" if 1 < value < 100 else ""
+        percent = f"; {value:g} percent is written {value / _ALL:g}" if 1 < value < _ALL else ""
         message = f"should be between 0 and 1{percent}"
         raise ValueError(message)
     return value
@@ -72,8 +80,20 @@ Finite = Annotated[float, AfterValidator(_finite)]
 Level = Annotated[float, AfterValidator(_share)]
 
 
+def _iso_date(value: object) -> object:
+    # Left alone, pydantic takes a bare number for seconds since 1970.
+    if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+        message = f"{value[:60]!r} is no date; write it as 1996-01-31"
+        raise ValueError(message)
+    return value
+
+
 def _none_is_empty(value: object) -> object:
     return () if value is None else value
+
+
+def _none_is_default(value: object) -> object:
+    return {} if value is None else value
 
 
 def _one_is_a_list(value: object) -> object:
@@ -81,6 +101,7 @@ def _one_is_a_list(value: object) -> object:
 
 
 Section = BeforeValidator(_none_is_empty)
+Part = BeforeValidator(_none_is_default)
 OneOrMore = BeforeValidator(_one_is_a_list)
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
@@ -120,7 +141,7 @@ class System(_Part):
     name: Line = ""
     version: Line = ""
     of: Line = ""
-    date: dt.date | None = None
+    date: Annotated[dt.date, BeforeValidator(_iso_date)] | None = None
 
 
 class Assisted(_Part):
@@ -228,6 +249,6 @@ class ExperienceStudy(_Part):
     missing: Annotated[tuple[MissingSolution, ...], Section] = ()
     rankings: RankingsSource = RankingsSource()
     solutions: Line = "solutions"
-    judging: Judging = Judging()
-    design: Design = Design()
-    analysis: Analysis = Analysis()
+    judging: Annotated[Judging, Part] = Judging()
+    design: Annotated[Design, Part] = Design()
+    analysis: Annotated[Analysis, Part] = Analysis()

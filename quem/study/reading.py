@@ -94,7 +94,7 @@ def draft_study(path: str | os.PathLike[str]) -> StudyFile:
         raise QuemError([Mistake(name, 1, 1, message=message)])
     content = document.content
     kind = content.get("kind", "experience")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         known = ", ".join(KINDS)
         hint = nearest(kind, list(KINDS)) if isinstance(kind, str) else ""
         message = f"this version of quem does not know this kind of study; it knows: {known}{hint}"

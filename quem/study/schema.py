@@ -20,6 +20,17 @@ __all__ = ["known_keys", "validate"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
+# By how pydantic's names of errors begin.
+_MESSAGES = {
+    "float": "{shown} is no number; write one such as 7 or 7.5",
+    "int": "{shown} is no whole number; write one such as 7",
+    "date": "{shown} is no date; write it as 1996-01-31",
+    "string_type": "should be text",
+    "string_too_short": "is empty; write its value",
+    "tuple": "should be a list, each entry on a line that starts with '- '",
+    "model": "should be a mapping of keys to values, such as {{id: S1}}",
+}
+
 
 def validate(model: type[Model], document: Document) -> tuple[Model | None, list[Mistake]]:
     """Make the model of a document.
@@ -74,50 +85,42 @@ def _mistake(
     detail: ErrorDetails, document: Document, keys: dict[tuple[str, ...], list[str]]
 ) -> Mistake:
     loc = _loc_in(document.content, detail["loc"])
+    if detail["type"] == "extra_forbidden":
+        siblings = keys.get(tuple(part for part in loc[:-1] if isinstance(part, str)), [])
+        hint = nearest(str(loc[-1]), siblings) or f"; known here: {', '.join(siblings)}"
+        return document.mistake(loc, f"unknown key{hint}", at_key=True)
+    return document.mistake(loc, _message(detail))
+
+
+def _message(detail: ErrorDetails) -> str:
     kind, given = detail["type"], detail["input"]
     shown = f"{given[:60]!r}" if isinstance(given, str) else "this"
-    match kind:
-        case "missing":
-            message = "is missing; add it"
-        case "extra_forbidden":
-            siblings = keys.get(tuple(part for part in loc[:-1] if isinstance(part, str)), [])
-            hint = nearest(str(loc[-1]), siblings) or f"; known here: {', '.join(siblings)}"
-            return document.mistake(loc, f"unknown key{hint}", at_key=True)
-        case "literal_error":
-            known = [word.strip(" '") for word in detail["ctx"]["expected"].split(",")]
-            known = [word for part in known for word in part.split("' or '")]
-            hint = nearest(given, known) if isinstance(given, str) else ""
-            message = f"{shown} is not one of {', '.join(known)}{hint}"
-        case "float_parsing" | "float_type":
-            message = f"{shown} is no number; write one such as 7 or 7.5"
-        case "int_parsing" | "int_type" | "int_from_float" | "int_parsing_size":
-            message = f"{shown} is no whole number"
-        case "string_type":
-            message = (
-                "should be text" if given is not None else "is empty; write it or leave it out"
-            )
-        case "string_too_short":
-            message = "is empty"
-        case "tuple_type":
-            message = "should be a list, each entry on a line that starts with '- '"
-        case "model_type" | "model_attributes_type":
-            message = "should be a mapping of keys to values, such as {id: S1}"
-        case "value_error":
-            message = str(detail["ctx"]["error"])
-        case _ if kind.startswith("date"):
-            message = f"{shown} is no date; write it as 1996-01-31"
-        case _:
-            message = detail["msg"][:1].lower() + detail["msg"][1:]
-    return document.mistake(loc, message)
+    if kind == "missing":
+        return "is missing; add it"
+    if given is None:
+        return "is empty; write its value"
+    if kind == "literal_error":
+        expected = detail["ctx"]["expected"].replace("' or '", "', '")
+        known = [word.strip("'") for word in expected.split(", ")]
+        hint = nearest(given, known) if isinstance(given, str) else ""
+        return f"{shown} is not one of {', '.join(known)}{hint}"
+    if kind == "value_error":
+        return str(detail["ctx"]["error"])
+    for start, message in _MESSAGES.items():
+        if kind.startswith(start):
+            return message.format(shown=shown)
+    return detail["msg"][:1].lower() + detail["msg"][1:]
 
 
 def _loc_in(content: Any, loc: tuple[int | str, ...]) -> Loc:  # noqa: ANN401  plain data
     """Leave out of pydantic's `loc` what is no part of the file, such as union tags."""
     path: list[str | int] = []
     for index, part in enumerate(loc):
-        if (isinstance(content, dict) and part in content) or (
-            isinstance(content, list) and isinstance(part, int) and part < len(content)
-        ):
+        if isinstance(content, dict):
+            inside = part in content
+        else:
+            inside = isinstance(content, list) and isinstance(part, int) and part < len(content)
+        if inside:
             path.append(part)
             content = content[part]
         elif index == len(loc) - 1 and isinstance(content, dict):

@@ -90,7 +90,7 @@ def _basis(analysis: ExperienceAnalysis) -> Iterator[str]:
         f"residual sd {number(function.residual_sd, 2)})"
     )
     df = f"F({function.form.degree}, {function.df})"
-    test = f"experience goes with quality: {df} = {number(float(function.results.fvalue), 1)}, "
+    test = f"experience goes with quality: {df} = {number(function.f_value, 1)}, "
     test += p_text(found.p_value)
     if found.permutation:
         of = "distinct" if found.permutation.exact else "random"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem import __version__
-from quem.experience.wording import joined, number, p_text, percent
+from quem.experience.wording import joined, number, p_text
 
 if TYPE_CHECKING:
     from quem.experience.analysis import ExperienceAnalysis
@@ -17,7 +17,8 @@ __all__ = ["REFERENCES", "methods_paragraph"]
 REFERENCES = (
     "Hayes, C. C. and Parzen, M. I. (1997). An achievement test for knowledge-based systems: QUEM. "
     "University of Illinois and University of Chicago.",
-    f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python package.",
+    f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python "
+    "package.",
 )
 
 
@@ -43,7 +44,8 @@ def _design(analysis: ExperienceAnalysis) -> list[str]:
     spec, found = analysis.study.spec, analysis.findings
     function = found.function
     names = joined(system.name or system.id for system in spec.systems)
-    who = f"{function.n} subjects with {function.y.min():g} to {function.y.max():g} {spec.experience_unit} of experience"
+    years = f"{function.y.min():g} to {function.y.max():g} {spec.experience_unit}"
+    who = f"{function.n} subjects with {years} of experience"
     text = [f"Experience was estimated with QUEM (Hayes & Parzen, 1997). Solutions of {who}"]
     text[0] += f" and of {names} were ranked" if found.estimates else " were ranked"
     if found.cells is None:
@@ -78,7 +80,8 @@ def _fit(analysis: ExperienceAnalysis) -> list[str]:
         "cubic": "cubic least-squares regression",
     }[function.form.name]
     chosen = " (chosen by AICc)" if found.settings.form == "auto" else ""
-    test = f"F({function.form.degree}, {function.df}) = {number(float(function.results.fvalue), 2)}, {p_text(found.p_value)}"
+    f = number(function.f_value, 2)
+    test = f"F({function.form.degree}, {function.df}) = {f}, {p_text(found.p_value)}"
     if found.permutation:
         kind = "exact" if found.permutation.exact else "Monte Carlo"
         test += f"; {kind} permutation test of the correlation, {p_text(found.permutation.p)}"
@@ -99,14 +102,14 @@ def _agreement(analysis: ExperienceAnalysis) -> list[str]:
         if np.isfinite(concordance.kendall_w)
     ]
     return [
-        f"Kendall's W of the judges was {joined(each, 12)} on the problems; Krippendorff's ordinal alpha was "
-        f"{number(agreement.overall.krippendorff_alpha, 2)} and ICC(2,1) "
+        f"Kendall's W of the judges was {joined(each, 12)} on the problems; Krippendorff's ordinal "
+        f"alpha was {number(agreement.overall.krippendorff_alpha, 2)} and ICC(2,1) "
         f"{number(agreement.overall.icc_2_1, 2)} over all of them."
     ]
 
 
 def _results(analysis: ExperienceAnalysis) -> list[str]:
-    from quem.experience.summary import system_name
+    from quem.experience.showing.summary import system_name
     from quem.experience.wording import statement
 
     found, unit = analysis.findings, analysis.study.spec.experience_unit
@@ -119,8 +122,7 @@ def _results(analysis: ExperienceAnalysis) -> list[str]:
         told.append(f"The experience of {name} was estimated at {text}.")
     if found.bootstrap and found.estimates:
         told.append(
-            f"A bootstrap over judges, problems and subjects ({found.bootstrap.replicates:,} replicates) "
-            f"served as a sensitivity check; {percent(found.settings.level)} intervals come from the "
-            "regression."
+            f"A bootstrap over judges, problems and subjects ({found.bootstrap.replicates:,} "
+            "replicates) served as a sensitivity check; the intervals come from the regression."
         )
     return told

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.experience.methods import REFERENCES, methods_paragraph
-from quem.experience.sections import sections
-from quem.experience.summary import system_name
+from quem.experience.showing.methods import REFERENCES, methods_paragraph
+from quem.experience.showing.sections import sections
+from quem.experience.showing.summary import system_name
 from quem.experience.wording import INTERVALS, interval_text, number, percent
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ CAPTIONS = {
     "estimate": "Skill function with its bands. The dashed line leads from a system's average rank "
     "to its experience; the bar at the left is its prediction interval, or all "
     "that its one-sided bound leaves.",
-    "skill-function": "The subjects' experience against their average rank, and the skill function.",
+    "skill-function": "The subjects' experience against their average rank, and the "
+    "skill function.",
     "sensitivity": "The estimate and its prediction interval without each judge, subject and "
     "problem, and under other settings, one at a time.",
     "influence": "How far each subject lies from the skill function, and how much each bends it.",

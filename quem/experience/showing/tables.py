@@ -12,9 +12,27 @@ if TYPE_CHECKING:
 
 __all__ = ["averages_table", "estimates_table"]
 
+_ESTIMATE_COLUMNS = (
+    "system",
+    "version",
+    "average_rank",
+    "n_problems",
+    "experience",
+    "prediction_low",
+    "prediction_high",
+    "mean_low",
+    "mean_high",
+    "calibration_experience",
+    "calibration_low",
+    "calibration_high",
+    "lower_bound",
+    "upper_bound",
+    "inside_range",
+)
+
 
 def averages_table(analysis: ExperienceAnalysis) -> pd.DataFrame:
-    """One row a solver that has ranks, best first within its kind.
+    """One row a solver, in the order of the study file.
 
     Parameters
     ----------
@@ -79,7 +97,6 @@ def estimates_table(analysis: ExperienceAnalysis) -> pd.DataFrame:
         }
         row |= {f"p_at_least_{years:g}": p for years, p in estimate.at_least}
         rows.append(row)
-    frame = pd.DataFrame(rows)
-    if rows:
-        frame["n_problems"] = frame["n_problems"].astype("Int64")
-    return frame
+    chances = [f"p_at_least_{years:g}" for years in dict.fromkeys(found.settings.at_least)]
+    frame = pd.DataFrame(rows, columns=[*_ESTIMATE_COLUMNS, *chances])
+    return frame.astype({"n_problems": "Int64"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def analysis_dict(analysis: ExperienceAnalysis) -> dict[str, Any]:
             "subjects": [_left_out(left) for left in found.subjects],
             "problems": [_left_out(left) for left in found.problems] if found.cells else None,
         },
-        "residuals": [vars(diagnostic) for diagnostic in found.diagnostics],
-        "variants": [vars(variant) for variant in found.variants],
+        "residuals": [asdict(diagnostic) for diagnostic in found.diagnostics],
+        "variants": [asdict(variant) for variant in found.variants],
         "anova": None
         if found.anova is None
         else [
@@ -81,7 +82,7 @@ def _skill_function(found: Findings) -> dict[str, Any]:
         "r_squared": function.r_squared,
         "residual_sd": function.residual_sd,
         "n": function.n,
-        "f_value": float(function.results.fvalue),
+        "f_value": function.f_value,
         "df": [function.form.degree, function.df],
         "p_value": found.p_value,
         "permutation_p": permutation.p if permutation else None,

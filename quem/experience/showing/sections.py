@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.summary import system_name
+from quem.experience.showing.summary import system_name
 from quem.experience.wording import interval_text, number, p_text, percent
 from quem.report.layout import Section, TextTable
 
@@ -117,7 +117,7 @@ def _experience_matters(analysis: ExperienceAnalysis) -> Section:
     function = found.function
     text = [
         f"Over subjects, F({function.form.degree}, {function.df}) = "
-        f"{number(float(function.results.fvalue), 2)}, {p_text(found.p_value)}."
+        f"{number(function.f_value, 2)}, {p_text(found.p_value)}."
     ]
     if found.permutation:
         kind = "distinct" if found.permutation.exact else "random"
@@ -164,8 +164,17 @@ def _agreement(analysis: ExperienceAnalysis) -> Section | None:
         "and solutions that failed are left out. Overall, W, tau-b and Spearman's correlation are "
         "means over the problems, and alpha and ICC are taken over all solutions of all problems."
     ]
-    columns = ("Problem", "Judges", "Solutions", "Kendall's W", "tau-b", "Spearman")
-    columns += ("Krippendorff's alpha", "ICC(2,1)", "ICC(2,k)")
+    columns = (
+        "Problem",
+        "Judges",
+        "Solutions",
+        "Kendall's W",
+        "tau-b",
+        "Spearman",
+        "Krippendorff's alpha",
+        "ICC(2,1)",
+        "ICC(2,k)",
+    )
     table = TextTable("Agreement between judges", columns, rows)
     figures = ("agreement",) if agreement.pairs else ()
     return Section("agreement", "Do the judges agree?", text, figures, [table])
@@ -195,8 +204,15 @@ def _influence(analysis: ExperienceAnalysis) -> Section:
         )
         for d in diagnostics[:_MOST_ROWS]
     ]
-    columns = ("Subject", "Experience", "Fitted", "Residual", "Studentised", "Leverage")
-    columns += ("Cook's distance",)
+    columns = (
+        "Subject",
+        "Experience",
+        "Fitted",
+        "Residual",
+        "Studentised",
+        "Leverage",
+        "Cook's distance",
+    )
     tables.append(TextTable("Residuals and influence", columns, rows, _left_over(len(diagnostics))))
     text = ["Each row leaves one out and estimates anew; the others keep their ranks."]
     return Section("influence", "Who decides the answer?", text, ("influence",), tables)
@@ -264,9 +280,10 @@ def _settings(analysis: ExperienceAnalysis) -> Section:
             for system, interval in found.bootstrap.intervals.items()
         )
         text.append(
-            f"When judges, problems and subjects are drawn anew {found.bootstrap.replicates:,} times, "
-            f"{percent(found.settings.level)} of the estimates lie in: {each} "
-            f"({found.bootstrap.discarded:,} replicates had fewer than 3 different averages and were "
-            "discarded). As an interval this would cover too seldom; it shows sensitivity."
+            "When judges, problems and subjects are drawn anew "
+            f"{found.bootstrap.replicates:,} times, {percent(found.settings.level)} of the "
+            f"estimates lie in: {each} ({found.bootstrap.discarded:,} replicates had fewer than 3 "
+            "different averages and were discarded). As an interval this would cover too seldom; "
+            "it shows sensitivity."
         )
     return Section("settings", "Other settings", text, (), tables)

@@ -1,0 +1,221 @@
+"""How each command ends: exit code, what it says where, what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+import quem
+from quem.cli import run
+from tests.examples import long_csv, study_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Outcome = tuple[int, str, str]
+
+
+@pytest.fixture
+def quem_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Outcome]:
+    """Run a command; gives the exit code, stdout and stderr."""
+
+    def command(*words: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["quem", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            run()
+        assert isinstance(end.value.code, int)
+        return end.value.code, *capsys.readouterr()
+
+    return command
+
+
+def test_check_says_that_a_study_has_no_mistakes(
+    quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
+) -> None:
+    """A right study gives exit 0 and a line on stdout, and nothing is written."""
+    path = make_study(study_with())
+    before = sorted(path.parent.iterdir())
+    code, out, err = quem_command("check", path)
+    assert (code, out, err) == (0, f"{path}: no mistakes, no warnings\n", "")
+    assert sorted(path.parent.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["check", "analyze", "analyze --json", "analyze --out new"])
+def test_mistakes_end_with_1_and_write_nothing(
+    command: str, quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
+) -> None:
+    """Every mistake is a line on stderr; there is no result, no traceback and no file."""
+    table = long_csv().replace("J1,P1,S2,3", "J1,P1,S2,three")
+    path = make_study(study_with(titel="x"), rankings__csv=table)
+    before = sorted(path.parent.rglob("*"))
+    name, *options = command.split()
+    options = [str(path.parent / "new") if word == "new" else word for word in options]
+    code, out, err = quem_command(name, path, *options)
+    assert (code, out) == (1, "")
+    assert [line.split(": ")[:3] for line in err.splitlines()] == [
+        ["error", f"{path}:{len(path.read_text().splitlines()) - 1}:2", "titel"],
+        ["error", f"{path.parent / 'rankings.csv'}:3:4", "rank"],
+    ]
+    assert sorted(path.parent.rglob("*")) == before
+
+
+def test_mistakes_of_the_analysis_end_with_1(
+    quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
+) -> None:
+    """What only the analysis can find out is a mistake too, and so for `check`."""
+    path = make_study(study_with(analysis={"form": "cubic"}))
+    for command in ("check", "analyze"):
+        code, out, err = quem_command(command, path)
+        assert (code, out) == (1, "")
+        assert err == (
+            f"error: {path}: analysis.form: a cubic skill function needs 12 subjects, "
+            "and there are 6\n"
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("analyze", "Missing argument 'STUDY'"),
+        ("chekc x", "No such command 'chekc'"),
+        ("check a b", "unexpected extra argument"),
+        ("analyze x --levle 1", "No such option"),
+        ("analyze x --level 95", "95 is not between 0 and 1; 95 percent is written 0.95"),
+        ("analyze x --level nan", "is not between 0 and 1"),
+        ("analyze x --form cubist", "'cubist' is not one of 'linear'"),
+        ("analyze x --bootstrap -1", "is not in the range"),
+        ("analyze x --at-least inf", "inf is not a finite number"),
+    ],
+)
+def test_wrong_usage_ends_with_2(
+    words: str, said: str, quem_command: Callable[..., Outcome]
+) -> None:
+    """A command that cannot be meant is told with its usage on stderr."""
+    code, out, err = quem_command(*words.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.startswith("Usage: quem")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["check", "-h"], ["--version"]])
+def test_help_and_version_end_with_0(
+    words: list[str], quem_command: Callable[..., Outcome]
+) -> None:
+    """Help and version are results: on stdout, with exit 0."""
+    code, out, err = quem_command(*words)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"quem, version {quem.__version__}" if "--v" in words[0] else "Usage:")
+
+
+def test_a_bug_ends_with_3_and_keeps_its_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+    quem_command: Callable[..., Outcome],
+    make_study: Callable[..., Path],
+) -> None:
+    """What is no user's mistake says so, with the lines that a report needs."""
+
+    def broken(_: object) -> None:
+        message = "a bolt is loose"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr("quem.load.load_study", broken)
+    code, out, err = quem_command("check", make_study(study_with()))
+    assert (code, out) == (3, "")
+    assert "RuntimeError: a bolt is loose" in err
+    assert err.endswith("This is a bug in quem; please report it with the lines above.\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
+    """Interrupted while it works, the command says so and nothing else."""
+    pipe = tmp_path / "study.yaml"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "quem", "check", pipe],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # Opening succeeds once the command waits for what the pipe will say.
+    writing = None
+    while writing is None and process.poll() is None:
+        with suppress(OSError):
+            writing = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    if writing is not None:
+        os.close(writing)
+    assert (process.returncode, out) == (130, "")
+    assert err.strip() == "Interrupted."
+
+
+def test_a_reader_that_leaves_is_no_bug(tmp_path: Path) -> None:
+    """The end of a pipe, as by `head`, is not told as a mistake."""
+    subprocess.run(
+        [sys.executable, "-m", "quem", "init", tmp_path], check=True, capture_output=True
+    )
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "quem", "analyze", tmp_path / "study.yaml", "--json"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_init_writes_a_study_that_analyses_as_it_is(
+    tmp_path: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """The study of `init` has neither mistakes nor warnings, and explains itself."""
+    folder = tmp_path / "new" / "study"
+    code, out, err = quem_command("init", folder)
+    assert (code, out) == (0, "")
+    assert f"Next: quem analyze {folder / 'study.yaml'}" in err
+    assert sorted(path.name for path in folder.iterdir()) == ["rankings.csv", "study.yaml"]
+    assert (folder / "study.yaml").read_text().startswith("# A study in the way of QUEM")
+    assert quem_command("check", folder / "study.yaml")[0] == 0
+    analysis = quem.analyze(quem.load_study(folder / "study.yaml"))
+    assert analysis.warnings == ()
+    assert list(analysis.estimates["system"]) == ["assistant"]
+
+
+def test_init_never_overwrites(tmp_path: Path, quem_command: Callable[..., Outcome]) -> None:
+    """A folder that holds a file of that name is refused, and nothing is written."""
+    (tmp_path / "rankings.csv").write_text("mine")
+    code, out, err = quem_command("init", tmp_path)
+    assert (code, out) == (1, "")
+    assert err == f"error: {tmp_path}: already holds rankings.csv; name another folder\n"
+    assert (tmp_path / "rankings.csv").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["rankings.csv"]
+
+
+@pytest.mark.parametrize("command", ["init", "analyze --out"])
+def test_a_file_in_the_place_of_a_folder_is_a_mistake(
+    command: str, quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
+) -> None:
+    """What should be a folder and is a file is told, before any work is done."""
+    path = make_study(study_with())
+    taken = path.parent / "rankings.csv"
+    name, *options = command.split()
+    words = [name, *([path] if options else []), *options, taken]
+    code, out, err = quem_command(*words)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"error: {taken}: is a file")
+    code, _, err = quem_command(*words[:-1], taken / "below")
+    assert code == 1
+    assert err.startswith(f"error: {taken / 'below'}: cannot be written")

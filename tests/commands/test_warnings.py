@@ -1,0 +1,270 @@
+"""Every doubt: a study that shows it, one that does not, and every place that tells it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import quem
+from quem.cli import run
+from tests.examples import JUDGES, PROBLEMS, RANKS, long_csv, study_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PLAIN = long_csv()
+SUBJECTS = study_with()["subjects"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A study that shows a doubt, and what the doubt has to say."""
+
+    code: str
+    said: str
+    study: dict[str, Any] = field(default_factory=dict)
+    table: str = PLAIN
+
+    def write(self, make_study: Callable[..., Path]) -> Path:
+        """Write the study."""
+        return make_study(study_with(**self.study), rankings__csv=self.table)
+
+
+def ranked(*solvers: str, judges: tuple[str, ...] = JUDGES) -> str:
+    """Rank solvers as they are named, worst first, by every judge on every problem."""
+    cells = {(j, p, s): i for j in judges for p in PROBLEMS for i, s in enumerate(solvers, 1)}
+    return long_csv(cells)
+
+
+ORDERLY = ("S1", "S2", "S3", "sys", "S4", "S5", "S6")
+AVERAGES = {"from": "averages", "file": "rankings.csv"}
+OUTLIER = (2.0, 2.1, 2.2, 2.3, 2.4, 9.0)
+TWO_BLOCKS = "judge,problem,solver,rank,block\n" + "".join(
+    f"{','.join(cell)},{rank},{1 + (cell[2] in ('S1', 'S2', 'S3'))}\n"
+    for cell, rank in RANKS.items()
+)
+MANY = [f"J{i}" for i in range(1, 28)]
+
+CASES = (
+    Case("rank-gap", "J1 on P1 left the rank 6 unused", table=PLAIN.replace("S6,6", "S6,8", 1)),
+    Case(
+        "judge-less-experienced",
+        "the judge J2 has 10 years of experience, and S6 (12) has more",
+        {"judges": [{"id": "J1", "experience": 20}, {"id": "J2", "experience": 10}]},
+    ),
+    Case(
+        "few-subjects",
+        "only 4 subjects have ranks",
+        {"subjects": SUBJECTS[:4]},
+        ranked("S1", "S2", "sys", "S3", "S4"),
+    ),
+    Case("no-ranks", "S7 has no ranks", {"subjects": [*SUBJECTS, {"id": "S7", "experience": 3}]}),
+    Case(
+        "no-system",
+        "no system has ranks",
+        {"systems": []},
+        ranked("S1", "S3", "S2", "S4", "S5", "S6"),
+    ),
+    Case(
+        "many-systems",
+        "there are 4 systems and 6 subjects",
+        {"systems": [{"id": name} for name in ("sys", "b", "c", "d")]},
+        ranked("S1", "b", "S3", "c", "sys", "S2", "S4", "d", "S5", "S6"),
+    ),
+    Case(
+        "assisted",
+        "assisted solvers hold their places",
+        {"assisted": [{"id": "S1+sys", "by": "sys", "person": "S1"}]},
+    ),
+    Case(
+        "averages-only",
+        "the study has average ranks only",
+        {"rankings": AVERAGES},
+        "solver,average_rank\nS1,1\nS2,2.5\nS3,3\nS4,4\nS5,5\nS6,7\nsys,4.5\n",
+    ),
+    Case("unequal-groups", "1 of 6 and 3 of 7 solutions", table=PLAIN.replace("J1,P1,S5,7\n", "")),
+    Case("blocks", "judged in several blocks", table=TWO_BLOCKS),
+    Case(
+        "not-in-rankings",
+        "nothing of judge J3 and problem P3",
+        {
+            "judges": [{"id": name} for name in ("J1", "J2", "J3")],
+            "problems": [{"id": name} for name in ("P1", "P2", "P3")],
+        },
+    ),
+    Case("falling", "fall with quality", table=ranked(*reversed(ORDERLY))),
+    Case(
+        "not-significant",
+        "is not significant (p = ",
+        table=ranked("S3", "S6", "S1", "sys", "S5", "S2", "S4"),
+    ),
+    Case("form-chosen", "was chosen by AICc", {"analysis": {"form": "auto"}}),
+    Case(
+        "outside-range",
+        "sys lies above the subjects' range",
+        table=ranked("S1", "S3", "S2", "S4", "S5", "S6", "sys"),
+    ),
+    Case(
+        "negative-estimate",
+        "the estimate of sys is negative (−",
+        table=ranked("sys", "S1", "S2", "S3", "S4", "S5", "S6"),
+    ),
+    Case(
+        "fewer-problems",
+        "sys was judged on 1 of 2 problems",
+        table="".join(r for r in PLAIN.splitlines(keepends=True) if "P2,sys" not in r),
+    ),
+    Case(
+        "no-interval",
+        "the form quadratic has no calibration interval",
+        {"analysis": {"form": "quadratic", "interval": "calibration"}},
+    ),
+    Case(
+        "no-interval",
+        "is unbounded, since the slope is not significant at 5%",
+        {"analysis": {"interval": "calibration"}},
+        ranked("S3", "S6", "S1", "sys", "S5", "S2", "S4"),
+    ),
+    Case(
+        "decisive-judge",
+        "the judge J2 decides the answer",
+        table=ranked("sys", *(s for s in ORDERLY if s != "sys"), judges=("J1",))
+        + ranked(*(s for s in ORDERLY if s != "sys"), "sys", judges=("J2",)).split("\n", 1)[1],
+    ),
+    Case(
+        "decisive-subject",
+        "the subject S6 decides the answer",
+        {
+            "rankings": AVERAGES,
+            "subjects": [
+                {"id": f"S{i}", "experience": e} for i, e in enumerate((1, 2, 1, 2, 1, 30), 1)
+            ],
+        },
+        "solver,average_rank\n"
+        + "".join(f"S{i},{a}\n" for i, a in enumerate(OUTLIER, 1))
+        + "sys,8\n",
+    ),
+    Case(
+        "one-judge",
+        "there is one judge only",
+        {"judges": [{"id": "J1"}]},
+        ranked("S1", "S3", "S2", "S4", "sys", "S5", "S6", judges=("J1",)),
+    ),
+    Case(
+        "judges-disagree",
+        "the judges disagree (mean Spearman correlation below .25) on P1 (−1.00)",
+        table=PLAIN.split("J2,P1")[0]
+        + "".join(f"J2,P1,{s},{8 - int(RANKS['J1', 'P1', s])}\n" for s in sorted(ORDERLY))
+        + PLAIN[PLAIN.index("J2,P2") :],
+    ),
+    Case(
+        "pairs-sampled",
+        "there are too many pairs of judges to compare all",
+        {"judges": [{"id": name} for name in MANY]},
+        ranked(*ORDERLY, judges=tuple(MANY)),
+    ),
+    Case(
+        "ignored-column",
+        "the column 'note' is not read",
+        table=PLAIN.replace("\n", ",x\n").replace("rank,x", "rank,note"),
+    ),
+)
+
+
+def warnings_of(path: Path, **settings: object) -> dict[str, str]:
+    """Give the messages of a study's warnings by code."""
+    analysis = quem.analyze(quem.load_study(path), **settings)
+    return {doubt.code: doubt.message for doubt in analysis.warnings}
+
+
+def test_the_example_has_no_doubts(make_study: Callable[..., Path]) -> None:
+    """The study that the cases spoil shows none of the doubts by itself."""
+    assert warnings_of(make_study(study_with())) == {}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.code)
+def test_a_doubt_is_told_in_every_output(
+    case: Case,
+    make_study: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A doubt is in the analysis, its summary, its JSON, and on stderr of each command."""
+    path = case.write(make_study)
+    analysis = quem.analyze(quem.load_study(path), bootstrap=0)
+    told = {doubt.message: doubt.code for doubt in analysis.warnings}
+    (message,) = (message for message in told if case.said in message)
+    assert told[message] == case.code
+    assert f"{case.code}: " in analysis.summary()
+    line = f"warning: {case.code}: {message}\n"
+    for words in (["check", str(path)], ["analyze", str(path), "--json", "--bootstrap", "0"]):
+        monkeypatch.setattr(sys, "argv", ["quem", *words])
+        with pytest.raises(SystemExit) as end:
+            run()
+        out, err = capsys.readouterr()
+        assert end.value.code == 0
+        assert line in err
+    assert {"code": case.code, "message": message} in json.loads(out)["warnings"]
+
+
+def test_reference_humans_answers_many_systems(make_study: Callable[..., Path]) -> None:
+    """Systems that are ranked against people only shift nobody, however many they are."""
+    (case,) = (case for case in CASES if case.code == "many-systems")
+    assert "many-systems" not in warnings_of(case.write(make_study), reference="humans")
+
+
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        (("sys", "S1", "S3", "S2", "S4", "S5", "S6"), "sys lies below the subjects' range"),
+        (("S1", "sys", "S3", "S2", "S4", "S5", "S6"), None),
+        (("S1", "S3", "S2", "S4", "S5", "sys", "S6"), None),
+    ],
+)
+def test_the_range_is_that_of_the_subjects(
+    order: tuple[str, ...], told: str | None, make_study: Callable[..., Path]
+) -> None:
+    """A system just within the best and the worst subject is not outside the range."""
+    path = make_study(study_with(), rankings__csv=ranked(*order))
+    found = warnings_of(path, bootstrap=0).get("outside-range")
+    assert (found is None) if told is None else (found or "").startswith(told)
+
+
+def test_a_gap_that_a_withheld_solver_fills_is_no_doubt(make_study: Callable[..., Path]) -> None:
+    """A declared withheld solver explains the unused rank of each group."""
+    table = PLAIN.replace("S6,6\n", "S6,8\n", 1)
+    found = warnings_of(make_study(study_with(withheld=["W"]), rankings__csv=table))
+    assert "rank-gap" not in found
+
+
+def test_ties_leave_no_gap(make_study: Callable[..., Path]) -> None:
+    """The ranks after a tie, in competition notation, are no gap."""
+    table = PLAIN.replace("J1,P1,S2,3", "J1,P1,S2,2")
+    assert "rank-gap" not in warnings_of(make_study(study_with(), rankings__csv=table))
+
+
+def test_what_is_too_large_is_told_as_left_out(make_study: Callable[..., Path]) -> None:
+    """A study beyond the size for agreement and bootstrap says what is missing."""
+    size = {"judges": 3000, "problems": 1000}
+    declared = {
+        section: [{"id": f"{section[0].upper()}{i}"} for i in range(1, n + 1)]
+        for section, n in size.items()
+    }
+    found = warnings_of(make_study(study_with(**declared)))
+    assert {"agreement-skipped", "bootstrap-skipped"} <= set(found)
+    assert found["not-in-rankings"].startswith("the rankings hold nothing of judge J3, judge J4")
+
+
+def test_a_poor_bootstrap_is_told(make_study: Callable[..., Path]) -> None:
+    """Replicates that were discarded for want of different averages are counted."""
+    path = make_study(
+        study_with(subjects=SUBJECTS[:3]), rankings__csv=ranked("S1", "S2", "sys", "S3")
+    )
+    found = warnings_of(path, bootstrap=200)
+    assert "of 200 bootstrap replicates were discarded" in found["bootstrap-discarded"]
+    assert "bootstrap-discarded" not in warnings_of(path, bootstrap=0)

@@ -1,0 +1,23 @@
+"""Fixtures that several packages of tests share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.examples import write_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def make_study(tmp_path: Path) -> Callable[..., Path]:
+    """Write a study and its files into a new folder; gives the path of the study file."""
+
+    def make(study: object, **files: str | bytes) -> Path:
+        return write_study(tmp_path, study, **files)
+
+    return make

@@ -1,0 +1,199 @@
+"""Studies made in memory, for tests that need many of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.experience.averages import Averages
+from quem.experience.cells import judged_cells
+from quem.load import Study
+from quem.rankings import PrintedAverages, Rankings
+from quem.study import Analysis, Declared, ExperienceStudy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.experience.cells import Cells
+
+__all__ = [
+    "Cell",
+    "averages_of",
+    "cells_of",
+    "printed_study",
+    "random_ranks",
+    "study_of",
+    "years_of",
+]
+
+Cell = tuple[str, str, str]  # judge, problem, solver; a rank of None is one that failed
+
+
+def _distinct(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))
+
+
+def study_of(
+    ranks: Mapping[Cell, float | None],
+    years: Mapping[str, float],
+    *,
+    withheld: Sequence[str] = (),
+    failed: Iterable[tuple[str, str]] = (),
+    blocks: Mapping[Cell, int] | None = None,
+    occasion: int = 1,
+    again: Mapping[Cell, float] | None = None,
+    **analysis: object,
+) -> Study:
+    """Make a study of ranks; who has no years and is not withheld is a system.
+
+    Parameters
+    ----------
+    ranks : mapping
+        Judge, problem and solver to the rank; None for a solution that failed.
+    years : mapping
+        Subject to experience.
+    withheld : sequence of str
+    failed : iterable of (str, str)
+        Problem and solver of what the study file declares failed.
+    blocks : mapping, optional
+        The block of a cell, where it is not 1.
+    occasion : int
+        Of `ranks`.
+    again : mapping, optional
+        The ranks of the next occasion.
+    **analysis
+        Settings.
+    """
+    rows = [(cell, rank, occasion) for cell, rank in ranks.items()]
+    rows += [(cell, rank, occasion + 1) for cell, rank in (again or {}).items()]
+    judges = _distinct(cell[0] for cell, _, _ in rows)
+    problems = _distinct(cell[1] for cell, _, _ in rows)
+    ranked = _distinct(cell[2] for cell, _, _ in rows)
+    solvers = dict.fromkeys(years, "subject")
+    solvers |= {s: "system" for s in ranked if s not in solvers and s not in withheld}
+    solvers |= dict.fromkeys(withheld, "withheld")
+    names = (judges, problems, tuple(solvers))
+    judge, problem, solver = (
+        np.array([names[part].index(cell[part]) for cell, _, _ in rows], dtype=np.int64)
+        for part in range(3)
+    )
+    rank = np.array([np.nan if r is None else r for _, r, _ in rows], dtype=float)
+    data = Rankings(
+        *names,
+        judge,
+        problem,
+        solver,
+        np.array([(blocks or {}).get(cell, 1) for cell, _, _ in rows], dtype=np.int64),
+        np.array([when for _, _, when in rows], dtype=np.int64),
+        rank,
+        np.isnan(rank),
+    )
+    declared = Declared(judges, problems, solvers, frozenset(failed))
+    return _study(solvers, years, declared, data, analysis, withheld)
+
+
+def printed_study(
+    averages: Mapping[str, float], years: Mapping[str, float], **analysis: object
+) -> Study:
+    """Make a study of printed averages; who has no years is a system."""
+    solvers = {s: "subject" if s in years else "system" for s in averages}
+    values = np.array(list(averages.values()), dtype=float)
+    data = PrintedAverages(tuple(solvers), values)
+    return _study(solvers, years, Declared((), (), solvers), data, analysis)
+
+
+def _study(
+    solvers: Mapping[str, str],
+    years: Mapping[str, float],
+    declared: Declared,
+    data: Rankings | PrintedAverages,
+    analysis: Mapping[str, object],
+    withheld: Sequence[str] = (),
+) -> Study:
+    spec = ExperienceStudy.model_validate(
+        {
+            "id": "made",
+            "title": "Made",
+            "problems": [{"id": p} for p in declared.problems],
+            "judges": [{"id": j} for j in declared.judges],
+            "subjects": [{"id": s, "experience": y} for s, y in years.items()],
+            "systems": [{"id": s} for s, kind in solvers.items() if kind == "system"],
+            "withheld": list(withheld),
+            "analysis": Analysis.model_validate({"bootstrap": 0, **analysis}),
+        }
+    )
+    return Study(Path("study.yaml"), "study.yaml", spec, declared, data)
+
+
+def cells_of(study: Study, reference: str = "all") -> Cells:
+    """Give the cells of a study of ranks."""
+    assert isinstance(study.data, Rankings)
+    return judged_cells(study.data, study.declared, reference=reference)  # type: ignore[arg-type]
+
+
+def years_of(study: Study) -> NDArray[np.float64]:
+    """Give the experience of each solver, NaN for all but subjects."""
+    known = {subject.id: subject.experience for subject in study.spec.subjects}
+    return np.array([known.get(solver, np.nan) for solver in study.data.solvers])
+
+
+def averages_of(x: NDArray[np.float64], y: NDArray[np.float64], *systems: float) -> Averages:
+    """Make the averages of subjects at `x` with experience `y`, and of systems."""
+    n, m = len(x), len(systems)
+    names = tuple(f"S{i}" for i in range(n)) + tuple(f"K{i}" for i in range(m))
+    none = np.zeros(n + m, dtype=np.int64)
+    return Averages(
+        names,
+        ("subject",) * n + ("system",) * m,
+        np.concatenate([y, np.full(m, np.nan)]),
+        np.concatenate([x, np.array(systems, dtype=float)]),
+        none,
+        none,
+        0,
+        np.nan,
+    )
+
+
+def random_ranks(
+    rng: np.random.Generator,
+    *,
+    judges: int = 3,
+    problems: int = 3,
+    subjects: int = 6,
+    systems: int = 1,
+    missing: float = 0.0,
+    ties: bool = False,
+) -> tuple[dict[Cell, float | None], dict[str, float]]:
+    """Draw ranks of a study in which skill grows with experience; and the experience.
+
+    Parameters
+    ----------
+    rng : Generator
+    judges, problems, subjects, systems : int
+    missing : float
+        The share of solutions left out.
+    ties : bool
+        Whether judges see only coarse differences.
+    """
+    years = {
+        f"S{i}": float(np.round(1 + 11 * i / subjects + rng.random(), 2)) for i in range(subjects)
+    }
+    solvers = [*years, *(f"K{i}" for i in range(systems))]
+    skill = np.array([years.get(s, 6.0) for s in solvers])
+    ranks: dict[Cell, float | None] = {}
+    for problem in range(problems):
+        quality = skill + rng.normal(0, 2, len(solvers))
+        for judge in range(judges):
+            seen = quality + rng.normal(0, 2, len(solvers))
+            kept = np.flatnonzero(rng.random(len(solvers)) >= missing)
+            values = np.round(seen[kept] / 3) if ties else seen[kept]
+            order = np.unique(values, return_inverse=True)[1] + 1
+            ranks |= {
+                (f"J{judge}", f"P{problem}", solvers[i]): float(r)
+                for i, r in zip(kept, order, strict=True)
+            }
+    return ranks, years

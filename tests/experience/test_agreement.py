@@ -1,0 +1,189 @@
+"""Agreement of judges, against loops, SciPy and the krippendorff package."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import krippendorff
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, rankdata, spearmanr
+
+from quem.experience.agreement import judge_agreement
+from tests.experience.made import cells_of, random_ranks, study_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.experience.agreement import Agreement
+    from tests.experience.made import Cell
+
+
+def measured(ranks: dict[Cell, float | None], years: dict[str, float]) -> Agreement:
+    """Measure the agreement in a study of these ranks."""
+    return judge_agreement(cells_of(study_of(ranks, years)), seed=0)
+
+
+def table_of(ranks: dict[Cell, float | None], problem: str) -> NDArray[np.float64]:
+    """Ranks of the problem, judges x solvers that all of them ranked, renumbered."""
+    by_judge: dict[str, dict[str, float]] = {}
+    for (judge, of, solver), rank in ranks.items():
+        if of == problem and rank is not None:
+            by_judge.setdefault(judge, {})[solver] = rank
+    held = [row for row in by_judge.values() if len(row) > 1]
+    common = [s for s in held[0] if all(s in row for row in held)]
+    return np.array([rankdata([row[s] for s in common]) for row in held])
+
+
+def kendall_w_by_hand(table: NDArray[np.float64]) -> float:
+    """Kendall's W with the correction for ties, counted in loops."""
+    m, n = table.shape
+    sums = [sum(table[j, i] for j in range(m)) for i in range(n)]
+    spread = sum((total - sum(sums) / n) ** 2 for total in sums)
+    ties = 0
+    for row in table.tolist():
+        ties += sum(row.count(value) ** 3 - row.count(value) for value in set(row))
+    return float(12 * spread / (m**2 * (n**3 - n) - m * ties))
+
+
+def icc_by_hand(table: NDArray[np.float64]) -> tuple[float, float]:
+    """ICC(2,1) and ICC(2,k) from the sums of squares, in loops."""
+    k, n = table.shape
+    grand = table.sum() / (k * n)
+    rows = k * sum((table[:, i].mean() - grand) ** 2 for i in range(n)) / (n - 1)
+    columns = n * sum((table[j].mean() - grand) ** 2 for j in range(k)) / (k - 1)
+    total = sum((table[j, i] - grand) ** 2 for j in range(k) for i in range(n))
+    error = (total - rows * (n - 1) - columns * (k - 1)) / ((n - 1) * (k - 1))
+    single = (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n)
+    return float(single), float((rows - error) / (rows + (columns - error) / n))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_statistic_of_a_problem(seed: int, ties: bool) -> None:  # noqa: FBT001
+    """W, tau-b, Spearman, alpha and ICC agree with loops and other packages."""
+    ranks, years = random_ranks(np.random.default_rng(seed), judges=4, ties=ties)
+    found = measured(ranks, years)
+    for problem, concordance in found.problems.items():
+        table = table_of(ranks, problem)
+        assert (concordance.n_judges, concordance.n_solutions) == table.shape == (4, 7)
+        pairs = list(combinations(table, 2))
+        tau = np.mean([kendalltau(a, b).statistic for a, b in pairs])
+        spearman = np.mean([spearmanr(a, b).statistic for a, b in pairs])
+        assert concordance.kendall_w == pytest.approx(kendall_w_by_hand(table))
+        assert concordance.mean_tau_b == pytest.approx(tau)
+        assert concordance.mean_spearman == pytest.approx(spearman)
+        assert concordance.krippendorff_alpha == pytest.approx(
+            krippendorff.alpha(table, level_of_measurement="ordinal")
+        )
+        single, average = icc_by_hand(table)
+        assert concordance.icc_2_1 == pytest.approx(single)
+        assert concordance.icc_2_k == pytest.approx(average)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ranks_are_renumbered_among_the_common_solvers(seed: int) -> None:
+    """With missing cells, W is that of the solvers all judges ranked, and at most 1."""
+    ranks, years = random_ranks(
+        np.random.default_rng(seed), judges=3, subjects=9, missing=0.15, ties=True
+    )
+    found = measured(ranks, years)
+    for problem, concordance in found.problems.items():
+        table = table_of(ranks, problem)
+        assert concordance.n_solutions == table.shape[1]
+        assert concordance.kendall_w == pytest.approx(kendall_w_by_hand(table))
+        assert 0 <= concordance.kendall_w <= 1 + 1e-12
+
+
+def test_pairs_compare_what_both_ranked() -> None:
+    """A pair's correlations use every solver that these two judges ranked."""
+    rng = np.random.default_rng(5)
+    ranks, years = random_ranks(rng, judges=3, subjects=9, missing=0.2, ties=True)
+    found = measured(ranks, years)
+    assert len(found.pairs) == 9
+    for problem, first, second, spearman, tau, both in found.pairs:
+        solvers = [*years, "K0"]
+        shared = [s for s in solvers if {(first, problem, s), (second, problem, s)} <= set(ranks)]
+        a, b = (np.array([ranks[judge, problem, s] for s in shared]) for judge in (first, second))
+        assert both == len(shared)
+        assert spearman == pytest.approx(spearmanr(a, b).statistic)
+        assert tau == pytest.approx(kendalltau(a, b).statistic)
+
+
+def test_overall_pools_the_units() -> None:
+    """Alpha and ICC pool problem x solver units; W, tau and Spearman are means."""
+    ranks, years = random_ranks(np.random.default_rng(6), judges=3, ties=True)
+    found = measured(ranks, years)
+    units = np.concatenate([table_of(ranks, problem) for problem in found.problems], axis=1)
+    assert found.overall.n_solutions == units.shape[1] == 21
+    assert found.overall.krippendorff_alpha == pytest.approx(
+        krippendorff.alpha(units, level_of_measurement="ordinal")
+    )
+    single, average = icc_by_hand(units)
+    assert (found.overall.icc_2_1, found.overall.icc_2_k) == pytest.approx((single, average))
+    for name in ("kendall_w", "mean_tau_b", "mean_spearman"):
+        each = [getattr(concordance, name) for concordance in found.problems.values()]
+        assert getattr(found.overall, name) == pytest.approx(np.mean(each))
+
+
+def test_a_judge_who_missed_a_problem_lacks_its_units() -> None:
+    """Alpha takes missing values; ICC takes the units that every judge has."""
+    ranks, years = random_ranks(np.random.default_rng(7), judges=3)
+    ranks = {cell: r for cell, r in ranks.items() if cell[:2] != ("J2", "P1")}
+    found = measured(ranks, years)
+    units = np.full((3, 21), np.nan)
+    for index, problem in enumerate(("P0", "P1", "P2")):
+        table = table_of(ranks, problem)
+        units[: len(table), 7 * index : 7 * index + 7] = table
+    assert found.overall.krippendorff_alpha == pytest.approx(
+        krippendorff.alpha(units, level_of_measurement="ordinal")
+    )
+    complete = units[:, np.isfinite(units).all(axis=0)]
+    assert found.overall.icc_2_1 == pytest.approx(icc_by_hand(complete)[0])
+
+
+def test_withheld_and_failed_solutions_are_left_out() -> None:
+    """Nobody judged a failed solution, and a withheld solver is no part of agreement."""
+    ranks, years = random_ranks(np.random.default_rng(8), judges=2)
+    plain = measured(ranks, years)
+    more: dict[Cell, float | None] = dict(ranks)
+    for judge in ("J0", "J1"):
+        for problem in ("P0", "P1", "P2"):
+            more[judge, problem, "W"] = 3.5 if judge == "J0" else 1.5
+            more[judge, problem, "F"] = None
+    study = study_of(more, {**years, "F": 1.0}, withheld=["W"])
+    found = judge_agreement(cells_of(study), seed=0)
+    assert found.problems == plain.problems
+    assert found.overall == plain.overall
+
+
+def test_identical_and_opposite_judges() -> None:
+    """Identical judges have W = 1 and every coefficient 1; two opposite ones W = 0."""
+    years = {f"S{i}": float(i) for i in range(5)}
+    ranks: dict[Cell, float | None] = {}
+    for i in range(5):
+        for judge in ("A", "B"):
+            ranks[judge, "same", f"S{i}"] = i + 1.0
+        ranks["A", "opposite", f"S{i}"] = i + 1.0
+        ranks["B", "opposite", f"S{i}"] = 5.0 - i
+    found = measured(ranks, years)
+    assert set(found.problems["same"].statistics().values()) == {1.0}
+    assert found.problems["opposite"].kendall_w == 0
+    assert found.problems["opposite"].mean_spearman == pytest.approx(-1)
+    assert found.problems["opposite"].mean_tau_b == pytest.approx(-1)
+
+
+def test_many_judges_are_sampled() -> None:
+    """Above 300 pairs a random sample of 300 is looked at; the rest stays complete."""
+    ranks, years = random_ranks(np.random.default_rng(9), judges=30, problems=1)
+    found = measured(ranks, years)
+    assert found.sampled
+    assert len(found.pairs) == 300
+    assert all(first != second for _, first, second, *_ in found.pairs)
+    table = table_of(ranks, "P0")
+    assert found.overall.kendall_w == pytest.approx(kendall_w_by_hand(table))
+    every = np.mean([spearmanr(a, b).statistic for a, b in combinations(table, 2)])
+    assert found.overall.mean_spearman == pytest.approx(every, abs=0.06)
+    few, years = random_ranks(np.random.default_rng(9), judges=25, problems=1)
+    assert not measured(few, years).sampled

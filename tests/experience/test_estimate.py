@@ -1,0 +1,353 @@
+"""Skill functions, estimates and intervals, against statsmodels and brute force."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import linregress, t
+from statsmodels.formula.api import ols
+
+import quem
+from quem.errors import QuemError
+from quem.experience.estimate import calibrate, estimate_system
+from quem.experience.skill import FORMS, FormFit, choose_form, compare_forms, fit, refusal
+from tests.experience.made import averages_of, printed_study, random_ranks, study_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.experience.estimate import Estimate
+
+FORMULAS = {
+    "linear": "y ~ x",
+    "sqrt": "y ~ np.sqrt(x)",
+    "log": "y ~ np.log(x)",
+    "quadratic": "y ~ x + I(x**2)",
+    "cubic": "y ~ x + I(x**2) + I(x**3)",
+}
+
+
+def subjects(seed: int, n: int, noise: float = 1.0) -> tuple[NDArray[np.float64], ...]:
+    """Averages and experience of some subjects."""
+    rng = np.random.default_rng(seed)
+    y = rng.uniform(1, 12, n)
+    return 1 + 0.5 * y + rng.normal(0, noise, n).clip(-0.9 - 0.4 * y), y
+
+
+def estimated(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    at: float,
+    level: float = 0.95,
+    form: str = "linear",
+) -> Estimate:
+    """Estimate one system at an average rank."""
+    return estimate_system(
+        "K0", fit(FORMS[form], x, y), averages_of(x, y, at), level=level, at_least=(2.0, 8.0)
+    )
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("form", FORMULAS)
+def test_intervals_are_those_of_statsmodels(form: str, level: float) -> None:
+    """Estimate, mean band and prediction interval are get_prediction's, for each form."""
+    for seed in range(4):
+        x, y = subjects(seed, 14)
+        model = ols(FORMULAS[form], pd.DataFrame({"x": x, "y": y})).fit()
+        for at in (2.0, 4.5, 9.0):
+            wanted = model.get_prediction(pd.DataFrame({"x": [at]})).summary_frame(alpha=1 - level)
+            found = estimated(x, y, at, level, form)
+            assert found.experience == pytest.approx(wanted["mean"][0], rel=1e-8)
+            assert found.mean == pytest.approx(
+                (wanted["mean_ci_lower"][0], wanted["mean_ci_upper"][0]), rel=1e-8, abs=1e-8
+            )
+            assert found.prediction == pytest.approx(
+                (wanted["obs_ci_lower"][0], wanted["obs_ci_upper"][0]), rel=1e-8, abs=1e-8
+            )
+
+
+def test_the_formula_of_the_method() -> None:
+    """The estimate +- t s sqrt(1 + 1/n + d²/Sxx), by hand."""
+    x, y = subjects(5, 7)
+    n, at = len(x), 4.2
+    line = linregress(x, y)
+    s = np.sqrt(((y - line.intercept - line.slope * x) ** 2).sum() / (n - 2))
+    share = 1 / n + (at - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
+    half = t.ppf(0.975, n - 2) * s * np.sqrt(1 + share)
+    found = estimated(x, y, at)
+    years = line.intercept + line.slope * at
+    assert found.prediction == pytest.approx((years - half, years + half))
+    half = t.ppf(0.975, n - 2) * s * np.sqrt(share)
+    assert found.mean == pytest.approx((years - half, years + half))
+
+
+@pytest.mark.parametrize("form", ["linear", "sqrt", "log"])
+@pytest.mark.parametrize("seed", range(6))
+def test_fieller_is_the_inversion_of_the_prediction_interval(seed: int, form: str) -> None:
+    """Its ends are where the rank leaves the prediction interval of rank on experience."""
+    x, y = subjects(seed, 9, noise=0.5)
+    if seed % 2:
+        y = 13 - y
+    g = FORMS[form].transform(x)
+    at, level = float(np.median(x)) + 0.3, 0.9
+    line = linregress(y, g)
+    df, n = len(y) - 2, len(y)
+    s = np.sqrt(((g - line.intercept - line.slope * y) ** 2).sum() / df)
+    s_yy = ((y - y.mean()) ** 2).sum()
+    target = FORMS[form].transform(np.array([at]))[0]
+
+    def outside(years: float) -> float:
+        error = s * np.sqrt(1 + 1 / n + (years - y.mean()) ** 2 / s_yy)
+        expected = line.intercept + line.slope * years
+        return float(abs(target - expected) / error - t.ppf((1 + level) / 2, df))
+
+    found = calibrate(fit(FORMS[form], x, y), at, level)
+    assert found is not None
+    assert found.bounded
+    centre = (target - line.intercept) / line.slope
+    assert found.experience == pytest.approx(centre)
+    low = brentq(outside, centre - 1e4, centre)
+    high = brentq(outside, centre, centre + 1e4)
+    assert found.interval == pytest.approx((low, high), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_fieller_is_bounded_just_where_the_slope_is_significant(seed: int) -> None:
+    """A > 0 is p < 1 - level."""
+    x, y = subjects(seed, 6, noise=3.0)
+    found = calibrate(fit(FORMS["linear"], x, y), 3.0, 0.95)
+    assert found is not None
+    assert found.bounded == (linregress(x, y).pvalue < 0.05)
+    if not found.bounded:
+        assert np.isnan(found.interval).all()
+        assert np.isfinite(found.experience)
+
+
+def test_both_kinds_of_slope_occur_above() -> None:
+    """The test above sees significant and other slopes."""
+    drawn = [subjects(seed, 6, noise=3.0) for seed in range(12)]
+    assert 0 < sum(linregress(x, y).pvalue < 0.05 for x, y in drawn) < 12
+
+
+def test_no_slope_has_no_inverse() -> None:
+    """Where rank does not depend on experience at all, no experience goes with a rank."""
+    x, y = np.array([1.1, 1.9, 1.1, 1.9]), np.array([0.1, 0.1, 0.7, 0.7])
+    found = calibrate(fit(FORMS["linear"], x, y), 1.3, 0.95)
+    assert found is not None
+    assert np.isnan(found.experience)
+    assert not found.bounded
+
+
+def test_polynomials_have_no_calibration() -> None:
+    """The quadratic has no single inverse."""
+    assert calibrate(fit(FORMS["quadratic"], *subjects(0, 9)), 4.0, 0.95) is None
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_one_sided_bounds(level: float) -> None:
+    """Outside the subjects' range the bound is the one-sided prediction bound."""
+    x = np.array([2.0, 3.0, 5.0, 6.0, 7.5])
+    y = np.array([1.0, 4.0, 5.0, 9.0, 10.0])
+    model = ols("y ~ x", pd.DataFrame({"x": x, "y": y})).fit()
+    for at, side, end in (
+        (9.0, "above", "obs_ci_lower"),
+        (7.5, "above", "obs_ci_lower"),
+        (1.5, "below", "obs_ci_upper"),
+        (2.0, "below", "obs_ci_upper"),
+    ):
+        found = estimated(x, y, at, level)
+        wanted = model.get_prediction(pd.DataFrame({"x": [at]})).summary_frame(
+            alpha=2 * (1 - level)
+        )
+        assert found.side == side
+        assert found.bound == pytest.approx(wanted[end][0])
+    inside = estimated(x, y, 5.0, level)
+    assert inside.side == "inside"
+    assert np.isnan(inside.bound)
+
+
+def test_sides_by_estimate_alone() -> None:
+    """Inside by rank and outside by estimate is outside; on both sides nothing is said."""
+    x, y = np.array([1.0, 2.0, 3.0, 4.0]), np.array([5.0, 1.0, 12.0, 8.0])
+    assert estimated(x, y, 3.9).side == "inside"
+    flat = np.array([4.9, 5.1, 4.9, 5.1])
+    steep = np.array([1.0, 1.2, 8.8, 9.0])
+    assert estimated(np.array([1.0, 4.0, 5.0, 8.0]), steep, 7.9).side == "above"
+    assert estimated(np.array([1.0, 4.0, 5.0, 8.0]), steep, 1.1).side == "below"
+    assert estimated(x, flat, 2.5).side == "inside"
+    falling = np.array([9.0, 8.0, 3.0, 1.0])
+    assert estimated(x, falling, 4.0).side == "below"
+    assert estimated(x, falling, 1.0).side == "above"
+    bowl = np.array([9.0, 4.0, 1.0, 4.0, 10.0])
+    at = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert estimated(at, bowl - 1, 5.0, form="quadratic").side == "above"
+    assert estimated(at, -bowl, 6.0, form="quadratic").side == "below"
+
+
+def test_rounding_does_not_move_a_system_out_of_the_range() -> None:
+    """An average a rounding error away from the best subject's is the best subject's."""
+    x, y = np.array([1.0, 2.0, 4.0, 17 / 3]), np.array([1.0, 3.0, 4.0, 8.0])
+    for at in (17 / 3, np.nextafter(17 / 3, 0), np.nextafter(17 / 3, 9)):
+        assert estimated(x, y, float(at)).side == "above"
+    line = np.array([0.1, 0.2, 0.3, 0.7])
+    assert estimated(line * 3, line / 3, 0.7 * 3 - 1e-6).side == "inside"
+
+
+def test_probability_of_at_least() -> None:
+    """P(at least y) is one less the t distribution of where y lies."""
+    x, y = subjects(7, 8)
+    found = estimated(x, y, 4.0)
+    error = (found.prediction[1] - found.experience) / t.ppf(0.975, 6)
+    for years, p in found.at_least:
+        assert p == pytest.approx(t.sf((years - found.experience) / error, 6))
+    low = found.prediction[0]
+    at_low = estimate_system(
+        "K0", fit(FORMS["linear"], x, y), averages_of(x, y, 4.0), level=0.95, at_least=(low,)
+    )
+    assert at_low.at_least[0][1] == pytest.approx(0.975)
+
+
+@pytest.mark.parametrize("form", ["linear", "log", "quadratic"])
+def test_a_system_with_fewer_problems(form: str) -> None:
+    """Its variance grows by b² sigma_P² (1/P_k - 1/P), computed in loops."""
+    ranks, years = random_ranks(np.random.default_rng(3), judges=2, problems=5, subjects=8)
+    ranks = {c: r for c, r in ranks.items() if c[2] != "K0" or c[1] in ("P0", "P3")}
+    # A subject seen on one problem only has no variance to give.
+    ranks = {c: r for c, r in ranks.items() if c[2] != "S2" or c[1] == "P1"}
+    found = quem.analyze(study_of(ranks, years, form=form)).findings
+    cells = found.cells
+    assert cells is not None
+    variances = []
+    for solver in set(years) - {"S2"}:
+        s = cells.solvers.index(solver)
+        means = [
+            np.mean([a for a, p, k in zip(cells.adjusted, cells.problem, cells.solver, strict=True)
+                     if p == problem and k == s])
+            for problem in range(5)
+        ]  # fmt: skip
+        variances.append(np.var(means, ddof=1))
+    (estimate,) = found.estimates
+    x, y = found.averages.fitted()
+    model = ols(FORMULAS[form], pd.DataFrame({"x": x, "y": y})).fit()
+    frame = model.get_prediction(pd.DataFrame({"x": [estimate.average_rank]}))
+    step = 1e-5
+    ends = pd.DataFrame({"x": [estimate.average_rank - step, estimate.average_rank + step]})
+    slope = np.diff(model.predict(ends))[0] / (2 * step)
+    extra = slope**2 * np.mean(variances) * (1 / 2 - 1 / 5)
+    error = np.sqrt(model.scale + frame.se_mean[0] ** 2 + extra)
+    half = t.ppf(0.975, model.df_resid) * error
+    assert estimate.n_problems == 2
+    assert estimate.prediction == pytest.approx(
+        (estimate.experience - half, estimate.experience + half), rel=1e-6
+    )
+    wanted = frame.summary_frame()
+    assert estimate.mean == pytest.approx(
+        (wanted["mean_ci_lower"][0], wanted["mean_ci_upper"][0]), rel=1e-6
+    )
+
+
+def test_comparison_of_forms() -> None:
+    """R², AICc and leave-one-out error, the last by refitting without each subject."""
+    x, y = subjects(9, 12)
+    forms = compare_forms(x, y, x)
+    assert set(forms) == set(FORMULAS)
+    for name, found in forms.items():
+        frame = pd.DataFrame({"x": x, "y": y})
+        model = ols(FORMULAS[name], frame).fit()
+        k, n = len(model.params) + 1, len(x)
+        aicc = n * np.log(model.ssr / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
+        assert found.aicc == pytest.approx(aicc)
+        assert found.function.r_squared == pytest.approx(model.rsquared)
+        errors = [
+            y[i] - ols(FORMULAS[name], frame.drop(i)).fit().predict(frame.loc[[i]]).iloc[0]
+            for i in range(n)
+        ]
+        assert found.loo_rmse == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=1e-6)
+
+
+def test_aicc_of_few_subjects_is_infinite() -> None:
+    """With n <= K + 1 a form cannot be compared."""
+    x, y = subjects(1, 5)
+    forms = compare_forms(x, y, x)
+    assert np.isfinite(forms["linear"].aicc)
+    assert forms["quadratic"].aicc == np.inf
+    x, y = subjects(1, 4)
+    assert {form.aicc for form in compare_forms(x, y, x).values()} == {np.inf}
+    assert choose_form(compare_forms(x, y, x)) == "linear"
+
+
+def test_auto_keeps_linear_unless_it_loses_by_more_than_two() -> None:
+    """Two is not enough, a little more is; a cubic never is."""
+    function = fit(FORMS["linear"], *subjects(2, 12))
+
+    def fits(**aicc: float) -> dict[str, FormFit]:
+        return {name: FormFit(function, value, 0.0) for name, value in aicc.items()}
+
+    assert choose_form(fits(linear=10, sqrt=8)) == "linear"
+    assert choose_form(fits(linear=10, sqrt=7.9, log=7.95)) == "sqrt"
+    assert choose_form(fits(linear=10, cubic=-50)) == "linear"
+    assert choose_form(fits(linear=10, quadratic=1, cubic=-50)) == "quadratic"
+    assert choose_form(fits(linear=-np.inf, quadratic=-np.inf)) == "linear"
+    assert choose_form({}) == "linear"
+
+
+def test_rounding_does_not_choose_a_form() -> None:
+    """Subjects on a straight line are fitted by the line, whatever rounding leaves."""
+    for seed in range(20):
+        x = np.random.default_rng(seed).uniform(1, 9, 9)
+        forms = compare_forms(x, -1.3 + 1.7 * x, x)
+        assert forms["linear"].aicc == -np.inf
+        assert choose_form(forms) == "linear"
+
+
+def test_auto_takes_a_clearly_better_form() -> None:
+    """Experience that grows as the logarithm is fitted by log, through the public door."""
+    x = np.array([1.0, 1.5, 2.5, 4.0, 5.5, 7.0, 8.5])
+    y = 1 + 4 * np.log(x) + np.array([0.05, -0.05, 0.02, -0.03, 0.04, -0.02, 0.01])
+    averages = {f"S{i}": float(value) for i, value in enumerate(x)} | {"K": 3.0}
+    years = {f"S{i}": float(value) for i, value in enumerate(y)}
+    found = quem.analyze(printed_study(averages, years, form="auto"))
+    assert found.findings.function.form.name == "log"
+    assert "form-chosen" in {doubt.code for doubt in found.warnings}
+
+
+def test_refusals() -> None:
+    """Forms that cannot be fitted are refused with a reason."""
+    x, y = subjects(3, 11)
+    assert "12 subjects" in refusal(FORMS["cubic"], x, x)
+    assert not refusal(FORMS["cubic"], *subjects(3, 12))
+    assert "needs 4 subjects" in refusal(FORMS["quadratic"], x[:3], x)
+    assert "3 different" in refusal(FORMS["quadratic"], np.array([1.0, 1, 2, 2, 2]), x)
+    assert "not defined" in refusal(FORMS["log"], x - x.min(), x)
+    assert "not defined" in refusal(FORMS["sqrt"], x, np.array([0.0]))
+    averages = {f"S{i}": float(v) for i, v in enumerate(x)}
+    study = printed_study(averages, {f"S{i}": float(v) for i, v in enumerate(y)})
+    with pytest.raises(QuemError, match="cubic skill function needs 12"):
+        quem.analyze(study, form="cubic")
+    with pytest.raises(QuemError, match="needs the ranks"):
+        quem.analyze(study, normalize="expected")
+    for form in ("log", "sqrt"):
+        with pytest.raises(QuemError, match="blom"):
+            quem.analyze(study, score="blom", form=form)
+    with pytest.raises(QuemError, match="blom"):
+        quem.analyze(study, score="blom", normalize="percentile")
+
+
+def test_coefficients_and_slopes() -> None:
+    """Names of coefficients, and slopes that are the derivatives of the curve."""
+    x, y = subjects(4, 12)
+    at = np.array([2.0, 5.0])
+    for name, form in FORMS.items():
+        function = fit(form, x, y)
+        model = ols(FORMULAS[name], pd.DataFrame({"x": x, "y": y})).fit()
+        assert list(function.coefficients.values()) == pytest.approx(
+            model.params.tolist(), rel=1e-6
+        )
+        step = 1e-6
+        rise = (function.predict(at + step) - function.predict(at - step)) / (2 * step)
+        assert function.slope_at(at) == pytest.approx(rise, rel=1e-5)
+        assert function.rising == (function.predict(x.max()) > function.predict(x.min()))

@@ -1,0 +1,187 @@
+"""CSV files as people really save them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import quem
+from quem.errors import QuemError
+from tests.examples import RANKS, long_csv, study_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PLAIN = long_csv()
+NAMED = [(judge, problem, solver, float(rank)) for (judge, problem, solver), rank in RANKS.items()]
+
+
+def read(path: Path) -> list[tuple[str, str, str, float]]:
+    """Give the cells of a study's rankings."""
+    table = quem.load_study(path).rankings
+    assert table is not None
+    columns = (table[name].tolist() for name in ("judge", "problem", "solver", "rank"))
+    return list(zip(*columns, strict=True))
+
+
+SAVED: dict[str, bytes] = {
+    "plain": PLAIN.encode(),
+    "utf-8 with mark": PLAIN.encode("utf-8-sig"),
+    "utf-16 with mark": PLAIN.encode("utf-16"),
+    "utf-16 with mark, big end": b"\xfe\xff" + PLAIN.encode("utf-16-be"),
+    "utf-16 without mark": PLAIN.encode("utf-16-le"),
+    "utf-16 without mark, big end": PLAIN.encode("utf-16-be"),
+    "windows line ends": PLAIN.replace("\n", "\r\n").encode(),
+    "old Mac line ends": PLAIN.replace("\n", "\r").encode(),
+    "no last line end": PLAIN.rstrip("\n").encode(),
+    "semicolons": long_csv(separator=";").encode(),
+    "tabs": long_csv(separator="\t").encode(),
+    "bars": long_csv(separator="|").encode(),
+    "decimal commas": PLAIN.replace(",", ";")
+    .replace("\n", ",0\n")
+    .replace("rank,0", "rank")
+    .encode(),
+    "quoted decimal commas": PLAIN.replace("S2,3\n", 'S2,"3,0"\n').encode(),
+    "decimal points": PLAIN.replace("\n", ".0\n").replace("rank.0", "rank").encode(),
+    "a line that names the separator": ("sep=;\n" + long_csv(separator=";")).encode(),
+    "that line by Excel": ("\ufeffsep=;\r\n" + long_csv(separator=";")).encode("utf-16-le"),
+    "blank lines above": ("\n \n" + PLAIN).encode(),
+    "blank lines below": (PLAIN + "\n\n  \n").encode(),
+    "blank lines between": PLAIN.replace("J2,P1,S1", "\n\nJ2,P1,S1").encode(),
+    "rows of separators below": (PLAIN + ",,,\n,,,,,,\n").encode(),
+    "separators at every end": PLAIN.replace("\n", ",,,\n").encode(),
+    "separators at some ends": PLAIN.replace("S2,3\n", "S2,3,,,\n").encode(),
+    "padded cells": PLAIN.replace(",", "  , ").replace("\n", "  \n").encode(),
+    "padded with hard spaces": PLAIN.replace("J1,", "\u00a0J1\u00a0,").encode(),
+    "quoted cells": "\n".join(
+        ",".join(f'"{cell}"' for cell in line.split(",")) for line in PLAIN.splitlines()
+    ).encode(),
+    "names of columns in capitals": PLAIN.replace("judge,problem", "Judge,PROBLEM").encode(),
+    "signs of plus": PLAIN.replace("S2,3\n", "S2,+3\n").encode(),
+    "exponents": PLAIN.replace("S2,3\n", "S2,3e0\n").encode(),
+}
+
+
+@pytest.mark.parametrize("raw", SAVED.values(), ids=SAVED)
+def test_the_same_table_saved_in_any_way_is_the_same(
+    raw: bytes, make_study: Callable[..., Path]
+) -> None:
+    """Encodings, line ends, separators, blanks and quotes change nothing."""
+    assert read(make_study(study_with(), rankings__csv=raw)) == NAMED
+
+
+def test_columns_may_come_in_any_order_and_number(make_study: Callable[..., Path]) -> None:
+    """Columns are found by name; one that means nothing is passed over with a warning."""
+    rows = [f"{r},x,{s},{p},{j}" for (j, p, s), r in RANKS.items()]
+    table = "\n".join(["rank,comment,solver,problem,judge", *rows])
+    path = make_study(study_with(), rankings__csv=table)
+    assert read(path) == NAMED
+    (doubt,) = quem.load_study(path).data.doubts
+    assert doubt.code == "ignored-column"
+    assert "'comment'" in doubt.message
+
+
+@pytest.mark.parametrize("empty", ["", "-", "–", "NA", "n/a", "NaN", ".", "null", " - ", "absent"])
+def test_a_missing_rank_is_written_in_many_ways(
+    empty: str, make_study: Callable[..., Path]
+) -> None:
+    """An empty cell, a dash and NA are a missing rank, whose reason is `absent`."""
+    table = PLAIN.replace("J1,P1,S6,6", f"J1,P1,S6,{empty}")
+    rankings = quem.load_study(make_study(study_with(), rankings__csv=table)).rankings
+    assert rankings is not None
+    missing = rankings[rankings["rank"].isna()]
+    assert missing[["judge", "problem", "solver", "reason"]].to_numpy().tolist() == [
+        ["J1", "P1", "S6", "absent"]
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_names_with_accents_are_read_in_each_encoding(
+    encoding: str, make_study: Callable[..., Path]
+) -> None:
+    """Windows-1252, in which Excel saves its plain CSV, is understood beside Unicode."""
+    subjects = [*study_with()["subjects"][1:], {"id": "Jürgen Österle", "experience": 1}]
+    table = PLAIN.replace("S1", "Jürgen Österle").encode(encoding)
+    rankings = quem.load_study(
+        make_study(study_with(subjects=subjects), rankings__csv=table)
+    ).rankings
+    assert rankings is not None
+    assert rankings["solver"].tolist().count("Jürgen Österle") == 4
+
+
+def test_lines_are_counted_through_quoted_line_breaks(make_study: Callable[..., Path]) -> None:
+    """A cell of several lines does not shift the line that a later mistake names."""
+    rows = PLAIN.replace("judge,problem,solver,rank\n", 'judge,problem,solver,rank,"my\nnote"\n')
+    rows = rows.replace("S1,1\n", 'S1,1,"first\nsecond\n\nthird"\n', 1).replace(
+        "S3,2\n", "S3,two\n", 1
+    )
+    path = make_study(study_with(), rankings__csv=rows.replace("\n", "\r\n"))
+    with pytest.raises(QuemError) as caught:
+        quem.load_study(path)
+    (mistake,) = caught.value.mistakes
+    assert (mistake.line, mistake.column, mistake.key) == (8, 4, "rank")
+
+
+@pytest.mark.parametrize("above", ["sep=,\n", "\n\n", "sep=,\n\n"])
+def test_lines_are_counted_from_the_top_of_the_file(
+    above: str, make_study: Callable[..., Path]
+) -> None:
+    """What stands above the header counts, in messages about cells and about the header."""
+    at = above.count("\n")
+    table = above + PLAIN.replace("J1,P1,S2,3", "J1,P1,S2,x")
+    with pytest.raises(QuemError) as caught:
+        quem.load_study(make_study(study_with(), rankings__csv=table))
+    assert [mistake.line for mistake in caught.value.mistakes] == [at + 3]
+    table = above + PLAIN.replace("solver,rank", "solver,x")
+    with pytest.raises(QuemError) as caught:
+        quem.load_study(make_study(study_with(), rankings__csv=table))
+    assert [mistake.line for mistake in caught.value.mistakes] == [at + 1]
+
+
+def test_a_cell_too_long_for_a_message_does_no_harm(make_study: Callable[..., Path]) -> None:
+    """A cell of a million characters is a mistake like another, and told in short."""
+    table = PLAIN.replace("J1,P1,S2,3", f"J1,P1,S2,{'x' * 1_000_000}")
+    with pytest.raises(QuemError) as caught:
+        quem.load_study(make_study(study_with(), rankings__csv=table))
+    assert len(str(caught.value)) < 1000
+    assert "is no number" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "is empty; it should hold the rankings"),
+        (b"\n,,,\n", "is empty"),
+        (b"\xef\xbb\xbf", "is empty"),
+        (b"judge,problem\x00\x00\x01\x02\x03\x04\x05\x06", "holds binary data"),
+        (b"PK\x03\x04\x14\x00\x00\x00\x08\x81\x8d", "the rankings"),
+        (b"judge\x81", "is not UTF-8 text; save the rankings as UTF-8"),
+        (PLAIN.encode("utf-16")[:-1], "is not UTF-16 text"),
+    ],
+)
+def test_a_file_that_holds_no_table_is_refused(
+    raw: bytes, message: str, make_study: Callable[..., Path]
+) -> None:
+    """An empty file and one of bytes are refused by name."""
+    with pytest.raises(QuemError) as caught:
+        quem.load_study(make_study(study_with(), rankings__csv=raw))
+    (mistake,) = caught.value.mistakes
+    assert mistake.path.endswith("rankings.csv")
+    assert message in mistake.message
+
+
+@pytest.mark.parametrize("word", ["0", "-1", "1.5", "x", "9" * 30, "9" * 5000])
+@pytest.mark.parametrize("field", ["block", "occasion"])
+def test_blocks_and_occasions_are_whole_numbers(
+    field: str, word: str, make_study: Callable[..., Path]
+) -> None:
+    """A block or occasion that is no whole number from 1 is a mistake."""
+    table = PLAIN.replace("\n", ",\n").replace("rank,\n", f"rank,{field}\n")
+    table = table.replace("J1,P1,S2,3,", f"J1,P1,S2,3,{word}")
+    with pytest.raises(QuemError) as caught:
+        quem.load_study(make_study(study_with(), rankings__csv=table))
+    (mistake,) = caught.value.mistakes
+    assert (mistake.line, mistake.column, mistake.key) == (3, 5, field)
+    assert "is no whole number from 1" in mistake.message

@@ -1,0 +1,1 @@
+"""Tests that hold what users read against the code."""

@@ -1,0 +1,44 @@
+"""The pages of the documentation, and what tests read off them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["PAGES", "ROOT", "Block", "blocks", "page_id", "table_rows"]
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "studies").glob("*/README.md")]
+)
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_CELL = re.compile(r"(?<!\\)\|")
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    language: str
+    text: str
+    line: int
+
+
+def page_id(page: Path) -> str:
+    """Name a page in the report of the tests."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(text: str) -> list[Block]:
+    """List the fenced blocks of a page, in order."""
+    return [
+        Block(found[1], found[2], text.count("\n", 0, found.start()) + 2)
+        for found in _BLOCK.finditer(text)
+    ]
+
+
+def table_rows(text: str) -> list[list[str]]:
+    """List the rows of all tables of a page, headers included, rulers left out."""
+    lines = [line.strip() for line in text.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in _CELL.split(line)[1:-1]] for line in lines]
+    return [row for row in rows if not all(set(cell) <= set("-: ") for cell in row)]

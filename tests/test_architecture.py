@@ -1,0 +1,159 @@
+"""The arrows of the design: who may import whom, and what stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted([*(ROOT / "quem").rglob("*.py"), *(ROOT / "webjudge").rglob("*.py")])
+MOST_LINES = 350
+# What shows a result fills in parts of a report that know no kind of study.
+SHOWING = "showing"
+PARTS = ("quem.report.drawing", "quem.report.layout")
+FORBIDDEN_TO_STEPS = ("quem.report", "quem.commands", "quem.cli", "webjudge")
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _loaded(code: str) -> set[str]:
+    """The top-level packages that a fresh interpreter has loaded after running some code."""
+    report = "; import sys; sys.stderr.write(' '.join(sys.modules))"
+    run = subprocess.run(
+        [sys.executable, "-c", code + report], capture_output=True, check=True, encoding="utf-8"
+    )
+    return {name.partition(".")[0] for name in run.stderr.split()}
+
+
+@pytest.mark.parametrize(
+    ("code", "unwanted"),
+    [
+        ("import quem", {"numpy", "pandas", "pydantic"}),
+        (
+            "from quem.cli import main; main(['--help'], standalone_mode=False)",
+            {"numpy", "pandas", "pydantic"},
+        ),
+        (
+            "import quem.study, quem.study.reading",
+            {"numpy", "pandas", "scipy", "matplotlib", "sqlalchemy", "flask"},
+        ),
+        ("import quem.kinds, quem.load", {"matplotlib", "statsmodels", "jinja2"}),
+    ],
+    ids=["quem", "help", "study", "analysis"],
+)
+def test_stays_light(code: str, unwanted: set[str]) -> None:
+    """What has to start quickly does not load what is slow."""
+    loaded = _loaded(code)
+    assert "quem" in loaded
+    assert loaded & unwanted == set()
+
+
+def _imported(nodes: list[ast.stmt] | Iterator[ast.AST], package: str) -> Iterator[str]:
+    """The modules that some statements import."""
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if node.level:
+                parents = package.split(".")[: -node.level + 1 or None]
+                module = ".".join(filter(None, [*parents, module]))
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def _package(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).parent.parts)
+
+
+def _top_level(path: Path) -> set[str]:
+    """What a module imports when it is itself imported."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    nodes: list[ast.stmt] = []
+    while body:
+        node = body.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            body += node.orelse
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            body += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        else:
+            nodes.append(node)
+    return set(_imported(nodes, _package(path)))
+
+
+def _anywhere(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return set(_imported(ast.walk(tree), _package(path)))
+
+
+def _within(module: str, packages: tuple[str, ...]) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+STEPS = [p for p in MODULES if _name(p).startswith(("quem/experience/", "quem/rankings/"))]
+
+
+@pytest.mark.parametrize("path", STEPS, ids=_name)
+def test_steps_know_nothing_of_output(path: Path) -> None:
+    """The steps of the method import neither report nor commands nor the judging app."""
+    found = {module for module in _top_level(path) if _within(module, FORBIDDEN_TO_STEPS)}
+    allowed = PARTS if path.parent.name == SHOWING else ()
+    assert {module for module in found if not _within(module, allowed)} == set()
+
+
+def test_report_knows_no_kind() -> None:
+    """The report renders any result: it imports no analysis and no registry of kinds."""
+    kinds = ("quem.experience", "quem.kinds", "quem.study", "quem.rankings")
+    for path in (ROOT / "quem/report").glob("*.py"):
+        assert not [module for module in _anywhere(path) if _within(module, kinds)], _name(path)
+
+
+def test_rankings_know_nothing_of_the_method() -> None:
+    """Data flow one way: the rankings do not import the analysis of them."""
+    for path in (ROOT / "quem/rankings").glob("*.py"):
+        assert not [module for module in _anywhere(path) if _within(module, ("quem.experience",))]
+
+
+def test_quem_does_not_import_the_judging_app() -> None:
+    """The arrow between the packages points from webjudge to quem."""
+    for path in (ROOT / "quem").rglob("*.py"):
+        assert not [module for module in _anywhere(path) if _within(module, ("webjudge",))]
+
+
+def test_nobody_imports_what_is_slow_or_global() -> None:
+    """Neither pyplot nor the interfaces of statsmodels that load all of it are imported."""
+    unwanted = ("matplotlib.pyplot", "pylab", "statsmodels.api", "statsmodels.formula")
+    for path in MODULES:
+        assert not [module for module in _anywhere(path) if _within(module, unwanted)], _name(path)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_modules_are_short(path: Path) -> None:
+    """A module can be read in one go."""
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_imports_are_found(tmp_path: Path) -> None:
+    """The reader of imports sees them in functions, blocks and relative form."""
+    path = tmp_path / "module.py"
+    path.write_text(
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    import one.typed\n"
+        "try:\n    import two\nexcept ImportError:\n    pass\n"
+        "def function():\n    from three import four\n",
+        encoding="utf-8",
+    )
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    assert {"one.typed", "two", "three.four"} <= set(_imported(iter(nodes), "quem"))
+    relative = ast.parse("from ..report import html").body
+    assert "quem.report.html" in set(_imported(relative, "quem.experience"))

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Agreement", "Concordance", "judge_agreement"]
 
-_MOST_PAIRS = 300
+# Of more pairs of judges than the first, a sample as large as the second is compared.
+_MOST_PAIRS, _SAMPLE = 1000, 200
 _STATISTICS = (
     "kendall_w",
     "mean_tau_b",
@@ -108,10 +109,10 @@ def judge_agreement(cells: Cells, *, seed: int) -> Agreement:
         spearman, tau, both = _correlations(order, chosen)
         problems[problem] = _concordance(unit[judges], spearman, tau)
         units.append(unit)
-        names = [cells.judges[judge] for judge in judges]
+        compared = zip(judges[chosen].tolist(), spearman, tau, both, strict=True)
         pairs += [
-            (problem, names[a], names[b], float(r), float(t), int(n))
-            for (a, b), r, t, n in zip(chosen.tolist(), spearman, tau, both, strict=True)
+            (problem, cells.judges[a], cells.judges[b], float(r), float(t), int(n))
+            for (a, b), r, t, n in compared
         ]
     overall = _overall(problems, np.concatenate(units, axis=1))
     return Agreement(problems, overall, pairs, sampled)
@@ -145,8 +146,8 @@ def _pairs(n_judges: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], 
     """All pairs of judges, or a sample of them, shape (n_pairs, 2)."""
     if n_judges * (n_judges - 1) // 2 <= _MOST_PAIRS:
         return np.column_stack(np.triu_indices(n_judges, 1)), False
-    first = rng.integers(n_judges, size=_MOST_PAIRS)
-    second = (first + rng.integers(1, n_judges, size=_MOST_PAIRS)) % n_judges
+    first = rng.integers(n_judges, size=_SAMPLE)
+    second = (first + rng.integers(1, n_judges, size=_SAMPLE)) % n_judges
     return np.column_stack([first, second]), True
 
 

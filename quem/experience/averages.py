@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from quem.experience.cells import Cells
 
-__all__ = ["Averages", "average_cells", "problem_means"]
+__all__ = ["Averages", "average_cells", "problem_totals"]
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,10 @@ def average_cells(cells: Cells, experience: NDArray[np.float64]) -> Averages:
     -------
     Averages
     """
-    n_solvers = len(cells.solvers)
-    known = np.isfinite(cells.score)
-    solver = cells.solver if known.all() else cells.solver[known]
-    score = cells.score if known.all() else cells.score[known]
-    n_ranks = np.bincount(solver, minlength=n_solvers)
-    total = np.bincount(solver, score, minlength=n_solvers)
+    total, count = problem_totals(cells)
     with np.errstate(invalid="ignore"):
-        average = total / n_ranks
-    means = problem_means(cells)
+        means = total / count
+        average = total.sum(axis=1) / count.sum(axis=1)
     subjects = means[cells.of_kind("subject")]
     subjects = subjects[np.isfinite(subjects).sum(axis=1) >= 2]  # noqa: PLR2004  a variance
     variance = np.nan
@@ -90,15 +85,15 @@ def average_cells(cells: Cells, experience: NDArray[np.float64]) -> Averages:
         cells.kinds,
         experience,
         average,
-        n_ranks,
+        count.sum(axis=1),
         np.isfinite(means).sum(axis=1),
         int(np.isfinite(means).any(axis=0).sum()),
         variance,
     )
 
 
-def problem_means(cells: Cells) -> NDArray[np.float64]:
-    """Average the scores of each solver on each problem.
+def problem_totals(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Add up the scores of each solver on each problem.
 
     Parameters
     ----------
@@ -106,18 +101,15 @@ def problem_means(cells: Cells) -> NDArray[np.float64]:
 
     Returns
     -------
-    array of float, shape (n_solvers, n_problems)
-        NaN where a solver was not judged.
+    total : array of float, shape (n_solvers, n_problems)
+    count : array of int, shape (n_solvers, n_problems)
+        How many scores there are.
     """
-    n_problems = len(cells.problems)
-    shape = (len(cells.solvers), n_problems)
-    key = cells.solver * n_problems + cells.problem
-    known = np.isfinite(cells.score)
+    shape = (len(cells.solvers), len(cells.problems))
+    key, score = cells.solver * shape[1] + cells.problem, cells.score
+    known = np.isfinite(score)
     if not known.all():
-        key, score = key[known], cells.score[known]
-    else:
-        score = cells.score
+        key, score = key[known], score[known]
+    total = np.bincount(key, score, minlength=shape[0] * shape[1]).astype(np.float64, copy=False)
     count = np.bincount(key, minlength=shape[0] * shape[1])
-    total = np.bincount(key, score, minlength=shape[0] * shape[1])
-    with np.errstate(invalid="ignore"):
-        return (total / count).reshape(shape)
+    return total.reshape(shape), count.reshape(shape)

@@ -145,7 +145,9 @@ def judged_cells(
         With ``score`` equal to ``adjusted``.
     """
     rows = _first_occasions(rankings)
-    given = np.where(rankings.failed, -np.inf, rankings.rank)
+    given = rankings.rank
+    if rankings.failed.any():
+        given = np.where(rankings.failed, -np.inf, given)
     if np.isnan(given).any():
         rows = np.flatnonzero(~np.isnan(given)) if rows is None else rows[~np.isnan(given[rows])]
     columns = {
@@ -156,13 +158,15 @@ def judged_cells(
     columns["placed"] = np.isneginf(columns["given"])
     columns["group"] = _groups(columns, len(rankings.problems))
     columns = _with_failed(columns, rankings, declared)
-    columns, gaps = _with_withheld(columns, rankings, declared)
+    adjusted, size = adjusted_ranks(columns["group"], columns["given"])
+    columns, gaps = _with_withheld(columns, adjusted, rankings, declared)
 
     kinds = tuple(declared.solvers[solver] for solver in rankings.solvers)
-    counted = None
     if reference == "humans":
         counted = np.array([kind == "subject" for kind in kinds])[columns["solver"]]
-    adjusted, size = adjusted_ranks(columns["group"], columns["given"], counted)
+        adjusted, size = adjusted_ranks(columns["group"], columns["given"], counted)
+    elif len(adjusted) < len(columns["given"]):
+        adjusted, size = adjusted_ranks(columns["group"], columns["given"])
     return Cells(
         rankings.judges,
         rankings.problems,
@@ -222,11 +226,17 @@ def _with_failed(
 
 def _with_withheld(
     columns: dict[str, NDArray],  # type: ignore[type-arg]
+    adjusted: NDArray[np.float64],
     rankings: Rankings,
     declared: Declared,
 ) -> tuple[dict[str, NDArray], tuple[Gap, ...]]:  # type: ignore[type-arg]
     """Give the withheld solvers the ranks left unused, where each has just one to take."""
-    unused = unused_ranks(columns["group"], columns["given"])
+    # Where untied ranks leave none unused, they are the adjusted ranks already.
+    suspect = np.unique(columns["group"][columns["given"] != adjusted])
+    if not len(suspect):
+        return columns, ()
+    rows = np.flatnonzero(np.isin(columns["group"], suspect))
+    unused = unused_ranks(columns["group"][rows], columns["given"][rows])
     withheld = [i for i, s in enumerate(rankings.solvers) if declared.solvers[s] == "withheld"]
     gaps = []
     added = []

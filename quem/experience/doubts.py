@@ -242,7 +242,7 @@ def _left_undone(found: Findings) -> Iterator[Doubt]:
     if found.agreement and found.agreement.sampled:
         message = (
             "there are too many pairs of judges to compare all: the Spearman and tau-b "
-            "correlations are means over a random sample of 300 pairs a problem"
+            "correlations are means over a random sample of 200 pairs a problem"
         )
         yield Doubt("pairs-sampled", message)
     if found.agreement is None and found.cells.block.max(initial=1) == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -72,20 +72,16 @@ def adjusted_ranks(
         return np.empty(0), np.empty(0, dtype=np.int64)
     by_key, key, n_codes = _sorted_by_order(group, order)
     ties = _runs(key)
-    group_of_tie = key[ties[:-1]] // n_codes
-    first_tie = _runs(group_of_tie)
-    ties_per_group = np.diff(first_tie)
-    group_start, group_end = ties[first_tie[:-1]], ties[first_tie[1:]]
+    first_tie = _runs(key[ties[:-1]] // n_codes)
+    members, ties_per_group = np.diff(ties), np.diff(first_tie)
+    # How many solutions that count come before each tie, and, last, how many there are.
+    counted = ties
+    if reference is not None:
+        counted = np.concatenate([[0], np.cumsum(reference[by_key])])[ties]
+    below = counted[:-1] - np.repeat(counted[first_tie[:-1]], ties_per_group)
+    tied = np.diff(counted)
+    size = np.repeat(np.diff(counted[first_tie]), ties_per_group)
 
-    if reference is None:
-        counted = np.arange(len(key) + 1)
-    else:
-        counted = np.concatenate([[0], np.cumsum(reference[by_key])])
-    below = counted[ties[:-1]] - np.repeat(counted[group_start], ties_per_group)
-    tied = np.diff(counted[ties])
-    size = np.repeat(counted[group_end] - counted[group_start], ties_per_group)
-
-    members = np.diff(ties)
     sizes = np.empty(len(key), dtype=np.int64)
     sizes[by_key] = np.repeat(size, members)
     ranks = np.empty(len(key))
@@ -182,10 +178,11 @@ def unused_ranks(group: NDArray[np.int64], rank: NDArray[np.float64]) -> dict[in
     return found
 
 
-def _runs(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _runs(values: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     """Where each run of equal values starts, and, last, where the values end."""
     changes = np.flatnonzero(values[1:] != values[:-1]) + 1
-    return np.concatenate([[0], changes, [len(values)]])
+    # 32 bits count the ranks of any study, in half the memory.
+    return np.concatenate([[0], changes, [len(values)]], dtype=np.int32)
 
 
 def _sorted_by_order(

@@ -21,7 +21,7 @@ __all__ = ["BatchFit", "Bootstrap", "bootstrap", "fit_batch"]
 
 _FEWEST_AVERAGES = 3
 _MOST_CELLS = 20_000_000
-_BATCH = 4_000_000
+_BATCH = 1_000_000
 _SAME = 1e-6
 
 

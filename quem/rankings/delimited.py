@@ -22,7 +22,6 @@ from quem.errors import Mistake, QuemError
 from quem.text import read_text
 
 if TYPE_CHECKING:
-    from _csv import Reader
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -126,7 +125,7 @@ def read_delimited(
     if start == len(text):
         raise QuemError([Mistake(name, message=f"is empty; it should hold the {what}")])
     above = text.count("\n", 0, start)
-    reader = _rows_of(text[start:], delimiter)
+    reader = csv.reader(_lines(text, start), delimiter=delimiter)
     header: list[list[str]] = []
     header_lines: list[int] = []
     try:
@@ -140,22 +139,27 @@ def read_delimited(
         while width and not any(row[width - 1] for row in header if len(row) >= width):
             width -= 1
         body_line = above + reader.line_num + 1
-        columns = _columns(text[body:], delimiter, name, width, body_line)
+        text = text[body:]
+        columns = _columns(text, delimiter, name, width, body_line)
     except csv.Error as error:
         line = above + reader.line_num
         message = f"is no CSV file: {error}; save it from the spreadsheet once more"
         raise QuemError([Mistake(name, line, message=message)]) from None
     header = [[*row, *[""] * width][:width] for row in header]
-    return Delimited(name, header, columns, header_lines, text[body:], delimiter, body_line)
+    return Delimited(name, header, columns, header_lines, text, delimiter, body_line)
 
 
-def _rows_of(text: str, delimiter: str) -> Reader:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+def _lines(text: str, start: int = 0) -> Iterator[str]:
+    """The lines of a text one by one, so that reading a header does not split a large file."""
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def _starts(body: str, delimiter: str, first_line: int) -> Iterator[int]:
     """The line on which each row begins."""
-    reader = _rows_of(body, delimiter)
+    reader = csv.reader(_lines(body), delimiter=delimiter)
     line = first_line
     for _ in reader:
         yield line
@@ -227,7 +231,7 @@ def _uneven_columns(
 ) -> list[Column]:
     """Parse rows of which some are longer than the header; only blank cells may be so."""
     rows, mistakes = [], []
-    reader = _rows_of(body, delimiter)
+    reader = csv.reader(_lines(body), delimiter=delimiter)
     line = first_line
     for row in reader:
         cells = [cell.strip() for cell in row]

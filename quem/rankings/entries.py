@@ -58,7 +58,7 @@ class Part:
     """The rows of one file that hold something, as codes and numbers."""
 
     entries: Entries
-    row: NDArray[np.int64]
+    row: Sequence[int] | NDArray[np.int64]
     judge: NDArray[np.int64]
     problem: NDArray[np.int64]
     solver: NDArray[np.int64]
@@ -84,14 +84,14 @@ def part_of(entries: Entries, known: dict[str, tuple[str, ...]], mistakes: list[
     blank = column_of([""])
     for name in FIELDS:
         if name not in columns:
-            columns[name] = Column(np.zeros(n_rows, dtype=np.int64), blank.values)
+            columns[name] = Column(np.broadcast_to(blank.codes[0], n_rows), blank.values)
     empty = np.ones(n_rows, dtype=bool)
     for column in columns.values():
         empty &= _lookup(column, [not value for value in column.values], dtype=np.bool_)
-    row = np.arange(n_rows)
+    row: Sequence[int] | NDArray[np.int64] = range(n_rows)
     if empty.any():
-        row = np.flatnonzero(~empty)
-        columns = {name: Column(c.codes[row], c.values) for name, c in columns.items()}
+        row = kept = np.flatnonzero(~empty)
+        columns = {name: Column(c.codes[kept], c.values) for name, c in columns.items()}
     inner = Entries(entries.name, columns, lambda r, f: entries.place(int(row[r]), f))
 
     ids = {name: _ids(inner, name, known[name], mistakes) for name in known}
@@ -104,7 +104,8 @@ def _lookup(column: Column, values: Sequence[object], dtype: type[Scalar]) -> ND
     """What each cell of a column means, given what each distinct cell does."""
     meaning = np.array(values, dtype=dtype)
     if len(column.codes) and (meaning == meaning[0]).all():
-        return np.full(len(column.codes), meaning[0])
+        # One value seen many times takes no memory.
+        return np.broadcast_to(meaning[0], len(column.codes))
     return np.asarray(meaning[column.codes])
 
 

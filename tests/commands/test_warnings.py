@@ -48,7 +48,7 @@ TWO_BLOCKS = "judge,problem,solver,rank,block\n" + "".join(
     f"{','.join(cell)},{rank},{1 + (cell[2] in ('S1', 'S2', 'S3'))}\n"
     for cell, rank in RANKS.items()
 )
-MANY = [f"J{i}" for i in range(1, 28)]
+MANY = [f"J{i}" for i in range(1, 48)]
 
 CASES = (
     Case("rank-gap", "J1 on P1 left the rank 6 unused", table=PLAIN.replace("S6,6", "S6,8", 1)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from quem.experience.analysis import analyze_experience
 
 if TYPE_CHECKING:
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.result import ExperienceAnalysis
     from quem.load import Study
 
 __all__ = ["analyze"]

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from quem.experience.estimate import Estimate
     from quem.experience.findings import Findings
-    from quem.load import Study
 
 __all__ = ["doubts_of"]
 
@@ -24,35 +23,34 @@ _LOW_AGREEMENT = 0.25
 _SIGNIFICANT = 0.05
 
 
-def doubts_of(study: Study, found: Findings) -> Iterator[Doubt]:
+def doubts_of(found: Findings) -> Iterator[Doubt]:
     """Collect the doubts about a result, those about the data first.
 
     Parameters
     ----------
-    study : Study
     found : Findings
     """
-    yield from study.data.doubts
-    yield from _people(study, found)
+    yield from found.study.data.doubts
+    yield from _people(found)
     yield from _groups(found)
-    yield from _function(study, found)
+    yield from _function(found)
     for estimate in found.estimates:
-        yield from _estimate(study, found, estimate)
-    yield from _decisive(study, found)
+        yield from _estimate(found, estimate)
+    yield from _decisive(found)
     yield from _judges(found)
     yield from _left_undone(found)
 
 
-def _people(study: Study, found: Findings) -> Iterator[Doubt]:
+def _people(found: Findings) -> Iterator[Doubt]:
     ranked = {found.averages.solvers[i] for i in found.averages.of_kind("subject")}
-    subjects = [subject for subject in study.spec.subjects if subject.id in ranked]
+    subjects = [subject for subject in found.study.spec.subjects if subject.id in ranked]
     if len(subjects) < _FEW_SUBJECTS:
         message = (
             f"only {len(subjects)} subjects have ranks; with fewer than 5 the interval is wide"
         )
         yield Doubt("few-subjects", message)
-    unit = study.spec.experience_unit
-    for judge in study.spec.judges:
+    unit = found.study.spec.experience_unit
+    for judge in found.study.spec.judges:
         above = [
             s for s in subjects if judge.experience is not None and s.experience > judge.experience
         ]
@@ -66,7 +64,7 @@ def _people(study: Study, found: Findings) -> Iterator[Doubt]:
             yield Doubt("judge-less-experienced", message)
     unranked = [
         solver
-        for solver, kind in study.declared.solvers.items()
+        for solver, kind in found.study.declared.solvers.items()
         if kind != "withheld"
         and not np.isfinite(found.averages.average[found.averages.solvers.index(solver)])
     ]
@@ -85,7 +83,7 @@ def _people(study: Study, found: Findings) -> Iterator[Doubt]:
             "subjects' ranks; consider `reference: humans`, which ranks each against people only"
         )
         yield Doubt("many-systems", message)
-    if any(kind == "assisted" for kind in study.declared.solvers.values()):
+    if any(kind == "assisted" for kind in found.study.declared.solvers.values()):
         message = (
             "assisted solvers hold their places in the groups, but are neither fitted nor "
             "estimated by this analysis"
@@ -140,11 +138,11 @@ def _groups(found: Findings) -> Iterator[Doubt]:
         yield Doubt("not-in-rankings", f"the rankings hold nothing of {joined(unused)}")
 
 
-def _function(study: Study, found: Findings) -> Iterator[Doubt]:
+def _function(found: Findings) -> Iterator[Doubt]:
     if not found.function.rising:
         message = (
-            f"{study.spec.experience_unit} of experience fall with quality; the skill function "
-            "does not measure skill here"
+            f"{found.study.spec.experience_unit} of experience fall with quality; the skill "
+            "function does not measure skill here"
         )
         yield Doubt("falling", message)
     if not found.p_value < _SIGNIFICANT:
@@ -161,8 +159,8 @@ def _function(study: Study, found: Findings) -> Iterator[Doubt]:
         yield Doubt("form-chosen", message)
 
 
-def _estimate(study: Study, found: Findings, estimate: Estimate) -> Iterator[Doubt]:
-    unit, settings = study.spec.experience_unit, found.settings
+def _estimate(found: Findings, estimate: Estimate) -> Iterator[Doubt]:
+    unit, settings = found.study.spec.experience_unit, found.settings
     if estimate.side != "inside":
         where = {"above": "above", "below": "below", "outside": "outside"}[estimate.side]
         told = {
@@ -202,9 +200,9 @@ def _estimate(study: Study, found: Findings, estimate: Estimate) -> Iterator[Dou
             yield Doubt("no-interval", message)
 
 
-def _decisive(study: Study, found: Findings) -> Iterator[Doubt]:
+def _decisive(found: Findings) -> Iterator[Doubt]:
     """Leaving one out moves the estimate by more than the interval's half-width."""
-    unit = study.spec.experience_unit
+    unit = found.study.spec.experience_unit
     for estimate in found.estimates:
         low, high = estimate.interval(found.settings.interval)
         if not np.isfinite(high - low):

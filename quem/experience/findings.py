@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
     from quem.experience.variants import Variant
+    from quem.load import Study
     from quem.study import Analysis
 
 __all__ = ["Findings"]
@@ -27,6 +28,7 @@ class Findings:
 
     Parameters
     ----------
+    study : Study
     settings : Analysis
         As used.
     cells : Cells or None
@@ -53,6 +55,7 @@ class Findings:
     doubts : tuple of Doubt
     """
 
+    study: Study
     settings: Analysis
     cells: Cells | None
     averages: Averages

@@ -12,7 +12,7 @@ import quem
 from tests.docs.pages import ROOT, table_rows
 
 if TYPE_CHECKING:
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.result import ExperienceAnalysis
 
 FOLDER = ROOT / "studies/p3-1997"
 ROWS = table_rows((FOLDER / "README.md").read_text(encoding="utf-8"))

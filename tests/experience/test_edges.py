@@ -15,7 +15,7 @@ from quem.errors import QuemError
 from tests.experience.made import printed_study, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.result import ExperienceAnalysis
     from quem.load import Study
     from tests.experience.made import Cell
 

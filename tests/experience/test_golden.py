@@ -18,7 +18,7 @@ from tests.experience.made import cells_of, study_of
 from tests.experience.test_agreement import icc_by_hand
 
 if TYPE_CHECKING:
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.result import ExperienceAnalysis
 
 FOLDER = Path(__file__).parents[2] / "studies" / "p3-1997"
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden.json").read_text("utf-8"))

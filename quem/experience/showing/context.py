@@ -15,8 +15,8 @@ from quem.experience.wording import INTERVALS, interval_text, number, percent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.experience.analysis import ExperienceAnalysis
     from quem.experience.estimate import Estimate
+    from quem.experience.findings import Findings
 
 __all__ = ["Answer", "Dependence", "report_context"]
 
@@ -70,25 +70,25 @@ class Answer:
     dependences: list[Dependence]
 
 
-def report_context(analysis: ExperienceAnalysis) -> dict[str, Any]:
+def report_context(found: Findings) -> dict[str, Any]:
     """Give what the template ``report/experience.html`` shows.
 
     Parameters
     ----------
-    analysis : ExperienceAnalysis
+    found : Findings
     """
-    spec, found = analysis.study.spec, analysis.findings
+    spec = found.study.spec
     return {
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
         "unit": spec.experience_unit,
-        "answers": [_answer(analysis, estimate) for estimate in found.estimates],
+        "answers": [_answer(found, estimate) for estimate in found.estimates],
         "interval_name": f"{percent(found.settings.level)} {INTERVALS[found.settings.interval]}",
         "n_systems": len(found.estimates),
         "equation": found.function.equation(spec.experience_unit),
-        "sections": sections(analysis),
-        "methods": methods_paragraph(analysis),
+        "sections": sections(found),
+        "methods": methods_paragraph(found),
         "references": REFERENCES,
         "settings": [
             (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
@@ -113,9 +113,9 @@ CAPTIONS = {
 }
 
 
-def _answer(analysis: ExperienceAnalysis, estimate: Estimate) -> Answer:
-    settings = analysis.findings.settings
-    unit = analysis.study.spec.experience_unit
+def _answer(found: Findings, estimate: Estimate) -> Answer:
+    settings = found.settings
+    unit = found.study.spec.experience_unit
     if estimate.side in ("above", "below"):
         lead = "at least" if estimate.side == "above" else "at most"
         value, interval = number(estimate.bound), "one-sided"
@@ -129,19 +129,18 @@ def _answer(analysis: ExperienceAnalysis, estimate: Estimate) -> Answer:
         interval = interval_text(estimate.interval(settings.interval))
         detail = f"{percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
     return Answer(
-        system_name(analysis, estimate.system),
+        system_name(found, estimate.system),
         lead,
         value,
         interval,
         detail,
         [(f"{years:g} {unit}", percent(round(p, 2))) for years, p in estimate.at_least],
-        list(_dependences(analysis, estimate.system)),
+        list(_dependences(found, estimate.system)),
     )
 
 
-def _dependences(analysis: ExperienceAnalysis, system: str) -> Iterator[Dependence]:
+def _dependences(found: Findings, system: str) -> Iterator[Dependence]:
     """The range of a system's estimate over all changes of a sort."""
-    found = analysis.findings
     groups = {
         f"each {what}": [
             (left.estimate, f"without {left.id}") for left in lefts if left.system == system

@@ -6,28 +6,27 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quem.experience.analysis import ExperienceAnalysis
     from quem.experience.findings import Findings
     from quem.experience.influence import LeftOut
 
 __all__ = ["analysis_dict"]
 
 
-def analysis_dict(analysis: ExperienceAnalysis) -> dict[str, Any]:
+def analysis_dict(found: Findings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    analysis : ExperienceAnalysis
+    found : Findings
     """
-    spec, found = analysis.study.spec, analysis.findings
+    spec = found.study.spec
     return {
         "format": 1,
         "kind": spec.kind,
         "study": {"id": spec.id, "title": spec.title, "experience_unit": spec.experience_unit},
         "settings": found.settings.model_dump(mode="json"),
         "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
-        "averages": _averages(analysis),
+        "averages": _averages(found),
         "skill_function": _skill_function(found),
         "forms": [
             {
@@ -39,7 +38,7 @@ def analysis_dict(analysis: ExperienceAnalysis) -> dict[str, Any]:
             }
             for name, fitted in found.forms.items()
         ],
-        "estimates": _estimates(analysis),
+        "estimates": _estimates(found),
         "agreement": _agreement(found),
         "influence": {
             "judges": [_left_out(left) for left in found.judges] if found.cells else None,
@@ -58,9 +57,9 @@ def analysis_dict(analysis: ExperienceAnalysis) -> dict[str, Any]:
     }
 
 
-def _averages(analysis: ExperienceAnalysis) -> list[dict[str, Any]]:
-    averages = analysis.findings.averages
-    known = analysis.findings.cells is not None
+def _averages(found: Findings) -> list[dict[str, Any]]:
+    averages = found.averages
+    known = found.cells is not None
     return [
         {
             "solver": solver,
@@ -92,14 +91,14 @@ def _skill_function(found: Findings) -> dict[str, Any]:
     }
 
 
-def _estimates(analysis: ExperienceAnalysis) -> list[dict[str, Any]]:
-    versions = {system.id: system.version for system in analysis.study.spec.systems}
+def _estimates(found: Findings) -> list[dict[str, Any]]:
+    versions = {system.id: system.version for system in found.study.spec.systems}
     return [
         {
             "system": estimate.system,
             "version": versions.get(estimate.system, ""),
             "average_rank": estimate.average_rank,
-            "n_problems": estimate.n_problems if analysis.findings.cells else None,
+            "n_problems": estimate.n_problems if found.cells else None,
             "experience": estimate.experience,
             "prediction_interval": list(estimate.prediction),
             "mean_interval": list(estimate.mean),
@@ -114,7 +113,7 @@ def _estimates(analysis: ExperienceAnalysis) -> list[dict[str, Any]]:
             "inside_range": estimate.side == "inside",
             "probability_at_least": [{"years": y, "p": p} for y, p in estimate.at_least],
         }
-        for estimate in analysis.findings.estimates
+        for estimate in found.estimates
     ]
 
 

@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.findings import Findings
 
 __all__ = ["all_figures"]
 
 
-def all_figures(analysis: ExperienceAnalysis) -> dict[str, Figure]:
+def all_figures(found: Findings) -> dict[str, Figure]:
     """Draw every figure that the study has data for.
 
     Parameters
     ----------
-    analysis : ExperienceAnalysis
+    found : Findings
 
     Returns
     -------
     dict of str to matplotlib.figure.Figure
         By file stem.
     """
-    draw: dict[str, Callable[[ExperienceAnalysis], Figure | None]] = {
+    draw: dict[str, Callable[[Findings], Figure | None]] = {
         "skill-function": skill_function,
         "estimate": estimate,
         "sensitivity": sensitivity,
@@ -38,5 +38,5 @@ def all_figures(analysis: ExperienceAnalysis) -> dict[str, Figure]:
         "agreement": agreement,
         "ranks": ranks,
     }
-    drawn = {stem: function(analysis) for stem, function in draw.items()}
+    drawn = {stem: function(found) for stem, function in draw.items()}
     return {stem: figure for stem, figure in drawn.items() if figure is not None}

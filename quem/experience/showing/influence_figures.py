@@ -14,17 +14,16 @@ from quem.report.drawing import BAND, INK, LINE, MUTED, tidy, with_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.findings import Findings
 
 __all__ = ["influence", "sensitivity", "sensitivity_rows"]
 
 _PANELS = 3
 
 
-def sensitivity(analysis: ExperienceAnalysis) -> Figure:
+def sensitivity(found: Findings) -> Figure:
     """Draw the estimates without each judge, subject and problem, and by other settings."""
-    found = analysis.findings
-    rows = sensitivity_rows(analysis)
+    rows = sensitivity_rows(found)
     n_systems = max(len(found.estimates), 1)
     across = min(n_systems, _PANELS)
     down = -(-n_systems // across)
@@ -43,12 +42,12 @@ def sensitivity(analysis: ExperienceAnalysis) -> Figure:
         for index, axes in enumerate(panels):
             axes.patch.set_alpha(0)
             axes.set_ylim(len(rows) - 0.4, -0.6)
-            tidy(axes, x=analysis.study.spec.experience_unit, grid="x")
+            tidy(axes, x=found.study.spec.experience_unit, grid="x")
             axes.set_yticks(range(len(rows)), [short(label) for label, _ in rows])
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)
             if index < len(found.estimates):
-                _forest(axes, analysis, rows, index)
+                _forest(axes, found, rows, index)
             elif index:
                 axes.set_visible(False)
     return figure
@@ -56,12 +55,12 @@ def sensitivity(analysis: ExperienceAnalysis) -> Figure:
 
 def _forest(
     axes: Axes,
-    analysis: ExperienceAnalysis,
+    found: Findings,
     rows: list[tuple[str, dict[str, tuple[float, float, float]]]],
     index: int,
 ) -> None:
     """One system's column: a point and its interval in each row, the headline behind."""
-    system = analysis.findings.estimates[index].system
+    system = found.estimates[index].system
     colour = colours()[index]
     points = np.array([values.get(system, (np.nan,) * 3) for _, values in rows])
     axes.axvline(points[0, 0], color=colour, linewidth=0.8, linestyle="--")
@@ -70,7 +69,7 @@ def _forest(
         if np.isfinite(low):
             axes.plot([low, high], [at, at], color=ink, linewidth=2.2 if at == 0 else 1.1)
         axes.plot([middle], [at], "D" if at == 0 else "o", color=ink, markersize=5 - (at > 0))
-    axes.set_title(short(system_name(analysis, system)), color=colour)
+    axes.set_title(short(system_name(found, system)), color=colour)
     known = points[np.isfinite(points)]
     width = points[0, 2] - points[0, 1]
     # An unruly variant must not squeeze all others into a line.
@@ -81,10 +80,9 @@ def _forest(
 
 
 def sensitivity_rows(
-    analysis: ExperienceAnalysis,
+    found: Findings,
 ) -> list[tuple[str, dict[str, tuple[float, float, float]]]]:
     """Rows of the sensitivity figure: a label, and by system the estimate and its ends."""
-    found = analysis.findings
     rows = [("headline", {e.system: (e.experience, *e.prediction) for e in found.estimates})]
     for left_out in (found.judges, found.subjects, found.problems):
         group: dict[str, dict[str, tuple[float, float, float]]] = {}
@@ -117,9 +115,9 @@ def sensitivity_rows(
     return rows
 
 
-def influence(analysis: ExperienceAnalysis) -> Figure:
+def influence(found: Findings) -> Figure:
     """Draw the subjects' studentised residuals and Cook's distances."""
-    subjects = analysis.findings.diagnostics
+    subjects = found.diagnostics
     with with_style():
         figure = Figure(figsize=(7.4, 3.1))
         figure.patch.set_alpha(0)
@@ -131,7 +129,7 @@ def influence(analysis: ExperienceAnalysis) -> Figure:
         residual.axhline(0, color=MUTED, linewidth=0.8)
         residual.plot(fitted, student, "o", color=INK, markersize=5)
         residual.set_title("Studentised residuals")
-        unit = analysis.study.spec.experience_unit
+        unit = found.study.spec.experience_unit
         tidy(residual, x=f"fitted experience ({unit})", grid="both")
         shown = sorted(subjects, key=lambda s: -np.nan_to_num(s.cooks_distance))[:MOST_LABELS]
         for subject in shown:

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap
     from numpy.typing import NDArray
 
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.findings import Findings
 
 __all__ = ["agreement", "ranks"]
 
 
-def agreement(analysis: ExperienceAnalysis) -> Figure | None:
+def agreement(found: Findings) -> Figure | None:
     """Draw the judges' agreement as a heat map of Spearman correlations.
 
     A row is a pair of judges; where there are more than 15 pairs, a judge against all others.
     """
-    found = analysis.findings.agreement
-    if found is None or not found.pairs:
+    judged = found.agreement
+    if judged is None or not judged.pairs:
         return None
-    labels, values = _agreement_matrix(analysis)
+    labels, values = _agreement_matrix(found)
     with with_style():
         n_rows, n_columns = values.shape
         height = 1.15 + 0.26 * n_rows
@@ -38,7 +38,7 @@ def agreement(analysis: ExperienceAnalysis) -> Figure | None:
         width = figure.get_figwidth()
         axes = figure.add_axes((1.5 / width, 0.62 / height, 1 - 1.65 / width, 1 - 0.95 / height))
         axes.imshow(values, cmap=_diverging(), vmin=-1, vmax=1, aspect="auto")
-        problems = [*found.problems, "mean"]
+        problems = [*judged.problems, "mean"]
         axes.set_xticks(range(n_columns), problems, rotation=60 if n_columns > 12 else 0)  # noqa: PLR2004  labels would touch
         axes.set_yticks(range(n_rows), labels)
         axes.tick_params(length=0)
@@ -63,15 +63,15 @@ def agreement(analysis: ExperienceAnalysis) -> Figure | None:
     return figure
 
 
-def _agreement_matrix(analysis: ExperienceAnalysis) -> tuple[list[str], NDArray[np.float64]]:
+def _agreement_matrix(found: Findings) -> tuple[list[str], NDArray[np.float64]]:
     """Rows of correlations by problem, and, last, their mean."""
-    found = analysis.findings.agreement
-    assert found is not None  # noqa: S101  the caller has looked
-    problems = list(found.problems)
-    pairs = {(a, b) for _, a, b, *_ in found.pairs}
+    judged = found.agreement
+    assert judged is not None  # noqa: S101  the caller has looked
+    problems = list(judged.problems)
+    pairs = {(a, b) for _, a, b, *_ in judged.pairs}
     by_pair = len(pairs) <= 15  # noqa: PLR2004  as many rows as fit
     cells: dict[str, list[list[float]]] = {}
-    for problem, a, b, spearman, *_ in found.pairs:
+    for problem, a, b, spearman, *_ in judged.pairs:
         for label in [f"{a} and {b}"] if by_pair else [a, b]:
             row = cells.setdefault(label, [[] for _ in problems])
             row[problems.index(problem)].append(spearman)
@@ -97,9 +97,8 @@ def _diverging() -> LinearSegmentedColormap:
     return LinearSegmentedColormap.from_list("agreement", [SYSTEMS[0], "#f1efe9", LINE])
 
 
-def ranks(analysis: ExperienceAnalysis) -> Figure | None:
+def ranks(found: Findings) -> Figure | None:
     """Draw how often each solver got each rank; the larger the dot, the more often."""
-    found = analysis.findings
     if found.cells is None:
         return None
     averages = found.averages
@@ -131,7 +130,7 @@ def ranks(analysis: ExperienceAnalysis) -> Figure | None:
             )
             mean = float(np.average(values, weights=counts))
             axes.plot([mean, mean], [row - 0.36, row + 0.36], color=INK, linewidth=2)
-        axes.set_yticks(range(len(shown)), [_solver_label(analysis, i) for i in shown])
+        axes.set_yticks(range(len(shown)), [_solver_label(found, i) for i in shown])
         axes.set_ylim(-0.6, len(shown) - 0.4)
         axes.set_title("Ranks of each solver; the bar is the mean")
         tidy(axes, x="adjusted rank (1 = worst)", grid="x")
@@ -140,9 +139,9 @@ def ranks(analysis: ExperienceAnalysis) -> Figure | None:
     return figure
 
 
-def _solver_label(analysis: ExperienceAnalysis, index: int) -> str:
-    averages = analysis.findings.averages
+def _solver_label(found: Findings, index: int) -> str:
+    averages = found.averages
     name = averages.solvers[index]
     if averages.kinds[index] == "subject":
         return f"{short(name)} ({averages.experience[index]:g})"
-    return short(system_name(analysis, name))
+    return short(system_name(found, name))

@@ -10,7 +10,7 @@ from quem import __version__
 from quem.experience.wording import joined, number, p_text
 
 if TYPE_CHECKING:
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.findings import Findings
 
 __all__ = ["REFERENCES", "methods_paragraph"]
 
@@ -22,26 +22,26 @@ REFERENCES = (
 )
 
 
-def methods_paragraph(analysis: ExperienceAnalysis) -> str:
+def methods_paragraph(found: Findings) -> str:
     """Describe what was done and found in the words of a paper.
 
     Parameters
     ----------
-    analysis : ExperienceAnalysis
+    found : Findings
     """
     return " ".join(
         [
-            *_design(analysis),
-            *_fit(analysis),
-            *_agreement(analysis),
-            *_results(analysis),
+            *_design(found),
+            *_fit(found),
+            *_agreement(found),
+            *_results(found),
             f"Analyses were done with quem {__version__}.",
         ]
     )
 
 
-def _design(analysis: ExperienceAnalysis) -> list[str]:
-    spec, found = analysis.study.spec, analysis.findings
+def _design(found: Findings) -> list[str]:
+    spec = found.study.spec
     function = found.function
     names = joined(system.name or system.id for system in spec.systems)
     years = f"{function.y.min():g} to {function.y.max():g} {spec.experience_unit}"
@@ -69,8 +69,8 @@ def _design(analysis: ExperienceAnalysis) -> list[str]:
     return text
 
 
-def _fit(analysis: ExperienceAnalysis) -> list[str]:
-    found, unit = analysis.findings, analysis.study.spec.experience_unit
+def _fit(found: Findings) -> list[str]:
+    unit = found.study.spec.experience_unit
     function = found.function
     form = {
         "linear": "linear least-squares regression",
@@ -92,8 +92,8 @@ def _fit(analysis: ExperienceAnalysis) -> list[str]:
     ]
 
 
-def _agreement(analysis: ExperienceAnalysis) -> list[str]:
-    agreement = analysis.findings.agreement
+def _agreement(found: Findings) -> list[str]:
+    agreement = found.agreement
     if agreement is None or agreement.overall.n_judges < 2:  # noqa: PLR2004  nobody to agree with
         return []
     each = [
@@ -108,17 +108,17 @@ def _agreement(analysis: ExperienceAnalysis) -> list[str]:
     ]
 
 
-def _results(analysis: ExperienceAnalysis) -> list[str]:
+def _results(found: Findings) -> list[str]:
     from quem.experience.showing.summary import system_name
     from quem.experience.wording import statement
 
-    found, unit = analysis.findings, analysis.study.spec.experience_unit
+    unit = found.study.spec.experience_unit
     told = []
     for estimate in found.estimates:
         text = statement(
             estimate, interval=found.settings.interval, level=found.settings.level, unit=unit
         )
-        name = system_name(analysis, estimate.system)
+        name = system_name(found, estimate.system)
         told.append(f"The experience of {name} was estimated at {text}.")
     if found.bootstrap and found.estimates:
         told.append(

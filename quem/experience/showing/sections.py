@@ -13,7 +13,7 @@ from quem.report.layout import Section, TextTable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.findings import Findings
     from quem.experience.influence import LeftOut
 
 __all__ = ["sections"]
@@ -21,26 +21,26 @@ __all__ = ["sections"]
 _MOST_ROWS = 25
 
 
-def sections(analysis: ExperienceAnalysis) -> list[Section]:
+def sections(found: Findings) -> list[Section]:
     """Make the sections of the report below its first screen.
 
     Parameters
     ----------
-    analysis : ExperienceAnalysis
+    found : Findings
     """
     made = [
-        _estimates(analysis),
-        _solvers(analysis),
-        _experience_matters(analysis),
-        _agreement(analysis),
-        _influence(analysis),
-        _settings(analysis),
+        _estimates(found),
+        _solvers(found),
+        _experience_matters(found),
+        _agreement(found),
+        _influence(found),
+        _settings(found),
     ]
     return [section for section in made if section is not None]
 
 
-def _estimates(analysis: ExperienceAnalysis) -> Section:
-    found, unit = analysis.findings, analysis.study.spec.experience_unit
+def _estimates(found: Findings) -> Section:
+    unit = found.study.spec.experience_unit
     level = percent(found.settings.level)
     rows = []
     for estimate in found.estimates:
@@ -48,7 +48,7 @@ def _estimates(analysis: ExperienceAnalysis) -> Section:
         bound = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
         rows.append(
             (
-                system_name(analysis, estimate.system),
+                system_name(found, estimate.system),
                 number(estimate.average_rank, 2),
                 number(estimate.experience, 2),
                 interval_text(estimate.prediction),
@@ -86,16 +86,16 @@ def _estimates(analysis: ExperienceAnalysis) -> Section:
     )
 
 
-def _solvers(analysis: ExperienceAnalysis) -> Section:
-    averages, cells = analysis.findings.averages, analysis.findings.cells
+def _solvers(found: Findings) -> Section:
+    averages, cells = found.averages, found.cells
     order = sorted(
         (i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])),
         key=lambda i: -averages.average[i],
     )
-    names = {subject.id: subject.name for subject in analysis.study.spec.subjects}
+    names = {subject.id: subject.name for subject in found.study.spec.subjects}
     rows = [
         (
-            system_name(analysis, averages.solvers[i])
+            system_name(found, averages.solvers[i])
             if averages.kinds[i] == "system"
             else " ".join(filter(None, [averages.solvers[i], names.get(averages.solvers[i], "")])),
             averages.kinds[i],
@@ -106,14 +106,13 @@ def _solvers(analysis: ExperienceAnalysis) -> Section:
         for i in order
         if averages.kinds[i] != "withheld"
     ]
-    unit = analysis.study.spec.experience_unit
+    unit = found.study.spec.experience_unit
     columns = ("Solver", "Kind", f"Experience ({unit})", "Average rank", "Ranks")
     table = TextTable("Average ranks, best first", columns, rows, words=frozenset({1}))
     return Section("solvers", "Solvers", [], ("ranks",) if cells else (), [table])
 
 
-def _experience_matters(analysis: ExperienceAnalysis) -> Section:
-    found = analysis.findings
+def _experience_matters(found: Findings) -> Section:
     function = found.function
     text = [
         f"Over subjects, F({function.form.degree}, {function.df}) = "
@@ -146,8 +145,8 @@ def _experience_matters(analysis: ExperienceAnalysis) -> Section:
     return Section("experience", "Does experience matter?", text, (), tables)
 
 
-def _agreement(analysis: ExperienceAnalysis) -> Section | None:
-    agreement = analysis.findings.agreement
+def _agreement(found: Findings) -> Section | None:
+    agreement = found.agreement
     if agreement is None:
         return None
     rows = [
@@ -180,10 +179,9 @@ def _agreement(analysis: ExperienceAnalysis) -> Section | None:
     return Section("agreement", "Do the judges agree?", text, figures, [table])
 
 
-def _influence(analysis: ExperienceAnalysis) -> Section:
-    found = analysis.findings
+def _influence(found: Findings) -> Section:
     tables = [
-        _left_out_table(analysis, title, left_out)
+        _left_out_table(found, title, left_out)
         for title, left_out in (
             ("Without one judge", found.judges),
             ("Without one subject", found.subjects),
@@ -218,16 +216,14 @@ def _influence(analysis: ExperienceAnalysis) -> Section:
     return Section("influence", "Who decides the answer?", text, ("influence",), tables)
 
 
-def _left_out_table(
-    analysis: ExperienceAnalysis, title: str, left_out: Iterable[LeftOut]
-) -> TextTable:
+def _left_out_table(found: Findings, title: str, left_out: Iterable[LeftOut]) -> TextTable:
     ordered = list(left_out)
     if len(ordered) > _MOST_ROWS:
         ordered = sorted(ordered, key=lambda left: -np.nan_to_num(abs(left.change)))
     rows = [
         (
             left.id,
-            system_name(analysis, left.system),
+            system_name(found, left.system),
             number(left.estimate, 2),
             number(left.change, 2) if not left.change > 0 else f"+{number(left.change, 2)}",
             interval_text((left.low, left.high)),
@@ -244,13 +240,12 @@ def _left_over(count: int) -> str:
     return f"The {_MOST_ROWS} of {count:,} that matter most; analysis.json has all."
 
 
-def _settings(analysis: ExperienceAnalysis) -> Section:
-    found = analysis.findings
+def _settings(found: Findings) -> Section:
     tables = []
     rows = [
         (
             v.label,
-            system_name(analysis, v.system),
+            system_name(found, v.system),
             number(v.estimate, 2),
             interval_text((v.low, v.high)),
         )
@@ -276,7 +271,7 @@ def _settings(analysis: ExperienceAnalysis) -> Section:
     text = ["Each row changes one setting and leaves the others as they are."]
     if found.bootstrap and found.bootstrap.intervals:
         each = "; ".join(
-            f"{system_name(analysis, system)} {interval_text(interval)}"
+            f"{system_name(found, system)} {interval_text(interval)}"
             for system, interval in found.bootstrap.intervals.items()
         )
         text.append(

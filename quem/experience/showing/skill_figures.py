@@ -17,31 +17,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.findings import Findings
 
 __all__ = ["estimate", "skill_function"]
 
 
-def skill_function(analysis: ExperienceAnalysis) -> Figure:
+def skill_function(found: Findings) -> Figure:
     """Draw the subjects and the skill function: Figure 2 of the paper."""
     with with_style():
         figure, axes = one_axes(6.2, 4.2)
-        grid = _grid(analysis)
-        axes.plot(grid, analysis.findings.function.predict(grid), color=LINE, linewidth=2)
-        _subjects(axes, analysis)
-        _frame(axes, analysis, grid)
-        unit = analysis.study.spec.experience_unit
-        axes.set_title(analysis.findings.function.equation(unit), fontweight="normal")
+        grid = _grid(found)
+        axes.plot(grid, found.function.predict(grid), color=LINE, linewidth=2)
+        _subjects(axes, found)
+        _frame(axes, found, grid)
+        unit = found.study.spec.experience_unit
+        axes.set_title(found.function.equation(unit), fontweight="normal")
     return figure
 
 
-def estimate(analysis: ExperienceAnalysis) -> Figure:
+def estimate(found: Findings) -> Figure:
     """Draw the bands and each system's estimate to the axis: Figure 3 of the paper."""
-    found = analysis.findings
     function, level = found.function, found.settings.level
     with with_style():
         figure, axes = one_axes(6.2, 4.2)
-        grid = _grid(analysis)
+        grid = _grid(found)
         middle = function.predict(grid)
         mean = stdtrit(function.df, (1 + level) / 2) * np.sqrt(function.mean_variance(grid))
         peer = stdtrit(function.df, (1 + level) / 2) * np.sqrt(
@@ -59,8 +58,8 @@ def estimate(analysis: ExperienceAnalysis) -> Figure:
             label="mean (the paper's band)",
         )
         axes.plot(grid, middle, color=LINE, linewidth=2, label="skill function")
-        _subjects(axes, analysis)
-        _frame(axes, analysis, grid)
+        _subjects(axes, found)
+        _frame(axes, found, grid)
         left, bottom = axes.get_xlim()[0], axes.get_ylim()[0]
         step = (axes.get_xlim()[1] - left) * 0.012
         for index, (system, colour) in enumerate(zip(found.estimates, colours(), strict=False)):
@@ -76,7 +75,7 @@ def estimate(analysis: ExperienceAnalysis) -> Figure:
             axes.plot([at, at], ends, color=colour, linewidth=3.5, alpha=0.85)
             on_left = x > (axes.get_xlim()[0] + axes.get_xlim()[1]) / 2
             axes.annotate(
-                f"{short(system_name(analysis, system.system))}  {number(y)}",
+                f"{short(system_name(found, system.system))}  {number(y)}",
                 (x, y),
                 (-9, 6) if on_left else (7, -11),
                 textcoords="offset points",
@@ -90,9 +89,8 @@ def estimate(analysis: ExperienceAnalysis) -> Figure:
     return figure
 
 
-def _grid(analysis: ExperienceAnalysis) -> NDArray[np.float64]:
+def _grid(found: Findings) -> NDArray[np.float64]:
     """Average ranks from a little below the lowest to a little above the highest."""
-    found = analysis.findings
     x = np.concatenate([found.function.x, [e.average_rank for e in found.estimates]])
     margin = 0.06 * float(np.ptp(x))
     low = float(x.min()) - margin
@@ -101,8 +99,7 @@ def _grid(analysis: ExperienceAnalysis) -> NDArray[np.float64]:
     return np.linspace(low, float(x.max()) + margin, 101)
 
 
-def _subjects(axes: Axes, analysis: ExperienceAnalysis) -> None:
-    found = analysis.findings
+def _subjects(axes: Axes, found: Findings) -> None:
     function = found.function
     names = [found.averages.solvers[i] for i in found.averages.of_kind("subject")]
     axes.plot(function.x, function.y, "o", color=INK, markersize=5, label="subjects")
@@ -111,9 +108,8 @@ def _subjects(axes: Axes, analysis: ExperienceAnalysis) -> None:
             axes.annotate(name, (x, y), (5, 4), textcoords="offset points", color=MUTED)
 
 
-def _frame(axes: Axes, analysis: ExperienceAnalysis, grid: NDArray[np.float64]) -> None:
+def _frame(axes: Axes, found: Findings, grid: NDArray[np.float64]) -> None:
     """Label the axes, and keep wide bands from squeezing the data."""
-    found = analysis.findings
     years = np.concatenate([found.function.y, [0], *(e.prediction for e in found.estimates)])
     years = years[np.isfinite(years)]
     span = float(np.ptp(years)) or 1.0
@@ -121,14 +117,14 @@ def _frame(axes: Axes, analysis: ExperienceAnalysis, grid: NDArray[np.float64]) 
     axes.set_ylim(float(years.min()) - 0.04 * span, float(years.max()) + 0.08 * span)
     tidy(
         axes,
-        x=f"{_average_label(analysis)} (higher is better)",
-        y=f"experience ({analysis.study.spec.experience_unit})",
+        x=f"{_average_label(found)} (higher is better)",
+        y=f"experience ({found.study.spec.experience_unit})",
         grid="both",
     )
 
 
-def _average_label(analysis: ExperienceAnalysis) -> str:
-    settings = analysis.findings.settings
+def _average_label(found: Findings) -> str:
+    settings = found.settings
     if settings.score == "blom":
         return "average normal score"
     if settings.normalize == "percentile":

@@ -12,35 +12,35 @@ from quem.experience.wording import interval_text, number, p_text, percent, stat
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.findings import Findings
 
 __all__ = ["summary_text", "warnings_text"]
 
 _WIDTH = 96
 
 
-def summary_text(analysis: ExperienceAnalysis, *, warnings: bool) -> str:
+def summary_text(found: Findings, *, warnings: bool) -> str:
     """Write the summary of an analysis as text.
 
     Parameters
     ----------
-    analysis : ExperienceAnalysis
+    found : Findings
     warnings : bool
         Whether the warnings are part of it.
     """
-    lines = [analysis.study.spec.title, "", *_answer(analysis), "", "It rests on"]
-    lines += [f"  {line}" for line in _basis(analysis)]
-    lines += [f"  {line}" for line in _sensitivity(analysis)]
-    if warnings and analysis.warnings:
-        lines += ["", warnings_text(analysis)]
+    lines = [found.study.spec.title, "", *_answer(found), "", "It rests on"]
+    lines += [f"  {line}" for line in _basis(found)]
+    lines += [f"  {line}" for line in _sensitivity(found)]
+    if warnings and found.doubts:
+        lines += ["", warnings_text(found)]
     return "\n".join(lines)
 
 
-def warnings_text(analysis: ExperienceAnalysis) -> str:
+def warnings_text(found: Findings) -> str:
     """Write the warnings of an analysis, each with its code."""
-    count = len(analysis.warnings)
+    count = len(found.doubts)
     lines = [f"{count} warning{'s' if count > 1 else ''}"]
-    for doubt in analysis.warnings:
+    for doubt in found.doubts:
         lines += textwrap.wrap(
             f"{doubt.code}: {doubt.message}",
             _WIDTH,
@@ -51,9 +51,9 @@ def warnings_text(analysis: ExperienceAnalysis) -> str:
     return "\n".join(lines)
 
 
-def _answer(analysis: ExperienceAnalysis) -> Iterator[str]:
-    found, unit = analysis.findings, analysis.study.spec.experience_unit
-    names = [system_name(analysis, estimate.system) for estimate in found.estimates]
+def _answer(found: Findings) -> Iterator[str]:
+    unit = found.study.spec.experience_unit
+    names = [system_name(found, estimate.system) for estimate in found.estimates]
     if not names:
         yield "  No system; the skill function of the subjects stands alone."
     width = max(map(len, names), default=0)
@@ -67,16 +67,16 @@ def _answer(analysis: ExperienceAnalysis) -> Iterator[str]:
             yield f"  {'':<{width}}  at least {', at least '.join(least)}"
 
 
-def system_name(analysis: ExperienceAnalysis, system: str) -> str:
+def system_name(found: Findings, system: str) -> str:
     """Name a system as the study file does, with its version."""
-    for declared in analysis.study.spec.systems:
+    for declared in found.study.spec.systems:
         if declared.id == system:
             return " ".join(filter(None, [declared.name or declared.id, declared.version]))
     return system
 
 
-def _basis(analysis: ExperienceAnalysis) -> Iterator[str]:
-    found, unit = analysis.findings, analysis.study.spec.experience_unit
+def _basis(found: Findings) -> Iterator[str]:
+    unit = found.study.spec.experience_unit
     function = found.function
     years = f"{function.y.min():g} to {function.y.max():g} {unit}"
     data = f"{function.n} subjects ({years})"
@@ -108,8 +108,7 @@ def _basis(analysis: ExperienceAnalysis) -> Iterator[str]:
         )
 
 
-def _sensitivity(analysis: ExperienceAnalysis) -> Iterator[str]:
-    found = analysis.findings
+def _sensitivity(found: Findings) -> Iterator[str]:
     for estimate in found.estimates:
         ranges = []
         for name, left in (
@@ -128,7 +127,7 @@ def _sensitivity(analysis: ExperienceAnalysis) -> Iterator[str]:
             told += "; " if told else ""
             told += f"other settings {interval_text((min(others), max(others)))}"
         if told:
-            of = f"{system_name(analysis, estimate.system)} " if len(found.estimates) > 1 else ""
+            of = f"{system_name(found, estimate.system)} " if len(found.estimates) > 1 else ""
             yield f"{of}{told}"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from quem.experience.analysis import ExperienceAnalysis
+    from quem.experience.findings import Findings
 
 __all__ = ["averages_table", "estimates_table"]
 
@@ -31,20 +31,20 @@ _ESTIMATE_COLUMNS = (
 )
 
 
-def averages_table(analysis: ExperienceAnalysis) -> pd.DataFrame:
+def averages_table(found: Findings) -> pd.DataFrame:
     """One row a solver, in the order of the study file.
 
     Parameters
     ----------
-    analysis : ExperienceAnalysis
+    found : Findings
 
     Returns
     -------
     DataFrame
         Columns solver, kind, experience, average_rank, n_ranks, n_problems.
     """
-    averages = analysis.findings.averages
-    unknown = analysis.findings.cells is None
+    averages = found.averages
+    unknown = found.cells is None
     counts = np.where(np.isfinite(averages.average), averages.n_ranks, 0)
     return pd.DataFrame(
         {
@@ -60,12 +60,12 @@ def averages_table(analysis: ExperienceAnalysis) -> pd.DataFrame:
     )
 
 
-def estimates_table(analysis: ExperienceAnalysis) -> pd.DataFrame:
+def estimates_table(found: Findings) -> pd.DataFrame:
     """One row a system.
 
     Parameters
     ----------
-    analysis : ExperienceAnalysis
+    found : Findings
 
     Returns
     -------
@@ -73,8 +73,7 @@ def estimates_table(analysis: ExperienceAnalysis) -> pd.DataFrame:
         Columns system, version, average_rank, n_problems, experience, the ends of the three
         intervals, lower_bound, upper_bound, inside_range and one probability a threshold.
     """
-    found = analysis.findings
-    versions = {system.id: system.version for system in analysis.study.spec.systems}
+    versions = {system.id: system.version for system in found.study.spec.systems}
     rows = []
     for estimate in found.estimates:
         calibration = estimate.calibration

@@ -1,0 +1,136 @@
+"""The result of an analysis: what people read, draw, save and compute with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from quem.errors import Doubt
+    from quem.experience.findings import Findings
+    from quem.load import Study
+
+__all__ = ["ExperienceAnalysis"]
+
+
+@dataclass(frozen=True)
+class ExperienceAnalysis:
+    """How experienced the systems of a study are.
+
+    Parameters
+    ----------
+    findings : Findings
+        Every number, as plain results.
+    """
+
+    findings: Findings
+    kind = "experience"
+
+    @property
+    def study(self) -> Study:
+        """The study that was analysed."""
+        return self.findings.study
+
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        """What a reader of the result must know, each with a code and a sentence."""
+        return self.findings.doubts
+
+    @cached_property
+    def estimates(self) -> pd.DataFrame:
+        """One row a system: average rank, experience, intervals, bounds."""
+        from quem.experience.showing.tables import estimates_table
+
+        return estimates_table(self.findings)
+
+    @cached_property
+    def averages(self) -> pd.DataFrame:
+        """One row a solver: kind, experience, average rank, number of ranks."""
+        from quem.experience.showing.tables import averages_table
+
+        return averages_table(self.findings)
+
+    @cached_property
+    def ranks(self) -> pd.DataFrame | None:
+        """One row a judged solution; None for a study of averages computed elsewhere."""
+        return self.findings.cells.to_frame() if self.findings.cells else None
+
+    def summary(self, *, warnings: bool = True) -> str:
+        """Say the answer, what it rests on and, unless told not to, the warnings, as text."""
+        from quem.experience.showing.summary import summary_text
+
+        return summary_text(self.findings, warnings=warnings)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Tables by file stem: averages, estimates and, where there are any, ranks."""
+        found = {"averages": self.averages, "estimates": self.estimates}
+        return found if self.ranks is None else {"ranks": self.ranks, **found}
+
+    def figures(self) -> dict[str, Figure]:
+        """Draw every figure, by file stem."""
+        from quem.experience.showing.figures import all_figures
+
+        return all_figures(self.findings)
+
+    def plot_skill_function(self) -> Figure:
+        """Draw the subjects and the skill function (Figure 2 of the paper)."""
+        from quem.experience.showing.skill_figures import skill_function
+
+        return skill_function(self.findings)
+
+    def plot_estimate(self) -> Figure:
+        """Draw the bands and each system's estimate (Figure 3 of the paper)."""
+        from quem.experience.showing.skill_figures import estimate
+
+        return estimate(self.findings)
+
+    def plot_sensitivity(self) -> Figure:
+        """Draw the estimate without each judge, subject and problem, and by other settings."""
+        from quem.experience.showing.influence_figures import sensitivity
+
+        return sensitivity(self.findings)
+
+    def plot_influence(self) -> Figure:
+        """Draw the subjects' residuals and influence."""
+        from quem.experience.showing.influence_figures import influence
+
+        return influence(self.findings)
+
+    def plot_agreement(self) -> Figure | None:
+        """Draw the judges' agreement as a heat map; None where there is none to draw."""
+        from quem.experience.showing.judge_figures import agreement
+
+        return agreement(self.findings)
+
+    def plot_ranks(self) -> Figure | None:
+        """Draw every rank of each solver; None for averages computed elsewhere."""
+        from quem.experience.showing.judge_figures import ranks
+
+        return ranks(self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the content of analysis.json."""
+        from quem.experience.showing.export import analysis_dict
+
+        return analysis_dict(self.findings)
+
+    def context(self) -> dict[str, Any]:
+        """Give what the report's template shows."""
+        from quem.experience.showing.context import report_context
+
+        return report_context(self.findings)
+
+    def to_html(self) -> str:
+        """Give the report as one self-contained HTML page."""
+        from quem.report.html import report_html
+
+        return report_html(self)
+
+    def _repr_html_(self) -> str:
+        from quem.report.html import notebook_html
+
+        return notebook_html(self)

@@ -202,7 +202,7 @@ def _overall(problems: dict[str, Concordance], units: NDArray[np.float64]) -> Co
     single, average = _icc(complete) if comparable else (np.nan, np.nan)
     return Concordance(
         len(units),
-        units.shape[1],
+        int((np.isfinite(units).sum(axis=0) > 1).sum()),
         kendall_w=_mean([c.kendall_w for c in found]),
         mean_tau_b=_mean([c.mean_tau_b for c in found]),
         mean_spearman=_mean([c.mean_spearman for c in found]),

@@ -127,7 +127,7 @@ def _experience(study: Study) -> NDArray[np.float64]:
 def _printed(data: PrintedAverages, study: Study, experience: NDArray[np.float64]) -> Averages:
     kinds = tuple(study.declared.solvers[solver] for solver in data.solvers)
     none = np.zeros(len(kinds), dtype=np.int64)
-    return Averages(data.solvers, kinds, experience, data.average, none, none, 0, np.nan)
+    return Averages(data.solvers, kinds, experience, data.average, none, np.empty((0, len(kinds))))
 
 
 def _refuse_for_averages(study: Study, settings: Analysis) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from quem.experience.cells import Cells
 
-__all__ = ["Averages", "average_cells", "problem_totals"]
+__all__ = ["Averages", "average_cells", "widening"]
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,9 @@ class Averages:
         Mean score; NaN without ranks.
     n_ranks : array of int, shape (n_solvers,)
         The number of cells; 0 for averages computed elsewhere.
-    n_problems : array of int, shape (n_solvers,)
-        Problems on which the solver was judged.
-    study_problems : int
-        Problems on which anybody was judged.
-    problem_variance : float
-        The mean within-subject variance of problem means; NaN where no subject was judged
-        on two problems.
+    problem_means : array of float, shape (n_problems, n_solvers)
+        Mean score on each problem; NaN where a solver was not judged. No rows for averages
+        computed elsewhere.
     """
 
     solvers: tuple[str, ...]
@@ -42,9 +38,17 @@ class Averages:
     experience: NDArray[np.float64]
     average: NDArray[np.float64]
     n_ranks: NDArray[np.int64]
-    n_problems: NDArray[np.int64]
-    study_problems: int
-    problem_variance: float
+    problem_means: NDArray[np.float64]
+
+    @property
+    def n_problems(self) -> NDArray[np.int64]:
+        """Problems on which each solver was judged, shape (n_solvers,)."""
+        return np.asarray(np.isfinite(self.problem_means).sum(axis=0))
+
+    @property
+    def study_problems(self) -> int:
+        """Problems on which anybody was judged."""
+        return int(np.isfinite(self.problem_means).any(axis=1).sum())
 
     def of_kind(self, kind: str) -> NDArray[np.int64]:
         """Give the indices of the solvers of a kind that have an average."""
@@ -71,45 +75,47 @@ def average_cells(cells: Cells, experience: NDArray[np.float64]) -> Averages:
     -------
     Averages
     """
-    total, count = problem_totals(cells)
-    with np.errstate(invalid="ignore"):
-        means = total / count
-        average = total.sum(axis=1) / count.sum(axis=1)
-    subjects = means[cells.of_kind("subject")]
-    subjects = subjects[np.isfinite(subjects).sum(axis=1) >= 2]  # noqa: PLR2004  a variance
-    variance = np.nan
-    if len(subjects):
-        variance = float(np.nanvar(subjects, axis=1, ddof=1).mean())
-    return Averages(
-        cells.solvers,
-        cells.kinds,
-        experience,
-        average,
-        count.sum(axis=1),
-        np.isfinite(means).sum(axis=1),
-        int(np.isfinite(means).any(axis=0).sum()),
-        variance,
-    )
-
-
-def problem_totals(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Add up the scores of each solver on each problem.
-
-    Parameters
-    ----------
-    cells : Cells
-
-    Returns
-    -------
-    total : array of float, shape (n_solvers, n_problems)
-    count : array of int, shape (n_solvers, n_problems)
-        How many scores there are.
-    """
-    shape = (len(cells.solvers), len(cells.problems))
-    key, score = cells.solver * shape[1] + cells.problem, cells.score
+    shape = (len(cells.problems), len(cells.solvers))
+    key, score = cells.problem * shape[1] + cells.solver, cells.score
     known = np.isfinite(score)
     if not known.all():
         key, score = key[known], score[known]
-    total = np.bincount(key, score, minlength=shape[0] * shape[1]).astype(np.float64, copy=False)
-    count = np.bincount(key, minlength=shape[0] * shape[1])
-    return total.reshape(shape), count.reshape(shape)
+    total = np.bincount(key, score, minlength=shape[0] * shape[1]).reshape(shape)
+    count = np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape)
+    with np.errstate(invalid="ignore"):
+        average = total.sum(axis=0) / count.sum(axis=0)
+        means = total / count
+    return Averages(cells.solvers, cells.kinds, experience, average, count.sum(axis=0), means)
+
+
+def widening(
+    problem_means: NDArray[np.float64], subjects: NDArray[np.int64], systems: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    r"""Say how much more the averages of systems vary that were judged on fewer problems.
+
+    :math:`\sigma_P^2 (1/P_k - 1/P)`, with :math:`\sigma_P^2` the mean within-subject variance
+    of problem means.
+
+    Parameters
+    ----------
+    problem_means : array of float, shape (n_problems, n_solvers)
+    subjects, systems : arrays of int
+        Columns of it.
+
+    Returns
+    -------
+    array of float, shape (len(systems),)
+        In squared ranks; NaN where no subject was judged on two problems.
+    """
+    held = np.isfinite(problem_means)
+    study, of_system = held.any(axis=1).sum(), held[:, systems].sum(axis=0)
+    fewer = (of_system > 0) & (of_system < study)
+    widened = np.zeros(len(systems))
+    if fewer.any():
+        of_subjects = problem_means[:, subjects]
+        of_subjects = of_subjects[:, held[:, subjects].sum(axis=0) >= 2]  # noqa: PLR2004  a variance
+        variance = np.nan
+        if of_subjects.shape[1]:
+            variance = float(np.nanvar(of_subjects, axis=0, ddof=1).mean())
+        widened[fewer] = variance * (1 / of_system[fewer] - 1 / study)
+    return widened

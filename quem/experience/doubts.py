@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Doubt
-from quem.experience.wording import interval_text, joined, number, p_text, percent
+from quem.experience.wording import SIGNIFICANT, interval_text, joined, number, p_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,6 @@ __all__ = ["doubts_of"]
 
 _FEW_SUBJECTS = 5
 _LOW_AGREEMENT = 0.25
-_SIGNIFICANT = 0.05
 
 
 def doubts_of(found: Findings) -> Iterator[Doubt]:
@@ -106,9 +105,12 @@ def _groups(found: Findings) -> Iterator[Doubt]:
         noun = "rank" if len(gap.ranks) == 1 else "ranks"
         others = [f"{other.judge} on {other.problem}" for other in cells.gaps[1:]]
         more = f"; gaps also in {joined(others)}" if others else ""
+        remedy = "declare it as withheld if there was one"
+        if "withheld" in found.study.declared.solvers.values():
+            remedy = "the declared withheld solvers do not account for it"
         message = (
             f"{gap.judge} on {gap.problem} left the {noun} {ranks} unused, as if a solution were "
-            f"not in the data; declare it as withheld if there was one{more}"
+            f"not in the data; {remedy}{more}"
         )
         yield Doubt("rank-gap", message)
     sizes = Counter(np.bincount(cells.group).tolist())
@@ -139,13 +141,20 @@ def _groups(found: Findings) -> Iterator[Doubt]:
 
 
 def _function(found: Findings) -> Iterator[Doubt]:
-    if not found.function.rising:
+    falling = found.function.falling_share
+    if falling == 1:
         message = (
-            f"{found.study.spec.experience_unit} of experience fall with quality; the skill "
-            "function does not measure skill here"
+            f"{found.study.spec.experience_unit} of experience fall with quality, so the skill "
+            "function does not measure skill here; were the ranks entered upside down? 1 is the worst"
         )
         yield Doubt("falling", message)
-    if not found.p_value < _SIGNIFICANT:
+    elif falling > 0:
+        message = (
+            f"the skill function turns: over {percent(round(falling, 2))} of the subjects' range "
+            "experience falls with quality; prefer a form that does not turn, such as linear"
+        )
+        yield Doubt("falling", message)
+    if not found.p_value < SIGNIFICANT:
         message = (
             f"the skill function is not significant ({p_text(found.p_value)}): these data do not "
             "show that experience goes with quality"
@@ -180,9 +189,14 @@ def _estimate(found: Findings, estimate: Estimate) -> Iterator[Doubt]:
         )
         yield Doubt("negative-estimate", message)
     if 0 < estimate.n_problems < found.averages.study_problems:
+        told = (
+            "its prediction interval is widened for that"
+            if estimate.widened
+            else "its intervals are not wider for that, since no subject was judged on two problems"
+        )
         message = (
             f"{estimate.system} was judged on {estimate.n_problems} of "
-            f"{found.averages.study_problems} problems; its interval is widened for that"
+            f"{found.averages.study_problems} problems; {told}"
         )
         yield Doubt("fewer-problems", message)
     if settings.interval == "calibration":
@@ -204,9 +218,9 @@ def _decisive(found: Findings) -> Iterator[Doubt]:
     """Leaving one out moves the estimate by more than the interval's half-width."""
     unit = found.study.spec.experience_unit
     for estimate in found.estimates:
-        low, high = estimate.interval(found.settings.interval)
-        if not np.isfinite(high - low):
-            low, high = estimate.prediction
+        # What is left out moves the regression estimate, so its own interval is the measure.
+        mean = found.settings.interval == "mean"
+        low, high = estimate.mean if mean else estimate.prediction
         half = (high - low) / 2
         for left in (*found.judges, *found.subjects):
             if left.system == estimate.system and abs(left.change) > half:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from quem.experience.averages import widening
+
 if TYPE_CHECKING:
     from quem.experience.averages import Averages
     from quem.experience.skill import SkillFunction
@@ -49,6 +51,8 @@ class Estimate:
     average_rank : float
     n_problems : int
         Problems it was judged on; 0 where that is unknown.
+    widened : bool
+        Whether the prediction interval is wider for having been judged on fewer problems.
     experience : float
     prediction : (float, float)
         Where a human peer of that quality would be.
@@ -68,6 +72,7 @@ class Estimate:
     system: str
     average_rank: float
     n_problems: int
+    widened: bool
     experience: float
     prediction: Interval
     mean: Interval
@@ -118,11 +123,9 @@ def estimate_system(
     x = averages.average[index : index + 1]
     years = float(function.predict(x)[0])
     mean_variance = float(function.mean_variance(x)[0])
-    n_problems = int(averages.n_problems[index])
-    extra = 0.0
-    if 0 < n_problems < averages.study_problems and np.isfinite(averages.problem_variance):
-        missing = 1 / n_problems - 1 / averages.study_problems
-        extra = float(function.slope_at(x)[0]) ** 2 * averages.problem_variance * missing
+    subjects = averages.of_kind("subject")
+    widened = float(widening(averages.problem_means, subjects, np.array([index]))[0])
+    extra = float(function.slope_at(x)[0]) ** 2 * widened if np.isfinite(widened) else 0.0
     error = float(np.sqrt(function.residual_sd**2 + mean_variance + extra))
     two_sided = float(stdtrit(function.df, (1 + level) / 2))
     one_sided = float(stdtrit(function.df, level))
@@ -133,7 +136,8 @@ def estimate_system(
     return Estimate(
         system=system,
         average_rank=float(x[0]),
-        n_problems=n_problems,
+        n_problems=int(averages.n_problems[index]),
+        widened=extra > 0,
         experience=years,
         prediction=(years - two_sided * error, years + two_sided * error),
         mean=(years - half_mean, years + half_mean),
@@ -196,12 +200,8 @@ def _side(
     """Where the system is against the subjects' range, in quality and in experience."""
     # The same average can differ in its last digit by the order in which ranks are added.
     near_x, near_y = _ROUNDING * np.ptp(function.x), _ROUNDING * np.ptp(function.y)
-    best = x >= function.x.max() - near_x
-    worst = x <= function.x.min() + near_x
-    if not function.rising:
-        best, worst = worst, best
-    above = best or years > function.y.max() + near_y
-    below = worst or years < function.y.min() - near_y
+    above = x >= function.x.max() - near_x or years > function.y.max() + near_y
+    below = x <= function.x.min() + near_x or years < function.y.min() - near_y
     if above and below:
         return "outside"
     return "above" if above else "below" if below else "inside"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.experience.averages import widening
 from quem.experience.resample import fit_batch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from quem.experience.averages import Averages
@@ -90,7 +94,16 @@ def leave_out_subjects(
     weights = 1 - np.eye(len(subjects))
     every = np.broadcast_to(averages.average, (len(subjects), len(averages.average)))
     names = [averages.solvers[subject] for subject in subjects]
-    return _left_out("subject", names, every, weights, averages, function.form, estimates, level)
+    systems = averages.of_kind("system")
+    means = averages.problem_means
+    widened = np.zeros((len(subjects), len(systems)))
+    if np.isnan(means[:, systems]).any():
+        for index, subject in enumerate(subjects):
+            others = means.copy()
+            others[:, subject] = np.nan
+            widened[index] = widening(others, subjects, systems)
+    left = _Left("subject", names, every, weights, widened)
+    return _left_out(left, averages, function.form, estimates, level)
 
 
 def leave_out_cells(
@@ -122,28 +135,69 @@ def leave_out_cells(
         key, score = key[known], score[known]
     total = np.bincount(key, score, minlength=len(names) * n).reshape(-1, n)
     count = np.bincount(key, minlength=len(names) * n).reshape(-1, n)
-    taking_part = count.sum(axis=1) > 0
     with np.errstate(invalid="ignore", divide="ignore"):
         average = (total.sum(axis=0) - total) / (count.sum(axis=0) - count)
-    weights = np.ones((len(names), len(averages.of_kind("subject"))))
-    active = [name for name, active in zip(names, taking_part, strict=True) if active]
-    return _left_out(
+    systems = averages.of_kind("system")
+    widened = np.zeros((len(names), len(systems)))
+    active = np.flatnonzero(count.any(axis=1))
+    others = cells.problem if what == "judge" else cells.judge
+    if (count[np.ix_(active, systems)] < np.count_nonzero(np.bincount(others))).any():
+        # Some system misses a solution somewhere, so it may be judged on fewer problems.
+        for index, means in enumerate(_remaining_means(codes, len(names), cells)):
+            widened[index] = widening(means, averages.of_kind("subject"), systems)
+    left = _Left(
         what,
-        active,
-        average[taking_part],
-        weights[taking_part],
-        averages,
-        function.form,
-        estimates,
-        level,
+        [names[index] for index in active],
+        average[active],
+        np.ones((len(active), len(averages.of_kind("subject")))),
+        widened[active],
     )
+    return _left_out(left, averages, function.form, estimates, level)
+
+
+def _remaining_means(
+    codes: NDArray[np.int64], n_codes: int, cells: Cells
+) -> Iterator[NDArray[np.float64]]:
+    """Problem means, shape (n_problems, n_solvers), without the cells of each code in turn."""
+    shape = (len(cells.problems), len(cells.solvers))
+    order = np.argsort(codes, kind="stable")
+    order = order[np.isfinite(cells.score[order])]
+    key, score = (cells.problem * shape[1] + cells.solver)[order], cells.score[order]
+    size = shape[0] * shape[1]
+    total, count = np.bincount(key, score, minlength=size), np.bincount(key, minlength=size)
+    ends = np.searchsorted(codes[order], np.arange(n_codes + 1))
+    for start, end in pairwise(ends):
+        mine, scores = key[start:end], score[start:end]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (total - np.bincount(mine, scores, minlength=size)) / (
+                count - np.bincount(mine, minlength=size)
+            )
+        yield means.reshape(shape)
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What is left after each omission.
+
+    Parameters
+    ----------
+    what : str
+    names : list of str
+        What was left out, one an omission.
+    average : array of float, shape (len(names), n_solvers)
+    weights : array of float, shape (len(names), n_subjects)
+    widened : array of float, shape (len(names), n_systems)
+    """
+
+    what: str
+    names: list[str]
+    average: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    widened: NDArray[np.float64]
 
 
 def _left_out(
-    what: str,
-    names: list[str],
-    average: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    left: _Left,
     averages: Averages,
     form: SkillForm,
     estimates: dict[str, float],
@@ -153,15 +207,15 @@ def _left_out(
         return []
     subjects = averages.of_kind("subject")
     systems = [averages.solvers.index(system) for system in estimates]
-    fit = fit_batch(form, average[:, subjects], averages.experience[subjects], weights)
+    fit = fit_batch(form, left.average[:, subjects], averages.experience[subjects], left.weights)
+    x = left.average[:, systems]
     with np.errstate(invalid="ignore"):
-        centre = fit.predict(average[:, systems])
-        half = fit.half_width(average[:, systems], level)
-    full = np.array(list(estimates.values()))
-    change = centre - full
+        centre = fit.predict(x)
+        half = fit.half_width(x, level, np.nan_to_num(left.widened))
+    change = centre - np.array(list(estimates.values()))
     return [
-        LeftOut(what, name, system, *map(float, (c, c - h, c + h, d)))
-        for name, row in zip(names, zip(centre, half, change, strict=True), strict=True)
+        LeftOut(left.what, name, system, *map(float, (c, c - h, c + h, d)))
+        for name, row in zip(left.names, zip(centre, half, change, strict=True), strict=True)
         for system, c, h, d in zip(estimates, *row, strict=True)
     ]
 
@@ -185,10 +239,12 @@ def residuals(averages: Averages, function: SkillFunction) -> list[SubjectDiagno
     residual[np.abs(residual) < _ROUNDING * np.ptp(function.y)] = 0.0
     rss = float(residual @ residual)
     with np.errstate(invalid="ignore", divide="ignore"):
-        without = rss - residual**2 / (1 - leverage)
+        # A subject who alone bends the function to himself has no residual to speak of.
+        leverage_left = np.where(1 - leverage < _ROUNDING, np.nan, 1 - leverage)
+        without = rss - residual**2 / leverage_left
         without[without < _ROUNDING * rss] = np.nan
-        studentized = residual / np.sqrt(without / (function.df - 1) * (1 - leverage))
-        cooks = residual**2 * leverage / (k * (rss / function.df) * (1 - leverage) ** 2)
+        studentized = residual / np.sqrt(without / (function.df - 1) * leverage_left)
+        cooks = residual**2 * leverage / (k * (rss / function.df) * leverage_left**2)
     columns = (function.y, function.x, fitted, residual, studentized, leverage, cooks)
     return [
         SubjectDiagnostic(averages.solvers[subject], *map(float, row))

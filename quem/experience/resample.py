@@ -33,7 +33,7 @@ class BatchFit:
     ----------
     form : SkillForm
     valid : array of bool, shape (b,)
-        Samples with at least 3 different averages, and enough for the form.
+        Samples with enough different averages.
     coefficients : array of float, shape (b, k)
         In powers of z = (g(x) - centre)/scale; NaN where not valid.
     inverse : array of float, shape (b, k, k)
@@ -59,8 +59,13 @@ class BatchFit:
         """Experience at the averages `x`, shape (b, m); NaN where not valid."""
         return self._value((self.form.transform(x) - self.centre) / self.scale)
 
-    def half_width(self, x: NDArray[np.float64], level: float) -> NDArray[np.float64]:
-        """Half of the prediction interval at `x`, shape (b, m); NaN where undefined."""
+    def half_width(
+        self, x: NDArray[np.float64], level: float, widened: NDArray[np.float64] | float = 0.0
+    ) -> NDArray[np.float64]:
+        """Half of the prediction interval at `x`, shape (b, m); NaN where undefined.
+
+        `widened`, of the same shape, is what `quem.experience.averages.widening` gives.
+        """
         z = (self.form.transform(x) - self.centre) / self.scale
         design = z[..., np.newaxis] ** np.arange(self.form.n_coefficients)
         leverage = np.einsum("bmi,bij,bmj->bm", design, self.inverse, design)
@@ -68,8 +73,14 @@ class BatchFit:
         rss = (self.weights * (self.y - self._value(self.z)) ** 2).sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = np.where(df > 0, rss / df, np.nan)
-            error = np.sqrt(variance[:, np.newaxis] * (1 + leverage))
+            slope = self._slope(z) * self.form.derivative(x) / self.scale
+            error = np.sqrt(variance[:, np.newaxis] * (1 + leverage) + slope**2 * widened)
             return np.asarray(stdtrit(df, (1 + level) / 2)[:, np.newaxis] * error)
+
+    def _slope(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        powers = np.arange(1, self.form.n_coefficients)
+        steps = powers * self.coefficients[:, np.newaxis, 1:] * z[..., np.newaxis] ** (powers - 1)
+        return np.asarray(steps.sum(axis=-1))
 
     def _value(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
         *lower, value = self.coefficients.T[..., np.newaxis]
@@ -83,6 +94,8 @@ def fit_batch(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
+    *,
+    fewest: int = 0,
 ) -> BatchFit:
     """Fit a skill function to each weighted sample.
 
@@ -95,10 +108,12 @@ def fit_batch(
         Their experience.
     weights : array of float, shape (b, n)
         How often each subject is in each sample.
+    fewest : int
+        How many different averages a sample has to hold, if more than the form needs.
     """
     k = form.n_coefficients
     weights = np.where(np.isfinite(x), weights, 0.0)
-    valid = _distinct(x, weights) >= max(_FEWEST_AVERAGES, k)
+    valid = _distinct(x, weights) >= max(fewest, k)
     n = np.einsum("bn->b", weights)[:, np.newaxis]
     with np.errstate(invalid="ignore", divide="ignore"):
         g = form.transform(np.where(weights > 0, x, 1.0))
@@ -203,6 +218,7 @@ def bootstrap(
             average[:, : len(subjects)],
             experience[subjects],
             _drawn(rng, len(subjects), size),
+            fewest=_FEWEST_AVERAGES,
         )
         with np.errstate(invalid="ignore", divide="ignore"):
             found.append(fit.predict(average[:, len(subjects) :])[fit.valid])

@@ -35,7 +35,7 @@ class SkillForm:
     positive : bool
         Whether the form is defined only for averages above 0.
     regressor : str
-        How the regressor is written in an equation.
+        How the regressor is written in an equation, of what is averaged.
     """
 
     name: str
@@ -43,7 +43,7 @@ class SkillForm:
     derivative: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     degree: int = 1
     positive: bool = False
-    regressor: str = "average rank"
+    regressor: str = "{}"
 
     @property
     def n_coefficients(self) -> int:
@@ -65,10 +65,8 @@ FORMS = {
     form.name: form
     for form in (
         SkillForm("linear", lambda x: x, np.ones_like),
-        SkillForm(
-            "sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x), positive=True, regressor="√(average rank)"
-        ),
-        SkillForm("log", np.log, lambda x: 1 / x, positive=True, regressor="ln(average rank)"),
+        SkillForm("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x), positive=True, regressor="√({})"),
+        SkillForm("log", np.log, lambda x: 1 / x, positive=True, regressor="ln({})"),
         SkillForm("quadratic", lambda x: x, np.ones_like, 2),
         SkillForm("cubic", lambda x: x, np.ones_like, 3),
     )
@@ -120,9 +118,11 @@ class SkillFunction:
 
     @property
     def f_value(self) -> float:
-        """F of the test over subjects that experience goes with quality; may be infinite."""
-        with np.errstate(divide="ignore"):
-            return float(np.divide(self.results.mse_model, self.results.mse_resid))
+        """F of the test over subjects that experience goes with quality; infinite if perfect."""
+        rounding = _ROUNDING**2 * float(self.results.centered_tss)
+        if float(self.results.ssr) <= rounding:
+            return float("inf")
+        return float(self.results.mse_model / self.results.mse_resid)
 
     @property
     def p_value(self) -> float:
@@ -130,10 +130,10 @@ class SkillFunction:
         return float(fdtrc(self.form.degree, self.df, self.f_value))
 
     @property
-    def rising(self) -> bool:
-        """Whether experience rises with quality over the subjects' range."""
-        low, high = self.predict(np.array([self.x.min(), self.x.max()]))
-        return bool(high > low)
+    def falling_share(self) -> float:
+        """The share of the subjects' range of quality over which experience falls."""
+        grid = np.linspace(self.x.min(), self.x.max(), 201)
+        return float((np.diff(self.predict(grid)) < 0).mean())
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Experience at an average rank, any shape."""
@@ -149,14 +149,16 @@ class SkillFunction:
         """How much experience rises with average rank at `x`."""
         return np.asarray(self.form.slopes(x) @ self.results.params)
 
-    def equation(self, unit: str) -> str:
+    def equation(self, unit: str, averaged: str = "average rank") -> str:
         """Write the function out, such as ``years = -1.54 + 1.55 x average rank``."""
-        first, *rest = self.results.params
+        # What rounding leaves of a coefficient of 0 is not worth a line of digits.
+        scale = _ROUNDING * float(np.abs(self.y).max())
+        first, *rest = np.where(np.abs(self.results.params) < scale, 0.0, self.results.params)
         text = f"{unit} = {'−' if first < 0 else ''}{abs(first):.4g}"
         for power, b in enumerate(rest, 1):
             sign = "+" if b >= 0 else "−"
             exponent = ("", "", "²", "³")[power]
-            text += f" {sign} {abs(b):.4g} × {self.form.regressor}{exponent}"
+            text += f" {sign} {abs(b):.4g} × {self.form.regressor.format(averaged)}{exponent}"
         return text
 
 
@@ -262,5 +264,6 @@ def _form_fit(function: SkillFunction) -> FormFit:
     design = function.form.design(function.x)
     leverage = np.einsum("ij,jk,ik->i", design, function.results.normalized_cov_params, design)
     with np.errstate(divide="ignore", invalid="ignore"):
-        left_out = function.results.resid / (1 - leverage)
+        # Without a subject of leverage 1 there is no function left to be wrong.
+        left_out = function.results.resid / np.where(1 - leverage < _ROUNDING, np.nan, 1 - leverage)
     return FormFit(function, aicc, float(np.sqrt(np.mean(left_out**2))))

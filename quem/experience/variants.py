@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from quem.experience.averages import average_cells
 from quem.experience.cells import score_cells
 from quem.experience.estimate import estimate_system
-from quem.experience.skill import FORMS, fit, refusal
+from quem.experience.skill import fit, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from quem.experience.averages import Averages
     from quem.experience.cells import Cells
     from quem.experience.estimate import Estimate
+    from quem.experience.ranks import Normalization, Score
     from quem.experience.skill import FormFit, SkillFunction
     from quem.study import Analysis
 
@@ -73,13 +74,9 @@ def vary(
         The headline's.
     settings : Analysis
     """
-    variants = []
-    for estimate in estimates:
-        if found := estimate.calibration:
-            years = found.experience
-            variants.append(
-                Variant("interval", "calibration", estimate.system, years, *found.interval)
-            )
+    kind = settings.interval
+    other = "prediction" if kind == "calibration" else "calibration"
+    variants = [_variant("interval", other, e, other) for e in estimates if e.calibration]
     others = [("form", name, found.function, averages) for name, found in forms.items()]
     others = [o for o in others if o[1] not in ("cubic", function.form.name)]
     if cells is not None:
@@ -87,27 +84,34 @@ def vary(
     for setting, value, fitted, used in others:
         for estimate in estimates:
             system = estimate.system
-            other = estimate_system(system, fitted, used, level=settings.level, at_least=())
-            variants.append(Variant(setting, value, system, other.experience, *other.prediction))
+            changed = estimate_system(system, fitted, used, level=settings.level, at_least=())
+            variants.append(_variant(setting, value, changed, kind))
     return variants
+
+
+def _variant(setting: str, value: str, estimate: Estimate, kind: str) -> Variant:
+    """An estimate with the interval of a kind, as it would be the headline."""
+    years, ends = estimate.headline(kind), estimate.interval(kind)
+    return Variant(setting, value, estimate.system, years, *ends)
 
 
 def _scored(
     cells: Cells, experience: NDArray[np.float64], function: SkillFunction, settings: Analysis
 ) -> Iterator[tuple[str, str, SkillFunction, Averages]]:
     """The skill function over scores made otherwise of the same adjusted ranks."""
-    for setting, score, normalize in (
+    options: list[tuple[str, Score, Normalization]] = [
         ("normalize", "rank", "none"),
         ("normalize", "rank", "expected"),
         ("normalize", "rank", "percentile"),
         ("score", "blom", "none"),
-    ):
+    ]
+    if settings.score == "blom":
+        options = [("score", "rank", "none")]
+    for setting, score, normalize in options:
         if (score, normalize) == (settings.score, settings.normalize):
             continue
-        averages = average_cells(score_cells(cells, score=score, normalize=normalize), experience)  # type: ignore[arg-type]
+        averages = average_cells(score_cells(cells, score=score, normalize=normalize), experience)
         x, y = averages.fitted()
-        form = FORMS["linear"] if score == "blom" and function.form.positive else function.form
-        if refusal(form, x, averages.average[averages.of_kind("system")]):
-            continue
-        value = "blom" if setting == "score" else normalize
-        yield setting, value, fit(form, x, y), averages
+        if not refusal(function.form, x, averages.average[averages.of_kind("system")]):
+            value = score if setting == "score" else normalize
+            yield setting, value, fit(function.form, x, y), averages

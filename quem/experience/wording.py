@@ -11,7 +11,20 @@ if TYPE_CHECKING:
 
     from quem.experience.estimate import Estimate
 
-__all__ = ["INTERVALS", "interval_text", "joined", "number", "p_text", "percent", "statement"]
+__all__ = [
+    "INTERVALS",
+    "SIGNIFICANT",
+    "caveat",
+    "chance",
+    "interval_text",
+    "joined",
+    "number",
+    "p_text",
+    "percent",
+    "statement",
+]
+
+SIGNIFICANT = 0.05
 
 INTERVALS = {
     "prediction": "prediction interval",
@@ -39,6 +52,35 @@ def p_text(p: float) -> str:
     digits = 4 if p < 0.01 else 3 if p < 0.1 else 2  # noqa: PLR2004
     text = f"{p:.{digits}f}"
     return f"p = {text.removeprefix('0')}"
+
+
+def chance(p: float) -> str:
+    """Write a probability as a percentage that is never rounded to certainty."""
+    if p < 0.005:  # noqa: PLR2004  rounds to 0
+        return "<1%"
+    if p > 0.995:  # noqa: PLR2004  rounds to 100
+        return ">99%"
+    return f"{100 * p:.0f}%"
+
+
+def caveat(p_value: float, falling: float) -> str:
+    """Say why an estimate is not to be relied on; empty where experience does matter.
+
+    Parameters
+    ----------
+    p_value : float
+        Of the test over subjects.
+    falling : float
+        The share of the subjects' range over which experience falls with quality.
+    """
+    if falling == 1:
+        return "Experience falls with quality here, so that this number does not measure skill."
+    if not p_value < SIGNIFICANT:
+        return (
+            f"These subjects do not show that experience goes with quality ({p_text(p_value)}), "
+            "so that this number means little."
+        )
+    return ""
 
 
 def percent(share: float) -> str:
@@ -80,4 +122,6 @@ def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> 
         return f"at most {number(estimate.bound)} {unit} ({percent(level)} one-sided)"
     ends = interval_text(estimate.interval(interval))
     value = number(estimate.headline(interval))
+    if estimate.side == "outside":
+        return f"{value} {unit} by the line, which says nothing outside the subjects' range"
     return f"{value} {unit} ({percent(level)} {INTERVALS[interval]} {ends})"

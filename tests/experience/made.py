@@ -152,9 +152,7 @@ def averages_of(x: NDArray[np.float64], y: NDArray[np.float64], *systems: float)
         np.concatenate([y, np.full(m, np.nan)]),
         np.concatenate([x, np.array(systems, dtype=float)]),
         none,
-        none,
-        0,
-        np.nan,
+        np.empty((0, n + m)),
     )
 
 

@@ -180,12 +180,13 @@ def test_sides_by_estimate_alone() -> None:
     assert estimated(np.array([1.0, 4.0, 5.0, 8.0]), steep, 1.1).side == "below"
     assert estimated(x, flat, 2.5).side == "inside"
     falling = np.array([9.0, 8.0, 3.0, 1.0])
-    assert estimated(x, falling, 4.0).side == "below"
-    assert estimated(x, falling, 1.0).side == "above"
+    assert estimated(x, falling, 4.0).side == "outside"
+    assert estimated(x, falling, 1.0).side == "outside"
     bowl = np.array([9.0, 4.0, 1.0, 4.0, 10.0])
     at = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     assert estimated(at, bowl - 1, 5.0, form="quadratic").side == "above"
-    assert estimated(at, -bowl, 6.0, form="quadratic").side == "below"
+    assert estimated(at, -bowl, 6.0, form="quadratic").side == "outside"
+    assert np.isnan(estimated(at, -bowl, 6.0, form="quadratic").bound)
 
 
 def test_rounding_does_not_move_a_system_out_of_the_range() -> None:
@@ -350,4 +351,6 @@ def test_coefficients_and_slopes() -> None:
         step = 1e-6
         rise = (function.predict(at + step) - function.predict(at - step)) / (2 * step)
         assert function.slope_at(at) == pytest.approx(rise, rel=1e-5)
-        assert function.rising == (function.predict(x.max()) > function.predict(x.min()))
+        grid = np.linspace(x.min(), x.max(), 2001)
+        falling = float((np.diff(function.predict(grid)) < 0).mean())
+        assert function.falling_share == pytest.approx(falling, abs=0.01)

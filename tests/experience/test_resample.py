@@ -56,12 +56,19 @@ def test_batched_fits_are_those_of_statsmodels(form: str) -> None:
 
 
 def test_samples_of_fewer_than_three_averages_are_not_valid() -> None:
-    """Two different averages, however often drawn, carry no fit."""
+    """Where three are asked for, two different averages, however often drawn, carry no fit."""
     x = np.array([[1.0, 1.0, 2.0, 5.0]] * 4)
     weights = np.array([[2, 1, 1, 0], [0, 2, 1, 1], [4, 0, 0, 0], [0, 0, 0, 0]], dtype=float)
-    batch = fit_batch(FORMS["linear"], x, np.array([1.0, 2, 3, 4]), weights)
+    years = np.array([1.0, 2, 3, 4])
+    batch = fit_batch(FORMS["linear"], x, years, weights, fewest=3)
     assert batch.valid.tolist() == [False, True, False, False]
     assert np.isnan(batch.predict(np.ones((4, 1)))[[0, 2, 3]]).all()
+    assert fit_batch(FORMS["linear"], x, years, weights).valid.tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def by_loop(

@@ -9,8 +9,8 @@ import numpy as np
 
 from quem.experience.showing.methods import REFERENCES, methods_paragraph
 from quem.experience.showing.sections import sections
-from quem.experience.showing.summary import system_name
-from quem.experience.wording import INTERVALS, interval_text, number, percent
+from quem.experience.showing.summary import equation, system_name
+from quem.experience.wording import INTERVALS, caveat, chance, interval_text, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,10 +86,11 @@ def report_context(found: Findings) -> dict[str, Any]:
         "answers": [_answer(found, estimate) for estimate in found.estimates],
         "interval_name": f"{percent(found.settings.level)} {INTERVALS[found.settings.interval]}",
         "n_systems": len(found.estimates),
-        "equation": found.function.equation(spec.experience_unit),
+        "equation": equation(found),
         "sections": sections(found),
         "methods": methods_paragraph(found),
         "references": REFERENCES,
+        "caveat": caveat(found.p_value, found.function.falling_share),
         "settings": [
             (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
             for key, value in found.settings.model_dump(mode="json").items()
@@ -134,7 +135,7 @@ def _answer(found: Findings, estimate: Estimate) -> Answer:
         value,
         interval,
         detail,
-        [(f"{years:g} {unit}", percent(round(p, 2))) for years, p in estimate.at_least],
+        [(f"{years:g} {unit}", chance(p)) for years, p in estimate.at_least],
         list(_dependences(found, estimate.system)),
     )
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem import __version__
-from quem.experience.wording import joined, number, p_text
+from quem.experience.showing.summary import averaged, data_notes, equation, f_text, system_name
+from quem.experience.wording import caveat, joined, number, p_text, statement
 
 if TYPE_CHECKING:
     from quem.experience.findings import Findings
@@ -29,32 +30,24 @@ def methods_paragraph(found: Findings) -> str:
     ----------
     found : Findings
     """
-    return " ".join(
-        [
-            *_design(found),
-            *_fit(found),
-            *_agreement(found),
-            *_results(found),
-            f"Analyses were done with quem {__version__}.",
-        ]
-    )
+    sentences = [*_design(found), *_fit(found), *_agreement(found), *_results(found)]
+    sentences.append(f"Analyses were done with quem {__version__}.")
+    return " ".join(filter(None, sentences))
 
 
 def _design(found: Findings) -> list[str]:
-    spec = found.study.spec
-    function = found.function
-    names = joined(system.name or system.id for system in spec.systems)
+    spec, function = found.study.spec, found.function
     years = f"{function.y.min():g} to {function.y.max():g} {spec.experience_unit}"
     who = f"{function.n} subjects with {years} of experience"
-    text = [f"Experience was estimated with QUEM (Hayes & Parzen, 1997). Solutions of {who}"]
-    text[0] += f" and of {names} were ranked" if found.estimates else " were ranked"
+    if found.estimates:
+        who += f" and of {joined(system_name(found, e.system) for e in found.estimates)}"
+    text = "Experience was estimated with QUEM (Hayes & Parzen, 1997). "
     if found.cells is None:
-        text[0] += "; average ranks were taken from a published table."
-        return text
+        return [f"{text}Average ranks of solutions of {who}, computed elsewhere, were used."]
     judges, problems = (len(np.unique(codes)) for codes in (found.cells.judge, found.cells.problem))
-    text[0] += (
-        f" by {judges} expert judge{'s' if judges != 1 else ''} on {problems} "
-        f"problem{'s' if problems != 1 else ''}, ties allowed; tied ranks were averaged"
+    text += (
+        f"Solutions of {who} were ranked by {judges} expert judge{'s' if judges != 1 else ''} on "
+        f"{problems} problem{'s' if problems != 1 else ''}, ties allowed; tied ranks were averaged"
     )
     how = {
         "expected": ", and ranks r in groups of n were scaled to r(N + 1)/(n + 1)",
@@ -65,12 +58,11 @@ def _design(found: Findings) -> list[str]:
         how = ", and ranks were turned into Blom's normal scores"
     if found.settings.reference == "humans":
         how += ", and each solution was ranked against those of the subjects only"
-    text[0] += f"{how}."
-    return text
+    notes = joined(data_notes(found))
+    return [f"{text}{how}.", f"{notes[:1].upper()}{notes[1:]}." if notes else ""]
 
 
 def _fit(found: Findings) -> list[str]:
-    unit = found.study.spec.experience_unit
     function = found.function
     form = {
         "linear": "linear least-squares regression",
@@ -80,14 +72,13 @@ def _fit(found: Findings) -> list[str]:
         "cubic": "cubic least-squares regression",
     }[function.form.name]
     chosen = " (chosen by AICc)" if found.settings.form == "auto" else ""
-    f = number(function.f_value, 2)
-    test = f"F({function.form.degree}, {function.df}) = {f}, {p_text(found.p_value)}"
+    test = f"{f_text(function, 2)}, {p_text(found.p_value)}"
     if found.permutation:
         kind = "exact" if found.permutation.exact else "Monte Carlo"
         test += f"; {kind} permutation test of the correlation, {p_text(found.permutation.p)}"
     return [
-        f"The skill function was fitted by {form} of experience on average rank{chosen}: "
-        f"{function.equation(unit)} (R² = {number(function.r_squared, 3)}, residual "
+        f"The skill function was fitted by {form} of experience on {averaged(found)}{chosen}: "
+        f"{equation(found)} (R² = {number(function.r_squared, 3)}, residual "
         f"standard deviation {number(function.residual_sd, 2)}; {test})."
     ]
 
@@ -109,9 +100,6 @@ def _agreement(found: Findings) -> list[str]:
 
 
 def _results(found: Findings) -> list[str]:
-    from quem.experience.showing.summary import system_name
-    from quem.experience.wording import statement
-
     unit = found.study.spec.experience_unit
     told = []
     for estimate in found.estimates:
@@ -119,7 +107,13 @@ def _results(found: Findings) -> list[str]:
             estimate, interval=found.settings.interval, level=found.settings.level, unit=unit
         )
         name = system_name(found, estimate.system)
-        told.append(f"The experience of {name} was estimated at {text}.")
+        fewer = ""
+        if estimate.widened:
+            fewer = f", widened for having been judged on {estimate.n_problems} problems only"
+        at = "" if text.startswith("at ") else "at "
+        told.append(f"The experience of {name} was estimated {at}{text}{fewer}.")
+    if told and (doubtful := caveat(found.p_value, found.function.falling_share)):
+        told.append(doubtful)
     if found.bootstrap and found.estimates:
         told.append(
             f"A bootstrap over judges, problems and subjects ({found.bootstrap.replicates:,} "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.showing.summary import system_name
+from quem.experience.showing.summary import data_notes, f_text, system_name
 from quem.experience.wording import interval_text, number, p_text, percent
 from quem.report.layout import Section, TextTable
 
@@ -68,6 +68,8 @@ def _estimates(found: Findings) -> Section:
         "Calibration interval",
         "One-sided",
     )
+    if not rows:
+        return Section("estimates", "Skill function", [], ("skill-function",), [])
     text = [
         "The prediction interval says where a human peer with that quality would be; the band of "
         "the mean, which the QUEM paper calls the experience interval, says where the mean of all "
@@ -80,10 +82,8 @@ def _estimates(found: Findings) -> Section:
             "the one-sided bound is to be used."
         )
     table = TextTable(f"Estimates with {level} intervals", columns, rows)
-    figures = ("estimate", "skill-function") if rows else ("skill-function",)
-    return Section(
-        "estimates", "Estimates and skill function", text, figures, [table] if rows else []
-    )
+    figures = ("estimate", "skill-function")
+    return Section("estimates", "Estimates and skill function", text, figures, [table])
 
 
 def _solvers(found: Findings) -> Section:
@@ -109,15 +109,14 @@ def _solvers(found: Findings) -> Section:
     unit = found.study.spec.experience_unit
     columns = ("Solver", "Kind", f"Experience ({unit})", "Average rank", "Ranks")
     table = TextTable("Average ranks, best first", columns, rows, words=frozenset({1}))
-    return Section("solvers", "Solvers", [], ("ranks",) if cells else (), [table])
+    notes = "; ".join(data_notes(found))
+    text = [f"{notes[:1].upper()}{notes[1:]}."] if notes else []
+    return Section("solvers", "Solvers", text, ("ranks",) if cells else (), [table])
 
 
 def _experience_matters(found: Findings) -> Section:
     function = found.function
-    text = [
-        f"Over subjects, F({function.form.degree}, {function.df}) = "
-        f"{number(function.f_value, 2)}, {p_text(found.p_value)}."
-    ]
+    text = [f"Over subjects, {f_text(function, 2)}, {p_text(found.p_value)}."]
     if found.permutation:
         kind = "distinct" if found.permutation.exact else "random"
         text[0] += (
@@ -134,7 +133,13 @@ def _experience_matters(found: Findings) -> Section:
             "experience at all it still finds one in 12 to 37% of small studies."
         )
         rows = [
-            (row.term, row.model, f"{row.df}", number(row.f, 3), p_text(row.p).removeprefix("p = "))
+            (
+                row.term,
+                row.model,
+                f"{row.df}",
+                number(row.f, 3),
+                p_text(row.p).removeprefix("p ").removeprefix("= "),
+            )
             for row in found.anova
             if np.isfinite(row.f)
         ]

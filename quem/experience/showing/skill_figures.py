@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from quem.experience.showing.canvas import HALO, MOST_LABELS, colours, one_axes, short
-from quem.experience.showing.summary import system_name
+from quem.experience.showing.summary import equation, system_name
 from quem.experience.wording import number, percent
 from quem.report.drawing import BAND, INK, INNER_BAND, LINE, MUTED, tidy, with_style
 
@@ -30,8 +30,7 @@ def skill_function(found: Findings) -> Figure:
         axes.plot(grid, found.function.predict(grid), color=LINE, linewidth=2)
         _subjects(axes, found)
         _frame(axes, found, grid)
-        unit = found.study.spec.experience_unit
-        axes.set_title(found.function.equation(unit), fontweight="normal")
+        axes.set_title(equation(found), fontweight="normal")
     return figure
 
 

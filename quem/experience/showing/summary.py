@@ -7,14 +7,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.wording import interval_text, number, p_text, percent, statement
+from quem.experience.wording import (
+    caveat,
+    chance,
+    interval_text,
+    joined,
+    number,
+    p_text,
+    statement,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.experience.findings import Findings
+    from quem.experience.skill import SkillFunction
 
-__all__ = ["summary_text", "warnings_text"]
+__all__ = [
+    "averaged",
+    "data_notes",
+    "equation",
+    "f_text",
+    "summary_text",
+    "system_name",
+    "warnings_text",
+]
 
 _WIDTH = 96
 
@@ -62,9 +79,11 @@ def _answer(found: Findings) -> Iterator[str]:
             estimate, interval=found.settings.interval, level=found.settings.level, unit=unit
         )
         yield f"  {name:<{width}}  {told}"
-        least = [f"{years:g} {unit}: {percent(round(p, 2))}" for years, p in estimate.at_least]
+        least = [f"at least {years:g} {unit}: {chance(p)}" for years, p in estimate.at_least]
         if least:
-            yield f"  {'':<{width}}  at least {', at least '.join(least)}"
+            yield f"  {'':<{width}}  {', '.join(least)}"
+    if names and (doubtful := caveat(found.p_value, found.function.falling_share)):
+        yield f"  {doubtful}"
 
 
 def system_name(found: Findings, system: str) -> str:
@@ -73,6 +92,54 @@ def system_name(found: Findings, system: str) -> str:
         if declared.id == system:
             return " ".join(filter(None, [declared.name or declared.id, declared.version]))
     return system
+
+
+def averaged(found: Findings) -> str:
+    """Name what is averaged and fitted: "average rank", or what the settings make of it."""
+    if found.settings.score == "blom":
+        return "average normal score"
+    return {
+        "none": "average rank",
+        "expected": "average expected rank",
+        "percentile": "average percentile",
+    }[found.settings.normalize]
+
+
+def equation(found: Findings) -> str:
+    """Write the skill function out."""
+    return found.function.equation(found.study.spec.experience_unit, averaged(found))
+
+
+def f_text(function: SkillFunction, digits: int) -> str:
+    """Write the F test over subjects: "F(1, 5) = 26.9"."""
+    f = number(function.f_value, digits) if np.isfinite(function.f_value) else "∞ (a perfect fit)"
+    return f"F({function.form.degree}, {function.df}) = {f}"
+
+
+def data_notes(found: Findings) -> list[str]:
+    """Say what a reader must know of the data: failures, withheld solvers, missing ranks."""
+    cells = found.cells
+    if cells is None:
+        return []
+    notes = []
+    failed = np.isneginf(cells.given)
+    if failed.any():
+        solutions = len(
+            np.unique(cells.solver[failed] * len(cells.problems) + cells.problem[failed])
+        )
+        verb = "is" if solutions == 1 else "are"
+        notes.append(f"{_count(solutions, 'solution')} failed and {verb} tied last")
+    withheld = cells.of_kind("withheld")
+    held = [cells.solvers[i] for i in np.unique(cells.solver[withheld[cells.solver]])]
+    if held:
+        verb = "keeps its place" if len(held) == 1 else "keep their places"
+        notes.append(f"the withheld {joined(held)} {verb} in the groups")
+    counted = ~withheld & np.isfinite(found.averages.average)
+    expected = cells.n_groups * int(counted.sum())
+    missing = expected - int(counted[cells.solver].sum())
+    if missing > 0 and cells.block.max(initial=1) == 1:
+        notes.append(f"{missing:,} of {expected:,} solutions have no rank")
+    return notes
 
 
 def _basis(found: Findings) -> Iterator[str]:
@@ -85,13 +152,13 @@ def _basis(found: Findings) -> Iterator[str]:
         data += f", {_count(active[0], 'judge')}, {_count(active[1], 'problem')}, "
         data += _count(int(found.cells.judged().sum()), "rank")
     yield data
+    if notes := data_notes(found):
+        yield "; ".join(notes)
     yield (
-        f"skill function: {function.equation(unit)}  (R² {number(function.r_squared, 2)}, "
+        f"skill function: {equation(found)}  (R² {number(function.r_squared, 2)}, "
         f"residual sd {number(function.residual_sd, 2)})"
     )
-    df = f"F({function.form.degree}, {function.df})"
-    test = f"experience goes with quality: {df} = {number(function.f_value, 1)}, "
-    test += p_text(found.p_value)
+    test = f"experience and quality: {f_text(function, 1)}, {p_text(found.p_value)}"
     if found.permutation:
         of = "distinct" if found.permutation.exact else "random"
         test += f"; permutation {p_text(found.permutation.p)} "
@@ -127,7 +194,7 @@ def _sensitivity(found: Findings) -> Iterator[str]:
             told += "; " if told else ""
             told += f"other settings {interval_text((min(others), max(others)))}"
         if told:
-            of = f"{system_name(found, estimate.system)} " if len(found.estimates) > 1 else ""
+            of = f"{system_name(found, estimate.system)}: " if len(found.estimates) > 1 else ""
             yield f"{of}{told}"
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
+import io
+import logging
 import os
 import sys
 
@@ -15,6 +19,9 @@ from quem.errors import QuemError
 
 __all__ = ["main", "run"]
 
+# What stands for characters that an encoding such as Windows-1252 or ASCII lacks.
+_PLAIN = {"−": "-", "–": "-", "×": "x", "²": "^2", "³": "^3", "√": "sqrt", "∞": "inf", "…": "..."}
+_WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
 
 
@@ -39,7 +46,21 @@ def run() -> None:
     Exits with 0 (warnings included), 1 for a user's mistake, 2 for wrong usage, 3 for a
     bug, 130 when interrupted.
     """
+    codecs.register_error("plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")
+    # Where HOME cannot be written to, matplotlib says so at length and works all the same.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     sys.exit(_exit_code())
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Write what the terminal's encoding lacks in plain characters."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(character, "?") for character in text), error.end
 
 
 def _exit_code() -> int:
@@ -55,7 +76,11 @@ def _exit_code() -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return _INTERRUPTED
-    except Exception:  # noqa: BLE001  whatever it is, it is a bug, and says so
+    except Exception as error:  # noqa: BLE001  whatever else it is, it is a bug, and says so
+        if isinstance(error, OSError) and error.errno in _WRITE_ERRORS:
+            _drop_output()
+            click.echo(f"error: the output cannot be written: {error.strerror}", err=True)
+            return _MISTAKE
         import traceback
 
         traceback.print_exc()
@@ -73,5 +98,10 @@ def _invoke() -> int:
         return end.exit_code
     except BrokenPipeError:
         # The reader of a pipe, such as `head`, has left; that is nobody's mistake.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
     return 0
+
+
+def _drop_output() -> None:
+    """Let nothing be written any more, not even what Python still holds at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

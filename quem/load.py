@@ -28,7 +28,7 @@ _FEWEST_SUBJECTS = 3
 _SAME = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study:
     """A study that can be analysed.
 
@@ -50,6 +50,17 @@ class Study:
     spec: ExperienceStudy
     declared: Declared
     data: Rankings | PrintedAverages
+
+    def __repr__(self) -> str:
+        """One line; the attributes hold the rest."""
+        return f"<Study {self.spec.id}: {len(self.declared.solvers)} solvers, from {self.name}>"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The study file and the files of its rankings."""
+        named = self.spec.rankings.file
+        names = [named] if isinstance(named, str) else [part.file for part in named]
+        return (self.path, *(self.path.parent / name for name in names))
 
     @property
     def rankings(self) -> pd.DataFrame | None:

@@ -87,7 +87,8 @@ def analyze(study: Path, out: Path | None, *, as_json: bool, **settings: Any) ->
     if as_json:
         from quem.report.files import json_text
 
-        click.echo(json_text(result.to_dict()), nl=False)
+        # JSON is UTF-8, whatever the terminal is.
+        click.echo(json_text(result.to_dict()).encode(), nl=False)
         print_warnings(result.warnings)
         return
     from quem.report.files import write_report

@@ -64,14 +64,21 @@ def _people(found: Findings) -> Iterator[Doubt]:
     unranked = [
         solver
         for solver, kind in found.study.declared.solvers.items()
-        if kind != "withheld"
-        and not np.isfinite(found.averages.average[found.averages.solvers.index(solver)])
+        if kind != "withheld" and not np.isfinite(_average(found, solver))
     ]
     if unranked:
         verb = "has" if len(unranked) == 1 else "have"
         yield Doubt(
             "no-ranks", f"{joined(unranked)} {verb} no ranks and {verb} no part in the result"
         )
+    if idle := [
+        solver
+        for solver, kind in found.study.declared.solvers.items()
+        if kind == "withheld" and found.cells and not np.isfinite(_average(found, solver))
+    ]:
+        verb = "is" if len(idle) == 1 else "are"
+        message = f"the withheld {joined(idle)} {verb} not in the rankings, and no gap is theirs"
+        yield Doubt("no-ranks", message)
     n_systems = len(found.averages.of_kind("system"))
     if n_systems == 0:
         message = "no system has ranks; the skill function of the subjects stands alone"
@@ -88,6 +95,10 @@ def _people(found: Findings) -> Iterator[Doubt]:
             "estimated by this analysis"
         )
         yield Doubt("assisted", message)
+
+
+def _average(found: Findings, solver: str) -> float:
+    return float(found.averages.average[found.averages.solvers.index(solver)])
 
 
 def _groups(found: Findings) -> Iterator[Doubt]:
@@ -145,7 +156,8 @@ def _function(found: Findings) -> Iterator[Doubt]:
     if falling == 1:
         message = (
             f"{found.study.spec.experience_unit} of experience fall with quality, so the skill "
-            "function does not measure skill here; were the ranks entered upside down? 1 is the worst"
+            "function does not measure skill here; were the ranks entered upside down (1 is the "
+            "worst)?"
         )
         yield Doubt("falling", message)
     elif falling > 0:
@@ -170,22 +182,22 @@ def _function(found: Findings) -> Iterator[Doubt]:
 
 def _estimate(found: Findings, estimate: Estimate) -> Iterator[Doubt]:
     unit, settings = found.study.spec.experience_unit, found.settings
+    name = found.name_of(estimate.system)
     if estimate.side != "inside":
-        where = {"above": "above", "below": "below", "outside": "outside"}[estimate.side]
         told = {
             "above": "; only the lower bound is to be trusted",
             "below": "; only the upper bound is to be trusted",
             "outside": " on different sides by rank and by estimate; nothing can be said of it",
         }[estimate.side]
         message = (
-            f"{estimate.system} lies {where} the subjects' range (average rank "
+            f"{name} lies {estimate.side} the subjects' range (average rank "
             f"{number(estimate.average_rank, 2)}, {number(estimate.experience)} {unit}){told}"
         )
         yield Doubt("outside-range", message)
     if estimate.experience < 0:
         message = (
-            f"the estimate of {estimate.system} is negative ({number(estimate.experience)} "
-            f"{unit}): worse than any beginner of these subjects"
+            f"the estimate of {name} is negative ({number(estimate.experience)} {unit}): the skill "
+            "function reaches below 0 there, where nobody's experience is"
         )
         yield Doubt("negative-estimate", message)
     if 0 < estimate.n_problems < found.averages.study_problems:
@@ -195,7 +207,7 @@ def _estimate(found: Findings, estimate: Estimate) -> Iterator[Doubt]:
             else "its intervals are not wider for that, since no subject was judged on two problems"
         )
         message = (
-            f"{estimate.system} was judged on {estimate.n_problems} of "
+            f"{name} was judged on {estimate.n_problems} of "
             f"{found.averages.study_problems} problems; {told}"
         )
         yield Doubt("fewer-problems", message)
@@ -203,13 +215,13 @@ def _estimate(found: Findings, estimate: Estimate) -> Iterator[Doubt]:
         if estimate.calibration is None:
             message = (
                 f"the form {found.function.form.name} has no calibration interval; the headline "
-                f"of {estimate.system} has none"
+                f"of {name} has none"
             )
             yield Doubt("no-interval", message)
         elif not estimate.calibration.bounded:
             message = (
-                f"the calibration interval of {estimate.system} is unbounded, since the slope is "
-                f"not significant at {percent(1 - settings.level)}"
+                f"the calibration interval of {name} is unbounded, since the slope is not "
+                f"significant at {percent(1 - settings.level)}"
             )
             yield Doubt("no-interval", message)
 
@@ -225,9 +237,10 @@ def _decisive(found: Findings) -> Iterator[Doubt]:
         for left in (*found.judges, *found.subjects):
             if left.system == estimate.system and abs(left.change) > half:
                 message = (
-                    f"the {left.what} {left.id} decides the answer: without, {left.system} is at "
-                    f"{number(left.estimate)} instead of {number(estimate.experience)} {unit}, "
-                    f"more than the interval's half-width ({number(half)}) away"
+                    f"the {left.what} {left.id} decides the answer: without, "
+                    f"{found.name_of(left.system)} is at {number(left.estimate)} instead of "
+                    f"{number(estimate.experience)} {unit}, more than the interval's half-width "
+                    f"({number(half)}) away"
                 )
                 yield Doubt(f"decisive-{left.what}", message)
 

@@ -73,3 +73,10 @@ class Findings:
     anova: tuple[AnovaRow, ...] | None
     bootstrap: Bootstrap | None
     doubts: tuple[Doubt, ...] = ()
+
+    def name_of(self, solver: str) -> str:
+        """Name a system as the study does, with its version; any other solver by its id."""
+        for system in self.study.spec.systems:
+            if system.id == solver:
+                return " ".join(filter(None, [system.name or system.id, system.version]))
+        return solver

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     from matplotlib.figure import Figure
 
@@ -17,7 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["ExperienceAnalysis"]
 
 
-@dataclass(frozen=True)
+_FIGURES = ("skill-function", "estimate", "sensitivity", "influence", "agreement", "ranks")
+_FILE_NAMES = frozenset(
+    [
+        "report.html",
+        "analysis.json",
+        *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
+        *(f"{stem}.csv" for stem in ("ranks", "averages", "estimates")),
+    ]
+)
+
+
+@dataclass(frozen=True, repr=False)
 class ExperienceAnalysis:
     """How experienced the systems of a study are.
 
@@ -30,31 +42,46 @@ class ExperienceAnalysis:
     findings: Findings
     kind = "experience"
 
+    def __repr__(self) -> str:
+        """One line; `summary` says more."""
+        systems = ", ".join(f"{e.system} {e.experience:.4g}" for e in self.findings.estimates)
+        return f"<ExperienceAnalysis of {self.study.spec.id}: {systems or 'no system'}>"
+
     @property
     def study(self) -> Study:
         """The study that was analysed."""
         return self.findings.study
 
     @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the result was made of: the study file and its rankings."""
+        return self.study.files
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """Every file that a report may consist of."""
+        return _FILE_NAMES
+
+    @property
     def warnings(self) -> tuple[Doubt, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
         return self.findings.doubts
 
-    @cached_property
+    @property
     def estimates(self) -> pd.DataFrame:
         """One row a system: average rank, experience, intervals, bounds."""
         from quem.experience.showing.tables import estimates_table
 
         return estimates_table(self.findings)
 
-    @cached_property
+    @property
     def averages(self) -> pd.DataFrame:
         """One row a solver: kind, experience, average rank, number of ranks."""
         from quem.experience.showing.tables import averages_table
 
         return averages_table(self.findings)
 
-    @cached_property
+    @property
     def ranks(self) -> pd.DataFrame | None:
         """One row a judged solution; None for a study of averages computed elsewhere."""
         return self.findings.cells.to_frame() if self.findings.cells else None
@@ -68,7 +95,8 @@ class ExperienceAnalysis:
     def tables(self) -> dict[str, pd.DataFrame]:
         """Tables by file stem: averages, estimates and, where there are any, ranks."""
         found = {"averages": self.averages, "estimates": self.estimates}
-        return found if self.ranks is None else {"ranks": self.ranks, **found}
+        ranks = self.ranks
+        return found if ranks is None else {"ranks": ranks, **found}
 
     def figures(self) -> dict[str, Figure]:
         """Draw every figure, by file stem."""

@@ -61,14 +61,31 @@ class SkillForm:
         return powers * lower * self.derivative(x)[..., np.newaxis]
 
 
+def _same(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return x
+
+
+def _one(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.ones_like(x)
+
+
+def _half_inverse_root(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(0.5 / np.sqrt(x))
+
+
+def _inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1 / x)
+
+
+# Named functions and no lambdas, so that results can be pickled.
 FORMS = {
     form.name: form
     for form in (
-        SkillForm("linear", lambda x: x, np.ones_like),
-        SkillForm("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x), positive=True, regressor="√({})"),
-        SkillForm("log", np.log, lambda x: 1 / x, positive=True, regressor="ln({})"),
-        SkillForm("quadratic", lambda x: x, np.ones_like, 2),
-        SkillForm("cubic", lambda x: x, np.ones_like, 3),
+        SkillForm("linear", _same, _one),
+        SkillForm("sqrt", np.sqrt, _half_inverse_root, positive=True, regressor="√({})"),
+        SkillForm("log", np.log, _inverse, positive=True, regressor="ln({})"),
+        SkillForm("quadratic", _same, _one, degree=2),
+        SkillForm("cubic", _same, _one, degree=3),
     )
 }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from quem.errors import Mistake, QuemError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -35,7 +35,13 @@ def write_report(result: Result, folder: Path) -> None:
         The folder cannot be written to.
     """
     _refuse_file(folder)
-    write_files(folder, report_files(result))
+    again = (folder / "analysis.json").is_file()
+    files = report_files(result)
+    write_files(folder, files, keep=result.inputs)
+    # What an earlier report left here and this one has not would contradict it.
+    for name in result.file_names - set(files) if again else ():
+        if not _is_one_of(folder / name, result.inputs):
+            (folder / name).unlink(missing_ok=True)
 
 
 def report_files(result: Result) -> dict[str, bytes]:
@@ -76,7 +82,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  JSON holds anything
     return value
 
 
-def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_files(folder: Path, files: Mapping[str, bytes], keep: Iterable[Path] = ()) -> None:
     """Write files so that each is there whole or not at all, in the order given.
 
     Parameters
@@ -85,6 +91,8 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         Made where it is missing.
     files : mapping of str to bytes
         Content by name.
+    keep : iterable of Path
+        Files that must not be replaced.
 
     Raises
     ------
@@ -92,6 +100,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         The folder cannot be written to; what was there before is untouched.
     """
     _refuse_file(folder)
+    _refuse_taken(folder, files, keep)
     parts = {name: folder / f".{name}.{os.getpid()}.part" for name in files}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,6 +115,24 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         for part in parts.values():
             if folder.is_dir():
                 part.unlink(missing_ok=True)
+
+
+def _refuse_taken(folder: Path, names: Iterable[str], keep: Iterable[Path]) -> None:
+    """Nothing of the study may be overwritten, and no folder can be."""
+    mistakes = []
+    for name in names:
+        if _is_one_of(folder / name, keep):
+            message = "belongs to the study and would be overwritten; name another folder"
+            mistakes.append(Mistake(str(folder / name), message=message))
+        elif (folder / name).is_dir():
+            message = "is a folder, where a file of that name is to be written; move it away"
+            mistakes.append(Mistake(str(folder / name), message=message))
+    if mistakes:
+        raise QuemError(mistakes)
+
+
+def _is_one_of(path: Path, others: Iterable[Path]) -> bool:
+    return path.exists() and any(other.exists() and path.samefile(other) for other in others)
 
 
 def _refuse_file(folder: Path) -> None:

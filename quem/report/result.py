@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     from matplotlib.figure import Figure
 
@@ -17,6 +19,14 @@ class Result(Protocol):
     """The result of analysing a study."""
 
     kind: str
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the result was made of."""
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """Every file that a report of this kind may consist of."""
 
     @property
     def warnings(self) -> tuple[Doubt, ...]:

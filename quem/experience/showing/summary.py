@@ -88,10 +88,7 @@ def _answer(found: Findings) -> Iterator[str]:
 
 def system_name(found: Findings, system: str) -> str:
     """Name a system as the study file does, with its version."""
-    for declared in found.study.spec.systems:
-        if declared.id == system:
-            return " ".join(filter(None, [declared.name or declared.id, declared.version]))
-    return system
+    return found.name_of(system)
 
 
 def averaged(found: Findings) -> str:

@@ -1,0 +1,120 @@
+"""The files of a report: whole, the same each time, and never at the cost of other files."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+import quem
+from quem.errors import QuemError
+from quem.report.files import csv_bytes, json_text, write_files, write_report
+
+if TYPE_CHECKING:
+    from quem.experience.result import ExperienceAnalysis
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
+
+
+def analysed(name: str = "study.yaml") -> ExperienceAnalysis:
+    """Analyse a shipped study, with few replicates."""
+    return quem.analyze(quem.load_study(STUDIES / name), bootstrap=100)
+
+
+def test_report_is_complete_and_the_same_each_time(tmp_path: Path) -> None:
+    """Every file that the kind names is there, with the same bytes in two folders."""
+    result = analysed()
+    for folder in ("a", "b"):
+        write_report(result, tmp_path / folder)
+    written = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
+    assert set(written) == result.file_names
+    assert written == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
+    assert json.loads(written["analysis.json"])["study"]["id"] == "p3-1997"
+    assert written["estimates.csv"].startswith(b"system,version,average_rank,")
+
+
+def test_files_of_others_stay(tmp_path: Path) -> None:
+    """A report into a folder that holds other files leaves them as they are."""
+    (tmp_path / "notes.txt").write_text("mine")
+    write_report(analysed(), tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_later_report_removes_what_it_has_not(tmp_path: Path) -> None:
+    """After ranks, a report of averages leaves no ranks of the earlier one beside it."""
+    write_report(analysed(), tmp_path)
+    later = analysed("averages.yaml")
+    write_report(later, tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names < later.file_names
+    assert not {"ranks.csv", "ranks.svg", "agreement.png"} & names
+
+
+def test_a_table_of_the_user_stays_where_there_was_no_report(tmp_path: Path) -> None:
+    """A file with the name of a table that this report has not is not ours to remove."""
+    (tmp_path / "ranks.csv").write_text("mine")
+    write_report(analysed("averages.yaml"), tmp_path)
+    assert (tmp_path / "ranks.csv").read_text() == "mine"
+
+
+def test_the_study_is_never_overwritten(tmp_path: Path) -> None:
+    """A report into the study's own folder does not replace its rankings, also by a link."""
+    shutil.copytree(STUDIES, tmp_path / "study")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "study").iterdir()}
+    result = quem.analyze(quem.load_study(tmp_path / "study" / "averages.yaml"))
+    (tmp_path / "link").symlink_to(tmp_path / "study")
+    for folder in ("study", "link"):
+        with pytest.raises(QuemError, match=r"averages\.csv: belongs to the study"):
+            write_report(result, tmp_path / folder)
+    assert before == {path.name: path.read_bytes() for path in (tmp_path / "study").iterdir()}
+
+
+def test_nothing_is_written_where_one_file_cannot_be(tmp_path: Path) -> None:
+    """A folder in the place of a file is named, and the other files are not written."""
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(QuemError, match=r"report\.html: is a folder"):
+        write_report(analysed(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    """A report cannot go into a file."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(QuemError, match="file: "):
+        write_files(tmp_path / "file", {"a": b""})
+
+
+def test_numbers_have_twelve_significant_digits() -> None:
+    """In JSON and CSV alike; what is not finite is null or empty."""
+    content = {"a": [1 / 3, 2e20 / 3, float("nan"), float("-inf")], "b": (True, None, 7, "x")}
+    assert json.loads(json_text(content)) == {
+        "a": [0.333333333333, 6.66666666667e19, None, None],
+        "b": [True, None, 7, "x"],
+    }
+    table = pd.DataFrame({"a": [1 / 3, float("nan")], "b": ["x,y", "é"]})
+    assert csv_bytes(table) == 'a,b\n0.333333333333,"x,y"\n,é\n'.encode()
+
+
+def test_results_can_be_kept() -> None:
+    """An analysis can be pickled, says itself in one line, and gives its tables as copies."""
+    result = analysed()
+    again = pickle.loads(pickle.dumps(result))  # noqa: S301  our own bytes
+    assert json_text(again.to_dict()) == json_text(result.to_dict())
+    assert repr(result) == "<ExperienceAnalysis of p3-1997: p3 7.228>"
+    assert repr(result.study).startswith("<Study p3-1997: 9 solvers, from ")
+    table = result.estimates
+    table.loc[0, "experience"] = 99.0
+    assert result.estimates["experience"][0] == pytest.approx(7.228, abs=1e-3)
+
+
+def test_notebook_shows_the_answer() -> None:
+    """The output of a notebook's cell holds the answer, a figure and the warnings."""
+    shown = analysed()._repr_html_()
+    assert "7.2 years" in shown
+    assert "<svg" in shown
+    assert "judges-disagree" in shown

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem.experience.analysis import analyze_experience
+from quem.load import Study
 
 if TYPE_CHECKING:
     from quem.experience.result import ExperienceAnalysis
-    from quem.load import Study
 
 __all__ = ["analyze"]
 
@@ -31,5 +31,13 @@ def analyze(study: Study, **settings: Any) -> ExperienceAnalysis:  # noqa: ANN40
     ------
     QuemError
         A setting is wrong, or no skill function can be fitted.
+    TypeError
+        What is given is no study, such as the path of one.
     """
+    if not isinstance(study, Study):
+        message = (
+            f"analyze takes a study and not {type(study).__name__}; "
+            "load it first: quem.analyze(quem.load_study(path))"
+        )
+        raise TypeError(message)
     return _ANALYSES[study.spec.kind](study, **settings)

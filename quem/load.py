@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.rankings import PrintedAverages, Rankings, read_rankings
+from quem.study.document import Document
 from quem.study.reading import draft_study
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.study import Declared, ExperienceStudy
+    from quem.study.document import Loc
     from quem.study.reading import StudyFile
 
 __all__ = ["Study", "load_study"]
@@ -43,6 +45,8 @@ class Study:
     declared : Declared
         Its ids.
     data : Rankings or PrintedAverages
+    document : Document
+        The study file with its lines and columns; empty for a study made in Python.
     """
 
     path: Path
@@ -50,6 +54,11 @@ class Study:
     spec: ExperienceStudy
     declared: Declared
     data: Rankings | PrintedAverages
+    document: Document = field(default=Document("", None, {}, {}), compare=False)
+
+    def mistake(self, loc: Loc, message: str) -> Mistake:
+        """Describe what is wrong at a place of the study file, as `Document.mistake` does."""
+        return replace(self.document.mistake(loc, message), path=self.name)
 
     def __repr__(self) -> str:
         """One line; the attributes hold the rest."""
@@ -97,7 +106,7 @@ def load_study(path: str | os.PathLike[str]) -> Study:
         mistakes += _unfit(draft, data)
     if mistakes or draft.spec is None or data is None:
         raise QuemError(dict.fromkeys(mistakes))
-    return Study(Path(path), draft.name, draft.spec, draft.declared, data)
+    return Study(Path(path), draft.name, draft.spec, draft.declared, data, draft.document)
 
 
 def _unfit(draft: StudyFile, data: Rankings | PrintedAverages) -> list[Mistake]:

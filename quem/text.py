@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import codecs
+import stat
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["nearest", "read_text"]
+__all__ = ["closest", "nearest", "percent_hint", "read_text", "shown"]
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# How zipped workbooks (.xlsx, .ods) and old ones (.xls) begin.
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_LONGEST_SHOWN = 60
+_LEAST_PERCENT, _ALL = 50, 100
 
 
 def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
@@ -40,15 +46,10 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
     QuemError
         The file is missing, a folder, unreadable, or no text.
     """
-    try:
-        raw = path.read_bytes()
-    except IsADirectoryError:
-        raise _refusal(name, f"is a folder; name the {what} inside it") from None
-    except FileNotFoundError:
-        raise _refusal(name, f"there is no such file; check the name of the {what}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _refusal(name, f"cannot be read: {reason}") from None
+    raw = _bytes(path, name, what)
+    if raw.startswith(_WORKBOOKS):
+        form = "CSV" if legacy else "plain text"
+        raise _refusal(name, f"is an Excel or OpenDocument workbook; save the {what} as {form}")
     encoding = _encoding(raw)
     try:
         text = raw.decode(encoding)
@@ -58,29 +59,72 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
             line = raw.count(b"\n", 0, error.start) + 1
             message = f"is not {encoding.upper()} text; save the {what} as UTF-8"
             raise QuemError([Mistake(name, line, message=message)]) from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     if "\0" in text:
-        raise _refusal(name, f"holds binary data; the {what} has to be a text file")
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+        line = text.count("\n", 0, text.index("\0")) + 1
+        message = f"holds binary data; the {what} has to be a text file"
+        raise QuemError([Mistake(name, line, message=message)])
+    return text
 
 
-def nearest(word: str, known: list[str] | tuple[str, ...]) -> str:
+def shown(word: str) -> str:
+    """Quote what the user wrote for a message, cut to a length that fits in it."""
+    return repr(word[:_LONGEST_SHOWN])
+
+
+def percent_hint(value: float) -> str:
+    """Say how a share is written that was given in percent: "; 95 percent is written 0.95"."""
+    if not _LEAST_PERCENT <= value < _ALL:
+        return ""
+    return f"; {value:g} percent is written {value / _ALL:g}"
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """Give the known word that `word` was probably meant to be, or nothing.
+
+    Parameters
+    ----------
+    word : str
+    known : iterable of str
+    """
+    from difflib import get_close_matches
+
+    folded = {candidate.casefold(): candidate for candidate in reversed(list(known))}
+    close = get_close_matches(word.casefold()[:80], list(folded), n=1, cutoff=0.6)
+    return folded[close[0]] if close else ""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
     """Name the known word that `word` was probably meant to be: "; did you mean X?".
 
     Parameters
     ----------
     word : str
-    known : sequence of str
+    known : iterable of str
 
     Returns
     -------
     str
         Empty where nothing is near.
     """
-    from difflib import get_close_matches
+    found = closest(word, known)
+    return f"; did you mean {found}?" if found else ""
 
-    folded = {candidate.casefold(): candidate for candidate in reversed(known)}
-    close = get_close_matches(word.casefold()[:80], list(folded), n=1, cutoff=0.6)
-    return f"; did you mean {folded[close[0]]}?" if close else ""
+
+def _bytes(path: Path, name: str, what: str) -> bytes:
+    """The content of a regular file; another, such as a pipe, might never end."""
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+            raise _refusal(name, f"is no regular file; save the {what} as one")
+        return path.read_bytes()
+    except IsADirectoryError:
+        raise _refusal(name, f"is a folder; name the {what} inside it") from None
+    except FileNotFoundError:
+        raise _refusal(name, f"there is no such file; check the name of the {what}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _refusal(name, f"cannot be read: {reason}") from None
 
 
 def _encoding(raw: bytes) -> str:

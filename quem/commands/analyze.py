@@ -10,32 +10,39 @@ import click
 
 __all__ = ["analyze"]
 
-_ALL = 100
-
 
 def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
     if value is not None and not 0 < value < 1:
-        hint = f"; {value:g} percent is written {value / _ALL:g}" if 1 < value < _ALL else ""
-        message = f"{value:g} is not between 0 and 1{hint}"
+        from quem.text import percent_hint
+
+        message = f"{value:g} is not between 0 and 1{percent_hint(value)}"
         raise click.BadParameter(message)
     return value
 
 
-def _finite(
+def _years(
     _: click.Context, __: click.Parameter, values: tuple[float, ...]
 ) -> tuple[float, ...] | None:
     for value in values:
-        if not isfinite(value):
-            message = f"{value:g} is not a finite number"
+        if not (isfinite(value) and value >= 0):
+            message = f"{value:g} is not a finite number, 0 or more"
             raise click.BadParameter(message)
     return values or None
+
+
+def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
+    if value == "":
+        message = "is empty; name a folder"
+        raise click.BadParameter(message)
+    return None if value is None else Path(value)
 
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
+    callback=_folder,
     help="Folder for the report.  [default: STUDY's name with -report, beside it]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON; write nothing.")
@@ -63,7 +70,7 @@ def _finite(
     "--at-least",
     multiple=True,
     type=float,
-    callback=_finite,
+    callback=_years,
     help="Years for which to report the chance of at least so many; may be repeated.",
 )
 @click.option("--bootstrap", type=click.IntRange(0, 10_000_000), help="Bootstrap replicates.")
@@ -79,6 +86,9 @@ def analyze(study: Path, out: Path | None, *, as_json: bool, **settings: Any) ->
     Prints a summary, and writes report.html, figures, tables and analysis.json. Options
     replace the settings of the study file.
     """
+    if as_json and out is not None:
+        message = "--json writes nothing, so it takes no --out; leave one of them out"
+        raise click.UsageError(message)
     from quem.commands.output import print_warnings
     from quem.kinds import analyze as analyze_study
     from quem.load import load_study

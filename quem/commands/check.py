@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from quem.load import Study
 
 __all__ = ["check"]
 
@@ -20,8 +24,29 @@ def check(study: Path) -> None:
     from quem.kinds import analyze
     from quem.load import load_study
 
-    result = analyze(load_study(study), bootstrap=0, permutations=0)
+    loaded = load_study(study)
+    result = analyze(loaded, bootstrap=0, permutations=0)
     count = len(result.warnings)
     told = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
     click.echo(f"{study}: no mistakes, {told}")
+    click.echo(f"read: {_contents(loaded)}")
     print_warnings(result.warnings)
+
+
+def _contents(study: Study) -> str:
+    """Count what was read."""
+    from quem.rankings import Rankings
+
+    kinds = list(study.declared.solvers.values())
+    counts = {
+        "subject": kinds.count("subject"),
+        "system": kinds.count("system"),
+        "judge": len(study.declared.judges),
+        "problem": len(study.declared.problems),
+    }
+    if isinstance(study.data, Rankings):
+        counts["judge"] = len(study.data.judges)
+        counts["rank"] = int((study.data.rank >= 0).sum())
+    else:
+        counts["average rank"] = int((study.data.average >= 0).sum())
+    return ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)

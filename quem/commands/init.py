@@ -16,6 +16,8 @@ def init(folder: Path) -> None:
 
     Existing files are never overwritten.
     """
+    import shlex
+
     from quem.errors import Mistake, QuemError
     from quem.report.files import write_files
     from quem.resources import resource
@@ -28,4 +30,4 @@ def init(folder: Path) -> None:
     write_files(folder, {source.name: source.read_bytes() for source in sources})
     for source in sources:
         click.echo(f"wrote {folder / source.name}", err=True)
-    click.echo(f"Next: quem analyze {folder / 'study.yaml'}", err=True)
+    click.echo(f"Next: quem analyze {shlex.quote(str(folder / 'study.yaml'))}", err=True)

@@ -22,6 +22,8 @@ from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusa
 from quem.experience.variants import vary
 from quem.rankings import PrintedAverages
 from quem.study import Analysis
+from quem.study.document import dotted
+from quem.study.schema import complaints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +62,7 @@ def _findings(
     forms = compare_forms(x, y, x_systems)
     name = choose_form(forms) if settings.form == "auto" else settings.form
     if message := refusal(FORMS[name], x, x_systems):
-        raise QuemError([Mistake(study.name, key="analysis.form", message=message)])
+        raise QuemError([_wrong_setting(study, settings, "form", message)])
     function = forms[name].function if name in forms else fit(FORMS[name], x, y)
     level, seed = settings.level, settings.seed
     estimates = [
@@ -111,12 +113,15 @@ def _settings(study: Study, changed: dict[str, Any]) -> Analysis:
     try:
         return Analysis.model_validate({**study.spec.analysis.model_dump(), **wanted})
     except ValidationError as error:
-        mistakes = []
-        for detail in error.errors(include_url=False):
-            key = ".".join(["analysis", *map(str, detail["loc"])])
-            message = detail["msg"].removeprefix("Value error, ")
-            mistakes.append(Mistake(study.name, key=key, message=message))
-    raise QuemError(mistakes)
+        found = complaints(error, Analysis, wanted, what="setting")
+    raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in found)
+
+
+def _wrong_setting(study: Study, settings: Analysis, key: str, message: str) -> Mistake:
+    """A setting that does not suit the study: in the study file, or as the caller gave it."""
+    if getattr(settings, key) != getattr(study.spec.analysis, key):
+        return Mistake("", key=key, message=message)
+    return study.mistake(("analysis", key), message)
 
 
 def _experience(study: Study) -> NDArray[np.float64]:
@@ -133,12 +138,9 @@ def _printed(data: PrintedAverages, study: Study, experience: NDArray[np.float64
 def _refuse_for_averages(study: Study, settings: Analysis) -> None:
     """Scores other than the printed ones need the ranks."""
     plain = Analysis()
+    message = "needs the ranks, and this study has only their averages; leave it out"
     mistakes = [
-        Mistake(
-            study.name,
-            key=f"analysis.{key}",
-            message="needs the ranks, and this study has only their averages; leave it out",
-        )
+        _wrong_setting(study, settings, key, message)
         for key in ("score", "normalize", "reference")
         if getattr(settings, key) != getattr(plain, key)
     ]
@@ -157,4 +159,4 @@ def _refuse_flat(study: Study, x: NDArray[np.float64], y: NDArray[np.float64]) -
             f"all subjects have the same {same}, so no line can be fitted; "
             "check the ranks, or add judges and problems"
         )
-        raise QuemError([Mistake(study.name, key="rankings", message=message)])
+        raise QuemError([study.mistake(("rankings",), message)])

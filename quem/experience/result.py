@@ -116,8 +116,8 @@ class ExperienceAnalysis:
 
         return estimate(self.findings)
 
-    def plot_sensitivity(self) -> Figure:
-        """Draw the estimate without each judge, subject and problem, and by other settings."""
+    def plot_sensitivity(self) -> Figure | None:
+        """Draw the estimates without each judge, subject and problem; None without a system."""
         from quem.experience.showing.influence_figures import sensitivity
 
         return sensitivity(self.findings)

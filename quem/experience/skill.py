@@ -201,6 +201,8 @@ def refusal(form: SkillForm, x: NDArray[np.float64], x_needed: NDArray[np.float6
         return f"a {form.name} skill function needs {form.n_coefficients} different average ranks"
     if form.positive and min(x.min(), x_needed.min(initial=np.inf)) <= 0:
         return f"the form {form.name} is not defined for averages of 0 or less"
+    if np.linalg.matrix_rank(form.design(x)) < form.n_coefficients:
+        return f"the average ranks are spread too unevenly for a {form.name} skill function"
     return ""
 
 

@@ -77,8 +77,9 @@ def read_averages(
     # One judge and one problem without a name: the same checks as of any ranks.
     shared = Column(np.zeros(len(solver.codes), dtype=np.int64), [""])
     columns = {"judge": shared, "problem": shared, "solver": solver, "rank": average}
-    alone = Declared(("",), ("",), declared.solvers)
-    rankings, mistakes = assemble([Entries(name, columns, place)], alone)
+    alone = Declared(("",), ("",), declared.solvers, broken=declared.broken & {"solver"})
+    titles = {"rank": "average_rank"}
+    rankings, mistakes = assemble([Entries(name, columns, place, titles=titles)], alone)
     values = np.full(len(rankings.solvers), np.nan)
     values[rankings.solver] = rankings.rank
     return PrintedAverages(rankings.solvers, values, doubts), mistakes

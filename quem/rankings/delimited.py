@@ -22,7 +22,7 @@ from quem.errors import Mistake, QuemError
 from quem.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,6 +31,7 @@ __all__ = ["Column", "Delimited", "column_of", "read_delimited"]
 
 _DELIMITERS = "\t;,|"
 _UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
+_HEAD = 4096
 _CONTENT = re.compile(r"[^\s\t;,|]")
 
 
@@ -118,7 +119,8 @@ def read_delimited(
     Raises
     ------
     QuemError
-        The file is missing, no text, empty, or some line has more cells than the header.
+        The file is missing, no text, empty, begins with a title, or some line has more cells
+        than the header.
     """
     text = read_text(path, name, what=what, legacy=True)
     start, delimiter = _beginning(text)
@@ -129,6 +131,7 @@ def read_delimited(
     header: list[list[str]] = []
     header_lines: list[int] = []
     try:
+        _refuse_title(csv.reader(_lines(text, start), delimiter=delimiter), name, above + 1)
         while not header or len(header) < header_rows(header[0]):
             header_lines.append(above + reader.line_num + 1)
             header.append([cell.strip() for cell in next(reader, [])])
@@ -174,7 +177,23 @@ def _beginning(text: str) -> tuple[int, str]:
         given = line[4:5] or ","
         start = _content(text, start + len(line))
         line = text[start:].split("\n", 1)[0]
-    return start, given if given and given in _DELIMITERS else max(_DELIMITERS, key=line.count)
+    if given and given in _DELIMITERS:
+        return start, given
+    # A line without any is a title; then the lines below tell.
+    head = text[start : start + _HEAD]
+    return start, max(_DELIMITERS, key=lambda mark: (line.count(mark), head.count(mark)))
+
+
+def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
+    """A header of one cell above a line of several is a title."""
+    filled = (row for row in rows if any(cell.strip() for cell in row))
+    first, second = ([*islice(filled, 2), [], []])[:2]
+    if not any(cell.strip() for cell in first[1:]) and any(cell.strip() for cell in second[1:]):
+        message = (
+            "the first line has fewer cells than those below; is it a title? remove what "
+            "stands above the header"
+        )
+        raise QuemError([Mistake(name, line, message=message)])
 
 
 def _content(text: str, start: int) -> int:
@@ -233,8 +252,10 @@ def _uneven_columns(
     rows, mistakes = [], []
     reader = csv.reader(_lines(body), delimiter=delimiter)
     line = first_line
+    n_filled = 0
     for row in reader:
         cells = [cell.strip() for cell in row]
+        n_filled += any(cells)
         if any(cells[width:]):
             message = (
                 f"this line has {len(row)} cells, the header {width}; "
@@ -243,6 +264,12 @@ def _uneven_columns(
             mistakes.append(Mistake(name, line, width + 1, message=message))
         rows.append([*cells, *[""] * width][:width])
         line = first_line + reader.line_num
+    if len(mistakes) == n_filled > 1:
+        message = (
+            f"the header has fewer cells ({width}) than every line below it; is it a title? "
+            "or else quote the cells that hold the separator, also as a decimal comma"
+        )
+        raise QuemError([Mistake(name, first_line - 1, message=message)])
     if mistakes:
         raise QuemError(mistakes)
     return [column_of(list(column)) for column in zip(*rows, strict=True)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from quem.errors import Doubt, Mistake
 from quem.rankings.delimited import Column, column_of
-from quem.text import nearest
+from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,16 +41,29 @@ class Entries:
         By the names in `FIELDS`; judge, problem, solver and rank at least.
     place : callable
         From row and field to line and column.
+    doubts : tuple of Doubt
+    mistakes : tuple of Mistake
+        What is wrong with the file as a whole.
+    titles : dict of str to str
+        What the file calls a column, where it is not the name in `FIELDS`.
     """
 
     name: str
     columns: dict[str, Column]
     place: Callable[[int, str], tuple[int, int]]
-    doubts: tuple[Doubt, ...] = field(default=())
+    doubts: tuple[Doubt, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+    titles: dict[str, str] = field(default_factory=dict)
 
     def mistake(self, row: int, field_name: str, message: str) -> Mistake:
         """Describe what is wrong with one cell."""
-        return Mistake(self.name, *self.place(row, field_name), field_name, message)
+        title = self.titles.get(field_name, field_name)
+        return Mistake(self.name, *self.place(row, field_name), title, message)
+
+    def more_lines(self, rows: NDArray[np.int64], field_name: str) -> str:
+        """Say on how many lines besides the first the cells of these rows stand."""
+        more = len({self.place(row, field_name)[0] for row in rows.tolist()}) - 1
+        return f" (and on {more} more line{'' if more == 1 else 's'})" if more else ""
 
 
 @dataclass
@@ -88,16 +101,46 @@ def part_of(entries: Entries, known: dict[str, tuple[str, ...]], mistakes: list[
     empty = np.ones(n_rows, dtype=bool)
     for column in columns.values():
         empty &= _lookup(column, [not value for value in column.values], dtype=np.bool_)
+    mistakes += entries.mistakes
+    if empty.all():
+        message = "holds no ranks below the header; write a line a rank"
+        mistakes.append(Mistake(entries.name, message=message))
+    empty |= _incomplete(entries, empty, known, mistakes)
     row: Sequence[int] | NDArray[np.int64] = range(n_rows)
     if empty.any():
         row = kept = np.flatnonzero(~empty)
         columns = {name: Column(c.codes[kept], c.values) for name, c in columns.items()}
-    inner = Entries(entries.name, columns, lambda r, f: entries.place(int(row[r]), f))
+    inner = replace(entries, columns=columns, place=lambda r, f: entries.place(int(row[r]), f))
 
     ids = {name: _ids(inner, name, known[name], mistakes) for name in known}
     block, occasion = (_positions(inner, name, mistakes) for name in ("block", "occasion"))
     rank, failed = _ranks(inner, mistakes)
     return Part(inner, row, **ids, block=block, occasion=occasion, rank=rank, failed=failed)
+
+
+def _incomplete(
+    entries: Entries,
+    empty: NDArray[np.bool_],
+    known: dict[str, tuple[str, ...]],
+    mistakes: list[Mistake],
+) -> NDArray[np.bool_]:
+    """The rows that lack an id; each set of lacking ids is a mistake, named once."""
+    lacking = np.zeros(len(empty), dtype=np.int64)
+    for bit, (name, ids) in enumerate(known.items()):
+        column = entries.columns[name]
+        blank = [not word and word not in ids for word in column.values]
+        if any(blank):
+            lacking |= _lookup(column, blank, np.bool_).astype(np.int64) << bit
+    lacking[empty] = 0
+    for pattern in np.unique(lacking[lacking > 0]).tolist():
+        names = [name for bit, name in enumerate(known) if pattern >> bit & 1]
+        rows = np.flatnonzero(lacking == pattern)
+        others = f", as is the {' and the '.join(names[1:])}" if names[1:] else ""
+        remedy = "complete the line or remove it" if others else f"name the {names[0]}"
+        more = entries.more_lines(rows, names[0])
+        message = f"is empty{others}; {remedy}{more}"
+        mistakes.append(entries.mistake(int(rows[0]), names[0], message))
+    return lacking > 0
 
 
 def _lookup(column: Column, values: Sequence[object], dtype: type[Scalar]) -> NDArray[Scalar]:
@@ -120,12 +163,9 @@ def _ids(
         if word in index:
             continue
         rows = column.rows_of(code)
-        more = f" (and on {len(rows) - 1} more lines)" if len(rows) > 1 else ""
-        if word:
-            hint = nearest(word, known) or f"; add it to the {name}s of the study"
-            message = f"the study has no {name} {word!r}{hint}{more}"
-        else:
-            message = f"is empty; name the {name}{more}"
+        hint = nearest(word, known) or f"; add it to the {name}s of the study"
+        more = entries.more_lines(rows, name)
+        message = f"the study has no {name} {shown(word)}{hint}{more}"
         mistakes.append(entries.mistake(int(rows[0]), name, message))
     return _lookup(column, [index.get(word, 0) for word in column.values], np.int64)
 
@@ -138,7 +178,7 @@ def _positions(entries: Entries, name: str, mistakes: list[Mistake]) -> NDArray[
         good = not word or _POSITION.fullmatch(word) is not None
         numbers.append(int(word) if word and good else 1)
         if not good and len(rows := column.rows_of(code)):
-            message = f"{word[:60]!r} is no whole number from 1"
+            message = f"{shown(word)} is no whole number from 1"
             mistakes.append(entries.mistake(int(rows[0]), name, message))
     return _lookup(column, numbers, np.int64)
 
@@ -174,17 +214,22 @@ def _number(word: str) -> float | None:
     if not _NUMBER.fullmatch(word):
         return None
     number = float(word.replace(",", "."))
-    return number if abs(number) <= _LARGEST_RANK else None
+    return number if 0 <= number <= _LARGEST_RANK else None
 
 
 def _no_rank(word: str) -> str:
+    if word.startswith("-") and _NUMBER.fullmatch(word):
+        return (
+            f"{shown(word)} is less than 0, and 1 is the worst; leave the cell empty for a "
+            "missing rank, or write failed"
+        )
     if _NUMBER.fullmatch(word):
-        return f"{word[:60]!r} is too large for a rank; the worst solution has rank 1"
-    return f"{word[:60]!r} is no number; write a rank such as 3, or leave the cell empty"
+        return f"{shown(word)} is too large for a rank; the worst solution has rank 1"
+    return f"{shown(word)} is no number; write a rank such as 3, or leave the cell empty"
 
 
 def _no_reason(word: str) -> str:
-    return f"{word[:60]!r} is not one of absent, failed"
+    return f"{shown(word)} is not one of absent, failed"
 
 
 def _contradicted(word: str) -> str:
@@ -206,4 +251,4 @@ def _complain(
     ]
     if len(rows) > MOST_OF_A_KIND:
         more = f"and {len(rows) - MOST_OF_A_KIND} more cells like these"
-        mistakes.append(Mistake(entries.name, key=name, message=more))
+        mistakes.append(Mistake(entries.name, key=entries.titles.get(name, name), message=more))

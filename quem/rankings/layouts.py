@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from quem.errors import Doubt, Mistake, QuemError
 from quem.rankings.delimited import Column, Delimited, column_of, read_delimited
 from quem.rankings.entries import FIELDS, Entries
-from quem.text import nearest
+from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from quem.study import Declared
 
 __all__ = ["named_columns", "read_long", "read_wide"]
+
+
+Heads = dict[int, tuple[str, str]]
+
+_REQUIRED = ("judge", "problem", "solver", "rank")
+_WIDE_LINK = "if each solver has a row of its own, write from: wide"
 
 
 def read_long(path: Path, name: str) -> Entries:
@@ -33,7 +39,10 @@ def read_long(path: Path, name: str) -> Entries:
         The file cannot be read, or a column is missing.
     """
     table = read_delimited(path, name, what="rankings")
-    at, doubts = named_columns(table, FIELDS, required=("judge", "problem", "solver", "rank"))
+    if len(_fields(table.header[0]) & set(_REQUIRED)) <= 1:
+        message = f"the header has to name {', '.join(_REQUIRED)}; {_WIDE_LINK}"
+        raise QuemError([Mistake(name, table.header_lines[0], message=message)])
+    at, doubts = named_columns(table, FIELDS, required=_REQUIRED)
     lines: list[int] = []
 
     def place(row: int, field: str) -> tuple[int, int]:
@@ -42,6 +51,14 @@ def read_long(path: Path, name: str) -> Entries:
         return lines[row], at.get(field, 0) + 1
 
     return Entries(name, {field: table.columns[i] for field, i in at.items()}, place, doubts)
+
+
+def _fields(header: list[str]) -> set[str]:
+    return {_field(cell) for cell in header}
+
+
+def _field(cell: str) -> str:
+    return cell.casefold().replace(" ", "_")
 
 
 def named_columns(
@@ -74,9 +91,9 @@ def named_columns(
     unknown = []
     line = table.header_lines[0]
     for index, cell in enumerate(table.header[0]):
-        field = cell.casefold().replace(" ", "_")
+        field = _field(cell)
         if field in at:
-            message = f"the column {cell!r} stands twice; keep one of them"
+            message = f"the column {shown(cell)} stands twice; keep one of them"
             mistakes.append(Mistake(table.name, line, index + 1, field, message))
         elif field in fields:
             at[field] = index
@@ -94,7 +111,7 @@ def named_columns(
     for cell in unknown:
         hint = nearest(cell, fields)
         doubts.append(
-            Doubt("ignored-column", f"{table.name}: the column {cell!r} is not read{hint}")
+            Doubt("ignored-column", f"{table.name}: the column {shown(cell)} is not read{hint}")
         )
     return at, tuple(doubts)
 
@@ -118,6 +135,7 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
         The file cannot be read.
     """
     table = read_delimited(path, name, what="rankings", header_rows=_wide_header_rows)
+    _refuse_other_header(table, declared)
     one_row = len(table.header) == 1
     heads, doubts = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
     if not heads:
@@ -126,9 +144,10 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
 
     lines = table.lines()
     solvers = table.columns[0]
-    n_rows = len(solvers.codes)
+    rows, mistakes = _first_rows(table, lines)
+    mistakes += _first_heads(table, heads)
     at, solver, judge, problem, rank = [], [], [], [], []
-    for row in range(n_rows):
+    for row in rows:
         for index, (judge_id, problem_id) in heads.items():
             cell = table.columns[index].text(row)
             if not cell and not solvers.text(row):
@@ -151,14 +170,54 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
             return table.header_lines[0 if field == "judge" else -1], column
         return line, 1 if field == "solver" else column
 
-    return Entries(name, columns, place, doubts)
+    return Entries(name, columns, place, doubts, tuple(mistakes))
+
+
+def _refuse_other_header(table: Delimited, declared: Declared) -> None:
+    """A long table, or a table whose second row ranks and names no problems."""
+    message = ""
+    if set(_REQUIRED) <= _fields(table.header[0]):
+        message = "this is a long table, with a line a rank; write from: long in the study file"
+    elif not declared.solvers.keys().isdisjoint(table.header[-1][:1]):
+        message = (
+            "a second header row has to name the problems below the judges; or name both in "
+            "one row, as in J1:P1"
+        )
+    if message:
+        raise QuemError([Mistake(table.name, table.header_lines[-1], message=message)])
+
+
+def _first_rows(table: Delimited, lines: list[int]) -> tuple[list[int], list[Mistake]]:
+    """The rows of different solvers; a solver's second row is a mistake."""
+    first: dict[str, int] = {}
+    rows, mistakes = [], []
+    for row in range(len(table.columns[0].codes)):
+        solver = table.columns[0].text(row)
+        if solver and solver in first:
+            message = f"{solver[:60]} is already on line {lines[first[solver]]}; keep one of them"
+            mistakes.append(Mistake(table.name, lines[row], 1, "solver", message))
+        else:
+            first[solver] = row
+            rows.append(row)
+    return rows, mistakes
+
+
+def _first_heads(table: Delimited, heads: Heads) -> list[Mistake]:
+    """Leave one column a judge and problem; the others are mistakes."""
+    first: dict[tuple[str, str], int] = {}
+    mistakes = []
+    for index, head in list(heads.items()):
+        if head in first:
+            message = f"{':'.join(head)[:60]} is already in column {first[head] + 1}; keep one"
+            line = table.header_lines[-1]
+            mistakes.append(Mistake(table.name, line, index + 1, "problem", message))
+            del heads[index]
+        first.setdefault(head, index)
+    return mistakes
 
 
 def _wide_header_rows(first: list[str]) -> int:
     return 1 if any(":" in cell for cell in first[1:]) else 2
-
-
-Heads = dict[int, tuple[str, str]]
 
 
 def _one_row_heads(table: Delimited) -> tuple[Heads, tuple[Doubt, ...]]:
@@ -174,7 +233,7 @@ def _one_row_heads(table: Delimited) -> tuple[Heads, tuple[Doubt, ...]]:
 
 
 def _ignored(table: Delimited, cell: str, reason: str) -> Doubt:
-    message = f"{table.name}: the column {cell!r} {reason} and is not read"
+    message = f"{table.name}: the column {shown(cell)} {reason} and is not read"
     return Doubt("ignored-column", message)
 
 

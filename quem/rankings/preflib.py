@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from quem.errors import Mistake, QuemError
 from quem.rankings.delimited import column_of
 from quem.rankings.entries import Entries
-from quem.text import nearest, read_text
+from quem.text import nearest, read_text, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from quem.study.declared import Declared
 
 __all__ = ["read_preflib"]
 
@@ -25,7 +27,7 @@ Order = tuple[int, int, list[list[str]]]
 
 
 def read_preflib(
-    path: Path, name: str, problem: str, judges: tuple[str, ...], solvers: tuple[str, ...]
+    path: Path, name: str, problem: str, judges: tuple[str, ...], declared: Declared
 ) -> tuple[Entries, int]:
     """Read one PrefLib file (.soc, .soi, .toc or .toi).
 
@@ -41,8 +43,8 @@ def read_preflib(
         The problem that the orders are for.
     judges : tuple of str
         The study's judges; where it has none they are J1, J2, ...
-    solvers : tuple of str
-        The study's solvers, whom the file's alternative names have to name.
+    declared : Declared
+        Its solvers are whom the file's alternative names have to name.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def read_preflib(
         content = line.strip()
         if alternative := _NAME.match(content):
             solver = alternative[2].strip()
-            mistakes += _misnamed(name, number, solver, names, solvers)
+            mistakes += _misnamed(name, number, solver, names, declared)
             names[alternative[1]] = solver
         elif order := _ORDER.fullmatch(content):
             groups, message = _groups(order[2], names)
@@ -96,11 +98,11 @@ def _miscounted(name: str, orders: list[Order], judges: tuple[str, ...]) -> list
 
 
 def _misnamed(
-    name: str, number: int, solver: str, names: dict[str, str], solvers: tuple[str, ...]
+    name: str, number: int, solver: str, names: dict[str, str], declared: Declared
 ) -> list[Mistake]:
-    if solver not in solvers:
-        hint = nearest(solver, solvers) or "; name each alternative by the id of its solver"
-        message = f"the study has no solver {solver!r}{hint}"
+    if solver not in declared.solvers and "solver" not in declared.broken:
+        hint = nearest(solver, declared.solvers) or "; name each alternative by its solver's id"
+        message = f"the study has no solver {shown(solver)}{hint}"
         return [Mistake(name, number, key="solver", message=message)]
     for other, taken in names.items():
         if taken == solver:

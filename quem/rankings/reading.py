@@ -9,11 +9,12 @@ from quem.rankings.averages import PrintedAverages, read_averages
 from quem.rankings.layouts import read_long, read_wide
 from quem.rankings.preflib import read_preflib
 from quem.rankings.table import Rankings, assemble
-from quem.text import nearest
+from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from quem.rankings.entries import Entries
-    from quem.study.models import PreflibFile, RankingsSource
+    from quem.study.document import Loc
+    from quem.study.models import RankingsSource
     from quem.study.reading import StudyFile
 
 __all__ = ["read_rankings"]
@@ -43,19 +44,28 @@ def read_rankings(
         if source.source == "store":
             message = "this version of quem has no store of judging sessions; name a file instead"
             return None, [file.document.mistake(("rankings", "from"), message)]
-        if not isinstance(source.file, str) or not source.file:
-            message = "name the file that holds the rankings: {from: long, file: rankings.csv}"
-            return None, [file.document.mistake(("rankings",), message)]
-        path, name = file.beside(source.file)
-        if source.source == "averages":
-            return read_averages(path, name, file.declared)
-        if source.source == "wide":
-            entries = read_wide(path, name, file.declared)
-        else:
-            entries = read_long(path, name)
-        return assemble([entries], file.declared)
+        return _read_table(file, source)
     except QuemError as error:
         return None, list(error.mistakes)
+
+
+def _read_table(
+    file: StudyFile, source: RankingsSource
+) -> tuple[Rankings | PrintedAverages | None, list[Mistake]]:
+    if not isinstance(source.file, str) or not source.file:
+        message = "name the file that holds the rankings: {from: long, file: rankings.csv}"
+        return None, [file.document.mistake(("rankings",), message)]
+    loc = ("rankings", "file") if "file" in _part(file) else ("rankings",)
+    if mistake := _not_there(file, loc, source.file):
+        return None, [mistake]
+    path, name = file.beside(source.file)
+    if source.source == "averages":
+        return read_averages(path, name, file.declared)
+    if source.source == "wide":
+        entries = read_wide(path, name, file.declared)
+    else:
+        entries = read_long(path, name)
+    return assemble([entries], file.declared)
 
 
 def _read_preflib_files(
@@ -65,17 +75,22 @@ def _read_preflib_files(
         message = "list the PrefLib files, one a problem: [{file: p1.toc, problem: P1}]"
         return None, [file.document.mistake(("rankings",), message)]
     declared = file.declared
+    known = () if "judge" in declared.broken else declared.judges
     mistakes: list[Mistake] = []
     entries: list[Entries] = []
     most = 0
     for index, part in enumerate(source.file):
-        if part.problem not in declared.problems:
-            mistakes.append(_unknown_problem(file, index, part))
+        loc = (*(("rankings", "file") if _part(file) else ("rankings",)), index)
+        if part.problem not in declared.problems and "problem" not in declared.broken:
+            hint = nearest(part.problem, declared.problems)
+            message = f"the study has no problem {shown(part.problem)}{hint}"
+            mistakes.append(file.document.mistake((*loc, "problem"), message))
+            continue
+        if mistake := _not_there(file, (*loc, "file"), part.file):
+            mistakes.append(mistake)
             continue
         try:
-            found, count = read_preflib(
-                *file.beside(part.file), part.problem, declared.judges, tuple(declared.solvers)
-            )
+            found, count = read_preflib(*file.beside(part.file), part.problem, known, declared)
         except QuemError as error:
             mistakes += error.mistakes
             continue
@@ -83,14 +98,29 @@ def _read_preflib_files(
         most = max(most, count)
     if not entries:
         return None, mistakes or [file.document.mistake(("rankings",), "names no file")]
-    judges = declared.judges or tuple(f"J{number + 1}" for number in range(most))
+    judges = known or tuple(f"J{number + 1}" for number in range(most))
     rankings, more = assemble(entries, declared, judges)
     return rankings, mistakes + more
 
 
-def _unknown_problem(file: StudyFile, index: int, part: PreflibFile) -> Mistake:
-    hint = nearest(part.problem, file.declared.problems)
-    message = f"the study has no problem {part.problem!r}{hint}"
-    content = file.document.content["rankings"]
-    loc = ("rankings", "file", index) if isinstance(content, dict) else ("rankings", index)
-    return file.document.mistake((*loc, "problem"), message)
+def _part(file: StudyFile) -> dict[str, object]:
+    """What the study says of its rankings, where it says it as a mapping."""
+    content = file.document.content.get("rankings")
+    return content if isinstance(content, dict) else {}
+
+
+def _not_there(file: StudyFile, loc: Loc, given: str) -> Mistake | None:
+    """A file that the study names and its folder does not hold."""
+    path, _ = file.beside(given)
+    try:
+        if path.is_dir():
+            message = f"{shown(given)} is a folder; name a file inside it"
+            return file.document.mistake(loc, message)
+        if path.exists():
+            return None
+        names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    except (OSError, ValueError):
+        # Reading it will tell what the system says.
+        return None
+    hint = nearest(path.name, names) or "; check its name"
+    return file.document.mistake(loc, f"there is no file {shown(given)}{hint}")

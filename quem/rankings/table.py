@@ -100,6 +100,10 @@ def assemble(
     }
     mistakes: list[Mistake] = []
     files = list(files)
+    for name in declared.broken:
+        # What is missing here may stand in a list that could not be read.
+        found = {word for entries in files for word in entries.columns[name].values if word}
+        known[name] += tuple(sorted(found.difference(known[name])))
     parts = [part_of(entries, known, mistakes) for entries in files]
     if not mistakes:
         mistakes += _repeated(parts, known)

@@ -1,9 +1,10 @@
-"""Figures without pyplot: one palette, SVG that follows light and dark, PNG."""
+"""Figures without pyplot: one palette, SVG and PNG on white, and its colours on dark."""
 
 from __future__ import annotations
 
 import io
 import re
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "MUTED",
     "PAPER",
     "SYSTEMS",
+    "dark_rules",
     "inline_svg",
     "png_bytes",
     "svg_text",
@@ -56,6 +58,7 @@ _DARK = {
 _STYLE: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": MUTED,
+    "axes.facecolor": "none",
     "axes.labelcolor": INK,
     "axes.labelsize": 9,
     "axes.linewidth": 0.8,
@@ -66,18 +69,49 @@ _STYLE: Any = {
     "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
     "figure.dpi": 100,
-    "font.family": "DejaVu Sans",
+    "figure.facecolor": PAPER,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8.5,
     "grid.color": GRID,
     "grid.linewidth": 0.6,
+    "legend.edgecolor": "none",
+    "legend.facecolor": PAPER,
     "legend.fontsize": 8,
-    "legend.frameon": False,
+    "legend.framealpha": 0.8,
+    "savefig.facecolor": "auto",
     "text.color": INK,
+    "text.parse_math": False,  # a name may hold dollars
     "xtick.color": MUTED,
     "xtick.labelcolor": INK,
     "ytick.color": MUTED,
     "ytick.labelcolor": INK,
 }
+
+
+# For names that DejaVu Sans has no letters for, in pictures; SVG leaves this to its viewer.
+_FALLBACK_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "Droid Sans Fallback",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Apple SD Gothic Neo",
+    "Microsoft YaHei",
+    "Yu Gothic",
+    "Malgun Gothic",
+    "SimHei",
+    "Noto Sans Devanagari",
+    "Noto Sans Thai",
+    "Nirmala UI",
+    "Noto Emoji",
+    "Segoe UI Symbol",
+    "Arial Unicode MS",
+)
 
 
 @contextmanager
@@ -96,23 +130,22 @@ def tidy(axes: Axes, *, x: str = "", y: str = "", grid: str = "y") -> None:
 
 
 def svg_text(figure: Figure, name: str) -> str:
-    """Draw a figure as SVG, the same bytes each time.
-
-    Text stays text. Viewers that follow the reader's preference show it light or dark; all
-    others show it light.
+    """Draw a figure as SVG on white, the same bytes each time. Text stays text.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
     name : str
-        Goes into the ids, so that several figures can stand in one page.
+        Such as "skill-function". Becomes the title, and goes into the ids, so that several
+        figures can stand in one page.
     """
     buffer = io.StringIO()
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": name}
-    with mpl.rc_context(settings):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    svg = buffer.getvalue()
-    return svg.replace("<defs>", f"<style>{_dark_rules()}</style>\n <defs>", 1)
+    title = name.replace("-", " ").capitalize()
+    with _saving(settings):
+        metadata = {"Date": None, "Creator": None, "Title": title}
+        figure.savefig(buffer, format="svg", metadata=metadata)
+    return buffer.getvalue()
 
 
 def png_bytes(figure: Figure) -> bytes:
@@ -122,16 +155,28 @@ def png_bytes(figure: Figure) -> bytes:
     ----------
     figure : matplotlib.figure.Figure
     """
+    from matplotlib.font_manager import fontManager
+
     buffer = io.BytesIO()
-    figure.savefig(
-        buffer,
-        format="png",
-        dpi=160,
-        facecolor=PAPER,
-        metadata={"Software": None},
-        pil_kwargs={"compress_level": 4},
-    )
+    known = {font.name for font in fontManager.ttflist}
+    fonts = ["DejaVu Sans", *(font for font in _FALLBACK_FONTS if font in known)]
+    with _saving({"font.sans-serif": fonts}):
+        figure.savefig(
+            buffer,
+            format="png",
+            dpi=160,
+            metadata={"Software": None},
+            pil_kwargs={"compress_level": 4},
+        )
     return buffer.getvalue()
+
+
+@contextmanager
+def _saving(settings: Any) -> Iterator[None]:  # noqa: ANN401  see _STYLE
+    """Save in the style too, and bear with letters that no font here has."""
+    with with_style(), mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph .* missing from|Matplotlib .* does not support")
+        yield
 
 
 def inline_svg(svg: str, name: str, label: str) -> str:
@@ -150,7 +195,7 @@ def inline_svg(svg: str, name: str, label: str) -> str:
 
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<style>.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<title>.*?</title>", "", svg, count=1, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{name}-", svg)
     svg = re.sub(r'href="#', f'href="#{name}-', svg)
@@ -168,7 +213,3 @@ def dark_rules(prefix: str = "") -> str:
         for light, dark in _DARK.items()
         for what in ("fill", "stroke")
     )
-
-
-def _dark_rules() -> str:
-    return f"@media screen and (prefers-color-scheme: dark) {{\n{dark_rules()}\n}}"

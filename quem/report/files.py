@@ -109,7 +109,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], keep: Iterable[Path] =
         for name in files:
             parts[name].replace(folder / name)
     except OSError as error:
-        message = f"cannot be written: {error.strerror or error}; name another folder with --out"
+        message = f"cannot be written: {error.strerror or error}; name another folder"
         raise QuemError([Mistake(str(folder), message=message)]) from None
     finally:
         for part in parts.values():
@@ -137,5 +137,5 @@ def _is_one_of(path: Path, others: Iterable[Path]) -> bool:
 
 def _refuse_file(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        message = "is a file; name a folder for the report"
+        message = "is a file; name a folder to write to"
         raise QuemError([Mistake(str(folder), message=message)])

@@ -10,6 +10,7 @@ from quem.resources import resource
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from quem.report.result import Result
 
@@ -58,10 +59,19 @@ def _render(template: str, result: Result, svgs: dict[str, str] | None) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(resource("templates")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["code"] = _code
+    return environment
+
+
+def _code(text: str) -> Markup:
+    """Escape a text, and show what stands between backticks as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  escaped

@@ -6,13 +6,14 @@ neither hides these mistakes nor makes every rank of a subject unknown.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.text import nearest
+from quem.text import closest, nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from quem.errors import Mistake
     from quem.study.document import Document, Loc
@@ -25,6 +26,9 @@ SOLVER_KINDS = {
     "assisted": "assisted",
     "withheld": "withheld",
 }
+_KINDS = {"judges": "judge", "problems": "problem"} | dict.fromkeys(SOLVER_KINDS, "solver")
+# Mistakes at a section, at one of its entries or at the id of one.
+_AT_ID = re.compile(r"([^.\[]+)(\[\d+\](\.id)?)?")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,9 @@ class Declared:
         Problem and solver of each failed solution.
     absent : frozenset of (str, str)
         Problem and solver of each solution declared absent.
+    broken : frozenset of str
+        Of judge, problem and solver those whose ids cannot be told for mistakes in their
+        lists; that an id is not among them means nothing.
     """
 
     judges: tuple[str, ...]
@@ -47,15 +54,18 @@ class Declared:
     solvers: dict[str, str]
     failed: frozenset[tuple[str, str]] = frozenset()
     absent: frozenset[tuple[str, str]] = frozenset()
+    broken: frozenset[str] = frozenset()
 
 
-def declared(document: Document) -> tuple[Declared, list[Mistake]]:
+def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declared, list[Mistake]]:
     """Collect the declared ids and check them against each other.
 
     Parameters
     ----------
     document : Document
         Of any shape; what has no readable id is left to the schema.
+    known : iterable of Mistake
+        What the schema found, which tells whose ids are not complete.
 
     Returns
     -------
@@ -73,7 +83,25 @@ def declared(document: Document) -> tuple[Declared, list[Mistake]]:
     sections = _unique(document, entries, mistakes)
     solvers = {solver: SOLVER_KINDS[section] for solver, section in sections.items()}
     mistakes += _judging_subjects(document, content)
-    mistakes += _dangling(document, content, solvers, list(problems))
+    broken = _broken([*known, *mistakes])
+    mistakes += _dangling(document, content, solvers, list(problems), broken)
+    mistakes += _named_twice(document, content)
+    failed, absent = _missing(content)
+    return Declared(tuple(judges), tuple(problems), solvers, failed, absent, broken), mistakes
+
+
+def _broken(mistakes: list[Mistake]) -> frozenset[str]:
+    """The kinds of which some id cannot be known."""
+    found = [_AT_ID.fullmatch(mistake.key) for mistake in mistakes]
+    # An unknown section may be one of these whose name is misspelt.
+    sections = [closest(match[1], _KINDS) for match in found if match]
+    return frozenset(_KINDS[section] for section in sections if section)
+
+
+def _missing(
+    content: dict[str, Any],
+) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+    """Problem and solver of the solutions declared failed, and of those declared absent."""
     missing: dict[str, set[tuple[str, str]]] = {"failed": set(), "absent": set()}
     for _, entry in _mappings(content, "missing"):
         problem, solver = entry.get("problem"), entry.get("solver")
@@ -81,14 +109,7 @@ def declared(document: Document) -> tuple[Declared, list[Mistake]]:
         known = isinstance(reason, str) and reason in missing
         if known and isinstance(problem, str) and isinstance(solver, str):
             missing[reason].add((problem, solver))
-    found = Declared(
-        tuple(judges),
-        tuple(problems),
-        solvers,
-        frozenset(missing["failed"]),
-        frozenset(missing["absent"]),
-    )
-    return found, mistakes
+    return frozenset(missing["failed"]), frozenset(missing["absent"])
 
 
 def _unique(
@@ -101,7 +122,7 @@ def _unique(
             first[name] = (section, loc)
             continue
         where = document.mistake(first[name][1], "")
-        message = f"the id {name!r} is already used by {where.key} on line {where.line}"
+        message = f"the id {shown(name)} is already used by {where.key} on line {where.line}"
         mistakes.append(document.mistake(loc, f"{message}; give each its own"))
     return {name: section for name, (section, _) in first.items()}
 
@@ -117,16 +138,24 @@ def _judging_subjects(document: Document, content: dict[str, Any]) -> Iterator[M
     for loc, entry in _mappings(content, "judges"):
         name, person = entry.get("id"), entry.get("name")
         if isinstance(name, str) and name in ids:
-            message = f"the judge {name!r} is also a subject; nobody may judge his own solutions"
+            message = (
+                f"the judge {shown(name)} is also a subject; nobody may judge his own solutions"
+            )
             yield document.mistake((*loc, "id"), message)
         elif isinstance(person, str) and person.casefold().strip() in people:
             subject = people[person.casefold().strip()]
-            message = f"the judge {person!r} is also the subject {subject}; leave one of them out"
+            message = (
+                f"the judge {shown(person)} is also the subject {subject}; leave one of them out"
+            )
             yield document.mistake((*loc, "name"), message)
 
 
 def _dangling(
-    document: Document, content: dict[str, Any], solvers: dict[str, str], problems: list[str]
+    document: Document,
+    content: dict[str, Any],
+    solvers: dict[str, str],
+    problems: list[str],
+    broken: frozenset[str],
 ) -> Iterator[Mistake]:
     """References to what the file does not declare."""
     people = [name for name, kind in solvers.items() if kind == "subject"]
@@ -138,11 +167,17 @@ def _dangling(
         ("assisted", "person", people, "subject"),
     ]
     for section, key, known, noun in checks:
+        if ("problem" if noun == "problem" else "solver") in broken:
+            continue
         for loc, entry in _mappings(content, section):
             word = entry.get(key)
             if isinstance(word, str) and word not in known:
-                message = f"there is no {noun} {word!r}{nearest(word, known)}"
+                message = f"there is no {noun} {shown(word)}{nearest(word, known)}"
                 yield document.mistake((*loc, key), message)
+
+
+def _named_twice(document: Document, content: dict[str, Any]) -> Iterator[Mistake]:
+    """A solution is missing once."""
     seen: dict[tuple[str, str], Loc] = {}
     for loc, entry in _mappings(content, "missing"):
         cell = (str(entry.get("problem")), str(entry.get("solver")))

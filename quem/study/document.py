@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 
 from quem.errors import Mistake, QuemError
+from quem.study.syntax import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Document", "Loc", "Place", "parse_document"]
+__all__ = ["Document", "Loc", "Place", "dotted", "parse_document"]
 
 Loc = tuple[str | int, ...]
 
@@ -71,7 +72,7 @@ class Document:
         while known not in places and known:
             known, places = known[:-1], self.values
         place = places.get(known, Place(1, 1))
-        return Mistake(self.name, *place, key=_dotted(loc), message=message)
+        return Mistake(self.name, *place, key=dotted(loc), message=message)
 
 
 def parse_document(text: str, name: str) -> Document:
@@ -101,11 +102,10 @@ def _events(text: str, name: str) -> Iterator[yaml.Event]:
     try:
         yield from yaml.parse(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        problem = ", ".join(filter(None, (error.context, error.problem)))
-        message = f"this is not YAML: {problem}; look at this line and the one above it"
-        raise QuemError([Mistake(name, *place, message=message)]) from None
+        line, column, message = explain(error, text)
+        raise QuemError(
+            [Mistake(name, line, column, message=f"this is not YAML: {message}")]
+        ) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         column = error.position - text.rfind("\n", 0, error.position)
@@ -211,6 +211,10 @@ class _Builder:
             top.key = f"{event.value} (again)"  # so that its keys do not count as repeated
         else:
             self.keys[here] = _place(event)
+        word, colon, value = event.value.partition(":")
+        if colon and not event.style:
+            message = f"a space is missing after the colon; write {word[:_LONGEST_KEY]}: "
+            self._complain(event, here, message + value[:_LONGEST_KEY])
 
     def _awaits_key(self) -> bool:
         return (
@@ -254,7 +258,7 @@ class _Builder:
             self._complain(event, loc, f"the tag {tag} means nothing here; leave it out")
 
     def _complain(self, event: yaml.Event, loc: Loc, message: str) -> None:
-        self.mistakes.append(Mistake(self.name, *_place(event), _dotted(loc), message))
+        self.mistakes.append(Mistake(self.name, *_place(event), dotted(loc), message))
 
     def _refuse(self, event: yaml.Event, message: str) -> None:
         raise QuemError([*self.mistakes, Mistake(self.name, *_place(event), message=message)])
@@ -265,8 +269,8 @@ def _place(event: yaml.Event) -> Place:
     return Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
 
 
-def _dotted(loc: Loc) -> str:
-    """``("subjects", 2, "id")`` as ``subjects[3].id``: people count from 1."""
+def dotted(loc: Loc) -> str:
+    """Write ``("subjects", 2, "id")`` as ``subjects[3].id``: people count from 1."""
     path = ""
     for part in loc:
         if isinstance(part, int):

@@ -18,6 +18,8 @@ from pydantic import (
     model_validator,
 )
 
+from quem.text import percent_hint, shown
+
 __all__ = [
     "Analysis",
     "Assisted",
@@ -36,6 +38,8 @@ __all__ = [
 # Squares of it stay finite.
 _MOST_YEARS = 1_000_000_000
 _ALL = 100
+_DECIMAL_COMMA = re.compile(r"\s*([+-]?\d+),(\d+)\s*", re.ASCII)
+_PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 
 Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "auto"]
 Interval = Literal["prediction", "mean", "calibration"]
@@ -60,24 +64,40 @@ def _years(value: float) -> float:
 
 def _share(value: float) -> float:
     if not 0 < value < 1:
-        percent = f"; {value:g} percent is written {value / _ALL:g}" if 1 < value < _ALL else ""
-        message = f"should be between 0 and 1{percent}"
+        message = f"should be between 0 and 1{percent_hint(value)}"
         raise ValueError(message)
     return value
 
 
-def _finite(value: float) -> float:
-    if not abs(value) < float("inf"):
-        message = "should be a finite number"
+def _numeral(value: object) -> object:
+    """Refuse what Python reads as a number and people do not, and the other way round."""
+    if isinstance(value, str):
+        if comma := _DECIMAL_COMMA.fullmatch(value):
+            message = f"{shown(value)} has a decimal comma; write it as {comma[1]}.{comma[2]}"
+            raise ValueError(message)
+        if "_" in value:
+            message = f"{shown(value)} is no number; write one such as 7"
+            raise ValueError(message)
+    return value
+
+
+def _no_percent(value: object) -> object:
+    if isinstance(value, str) and (percent := _PERCENT.fullmatch(value)):
+        number = float(percent[1].replace(",", "."))
+        message = f"{shown(value)} is no number; write it as {number / _ALL:g}"
         raise ValueError(message)
     return value
+
+
+def _once(values: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(dict.fromkeys(values))
 
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_printable)]
 Line = Annotated[str, AfterValidator(_printable)]
-Years = Annotated[float, AfterValidator(_years)]
-Finite = Annotated[float, AfterValidator(_finite)]
-Level = Annotated[float, AfterValidator(_share)]
+Numeral = BeforeValidator(_numeral)
+Years = Annotated[float, Numeral, AfterValidator(_years)]
+Level = Annotated[float, Numeral, BeforeValidator(_no_percent), AfterValidator(_share)]
 
 
 def _iso_date(value: object) -> object:
@@ -103,7 +123,7 @@ def _one_is_a_list(value: object) -> object:
 Section = BeforeValidator(_none_is_empty)
 Part = BeforeValidator(_none_is_default)
 OneOrMore = BeforeValidator(_one_is_a_list)
-Count = Annotated[int, Field(ge=0, le=10_000_000)]
+Count = Annotated[int, Numeral, Field(ge=0, le=10_000_000)]
 
 
 class _Part(BaseModel):
@@ -199,7 +219,7 @@ class Judging(_Part):
 class Design(_Part):
     """How solutions are dealt to judges."""
 
-    block_size: Annotated[int, Field(ge=2)] | None = None
+    block_size: Annotated[int, Numeral, Field(ge=2)] | None = None
     blocks: Literal["balanced"] = "balanced"
 
 
@@ -212,10 +232,10 @@ class Analysis(_Part):
     score: Literal["rank", "blom"] = "rank"
     normalize: Literal["none", "expected", "percentile"] = "none"
     reference: Literal["all", "humans"] = "all"
-    at_least: Annotated[tuple[Finite, ...], OneOrMore] = (5.0, 8.0)
+    at_least: Annotated[tuple[Years, ...], OneOrMore, AfterValidator(_once)] = (5.0, 8.0)
     bootstrap: Count = 2000
     permutations: Count = 9999
-    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    seed: Annotated[int, Numeral, Field(ge=0, le=2**63 - 1)] = 0
 
     @model_validator(mode="after")
     def _blom_stands_alone(self) -> Analysis:

@@ -101,7 +101,7 @@ def draft_study(path: str | os.PathLike[str]) -> StudyFile:
         raise QuemError([document.mistake(("kind",), message)])
     _fill_in_names(content, path)
     spec, mistakes = validate(KINDS[kind], document)
-    found, more = declared(document)
+    found, more = declared(document, mistakes)
     source = spec.rankings if spec else _source_alone(content)
     ordered = sorted([*mistakes, *more], key=lambda m: (m.line, m.column))
     return StudyFile(path, name, document, found, spec, source, ordered)

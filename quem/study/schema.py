@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from quem.text import nearest
+from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.study.document import Document, Loc
 
-__all__ = ["known_keys", "validate"]
+__all__ = ["complaints", "known_keys", "validate"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
 # By how pydantic's names of errors begin.
 _MESSAGES = {
-    "float": "{shown} is no number; write one such as 7 or 7.5",
-    "int": "{shown} is no whole number; write one such as 7",
-    "date": "{shown} is no date; write it as 1996-01-31",
+    "float": "{it} is no number; write one such as 7 or 7.5",
+    "int": "{it} is no whole number; write one such as 7",
+    "date": "{it} is no date; write it as 1996-01-31",
     "string_type": "should be text",
     "string_too_short": "is empty; write its value",
+    "string_too_long": "should be at most {max_length} characters long",
+    "greater_than_equal": "should be {ge} or more",
+    "less_than_equal": "should be {le} or less",
     "tuple": "should be a list, each entry on a line that starts with '- '",
     "model": "should be a mapping of keys to values, such as {{id: S1}}",
 }
@@ -50,9 +53,41 @@ def validate(model: type[Model], document: Document) -> tuple[Model | None, list
     try:
         return model.model_validate(document.content), []
     except ValidationError as error:
-        details = error.errors(include_url=False)
+        found = complaints(error, model, document.content)
+    return None, [document.mistake(loc, message, at_key=at_key) for loc, message, at_key in found]
+
+
+def complaints(
+    error: ValidationError, model: type[BaseModel], content: object, *, what: str = "key"
+) -> list[tuple[Loc, str, bool]]:
+    """Put pydantic's errors in plain words.
+
+    Parameters
+    ----------
+    error : pydantic.ValidationError
+    model : subclass of pydantic.BaseModel
+        What was to be made of the content.
+    content : object
+        Plain data.
+    what : str
+        What the reader calls a key of the content.
+
+    Returns
+    -------
+    list of (Loc, str, bool)
+        Where, what is wrong and how to mend it, and whether the key is wrong or its value.
+    """
     keys = dict(known_keys(model))
-    return None, [_mistake(detail, document, keys) for detail in details]
+    found: list[tuple[Loc, str, bool]] = []
+    for detail in error.errors(include_url=False):
+        loc = _loc_in(content, detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            siblings = keys.get(tuple(part for part in loc[:-1] if isinstance(part, str)), [])
+            message = _split_number(content, loc) or _unknown(str(loc[-1]), siblings, what)
+            found.append((loc, message, True))
+        else:
+            found.append((loc, _message(detail), False))
+    return found
 
 
 def known_keys(
@@ -81,20 +116,25 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401  a
             yield from _models_in(argument)
 
 
-def _mistake(
-    detail: ErrorDetails, document: Document, keys: dict[tuple[str, ...], list[str]]
-) -> Mistake:
-    loc = _loc_in(document.content, detail["loc"])
-    if detail["type"] == "extra_forbidden":
-        siblings = keys.get(tuple(part for part in loc[:-1] if isinstance(part, str)), [])
-        hint = nearest(str(loc[-1]), siblings) or f"; known here: {', '.join(siblings)}"
-        return document.mistake(loc, f"unknown key{hint}", at_key=True)
-    return document.mistake(loc, _message(detail))
+def _unknown(word: str, siblings: list[str], what: str) -> str:
+    hint = nearest(word, siblings) or f"; known here: {', '.join(siblings)}"
+    return f"unknown {what}{hint}"
+
+
+def _split_number(content: Any, loc: Loc) -> str:  # noqa: ANN401  plain data
+    """In ``{experience: 4,5}`` the comma separates, and 5 is a key without a value."""
+    for part in loc[:-1]:
+        content = content[part]
+    word = str(loc[-1])
+    before = dict(zip(list(content)[1:], content.values(), strict=False)).get(word)
+    if content[word] is None and word.isdecimal() and isinstance(before, str):
+        return f"a comma separates entries here; write {before}.{word} with a point"
+    return ""
 
 
 def _message(detail: ErrorDetails) -> str:
     kind, given = detail["type"], detail["input"]
-    shown = f"{given[:60]!r}" if isinstance(given, str) else "this"
+    it = shown(given) if isinstance(given, str) else "this"
     if kind == "missing":
         return "is missing; add it"
     if given is None:
@@ -103,12 +143,12 @@ def _message(detail: ErrorDetails) -> str:
         expected = detail["ctx"]["expected"].replace("' or '", "', '")
         known = [word.strip("'") for word in expected.split(", ")]
         hint = nearest(given, known) if isinstance(given, str) else ""
-        return f"{shown} is not one of {', '.join(known)}{hint}"
+        return f"{it} is not one of {', '.join(known)}{hint}"
     if kind == "value_error":
         return str(detail["ctx"]["error"])
     for start, message in _MESSAGES.items():
         if kind.startswith(start):
-            return message.format(shown=shown)
+            return message.format(it=it, **detail.get("ctx", {}))
     return detail["msg"][:1].lower() + detail["msg"][1:]
 
 

@@ -23,7 +23,12 @@ def _extreme_study(folder: Path) -> Path:
     """Nine systems with hostile names, one outside the range, and few subjects."""
     systems = [f"<script>alert({i})</script> & a name that goes on and on" for i in range(9)]
     names = [f"S{i}" for i in range(4)] + [f"x{i}" for i in range(9)]
-    lines = ["title: 'A </title><img src=https://example.org/x> title'", "problems:"]
+    long_word = "word" * 40
+    lines = [
+        f"title: 'A </title><img src=https://example.org/x> {long_word}'",
+        f"description: {long_word}",
+        "problems:",
+    ]
     lines += [f"  - {{id: P{i}}}" for i in range(3)]
     lines += ["judges:", *(f"  - {{id: J{i}, experience: 3}}" for i in range(8)), "subjects:"]
     lines += [f"  - {{id: S{i}, experience: {i + 1}}}" for i in range(4)]
@@ -126,11 +131,16 @@ def test_report_prints_on_a4(browser: Browser, report: Path) -> None:
 
 
 def test_figures_follow_the_colour_scheme(browser: Browser, tmp_path: Path) -> None:
-    """An axis label is dark on a light page and light on a dark one, alone or in the report."""
+    """In the report, an axis label is light on a dark page; a figure alone is always light."""
     write_report(quem.analyze(quem.load_study(STUDIES / "study.yaml")), tmp_path)
     probe = "getComputedStyle(document.querySelector('svg text')).fill"
-    for name in ("report.html", "estimate.svg"):
-        for scheme, expected in (("light", "rgb(27, 31, 36)"), ("dark", "rgb(232, 234, 237)")):
-            page, _ = _open(browser, tmp_path / name, color_scheme=scheme)
-            assert page.evaluate(probe) == expected, (name, scheme)
-            page.context.close()
+    dark_ink, light_ink = "rgb(27, 31, 36)", "rgb(232, 234, 237)"
+    for name, scheme, expected in (
+        ("report.html", "light", dark_ink),
+        ("report.html", "dark", light_ink),
+        ("estimate.svg", "light", dark_ink),
+        ("estimate.svg", "dark", dark_ink),
+    ):
+        page, _ = _open(browser, tmp_path / name, color_scheme=scheme)
+        assert page.evaluate(probe) == expected, (name, scheme)
+        page.context.close()

@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Outcome = tuple[int, str, str]
+READ = "read: 6 subjects, 1 system, 2 judges, 2 problems, 28 ranks"
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def test_check_says_that_a_study_has_no_mistakes(
     path = make_study(study_with())
     before = sorted(path.parent.iterdir())
     code, out, err = quem_command("check", path)
-    assert (code, out, err) == (0, f"{path}: no mistakes, no warnings\n", "")
+    assert (code, out, err) == (0, f"{path}: no mistakes, no warnings\n{READ}\n", "")
     assert sorted(path.parent.iterdir()) == before
 
 
@@ -74,11 +73,12 @@ def test_mistakes_of_the_analysis_end_with_1(
 ) -> None:
     """What only the analysis can find out is a mistake too, and so for `check`."""
     path = make_study(study_with(analysis={"form": "cubic"}))
+    place = f"{len(path.read_text().splitlines()) - 2}:11"
     for command in ("check", "analyze"):
         code, out, err = quem_command(command, path)
         assert (code, out) == (1, "")
         assert err == (
-            f"error: {path}: analysis.form: a cubic skill function needs 12 subjects, "
+            f"error: {path}:{place}: analysis.form: a cubic skill function needs 12 subjects, "
             "and there are 6\n"
         )
 
@@ -95,6 +95,8 @@ def test_mistakes_of_the_analysis_end_with_1(
         ("analyze x --form cubist", "'cubist' is not one of 'linear'"),
         ("analyze x --bootstrap -1", "is not in the range"),
         ("analyze x --at-least inf", "inf is not a finite number"),
+        ("analyze x --at-least -5", "-5 is not a finite number, 0 or more"),
+        ("analyze x --level 2", "2 is not between 0 and 1\n"),
     ],
 )
 def test_wrong_usage_ends_with_2(
@@ -135,29 +137,85 @@ def test_a_bug_ends_with_3_and_keeps_its_traceback(
     assert err.endswith("This is a bug in quem; please report it with the lines above.\n")
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
-def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
+def test_ctrl_c_ends_with_130() -> None:
     """Interrupted while it works, the command says so and nothing else."""
-    pipe = tmp_path / "study.yaml"
-    os.mkfifo(pipe)
+    waiting = (
+        "import sys, time, quem.load; from quem.cli import run; "
+        "quem.load.load_study = lambda _: print('works', flush=True) or time.sleep(60); "
+        "sys.argv = ['quem', 'check', 'study.yaml']; run()"
+    )
     process = subprocess.Popen(
-        [sys.executable, "-m", "quem", "check", pipe],
+        [sys.executable, "-c", waiting],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    # Opening succeeds once the command waits for what the pipe will say.
-    writing = None
-    while writing is None and process.poll() is None:
-        with suppress(OSError):
-            writing = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        time.sleep(0.05)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "works\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    if writing is not None:
-        os.close(writing)
     assert (process.returncode, out) == (130, "")
     assert err.strip() == "Interrupted."
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+def test_a_pipe_is_no_study_file(tmp_path: Path, quem_command: Callable[..., Outcome]) -> None:
+    """What might never end is refused, and not waited for."""
+    pipe = tmp_path / "study.yaml"
+    os.mkfifo(pipe)
+    code, _, err = quem_command("check", pipe)
+    assert code == 1
+    assert err == f"error: {pipe}: is no regular file; save the study file as one\n"
+
+
+def test_out_is_a_folder_and_not_for_json(
+    quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
+) -> None:
+    """An --out that is empty, or that --json would ignore, is wrong usage."""
+    path = make_study(study_with())
+    code, _, err = quem_command("analyze", path, "--out", "")
+    assert code == 2
+    assert "is empty; name a folder" in err
+    code, _, err = quem_command("analyze", path, "--json", "--out", path.parent / "new")
+    assert code == 2
+    assert "--json writes nothing, so it takes no --out" in err
+    assert not (path.parent / "new").exists()
+
+
+def test_a_setting_of_the_command_line_is_named_without_a_file(
+    quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
+) -> None:
+    """The study file is not blamed for what the caller asked."""
+    code, _, err = quem_command("analyze", make_study(study_with()), "--form", "cubic")
+    assert code == 1
+    assert err.startswith("error: form: a cubic skill function needs 12 subjects")
+
+
+def test_check_counts_averages(
+    quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
+) -> None:
+    """A study of averages has neither judges nor ranks to count."""
+    averages = "".join(f"S{i},{i}\n" for i in range(1, 7))
+    source = {"from": "averages", "file": "a.csv"}
+    study = study_with(rankings=source, judges=None, problems=None, systems=None)
+    code, out, _ = quem_command(
+        "check", make_study(study, a__csv=f"solver,average_rank\n{averages}")
+    )
+    assert code == 0
+    assert out.endswith("\nread: 6 subjects, 6 average ranks\n")
+
+
+def test_init_names_a_folder_with_spaces_so_that_a_shell_reads_it(
+    tmp_path: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """The next command can be pasted, and a file in the way is told without --out."""
+    _, _, err = quem_command("init", tmp_path / "my study")
+    assert f"Next: quem analyze '{tmp_path / 'my study' / 'study.yaml'}'" in err
+    (tmp_path / "taken").write_text("")
+    _, _, err = quem_command("init", tmp_path / "taken" / "below")
+    assert "--out" not in err
+    _, _, err = quem_command("init", tmp_path / "taken")
+    assert "report" not in err
 
 
 def test_a_reader_that_leaves_is_no_bug(tmp_path: Path) -> None:

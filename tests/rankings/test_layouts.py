@@ -136,7 +136,7 @@ def test_the_averages_of_the_paper_give_its_estimate(make_study: Callable[..., P
         (wide("solver,J1,,J9,", ",P1,P2,P1,P2"), (1, 4, "judge"), "no judge 'J9'"),
         (wide("solver,J1,,J2,", ",P1,Q,P1,P2"), (2, 3, "problem"), "no problem 'Q'"),
         (wide("solver,J1:P1,J1:Q,J2:P1,J2:P2"), (1, 3, "problem"), "no problem 'Q'"),
-        (wide("solver,J1,,J2,", ",P1,P1,P1,P2"), (3, 1, "solver"), "is already on line 3"),
+        (wide("solver,J1,,J2,", ",P1,P1,P1,P2"), (2, 3, "problem"), "J1:P1 is already in column 2"),
         (wide("s,J1,,J2,", ",P1,P2,P1,P2").replace("S3", "S9"), (5, 1, "solver"), "solver 'S9'"),
         (wide("s,J1,,J2,", ",P1,P2,P1,P2").replace("S3,", ","), (5, 1, "solver"), "is empty"),
         (wide("s,J1,,J2,", ",P1,P2,P1,P2").replace("S3,2", "S3,b"), (5, 2, "rank"), "'b' is no"),

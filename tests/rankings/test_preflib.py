@@ -113,10 +113,10 @@ def test_mistakes_of_preflib_files_name_the_line(
     ("source", "message"),
     [
         (
-            [{"file": "p.csv", "problem": "P1"}],
-            "p.csv: is no PrefLib file of strict or tied orders",
+            [{"file": "rankings.csv", "problem": "P1"}],
+            "rankings.csv: is no PrefLib file of strict or tied orders",
         ),
-        ([{"file": "p.toc", "problem": "P1"}], "p.toc: there is no such file"),
+        ([{"file": "p.toc", "problem": "P1"}], "rankings[1].file: there is no file 'p.toc'"),
         (
             [{"file": "p.toc", "problem": "P9"}],
             "rankings[1].problem: the study has no problem 'P9'",

@@ -118,3 +118,16 @@ def test_notebook_shows_the_answer() -> None:
     assert "7.2 years" in shown
     assert "<svg" in shown
     assert "judges-disagree" in shown
+
+
+def test_a_weak_skill_function_is_told_beside_the_answer(tmp_path: Path) -> None:
+    """Summary, report, methods and notebook say that such a number means little."""
+    text = (STUDIES / "averages.csv").read_text().replace("S1,2.50", "S1,7.50")
+    (tmp_path / "averages.csv").write_text(text)
+    shutil.copy(STUDIES / "averages.yaml", tmp_path)
+    result = quem.analyze(quem.load_study(tmp_path / "averages.yaml"))
+    caveat = "These subjects do not show that experience goes with quality (p = "
+    for shown in (result.summary(warnings=False), result._repr_html_()):
+        assert shown.count(caveat) == 1
+    assert result.to_html().count(caveat) == 2  # beside the answer, and in the methods
+    assert "These subjects do not show" not in analysed().to_html()

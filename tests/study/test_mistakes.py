@@ -63,7 +63,7 @@ def test_the_study_of_these_tests_is_right(make_study: Callable[..., Path]) -> N
         ("level: 0.95", "level: 95", "18:10: analysis.level", "between 0 and 1", "written 0.95"),
         ("level: 0.95", "form: linar", "18:9: analysis.form", "is not one of", "mean linear?"),
         ("level: 0.95", "bootstrap: 1.5", "18:14: analysis.bootstrap", "'1.5'", "whole number"),
-        ("level: 0.95", "seed: -1", "18:9: analysis.seed", "greater than or equal", "to 0"),
+        ("level: 0.95", "seed: -1", "18:9: analysis.seed", "should be 0", "or more"),
         ("[{id: sys}]", "{id: sys}", "15:10: systems", "should be a list", "starts with '- '"),
         ("[{id: sys}]", "[sys]", "15:11: systems[1]", "should be a mapping", "such as {id: S1}"),
         ("{id: sys}", "{name: x}", "15:11: systems[1].id", "is missing", "add it"),
@@ -90,7 +90,13 @@ def test_the_study_of_these_tests_is_right(make_study: Callable[..., Path]) -> N
         ("experience: 2}", "experience: }", "10:26: subjects[2].experience", "is empty", "write"),
         ("kind: experience", "kind: retrieval", "1:7: kind", "does not know", "it knows: exp"),
         ("kind: experience", "kind: [a]", "1:7: kind", "does not know", "it knows: experience"),
-        ("file: rankings", "file: ranking", "ranking.csv", "no such file", "check the name"),
+        (
+            "file: rankings",
+            "file: ranking",
+            "16:30: rankings.file",
+            "no file 'ranking.csv'",
+            "mean rankings.csv?",
+        ),
         ("from: long", "from: store", "16:18: rankings.from", "no store", "name a file instead"),
         ("from: long", "from: lon", "16:18: rankings.from", "not one of long, wide", "mean long?"),
         (", file: rankings.csv", "", "16:11: rankings", "name the file", "file: rankings.csv}"),
@@ -103,8 +109,7 @@ def test_a_mistake_in_the_study_file_has_place_and_remedy(
     """A mistake in the study file is told with line, column, key, what is wrong and a remedy."""
     assert STUDY.count(old) == 1
     found = mistakes_of(make_study(STUDY.replace(old, new)))
-    where = place if place.startswith("ranking.csv") else f"study.yaml:{place}"
-    (mistake,) = [mistake for mistake in found if mistake.startswith(f"{where}: ")]
+    (mistake,) = [mistake for mistake in found if mistake.startswith(f"study.yaml:{place}: ")]
     assert said in mistake
     assert remedy in mistake
 
@@ -113,8 +118,11 @@ def test_a_mistake_in_the_study_file_has_place_and_remedy(
     ("text", "place"),
     [
         ("title: [a\nid: x\n", "study.yaml:2:3: this is not YAML"),
-        ("title: 'a\n", "study.yaml:2:1: this is not YAML"),
-        ("a: b: c\n", "study.yaml:1:5: this is not YAML"),
+        (
+            "title: 'a\n",
+            "study.yaml:1:8: this is not YAML: the quote that begins here is never closed",
+        ),
+        ("a: b: c\n", "study.yaml:1:5: this is not YAML: put text that holds ': ' in quotes"),
         (
             "id: x\ntitle: \x07\n",
             "study.yaml:2:8: the character '\\x07' is not allowed in YAML; remove it",
@@ -186,16 +194,17 @@ def test_the_line_of_the_first_of_two_cells_is_named(make_study: Callable[..., P
 
 def test_every_mistake_is_told_at_once(make_study: Callable[..., Path]) -> None:
     """Mistakes of the schema, of the ids and of every line of the rankings come together."""
-    study = STUDY.replace("id: S2", "id: S1").replace("experience: 4}", "experience: -4}")
-    study = study.replace("level: 0.95", "levle: 0.95").replace("id: J2", "id: S5")
+    study = STUDY.replace("experience: 2}", "age: 2}").replace("experience: 4}", "experience: -4}")
+    study = study.replace("level: 0.95", "levle: 0.95").replace("id: J2", "id: J1")
     table = long_csv().replace("J1,P1,S4,4", "J1,P1,S4,four").replace("J1,P2,S1,2", "J1,P3,S1,2")
+    table = table.replace("J1,P1,S2,3", "J1,P1,S9,3")
     found = mistakes_of(make_study(study, rankings__csv=table))
     assert [mistake.split(" ")[0] + mistake.split(" ")[1] for mistake in found] == [
         "study.yaml:7:10:judges[2].id:",
-        "study.yaml:10:10:subjects[2].id:",
+        "study.yaml:10:5:subjects[2].experience:",
+        "study.yaml:10:14:subjects[2].age:",
         "study.yaml:11:26:subjects[3].experience:",
         "study.yaml:18:3:analysis.levle:",
-        "rankings.csv:16:1:judge:",
         "rankings.csv:9:2:problem:",
         "rankings.csv:3:3:solver:",
         "rankings.csv:5:4:rank:",
@@ -270,7 +279,7 @@ def test_equal_experience_is_refused(make_study: Callable[..., Path]) -> None:
 def test_equal_average_ranks_are_refused(make_study: Callable[..., Path]) -> None:
     """No line can be fitted to subjects of one average rank."""
     (mistake,) = mistakes_of(make_study(STUDY, rankings__csv=long_csv(dict.fromkeys(RANKS, 1))))
-    assert mistake.startswith("study.yaml: rankings: all subjects have the same average rank")
+    assert mistake.startswith("study.yaml:16:11: rankings: all subjects have the same average rank")
     assert "add judges and problems" in mistake
 
 

@@ -2,37 +2,80 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 from matplotlib.figure import Figure
 
 from quem.report.drawing import PAPER, SYSTEMS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from matplotlib.axes import Axes
 
-__all__ = ["HALO", "MOST_LABELS", "MOST_ROWS", "colours", "one_axes", "short"]
+__all__ = [
+    "HALO",
+    "MOST_LABELS",
+    "MOST_ROWS",
+    "colours",
+    "label_inches",
+    "one_axes",
+    "short",
+]
 
 MOST_LABELS = 24
 MOST_ROWS = 40
 LONGEST_NAME = 22
 HALO = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.75}
 
+_LETTER = 0.072  # inches, of the style's font size
 
-def one_axes(width: float, height: float) -> tuple[Figure, Axes]:
-    """Make a figure of one Axes, its size in inches."""
+
+def one_axes(
+    width: float,
+    height: float,
+    *,
+    left: float = 0.55,
+    right: float = 0.15,
+    bottom: float = 0.5,
+) -> tuple[Figure, Axes]:
+    """Make a figure of one Axes, its size and margins in inches."""
     figure = Figure(figsize=(width, height))
-    figure.patch.set_alpha(0)
-    axes = figure.add_axes((0.55 / width, 0.5 / height, 1 - 0.7 / width, 1 - 0.85 / height))
-    axes.patch.set_alpha(0)
+    axes = figure.add_axes(
+        (
+            left / width,
+            bottom / height,
+            1 - (left + right) / width,
+            1 - (bottom + 0.35) / height,
+        )
+    )
     return figure, axes
 
 
-def short(name: str) -> str:
-    """A name that fits into a figure."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+def short(name: str, longest: int = LONGEST_NAME) -> str:
+    """Give a name that fits into a figure: shortened in the middle, so that a version survives."""
+    if _letters(name) <= longest:
+        return name
+    *_, last = name.rsplit(maxsplit=1)
+    end = f" {last}" if _letters(last) <= longest // 3 else name[-(longest // 4) :]
+    start = name
+    while _letters(start) + 1 + _letters(end) > longest:
+        start = start[:-1]
+    return f"{start.rstrip()}…{end}"
 
 
-def colours() -> list[str]:
-    """Give each system its colour, in the order of the study."""
-    return [*SYSTEMS] * 20
+def label_inches(labels: Iterable[str]) -> float:
+    """Give about the width of the widest of these labels, with a little air."""
+    return 0.15 + _LETTER * max(map(_letters, labels), default=0)
+
+
+def _letters(text: str) -> int:
+    """Count letters, Chinese and other wide ones as two."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def colours() -> Iterator[str]:
+    """Give each system its colour, in the order of the study, over and over."""
+    return cycle(SYSTEMS)

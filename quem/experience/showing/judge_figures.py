@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from quem.experience.showing.canvas import MOST_ROWS, colours, one_axes, short
+from quem.experience.showing.canvas import MOST_ROWS, colours, label_inches, one_axes, short
 from quem.experience.showing.summary import system_name
 from quem.experience.wording import number
 from quem.report.drawing import GRID, INK, LINE, PAPER, SYSTEMS, tidy, with_style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from quem.experience.findings import Findings
 
 __all__ = ["agreement", "ranks"]
+
+_MOST_NUMBERS = 20  # columns of the heat map into which numbers fit
 
 
 def agreement(found: Findings) -> Figure | None:
@@ -29,42 +32,62 @@ def agreement(found: Findings) -> Figure | None:
     judged = found.agreement
     if judged is None or not judged.pairs:
         return None
-    labels, values = _agreement_matrix(found)
+    labels, values, title = _agreement_matrix(found)
+    columns = [short(problem, 12) for problem in (*judged.problems, "mean")]
     with with_style():
-        n_rows, n_columns = values.shape
-        height = 1.15 + 0.26 * n_rows
-        figure = Figure(figsize=(min(11.0, max(4.6, 2.2 + 0.62 * n_columns)), height))
-        figure.patch.set_alpha(0)
-        width = figure.get_figwidth()
-        axes = figure.add_axes((1.5 / width, 0.62 / height, 1 - 1.65 / width, 1 - 0.95 / height))
+        figure, axes = _map_axes(labels, columns, title)
         axes.imshow(values, cmap=_diverging(), vmin=-1, vmax=1, aspect="auto")
-        problems = [*judged.problems, "mean"]
-        axes.set_xticks(range(n_columns), problems, rotation=60 if n_columns > 12 else 0)  # noqa: PLR2004  labels would touch
-        axes.set_yticks(range(n_rows), labels)
-        axes.tick_params(length=0)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
-        axes.axvline(n_columns - 1.5, color=PAPER, linewidth=3)
-        if n_columns <= 20:  # noqa: PLR2004  numbers would not fit
-            for row, column in np.argwhere(np.isfinite(values)):
-                value = values[row, column]
-                # Fixed colours: the cells are as light or dark in either scheme.
-                colour = "#fefefe" if abs(value) > 0.55 else "#1b1f25"  # noqa: PLR2004
-                axes.text(
-                    column,
-                    row,
-                    number(value, 2),
-                    color=colour,
-                    ha="center",
-                    va="center",
-                    fontsize=7.5,
-                )
-        axes.set_title("Spearman correlation between judges")
+        axes.axvline(len(columns) - 1.5, color=PAPER, linewidth=3)
+        if len(columns) <= _MOST_NUMBERS:
+            _write_numbers(axes, values)
+        else:
+            _colour_scale(figure)
+        axes.set_title(title)
     return figure
 
 
-def _agreement_matrix(found: Findings) -> tuple[list[str], NDArray[np.float64]]:
-    """Rows of correlations by problem, and, last, their mean."""
+def _map_axes(labels: list[str], columns: list[str], title: str) -> tuple[Figure, Axes]:
+    """Make the canvas of a heat map, with the labels of its rows and columns."""
+    rotated = len(columns) > 12 or max(map(len, columns)) > 8  # noqa: PLR2004  would touch
+    left, below = label_inches(labels), 0.1 + 0.87 * label_inches(columns) if rotated else 0.35
+    scale = 0.0 if len(columns) <= _MOST_NUMBERS else 0.4
+    width = left + max(1.15 * label_inches([title]), min(9.5, 0.62 * len(columns))) + 0.15
+    height = 0.35 + 0.26 * len(labels) + below + scale
+    figure, axes = one_axes(width, height, left=left, bottom=below + scale)
+    step = -(-len(columns) // 60)
+    ticks = [*range(0, len(columns) - step, step), len(columns) - 1]
+    turned: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xticks(ticks, [columns[i] for i in ticks], **(turned if rotated else {}))
+    axes.set_yticks(range(len(labels)), labels)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return figure, axes
+
+
+def _write_numbers(axes: Axes, values: NDArray[np.float64]) -> None:
+    for row, column in np.argwhere(np.isfinite(values)):
+        value = values[row, column]
+        # Fixed colours: the cells are as light or dark in either scheme.
+        colour = "#fefefe" if abs(value) > 0.55 else "#1b1f25"  # noqa: PLR2004
+        text = number(value, 2)
+        axes.text(column, row, text, color=colour, ha="center", va="center", fontsize=7.5)
+
+
+def _colour_scale(figure: Figure) -> None:
+    """Say below the map what its colours mean."""
+    width, height = figure.get_size_inches()
+    scale = figure.add_axes((1 - 1.75 / width, 0.22 / height, 1.5 / width, 0.1 / height))
+    scale.imshow(np.linspace(-1, 1, 41)[None, :], cmap=_diverging(), vmin=-1, vmax=1, aspect="auto")
+    scale.set_yticks([])
+    scale.set_xticks([0, 20, 40], ["−1", "0", "1"])
+    scale.tick_params(length=0)
+    for spine in scale.spines.values():
+        spine.set_visible(False)
+
+
+def _agreement_matrix(found: Findings) -> tuple[list[str], NDArray[np.float64], str]:
+    """Rows of correlations by problem and, last, their mean; and what the rows are."""
     judged = found.agreement
     assert judged is not None  # noqa: S101  the caller has looked
     problems = list(judged.problems)
@@ -72,7 +95,7 @@ def _agreement_matrix(found: Findings) -> tuple[list[str], NDArray[np.float64]]:
     by_pair = len(pairs) <= 15  # noqa: PLR2004  as many rows as fit
     cells: dict[str, list[list[float]]] = {}
     for problem, a, b, spearman, *_ in judged.pairs:
-        for label in [f"{a} and {b}"] if by_pair else [a, b]:
+        for label in [f"{short(a, 16)} and {short(b, 16)}"] if by_pair else [a, b]:
             row = cells.setdefault(label, [[] for _ in problems])
             row[problems.index(problem)].append(spearman)
     labels = sorted(cells) if by_pair else list(cells)
@@ -80,10 +103,13 @@ def _agreement_matrix(found: Findings) -> tuple[list[str], NDArray[np.float64]]:
         [[_finite_mean(cell) for cell in cells[label]] for label in labels], dtype=float
     )
     mean = np.array([_finite_mean(row) for row in values.tolist()])
+    title = "Spearman correlation "
+    title += "between judges" if by_pair else "of each judge with the others (mean)"
     if len(labels) > MOST_ROWS:
+        title += f": the {MOST_ROWS} of {len(labels):,} that agree least"
         lowest = np.sort(np.argsort(mean, kind="stable")[:MOST_ROWS])
         labels, values, mean = [labels[i] for i in lowest], values[lowest], mean[lowest]
-    return labels, np.column_stack([values, mean])
+    return [short(label, 37) for label in labels], np.column_stack([values, mean]), title
 
 
 def _finite_mean(values: list[float]) -> float:
@@ -105,18 +131,15 @@ def ranks(found: Findings) -> Figure | None:
     shown = [i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])]
     shown = sorted(shown, key=lambda i: averages.average[i])
     shown = [i for i in shown if averages.kinds[i] != "withheld"][: 2 * MOST_ROWS]
+    labels = [_solver_label(found, i) for i in shown]
     with with_style():
-        height = 0.9 + 0.24 * len(shown)
-        figure, axes = one_axes(6.2, height)
-        axes.set_position((1.5 / 6.2, 0.5 / height, 1 - 1.65 / 6.2, 1 - 0.85 / height))
-        most = 1
-        columns = []
-        for solver in shown:
-            values, counts = np.unique(
-                found.cells.adjusted[found.cells.solver == solver], return_counts=True
-            )
-            columns.append((values, counts))
-            most = max(most, int(counts.max()))
+        left = label_inches(labels)
+        figure, axes = one_axes(left + 4.7, 0.9 + 0.24 * len(shown), left=left)
+        columns = [
+            np.unique(found.cells.adjusted[found.cells.solver == solver], return_counts=True)
+            for solver in shown
+        ]
+        most = max((int(counts.max()) for _, counts in columns), default=1)
         of_system = dict(zip([e.system for e in found.estimates], colours(), strict=False))
         for row, (solver, (values, counts)) in enumerate(zip(shown, columns, strict=True)):
             colour = of_system.get(averages.solvers[solver], LINE)
@@ -130,7 +153,7 @@ def ranks(found: Findings) -> Figure | None:
             )
             mean = float(np.average(values, weights=counts))
             axes.plot([mean, mean], [row - 0.36, row + 0.36], color=INK, linewidth=2)
-        axes.set_yticks(range(len(shown)), [_solver_label(found, i) for i in shown])
+        axes.set_yticks(range(len(shown)), labels)
         axes.set_ylim(-0.6, len(shown) - 0.4)
         axes.set_title("Ranks of each solver; the bar is the mean")
         tidy(axes, x="adjusted rank (1 = worst)", grid="x")

@@ -1,0 +1,223 @@
+"""One mistake, one message: what follows from a mistake is not told as another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import quem
+from quem.errors import QuemError
+from tests.examples import long_csv, study_with
+from tests.study.test_mistakes import STUDY, mistakes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("subjects:\n", "subject:\n", "did you mean subjects?"),
+        ("judges:\n", "judgs:\n", "did you mean judges?"),
+        ("problems: [{id: P1}, {id: P2}]", "problems: {P1: 1}", "should be a list"),
+        ("problems: [{id: P1}, {id: P2}]", "problem: [{id: P1}, {id: P2}]", "mean problems?"),
+        ("{id: S1, experience: 1}", "S1", "should be a mapping"),
+        ("{id: S1, experience: 1}", "{experience: 1}", "is missing"),
+        ("{id: S1, experience: 1}", "{id: '', experience: 1}", "is empty"),
+        ("{id: S2, e", "{id: S1, e", "already used by"),
+        ("{id: J2, e", "{id: S2, e", "is also a subject"),
+        ("{id: sys}", "{id: S1}", "already used by"),
+        ("{id: sys}", "{idd: sys}", "did you mean id?"),
+    ],
+)
+def test_ids_of_a_broken_list_are_not_missed(
+    old: str, new: str, said: str, make_study: Callable[..., Path]
+) -> None:
+    """Ranks and references to what a broken list may have held are no mistakes."""
+    assert old in STUDY
+    references = "missing: [{problem: P1, solver: W}]\nwithheld: [W]\n"
+    found = mistakes_of(make_study(STUDY.replace(old, new) + references))
+    assert any(said in mistake for mistake in found)
+    assert not [mistake for mistake in found if "rankings.csv" in mistake or "there is" in mistake]
+    assert len(found) == (2 if "idd" in new else 1)
+
+
+def test_a_broken_list_spares_preflib_files_too(make_study: Callable[..., Path]) -> None:
+    """Orders of judges and solvers that a broken list may have held are no mistakes."""
+    source = [{"file": "p.toc", "problem": "P1"}]
+    orders = "# ALTERNATIVE NAME 1: S1\n# ALTERNATIVE NAME 2: S9\n3: 1,2\n"
+    study = study_with(rankings=source, judges=["J1"], systems=["sys"], problems={"P1": 1})
+    found = mistakes_of(make_study(study, p__toc=orders))
+    assert len(found) == 3
+    assert all("should be a" in mistake for mistake in found)
+
+
+WIDE = "solver,J1:P1,J1:P2,J2:P1\nS1,1,1,1\nS2,2,2,2\nS3,3,3,3\n"
+
+
+@pytest.mark.parametrize(
+    ("layout", "table", "place", "said"),
+    [
+        ("wide", long_csv(), "2", "write from: long"),
+        ("wide", "my title\n" + long_csv(), "1", "is it a title?"),
+        ("long", WIDE, "1", "write from: wide"),
+        ("long", "My study\n" + long_csv(), "1", "is it a title?"),
+        ("long", "My study,,,\n\n" + long_csv(), "1", "is it a title?"),
+        ("long", "My study, 2024\n" + long_csv(), "1", "is it a title?"),
+        ("wide", "Figure 1\nsolver,J1,J2\n,P1,P1\nS1,1,1\n", "1", "is it a title?"),
+        ("wide", "solver,J1,J2\nS1,1,1\nS2,2,2\nS3,3,3\n", "2", "has to name the problems"),
+        ("long", long_csv() + "# a comment,,,\n", "30:2: problem", "as is the solver; complete"),
+        ("long", long_csv() + "# a comment\n", "30:2: problem", "as is the solver; complete"),
+        ("long", long_csv() + "Total,,,28\n", "30:2: problem", "as is the solver; complete"),
+        ("long", long_csv() + "J1;P1;S3;2\n", "30:2: problem", "as is the solver; complete"),
+        ("wide", WIDE + "S3,3,3,3\n", "5:1: solver", "S3 is already on line 4"),
+        ("wide", WIDE.replace("J2:P1", "J1:P1"), "1:4: problem", "J1:P1 is already in column 2"),
+        ("wide", WIDE.replace("S3", ""), "4:1: solver", "is empty; name the solver"),
+        ("wide", WIDE.replace("S3", "S9"), "4:1: solver", "no solver 'S9'"),
+        ("averages", "solver,average_rank\nS1,1,5\nS2,2,5\nS3,3,5\n", "1", "decimal comma"),
+        ("averages", "solver,average_rank\nS2,\nS2,3\nS1,1\nS3,4\n", "3:1: solver", "on line 2"),
+        ("averages", "solver,average_rank\nS1,-1\nS2,2\nS3,3\n", "2:2: average_rank", "than 0"),
+        ("averages", "solver,average_rank\n", "", "holds no ranks below the header"),
+        ("long", "judge,problem,solver,rank\n", "", "holds no ranks below the header"),
+        ("long", long_csv().replace("P1,S2,3", "P1,S2,-99"), "3:4: rank", "1 is the worst"),
+        ("long", long_csv().replace("S2,3", "S2,\x00"), "3", "binary data"),
+    ],
+)
+def test_a_wrong_table_is_told_once(
+    layout: str, table: str, place: str, said: str, make_study: Callable[..., Path]
+) -> None:
+    """A wrong layout, a title, a comment or a row that stands twice is one mistake."""
+    path = make_study(STUDY.replace("from: long", f"from: {layout}"), rankings__csv=table)
+    (mistake,) = mistakes_of(path)
+    assert mistake.startswith(f"rankings.csv{place and ':'}{place}: ")
+    assert said in mistake
+
+
+def test_a_rank_of_zero_is_a_rank(make_study: Callable[..., Path]) -> None:
+    """Ranks may be counted from 0."""
+    path = make_study(STUDY, rankings__csv=long_csv().replace("S1,1\n", "S1,0\n"))
+    assert quem.load_study(path).rankings is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ranking.csv", "there is no file 'ranking.csv'; did you mean rankings.csv?"),
+        ("none/r.csv", "there is no file 'none/r.csv'; check its name"),
+        (".", "'.' is a folder; name a file inside it"),
+    ],
+)
+def test_a_missing_file_is_told_where_it_is_named(
+    name: str, said: str, make_study: Callable[..., Path]
+) -> None:
+    """What the study names and is not there is a mistake of the study file."""
+    (mistake,) = mistakes_of(make_study(STUDY.replace("rankings.csv", name)))
+    assert mistake == f"study.yaml:16:30: rankings.file: {said}"
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04\x14\x00", b"\xd0\xcf\x11\xe0\xa1\xb1"])
+def test_a_workbook_is_named(start: bytes, make_study: Callable[..., Path]) -> None:
+    """A spreadsheet that was not saved as CSV says so."""
+    (mistake,) = mistakes_of(make_study(STUDY, rankings__csv=start + b"\x00\x81\x8d"))
+    said = "is an Excel or OpenDocument workbook; save the rankings as CSV"
+    assert mistake == f"rankings.csv: {said}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "said"),
+    [
+        ("title: Example", 'title: "Example', "3:8", "the quote that begins here is never closed"),
+        ("  - {id: J2", "\t- {id: J2", "7:1", "a tab; indent with spaces"),
+        ("title: Example", "title: @x", "3:8", "cannot begin with @; put the text in quotes"),
+        ("title: Example", "title: %x", "3:8", "cannot begin with %; put the text in quotes"),
+        ("title: Example", "title: `x", "3:8", "cannot begin with `; put the text in quotes"),
+        ("title: Example", "%title: x", "3:1", "put "),
+        ("title: Example", "title: My study: a tale", "3:16", "put text that holds ': ' in quotes"),
+        ("title: Example", "title:My study", "3:1", "a space is missing after the colon"),
+        ("  level: 0.95", "  form: log\n  level:0.95", "19:3", "a space is missing after the"),
+        ("{id: S2, experience: 2}", "{id: S2, experience:2}", "10:14", "write experience: 2"),
+    ],
+)
+def test_broken_yaml_says_what_to_do(
+    old: str, new: str, place: str, said: str, make_study: Callable[..., Path]
+) -> None:
+    """The common slips are told where they are, and how to mend them."""
+    (mistake,) = mistakes_of(make_study(STUDY.replace(old, new)))
+    assert mistake.startswith(f"study.yaml:{place}: ")
+    assert said in mistake
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "said"),
+    [
+        ("experience: 4}", "experience: 4,5}", "11:28: subjects[3].5", "write 4.5"),
+        ("experience: 4}", 'experience: "4,5"}', "11:26: subjects[3].experience", "as 4.5"),
+        ("experience: 4}", "experience: 1_2}", "11:26: subjects[3].experience", "is no number"),
+        ("level: 0.95", "level: 0,95", "18:10: analysis.level", "write it as 0.95"),
+        ("level: 0.95", "level: 95%", "18:10: analysis.level", "write it as 0.95"),
+        ("level: 0.95", "level: 2", "18:10: analysis.level", "between 0 and 1"),
+        ("level: 0.95", "seed: 1_0", "18:9: analysis.seed", "is no number"),
+        ("level: 0.95", "at_least: [-5, 8]", "18:14: analysis.at_least[1]", "0 or more"),
+    ],
+)
+def test_numbers_as_people_write_them(
+    old: str, new: str, place: str, said: str, make_study: Callable[..., Path]
+) -> None:
+    """A decimal comma, a percent sign or an underscore is told with the right number."""
+    (mistake,) = mistakes_of(make_study(STUDY.replace(old, new)))
+    assert mistake.startswith(f"study.yaml:{place}: ")
+    assert said in mistake
+    assert "2 percent" not in mistake
+
+
+def test_years_of_at_least_are_kept_once(make_study: Callable[..., Path]) -> None:
+    """5 and 5.0 are the same years."""
+    study = quem.load_study(make_study(STUDY.replace("level: 0.95", "at_least: [5, 8, 5.0]")))
+    assert study.spec.analysis.at_least == (5.0, 8.0)
+
+
+def test_a_cell_is_told_in_short(make_study: Callable[..., Path]) -> None:
+    """A cell of thousands of characters is cut wherever it is told."""
+    table = long_csv().replace("J1,P1,S2,3", f"{'j' * 3000},P1,{'s' * 3000},3")
+    assert all(len(m) < 200 for m in mistakes_of(make_study(STUDY, rankings__csv=table)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"lvl": 0.9}, "lvl: unknown setting; did you mean level?"),
+        ({"seed": -1}, "seed: should be 0 or more"),
+        ({"level": "x"}, "level: 'x' is no number; write one such as 7 or 7.5"),
+        ({"form": "linar"}, "form: 'linar' is not one of"),
+        ({"form": "cubic"}, "form: a cubic skill function needs 12 subjects"),
+        ({"at_least": [5, -1]}, "at_least[2]: should be a finite number, 0 or more"),
+    ],
+)
+def test_a_wrong_setting_is_named_in_our_words(
+    settings: dict[str, object], said: str, make_study: Callable[..., Path]
+) -> None:
+    """What the caller sets is told by its name, without the study file."""
+    study = quem.load_study(make_study(STUDY))
+    with pytest.raises(QuemError) as caught:
+        quem.analyze(study, **settings)
+    assert str(caught.value).startswith(said)
+
+
+def test_scores_of_a_study_of_averages_are_placed(make_study: Callable[..., Path]) -> None:
+    """A setting that does not suit the study is told at its line, or by its name."""
+    averages = "solver,average_rank\n" + "".join(f"S{i},{i}\n" for i in range(1, 7))
+    text = STUDY.replace("from: long", "from: averages")
+    path = make_study(text.replace("level: 0.95", "score: blom"), rankings__csv=averages)
+    (mistake,) = mistakes_of(path)
+    assert mistake.startswith("study.yaml:18:10: analysis.score: needs the ranks")
+    study = quem.load_study(make_study(text, rankings__csv=averages))
+    with pytest.raises(QuemError, match=r"^score: needs the ranks"):
+        quem.analyze(study, score="blom")
+
+
+def test_a_path_is_no_study() -> None:
+    """Who forgets to load is told how to."""
+    with pytest.raises(TypeError, match="load it first"):
+        quem.analyze("study.yaml")  # type: ignore[arg-type]

@@ -35,13 +35,15 @@ class Mistake:
     message: str = ""
 
     def __str__(self) -> str:
-        """``path:line:column: key: message``, leaving out what is not known."""
+        """``path:line:column: key: message`` on one line, leaving out what is not known."""
         place = self.path
         if self.line:
             place += f":{self.line}"
             if self.column:
                 place += f":{self.column}"
-        return ": ".join(part for part in (place, self.key, self.message) if part)
+        text = ": ".join(part for part in (place, self.key, self.message) if part)
+        # A name out of a table may hold a line end, or what a terminal would obey.
+        return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 class QuemError(Exception):

@@ -224,7 +224,8 @@ def test_any_bytes_are_no_rankings(layout: str, raw: bytes) -> None:
 
 @pytest.mark.parametrize("layout", ["long", "wide", "averages"])
 @often
-@given(st.lists(st.lists(cells, max_size=7).map(",".join), max_size=8))
+@given(rows=st.lists(st.lists(cells, max_size=7).map(",".join), max_size=8))
+@example(rows=['"a\nb"', '"a\nb"'])
 def test_any_cells_are_read_or_refused(layout: str, rows: list[str]) -> None:
     """A table with a right header and any cells gives a result or mistakes."""
     read_as(layout, HEADERS[layout] + "\n".join(rows))

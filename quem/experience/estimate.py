@@ -125,7 +125,8 @@ def estimate_system(
     mean_variance = float(function.mean_variance(x)[0])
     subjects = averages.of_kind("subject")
     widened = float(widening(averages.problem_means, subjects, np.array([index]))[0])
-    extra = float(function.slope_at(x)[0]) ** 2 * widened if np.isfinite(widened) else 0.0
+    slope = float(function.slope_at(x)[0])
+    extra = slope * slope * widened if widened > 0 else 0.0
     error = float(np.sqrt(function.residual_sd**2 + mean_variance + extra))
     two_sided = float(stdtrit(function.df, (1 + level) / 2))
     one_sided = float(stdtrit(function.df, level))

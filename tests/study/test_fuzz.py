@@ -248,6 +248,7 @@ def averages(draw: st.DrawFn) -> str:
 
 @often
 @given(averages())
+@example("solver,average_rank\nS1,1\nS2,1\nS3,1\nS4,1\nS5,1\nS6,0.5\nsys,4e-293\n")
 def test_any_averages_are_analysed_or_refused(table: str) -> None:
     """Average ranks of any size give a result or mistakes."""
     read_as("averages", table)

@@ -16,6 +16,7 @@ from quem import __version__
 from quem.commands.analyze import analyze
 from quem.commands.check import check
 from quem.commands.init import init
+from quem.commands.serve import serve
 from quem.errors import QuemError
 
 __all__ = ["main", "run"]
@@ -37,7 +38,7 @@ def main() -> None:
     """  # noqa: D400  the summary asks
 
 
-for _command in (analyze, check, init):
+for _command in (analyze, check, init, serve):
     main.add_command(_command)
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import QuemError
-from quem.rankings import PrintedAverages, Rankings, read_rankings
+from quem.rankings import PrintedAverages, Rankings, Session, read_rankings
+from quem.store.place import find_place
 from quem.study.document import Document
 from quem.study.reading import draft_study
 
@@ -78,18 +79,26 @@ class Study:
         Returns
         -------
         DataFrame or None
-            Columns judge, problem, block, occasion, solver, rank, reason.
+            Columns judge, problem, block, occasion, solver, rank, reason, and recognised where
+            a judge recognised an author.
         """
         return self.data.to_frame() if isinstance(self.data, Rankings) else None
 
 
-def load_study(path: str | os.PathLike[str]) -> Study:
+def load_study(
+    path: str | os.PathLike[str], *, database: str | None = None, reveal: bool = False
+) -> Study:
     """Read a study file and its rankings.
 
     Parameters
     ----------
     path : path-like
         The study file; see ``docs/study-file.md``.
+    database : str, optional
+        Where the rankings of a judging session are: a URL, or the path of an SQLite file. By
+        default ``$QUEM_DATABASE_URL``, or the SQLite file beside the study file.
+    reveal : bool, default False
+        Whether to read the rankings of a session that is not closed; that is logged.
 
     Raises
     ------
@@ -100,7 +109,8 @@ def load_study(path: str | os.PathLike[str]) -> Study:
     mistakes = list(draft.mistakes)
     data = None
     if draft.source is not None:
-        data, more = read_rankings(draft, draft.source)
+        session = Session(find_place(Path(path), database), reveal)
+        data, more = read_rankings(draft, draft.source, session)
         mistakes += more
     if not mistakes and draft.spec is not None and data is not None:
         mistakes += _unfit(draft, data)

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import settings
 
 from tests.examples import write_study
+from tests.postgres import new_database, running_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # The same cases at every run of one commit: what CI refuses can be seen again by anybody.

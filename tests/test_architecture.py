@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 MODULES = sorted([*(ROOT / "quem").rglob("*.py"), *(ROOT / "webjudge").rglob("*.py")])
 MOST_LINES = 350
+SHIPPED = ROOT / "studies" / "p3-1997" / "study.yaml"
 # What shows a result fills in parts of a report that know no kind of study.
 SHOWING = "showing"
 PARTS = ("quem.report.drawing", "quem.report.layout")
@@ -47,9 +48,20 @@ def _loaded(code: str) -> set[str]:
             "import quem.study, quem.study.reading",
             {"numpy", "pandas", "scipy", "matplotlib", "sqlalchemy", "flask"},
         ),
-        ("import quem.kinds, quem.load", {"matplotlib", "statsmodels", "jinja2"}),
+        (
+            "import quem.solutions, quem.store.engine, quem.store.ballots, quem.store.progress",
+            {"numpy", "pandas", "scipy", "matplotlib", "flask", "alembic", "PIL"},
+        ),
+        (
+            "import webjudge",
+            {"numpy", "pandas", "scipy", "matplotlib", "statsmodels", "alembic", "PIL"},
+        ),
+        (
+            f"import quem.kinds, quem.load; quem.load.load_study({str(SHIPPED)!r})",
+            {"matplotlib", "statsmodels", "jinja2", "sqlalchemy", "flask"},
+        ),
     ],
-    ids=["quem", "help", "study", "analysis"],
+    ids=["quem", "help", "study", "store", "webjudge", "analysis"],
 )
 def test_stays_light(code: str, unwanted: set[str]) -> None:
     """What has to start quickly does not load what is slow."""
@@ -124,10 +136,19 @@ def test_rankings_know_nothing_of_the_method() -> None:
         assert not [module for module in _anywhere(path) if _within(module, ("quem.experience",))]
 
 
-def test_quem_does_not_import_the_judging_app() -> None:
-    """The arrow between the packages points from webjudge to quem."""
+def test_only_serve_imports_the_judging_app() -> None:
+    """The arrow between the packages points from webjudge to quem; ``quem serve`` starts it."""
     for path in (ROOT / "quem").rglob("*.py"):
-        assert not [module for module in _anywhere(path) if _within(module, ("webjudge",))]
+        found = _top_level(path) if _name(path) == "quem/commands/serve.py" else _anywhere(path)
+        assert not [module for module in found if _within(module, ("webjudge",))], _name(path)
+
+
+def test_the_store_knows_neither_web_nor_method() -> None:
+    """The store and the solutions import no Flask, no analysis, no commands."""
+    unwanted = ("flask", "webjudge", "quem.experience", "quem.rankings", "quem.commands")
+    for folder in ("store", "solutions"):
+        for path in (ROOT / "quem" / folder).rglob("*.py"):
+            assert not [m for m in _anywhere(path) if _within(m, unwanted)], _name(path)
 
 
 def test_nobody_imports_what_is_slow_or_global() -> None:

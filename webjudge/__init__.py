@@ -1,1 +1,8 @@
-"""The judging app, which shows anonymised solutions to judges; it comes with a later version."""
+"""The judging app: anonymised solutions, private links, drag-to-rank, and a dashboard."""
+
+from __future__ import annotations
+
+from webjudge.app import create_app
+from webjudge.site import Site, open_site
+
+__all__ = ["Site", "create_app", "open_site"]

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from quem.commands.options import database_option
+
 __all__ = ["analyze"]
 
 
@@ -79,8 +81,20 @@ def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | 
     type=click.IntRange(0, 10_000_000),
     help="Random orders of the permutation test above 9 subjects.",
 )
+@database_option
+@click.option(
+    "--reveal", is_flag=True, help="Read a judging session that is not closed; this is logged."
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of what is random.")
-def analyze(study: Path, out: Path | None, *, as_json: bool, **settings: Any) -> None:  # noqa: ANN401
+def analyze(
+    study: Path,
+    out: Path | None,
+    database: str | None,
+    *,
+    as_json: bool,
+    reveal: bool,
+    **settings: Any,  # noqa: ANN401
+) -> None:
     """Analyse STUDY and write a report.
 
     Prints a summary, and writes report.html, figures, tables and analysis.json. Options
@@ -93,7 +107,7 @@ def analyze(study: Path, out: Path | None, *, as_json: bool, **settings: Any) ->
     from quem.kinds import analyze as analyze_study
     from quem.load import load_study
 
-    result = analyze_study(load_study(study), **settings)
+    result = analyze_study(load_study(study, database=database, reveal=reveal), **settings)
     if as_json:
         from quem.report.files import json_text
 

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from quem.errors import Doubt, Mistake
     from quem.load import Study
+    from quem.solutions import Solutions
+    from quem.study.declared import Declared
+    from quem.study.reading import StudyFile
 
 __all__ = ["check"]
 
@@ -16,37 +20,87 @@ __all__ = ["check"]
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
 def check(study: Path) -> None:
-    """Check STUDY and its rankings, and write nothing.
+    """Check STUDY, its rankings and its solutions, and write nothing.
 
-    Names every mistake with its place and its remedy (exit code 1), or every doubt.
+    Names every mistake with its place and its remedy (exit code 1), or every doubt. A study
+    whose solutions are still to be judged needs no rankings.
     """
     from quem.commands.output import print_warnings
+    from quem.errors import QuemError
+    from quem.solutions import check_solutions
+    from quem.study.reading import draft_study
+
+    loaded, doubts, mistakes = _analyzed(study)
+    draft = draft_study(study)
+    waits = "" if loaded else _waits_for_judges(draft)
+    solutions, more_mistakes, more_doubts = check_solutions(draft, complete=bool(waits))
+    mistakes = [*([] if waits else mistakes), *more_mistakes]
+    doubts += more_doubts
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    count = len(doubts)
+    told = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
+    click.echo(f"{study}: no mistakes, {told}")
+    contents = _contents(draft.declared, loaded, solutions)
+    click.echo(f"read: {', '.join([*contents, waits] if waits else contents)}")
+    print_warnings(doubts)
+
+
+def _analyzed(path: Path) -> tuple[Study | None, list[Doubt], list[Mistake]]:
+    """Read the study with its rankings, and give what is doubtful or wrong about the result."""
+    from quem.errors import QuemError
     from quem.kinds import analyze
     from quem.load import load_study
 
-    loaded = load_study(study)
-    result = analyze(loaded, bootstrap=0, permutations=0)
-    count = len(result.warnings)
-    told = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
-    click.echo(f"{study}: no mistakes, {told}")
-    click.echo(f"read: {_contents(loaded)}")
-    print_warnings(result.warnings)
+    try:
+        loaded = load_study(path)
+        return loaded, list(analyze(loaded, bootstrap=0, permutations=0).warnings), []
+    except QuemError as error:
+        return None, [], list(error.mistakes)
 
 
-def _contents(study: Study) -> str:
+def _waits_for_judges(draft: StudyFile) -> str:
+    """Say that the rankings are to come from judges, whose session is not over; else nothing."""
+    from quem.solutions.checking import awaits_rankings
+
+    if draft.mistakes or draft.spec is None or not awaits_rankings(draft):
+        return ""
+    if draft.spec.rankings.source != "store" and not draft.beside(draft.spec.solutions)[0].is_dir():
+        return ""
+    from quem.rankings.stored import Session, session_of_study
+    from quem.store.place import find_place
+
+    store = session_of_study(Session(find_place(draft.path)), draft.spec.id)
+    if store is None:
+        return "no rankings yet"
+    from quem.store.studies import status_of
+
+    try:
+        with store.read() as c:
+            is_over = status_of(c, draft.spec.id).is_shown
+        return "" if is_over else "rankings hidden until the judging session is closed"
+    finally:
+        store.close()
+
+
+def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> list[str]:
     """Count what was read."""
-    from quem.rankings import Rankings
-
-    kinds = list(study.declared.solvers.values())
+    kinds = list(declared.solvers.values())
     counts = {
         "subject": kinds.count("subject"),
         "system": kinds.count("system"),
-        "judge": len(study.declared.judges),
-        "problem": len(study.declared.problems),
+        "judge": len(declared.judges),
+        "problem": len(declared.problems),
     }
+    if study is not None:
+        counts |= _ranked(study)
+    counts["solution"] = len(solutions)
+    return [f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
+
+
+def _ranked(study: Study) -> dict[str, int]:
+    from quem.rankings import Rankings
+
     if isinstance(study.data, Rankings):
-        counts["judge"] = len(study.data.judges)
-        counts["rank"] = int((study.data.rank >= 0).sum())
-    else:
-        counts["average rank"] = int((study.data.average >= 0).sum())
-    return ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
+        return {"judge": len(study.data.judges), "rank": int((study.data.rank >= 0).sum())}
+    return {"average rank": int((study.data.average >= 0).sum())}

@@ -15,8 +15,10 @@ from quem.experience.doubts import doubts_of
 from quem.experience.estimate import estimate_system
 from quem.experience.findings import Findings
 from quem.experience.influence import leave_out_cells, leave_out_subjects, residuals
+from quem.experience.recognised import leave_out_recognised
 from quem.experience.resample import bootstrap
 from quem.experience.result import ExperienceAnalysis
+from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
 from quem.experience.variants import vary
@@ -102,6 +104,12 @@ def _findings(
         )
         if cells and settings.bootstrap
         else None,
+        recognised=leave_out_recognised(cells, averages, function.form, estimates, settings)
+        if cells
+        else None,
+        retest=None
+        if isinstance(study.data, PrintedAverages)
+        else retest_agreement(study.data, study.declared),
     )
 
 

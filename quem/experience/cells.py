@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from quem.experience.ranks import adjusted_ranks, scores, unused_ranks
+from quem.rankings.occasions import repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,6 +53,8 @@ class Cells:
         What is averaged; the adjusted rank unless the settings say otherwise.
     placed : array of bool, shape (n,)
         Whether the study and no judge gave the cell its place.
+    recognised : array of bool, shape (n,)
+        Whether the judge recognised the author of what the judge ranked.
     reference : {"all", "humans"}
         Whom each solution is ranked against.
     gaps : tuple of Gap
@@ -72,6 +75,7 @@ class Cells:
     size: NDArray[np.int64]
     score: NDArray[np.float64]
     placed: NDArray[np.bool_]
+    recognised: NDArray[np.bool_]
     reference: Literal["all", "humans"] = "all"
     gaps: tuple[Gap, ...] = ()
 
@@ -93,7 +97,8 @@ class Cells:
 
         Returns
         -------
-        DataFrame, shape (n, 9)
+        DataFrame, shape (n, 10)
+            With an eleventh column, recognised, only where some author was recognised.
         """
         kinds = np.array(self.kinds, dtype=object)
         named = {"judge": self.judges, "problem": self.problems, "solver": self.solvers}
@@ -103,7 +108,7 @@ class Cells:
         }
         failed = np.isneginf(self.given)
         withheld = self.placed & ~failed
-        return pd.DataFrame(
+        frame = pd.DataFrame(
             {
                 "judge": ids["judge"],
                 "problem": ids["problem"],
@@ -116,7 +121,10 @@ class Cells:
                 "score": self.score,
                 "reason": np.where(failed, "failed", np.where(withheld, "withheld", "")),
             }
-        ).sort_values(["judge", "problem", "block", "solver"], ignore_index=True)
+        )
+        if self.recognised.any():
+            frame["recognised"] = self.recognised
+        return frame.sort_values(["judge", "problem", "block", "solver"], ignore_index=True)
 
 
 def judged_cells(
@@ -152,10 +160,12 @@ def judged_cells(
         rows = np.flatnonzero(~np.isnan(given)) if rows is None else rows[~np.isnan(given[rows])]
     columns = {
         name: getattr(rankings, name) if rows is None else getattr(rankings, name)[rows]
-        for name in ("judge", "problem", "solver", "block", "occasion")
+        for name in ("judge", "problem", "solver", "block", "occasion", "recognised")
     }
     columns["given"] = given if rows is None else given[rows]
     columns["placed"] = np.isneginf(columns["given"])
+    if columns["recognised"].any():
+        columns["recognised"] = columns["recognised"] & ~columns["placed"]
     columns["group"] = _groups(columns, len(rankings.problems))
     columns = _with_failed(columns, rankings, declared)
     adjusted, size = adjusted_ranks(columns["group"], columns["given"])
@@ -189,12 +199,14 @@ def score_cells(cells: Cells, *, score: Score, normalize: Normalization) -> Cell
 
 def _first_occasions(rankings: Rankings) -> NDArray[np.int64] | None:
     """Rows of each group's first occasion; None where that is all rows."""
-    if not len(rankings.occasion) or (rankings.occasion == rankings.occasion[0]).all():
+    again = repeated(rankings)
+    first = again.groupby(["judge", "problem", "block"])["occasion"].transform("min")
+    later = again.index[again["occasion"] > first]
+    if not len(later):
         return None
-    frame = pd.DataFrame({name: getattr(rankings, name) for name in ("judge", "problem", "block")})
-    frame["occasion"] = rankings.occasion
-    first = frame.groupby(["judge", "problem", "block"])["occasion"].transform("min")
-    return np.flatnonzero(first.to_numpy() == rankings.occasion)
+    kept = np.ones(len(rankings.occasion), dtype=bool)
+    kept[later] = False
+    return np.flatnonzero(kept)
 
 
 def _groups(columns: dict[str, NDArray], n_problems: int) -> NDArray[np.int64]:  # type: ignore[type-arg]
@@ -268,4 +280,5 @@ def _with_rows(
     columns["solver"][start:] = np.concatenate([np.full(len(r), s) for r, s, _ in added])
     columns["given"][start:] = np.concatenate([ranks for _, _, ranks in added])
     columns["placed"][start:] = True
+    columns["recognised"][start:] = False
     return columns

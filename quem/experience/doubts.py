@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Doubt
+from quem.experience.judge_doubts import judge_doubts
 from quem.experience.wording import SIGNIFICANT, interval_text, joined, number, p_text, percent
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["doubts_of"]
 
 _FEW_SUBJECTS = 5
-_LOW_AGREEMENT = 0.25
 
 
 def doubts_of(found: Findings) -> Iterator[Doubt]:
@@ -36,7 +36,7 @@ def doubts_of(found: Findings) -> Iterator[Doubt]:
     for estimate in found.estimates:
         yield from _estimate(found, estimate)
     yield from _decisive(found)
-    yield from _judges(found)
+    yield from judge_doubts(found)
     yield from _left_undone(found)
 
 
@@ -243,21 +243,6 @@ def _decisive(found: Findings) -> Iterator[Doubt]:
                     f"({number(half)}) away"
                 )
                 yield Doubt(f"decisive-{left.what}", message)
-
-
-def _judges(found: Findings) -> Iterator[Doubt]:
-    if found.agreement is None:
-        return
-    if found.agreement.overall.n_judges < 2:  # noqa: PLR2004  nobody to agree with
-        yield Doubt("one-judge", "there is one judge only, so agreement between judges is unknown")
-    low = [
-        f"{problem} ({number(concordance.mean_spearman, 2)})"
-        for problem, concordance in found.agreement.problems.items()
-        if concordance.mean_spearman < _LOW_AGREEMENT
-    ]
-    if low:
-        message = f"the judges disagree (mean Spearman correlation below .25) on {joined(low)}"
-        yield Doubt("judges-disagree", message)
 
 
 def _left_undone(found: Findings) -> Iterator[Doubt]:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from quem.experience.cells import Cells
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeftOut, SubjectDiagnostic
+    from quem.experience.recognised import Recognised
     from quem.experience.resample import Bootstrap
+    from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
     from quem.experience.variants import Variant
@@ -52,6 +54,10 @@ class Findings:
     agreement : Agreement or None
     anova : tuple of AnovaRow or None
     bootstrap : Bootstrap or None
+    recognised : Recognised or None
+        The estimates without the authors whom judges recognised; None where there are none.
+    retest : Retest or None
+        The agreement of the judges with themselves; None where no group was repeated.
     doubts : tuple of Doubt
     """
 
@@ -72,6 +78,8 @@ class Findings:
     agreement: Agreement | None
     anova: tuple[AnovaRow, ...] | None
     bootstrap: Bootstrap | None
+    recognised: Recognised | None = None
+    retest: Retest | None = None
     doubts: tuple[Doubt, ...] = ()
 
     def name_of(self, solver: str) -> str:

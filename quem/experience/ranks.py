@@ -127,7 +127,7 @@ def scores(
 
         return np.asarray(ndtri((ranks - 0.375) / (sizes + 0.25)), dtype=np.float64)
     if normalize == "expected":
-        return ranks * ((sizes.max() if largest is None else largest) + 1) / (sizes + 1)
+        return ranks * ((sizes.max(initial=0) if largest is None else largest) + 1) / (sizes + 1)
     if normalize == "percentile":
         return (ranks - 0.5) / sizes
     return ranks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from quem.rankings.averages import PrintedAverages
 from quem.rankings.reading import read_rankings
+from quem.rankings.stored import Session
 from quem.rankings.table import Rankings
 
-__all__ = ["PrintedAverages", "Rankings", "read_rankings"]
+__all__ = ["PrintedAverages", "Rankings", "Session", "read_rankings"]

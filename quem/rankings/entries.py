@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FIELDS", "MOST_OF_A_KIND", "Entries", "Part", "part_of"]
 
-FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason")
+FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognised")
 Scalar = TypeVar("Scalar", bound=np.generic)
 MOST_OF_A_KIND = 20
 _MISSING = {"", "-", "–", "—", "na", "n/a", "nan", "null", "none", ".", "absent"}
+_MARKED, _UNMARKED = {"1", "true", "yes", "x"}, {"", "0", "false", "no", "-"}
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _POSITION = re.compile(r"0*[1-9]\d{0,8}", re.ASCII)
 # Sums of squares stay finite, and no rank that means one is larger.
@@ -79,6 +80,7 @@ class Part:
     occasion: NDArray[np.int64]
     rank: NDArray[np.float64]
     failed: NDArray[np.bool_]
+    recognised: NDArray[np.bool_]
 
 
 def part_of(entries: Entries, known: dict[str, tuple[str, ...]], mistakes: list[Mistake]) -> Part:
@@ -115,7 +117,17 @@ def part_of(entries: Entries, known: dict[str, tuple[str, ...]], mistakes: list[
     ids = {name: _ids(inner, name, known[name], mistakes) for name in known}
     block, occasion = (_positions(inner, name, mistakes) for name in ("block", "occasion"))
     rank, failed = _ranks(inner, mistakes)
-    return Part(inner, row, **ids, block=block, occasion=occasion, rank=rank, failed=failed)
+    recognised = _marks(inner, "recognised", mistakes)
+    return Part(
+        inner,
+        row,
+        **ids,
+        block=block,
+        occasion=occasion,
+        rank=rank,
+        failed=failed,
+        recognised=recognised,
+    )
 
 
 def _incomplete(
@@ -207,6 +219,15 @@ def _ranks(
     return rank, (failed | failed_rank) & absent
 
 
+def _marks(entries: Entries, name: str, mistakes: list[Mistake]) -> NDArray[np.bool_]:
+    """Which cells of a column hold a mark, such as 1 or yes."""
+    column = entries.columns[name]
+    given = [word.casefold() for word in column.values]
+    strange = _lookup(column, [word not in _MARKED | _UNMARKED for word in given], np.bool_)
+    _complain(entries, name, np.flatnonzero(strange), mistakes, _no_mark)
+    return _lookup(column, [word in _MARKED for word in given], np.bool_)
+
+
 def _number(word: str) -> float | None:
     """A rank cell as a number: NaN where it is missing, None where it is no number."""
     if word.casefold() in _MISSING or word.casefold() == "failed":
@@ -230,6 +251,10 @@ def _no_rank(word: str) -> str:
 
 def _no_reason(word: str) -> str:
     return f"{shown(word)} is not one of absent, failed"
+
+
+def _no_mark(word: str) -> str:
+    return f"{shown(word)} is no mark; write 1 where the judge recognised the author, else nothing"
 
 
 def _contradicted(word: str) -> str:

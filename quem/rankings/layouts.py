@@ -29,7 +29,8 @@ def read_long(path: Path, name: str) -> Entries:
     Parameters
     ----------
     path : Path
-        With the columns judge, problem, solver and rank, and any of block, occasion, reason.
+        With the columns judge, problem, solver and rank, and any of block, occasion, reason
+        and recognised.
     name : str
         The file as the user named it, for messages.
 

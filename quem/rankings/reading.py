@@ -8,11 +8,13 @@ from quem.errors import Mistake, QuemError
 from quem.rankings.averages import PrintedAverages, read_averages
 from quem.rankings.layouts import read_long, read_wide
 from quem.rankings.preflib import read_preflib
+from quem.rankings.stored import read_stored, session_of_study
 from quem.rankings.table import Rankings, assemble
 from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from quem.rankings.entries import Entries
+    from quem.rankings.stored import Session
     from quem.study.document import Loc
     from quem.study.models import RankingsSource
     from quem.study.reading import StudyFile
@@ -21,7 +23,7 @@ __all__ = ["read_rankings"]
 
 
 def read_rankings(
-    file: StudyFile, source: RankingsSource
+    file: StudyFile, source: RankingsSource, session: Session
 ) -> tuple[Rankings | PrintedAverages | None, list[Mistake]]:
     """Read the rankings of a study.
 
@@ -30,6 +32,8 @@ def read_rankings(
     file : StudyFile
         Its ids are what the rankings are checked against.
     source : RankingsSource
+    session : Session
+        Where the study's judging session is, if it has one.
 
     Returns
     -------
@@ -39,21 +43,57 @@ def read_rankings(
         Everything that is wrong in the files that could be read.
     """
     try:
-        if source.source == "preflib":
-            return _read_preflib_files(file, source)
-        if source.source == "store":
-            message = "this version of quem has no store of judging sessions; name a file instead"
-            return None, [file.document.mistake(("rankings", "from"), message)]
-        return _read_table(file, source)
+        if source.source == "store" or "from" not in _part(file):
+            return _read_undecided(file, source, session)
+        return _read_file(file, source)
     except QuemError as error:
         return None, list(error.mistakes)
+
+
+def _read_undecided(
+    file: StudyFile, source: RankingsSource, session: Session
+) -> tuple[Rankings | PrintedAverages | None, list[Mistake]]:
+    """Read the store, or the file where the study has no store; both are one too many."""
+    if file.spec is None or file.mistakes:
+        # Its id, by which a store knows it, may be wrong.
+        return _read_file(file, source) if source.file else (None, [])
+    store = session_of_study(session, file.spec.id)
+    if store is None:
+        if source.source == "store":
+            message = (
+                f"there is no judging session of this study in {session.place.name}; "
+                "`quem serve` starts one, and --database names another place"
+            )
+            return None, [file.document.mistake(("rankings", "from"), message)]
+        return _read_file(file, source)
+    try:
+        if source.file:
+            message = (
+                f"the study also has a judging session in {store.place.name}; say which counts: "
+                f"{{from: store}} or {{from: {source.source}, file: ...}}"
+            )
+            return None, [file.document.mistake(("rankings",), message)]
+        return read_stored(file, store, reveal=session.reveal)
+    finally:
+        store.close()
+
+
+def _read_file(
+    file: StudyFile, source: RankingsSource
+) -> tuple[Rankings | PrintedAverages | None, list[Mistake]]:
+    if source.source == "preflib":
+        return _read_preflib_files(file, source)
+    return _read_table(file, source)
 
 
 def _read_table(
     file: StudyFile, source: RankingsSource
 ) -> tuple[Rankings | PrintedAverages | None, list[Mistake]]:
     if not isinstance(source.file, str) or not source.file:
-        message = "name the file that holds the rankings: {from: long, file: rankings.csv}"
+        message = (
+            "name the file that holds the rankings: {from: long, file: rankings.csv}, or let "
+            "judges make them: `quem serve`"
+        )
         return None, [file.document.mistake(("rankings",), message)]
     loc = ("rankings", "file") if "file" in _part(file) else ("rankings",)
     if mistake := _not_there(file, loc, source.file):

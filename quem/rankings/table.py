@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 
 from quem.errors import Doubt, Mistake
 from quem.rankings.entries import MOST_OF_A_KIND, part_of
+from quem.rankings.occasions import occasion_doubts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from quem.study import Declared
 
 __all__ = ["Rankings", "assemble"]
+
+_KEY = ("judge", "problem", "block", "occasion", "solver")
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Rankings:
     failed : array of bool, shape (n,)
         Whether a missing rank means a solution that failed.
     doubts : tuple of Doubt
+    recognised : array of bool, shape (n,)
+        Whether the judge recognised the author; nowhere by default.
     """
 
     judges: tuple[str, ...]
@@ -51,6 +56,13 @@ class Rankings:
     rank: NDArray[np.float64]
     failed: NDArray[np.bool_]
     doubts: tuple[Doubt, ...] = ()
+    recognised: NDArray[np.bool_] = None  # type: ignore[assignment]  # filled in below
+
+    def __post_init__(self) -> None:
+        """Mark nobody as recognised where nothing is said; that takes no memory."""
+        if self.recognised is None:
+            nobody = np.broadcast_to(np.False_, len(self.rank))
+            object.__setattr__(self, "recognised", nobody)
 
     def to_frame(self) -> pd.DataFrame:
         """Give the table of the contract: judge, problem, block, ..., rank, reason.
@@ -58,9 +70,10 @@ class Rankings:
         Returns
         -------
         DataFrame, shape (n, 7)
+            With an eighth column, recognised, only where some author was recognised.
         """
         reason = np.where(self.failed, "failed", np.where(np.isnan(self.rank), "absent", ""))
-        return pd.DataFrame(
+        frame = pd.DataFrame(
             {
                 "judge": pd.Categorical.from_codes(self.judge, pd.Index(self.judges)),
                 "problem": pd.Categorical.from_codes(self.problem, pd.Index(self.problems)),
@@ -71,6 +84,7 @@ class Rankings:
                 "reason": reason,
             }
         )
+        return frame.assign(recognised=self.recognised) if self.recognised.any() else frame
 
 
 def assemble(
@@ -108,12 +122,11 @@ def assemble(
     if not mistakes:
         mistakes += _repeated(parts, known)
         mistakes += _contradictions(parts, known, declared)
-    columns = {
-        name: _joined(parts, name)
-        for name in ("judge", "problem", "solver", "block", "occasion", "rank", "failed")
-    }
+    columns = {name: _joined(parts, name) for name in (*_KEY, "rank", "failed", "recognised")}
     doubts = tuple(doubt for entries in files for doubt in entries.doubts)
     table = Rankings(known["judge"], known["problem"], known["solver"], **columns, doubts=doubts)
+    if not mistakes:
+        table = replace(table, doubts=(*doubts, *occasion_doubts(table)))
     return table, mistakes
 
 
@@ -125,9 +138,7 @@ def _joined(parts: list[Part], name: str) -> NDArray[Any]:
 
 def _repeated(parts: list[Part], known: dict[str, tuple[str, ...]]) -> list[Mistake]:
     """The same judge, problem, block, occasion and solver twice."""
-    joined = {
-        name: _joined(parts, name) for name in ("judge", "problem", "block", "occasion", "solver")
-    }
+    joined = {name: _joined(parts, name) for name in _KEY}
     key = np.zeros(len(joined["judge"]), dtype=np.int64)
     for name in ("block", "occasion"):
         if joined[name].max(initial=1) > 1:

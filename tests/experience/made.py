@@ -14,7 +14,7 @@ from quem.rankings import PrintedAverages, Rankings
 from quem.study import Analysis, Declared, ExperienceStudy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,7 +45,8 @@ def study_of(
     failed: Iterable[tuple[str, str]] = (),
     blocks: Mapping[Cell, int] | None = None,
     occasion: int = 1,
-    again: Mapping[Cell, float] | None = None,
+    again: Mapping[Cell, float | None] | None = None,
+    recognised: Collection[Cell] = (),
     **analysis: object,
 ) -> Study:
     """Make a study of ranks; who has no years and is not withheld is a system.
@@ -65,6 +66,8 @@ def study_of(
         Of `ranks`.
     again : mapping, optional
         The ranks of the next occasion.
+    recognised : collection of (str, str, str)
+        Cells of `ranks` whose author the judge recognised.
     **analysis
         Settings.
     """
@@ -91,6 +94,9 @@ def study_of(
         np.array([when for _, _, when in rows], dtype=np.int64),
         rank,
         np.isnan(rank),
+        recognised=np.array(
+            [cell in recognised and when == occasion for cell, _, when in rows], dtype=bool
+        ),
     )
     declared = Declared(judges, problems, solvers, frozenset(failed))
     return _study(solvers, years, declared, data, analysis, withheld)

@@ -12,6 +12,7 @@ import pytest
 
 import quem
 from quem.errors import QuemError
+from quem.rankings import Rankings
 from tests.experience.made import printed_study, random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -194,10 +195,13 @@ def test_blocks() -> None:
 
 
 def test_two_occasions() -> None:
-    """A repeated problem changes no number."""
+    """A repeated problem changes no number; only the retest and what is said of it are added."""
     ranks, years = drawn()
     again = {cell: 8.0 - (rank or 0) for cell, rank in ranks.items() if cell[1] == "P0"}
     once, twice = (complete(study_of(ranks, years, again=each)).to_dict() for each in (None, again))
+    assert once["agreement"].pop("retest") is None
+    assert twice["agreement"].pop("retest")["overall"]["n_groups"] > 0
+    twice["warnings"] = [w for w in twice["warnings"] if w["code"] != "inconsistent-judge"]
     assert json.dumps(once) == json.dumps(twice)
 
 
@@ -209,6 +213,17 @@ def test_subjects_seen_on_the_second_occasion_only() -> None:
     for form in ("linear", "auto"):
         with pytest.raises(QuemError, match="needs 3 subjects"):
             quem.analyze(study_of(first, years, again=again, form=form))
+
+
+@pytest.mark.parametrize("normalize", ["none", "expected", "percentile"])
+def test_ranks_on_the_second_occasion_only(normalize: str) -> None:
+    """If no judge could judge anything at first, that is a mistake and no crash."""
+    ranks, years = drawn()
+    study = study_of(dict.fromkeys(ranks), years, again=ranks, normalize=normalize)
+    assert isinstance(study.data, Rankings)
+    study.data.failed[:] = False
+    with pytest.raises(QuemError, match="all subjects have the same average rank"):
+        quem.analyze(study)
 
 
 @pytest.mark.parametrize("factor", [1e-9, 1.0, 1e6])

@@ -64,8 +64,8 @@ def numbers(
         "overall": found["agreement"]["overall"] if found["agreement"] else None,
         "left": {
             (what, row["id"], row["system"]): [row["estimate"], *row["interval"], row["change"]]
-            for what, rows in found["influence"].items()
-            for row in rows
+            for what in ("judges", "subjects", "problems")
+            for row in found["influence"][what]
         },
         "anova": [list(row.values()) for row in found["anova"]],
     }

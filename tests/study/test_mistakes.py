@@ -97,7 +97,7 @@ def test_the_study_of_these_tests_is_right(make_study: Callable[..., Path]) -> N
             "no file 'ranking.csv'",
             "mean rankings.csv?",
         ),
-        ("from: long", "from: store", "16:18: rankings.from", "no store", "name a file instead"),
+        ("from: long", "from: store", "16:18: rankings.from", "no judging session", "quem serve"),
         ("from: long", "from: lon", "16:18: rankings.from", "not one of long, wide", "mean long?"),
         (", file: rankings.csv", "", "16:11: rankings", "name the file", "file: rankings.csv}"),
         ("title: Example", "title: !x Example", "3:8: title", "the tag !x", "leave it out"),

@@ -44,6 +44,7 @@ def analysis_dict(found: Findings) -> dict[str, Any]:
             "judges": [_left_out(left) for left in found.judges] if found.cells else None,
             "subjects": [_left_out(left) for left in found.subjects],
             "problems": [_left_out(left) for left in found.problems] if found.cells else None,
+            "recognised": _recognised(found),
         },
         "residuals": [asdict(diagnostic) for diagnostic in found.diagnostics],
         "variants": [asdict(variant) for variant in found.variants],
@@ -118,8 +119,9 @@ def _estimates(found: Findings) -> list[dict[str, Any]]:
 
 
 def _agreement(found: Findings) -> dict[str, Any] | None:
+    retest = _retest(found)
     if found.agreement is None:
-        return None
+        return {"problems": [], "overall": None, "retest": retest} if retest else None
     overall = found.agreement.overall
     return {
         "problems": [
@@ -136,6 +138,17 @@ def _agreement(found: Findings) -> dict[str, Any] | None:
             "n_units": overall.n_solutions,
             **overall.statistics(),
         },
+        "retest": retest,
+    }
+
+
+def _retest(found: Findings) -> dict[str, Any] | None:
+    if found.retest is None:
+        return None
+    judges = found.retest.judges
+    return {
+        "judges": [{"judge": judge, **asdict(own)} for judge, own in judges.items()],
+        "overall": {"n_judges": len(judges), **asdict(found.retest.overall)},
     }
 
 
@@ -146,6 +159,19 @@ def _left_out(left: LeftOut) -> dict[str, Any]:
         "estimate": left.estimate,
         "interval": [left.low, left.high],
         "change": left.change,
+    }
+
+
+def _recognised(found: Findings) -> dict[str, Any] | None:
+    if found.recognised is None:
+        return None
+    return {
+        "n_ranks": found.recognised.n_ranks,
+        "n_judges": found.recognised.n_judges,
+        "estimates": [
+            {key: value for key, value in _left_out(left).items() if key != "id"}
+            for left in found.recognised.estimates
+        ],
     }
 
 

@@ -161,6 +161,9 @@ def sensitivity_rows(found: Findings, most: int = MOST_ROWS) -> tuple[list[Row],
             notes.append(f"the {most // 4} of {len(group):,} {what} that matter most")
             group = _weightiest(group, left_out, most // 4)
         rows += [(f"without {name}", row) for name, row in group.items()]
+    if found.recognised:
+        group = _group(found.recognised.estimates)
+        rows += [(f"without {name}", row) for name, row in group.items()]
     settings: dict[str, dict[str, tuple[float, float, float]]] = {}
     for v in found.variants:
         settings.setdefault(v.label, {})[v.system] = (v.estimate, v.low, v.high)

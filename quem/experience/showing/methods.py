@@ -8,7 +8,7 @@ import numpy as np
 
 from quem import __version__
 from quem.experience.showing.summary import averaged, data_notes, equation, f_text, system_name
-from quem.experience.wording import caveat, joined, number, p_text, statement
+from quem.experience.wording import caveat, joined, number, p_text, percent, statement
 
 if TYPE_CHECKING:
     from quem.experience.findings import Findings
@@ -30,7 +30,8 @@ def methods_paragraph(found: Findings) -> str:
     ----------
     found : Findings
     """
-    sentences = [*_design(found), *_fit(found), *_agreement(found), *_results(found)]
+    sentences = [*_design(found), *_fit(found), *_agreement(found), *_retest(found)]
+    sentences += [*_results(found), *_recognised(found)]
     sentences.append(f"Analyses were done with quem {__version__}.")
     return " ".join(filter(None, sentences))
 
@@ -81,6 +82,44 @@ def _fit(found: Findings) -> list[str]:
         f"{equation(found)} (R² = {number(function.r_squared, 3)}, residual "
         f"standard deviation {number(function.residual_sd, 2)}; {test})."
     ]
+
+
+def _retest(found: Findings) -> list[str]:
+    if found.retest is None:
+        return []
+    overall, n_judges = found.retest.overall, len(found.retest.judges)
+    who = "One judge" if n_judges == 1 else f"{n_judges} judges"
+    groups = "one group" if overall.n_groups == 1 else f"{overall.n_groups} groups"
+    return [
+        f"{who} ranked {groups} twice ({overall.n_solutions} solutions), of which the first "
+        "ranking was used; between first and second ranking, Kendall's tau-b was on average "
+        f"{number(overall.mean_tau_b, 2)}, {percent(round(overall.same_order, 2))} of the pairs "
+        "were in the same order, and adjusted ranks differed by "
+        f"{number(overall.mean_rank_difference, 2)}."
+    ]
+
+
+def _recognised(found: Findings) -> list[str]:
+    without = found.recognised
+    if without is None:
+        return []
+    verb, of = ("was", "a solution") if without.n_ranks == 1 else ("were", "solutions")
+    text = (
+        f"{without.n_ranks:,} of {without.of_ranks:,} ranks {verb} of {of} whose author the judge "
+        "recognised"
+    )
+    if not without.estimates:
+        return [f"{text}."]
+    if not without.fitted:
+        return [f"{text}; without, no skill function could be fitted."]
+    each = joined(
+        f"{system_name(found, left.system)} at {number(left.estimate)}"
+        if np.isfinite(left.estimate)
+        else f"{system_name(found, left.system)} without an estimate"
+        for left in without.estimates
+    )
+    unit = found.study.spec.experience_unit
+    return [f"{text}; leaving {'it' if without.n_ranks == 1 else 'them'} out put {each} {unit}."]
 
 
 def _agreement(found: Findings) -> list[str]:

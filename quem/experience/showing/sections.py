@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.experience.showing.judge_sections import agreement_section, recognised_sentence
 from quem.experience.showing.summary import data_notes, f_text, system_name
 from quem.experience.wording import interval_text, number, p_text, percent
 from quem.report.layout import Section, TextTable
@@ -32,7 +33,7 @@ def sections(found: Findings) -> list[Section]:
         _estimates(found),
         _solvers(found),
         _experience_matters(found),
-        _agreement(found),
+        agreement_section(found),
         _influence(found),
         _settings(found),
     ]
@@ -150,40 +151,6 @@ def _experience_matters(found: Findings) -> Section:
     return Section("experience", "Does experience matter?", text, (), tables)
 
 
-def _agreement(found: Findings) -> Section | None:
-    agreement = found.agreement
-    if agreement is None:
-        return None
-    rows = [
-        (
-            name,
-            f"{concordance.n_judges:,}",
-            f"{concordance.n_solutions:,}",
-            *(number(value, 2) for value in concordance.statistics().values()),
-        )
-        for name, concordance in [*agreement.problems.items(), ("overall", agreement.overall)]
-    ]
-    text = [
-        "Ranks are renumbered among the solvers that all compared judges ranked; withheld solvers "
-        "and solutions that failed are left out. Overall, W, tau-b and Spearman's correlation are "
-        "means over the problems, and alpha and ICC are taken over all solutions of all problems."
-    ]
-    columns = (
-        "Problem",
-        "Judges",
-        "Solutions",
-        "Kendall's W",
-        "tau-b",
-        "Spearman",
-        "Krippendorff's alpha",
-        "ICC(2,1)",
-        "ICC(2,k)",
-    )
-    table = TextTable("Agreement between judges", columns, rows)
-    figures = ("agreement",) if agreement.pairs else ()
-    return Section("agreement", "Do the judges agree?", text, figures, [table])
-
-
 def _influence(found: Findings) -> Section:
     tables = [
         _left_out_table(found, title, left_out)
@@ -194,6 +161,9 @@ def _influence(found: Findings) -> Section:
         )
         if left_out
     ]
+    if found.recognised and found.recognised.estimates:
+        title = "Without the authors whom judges recognised"
+        tables.append(_left_out_table(found, title, found.recognised.estimates))
     diagnostics = sorted(found.diagnostics, key=lambda d: -np.nan_to_num(d.cooks_distance))
     rows = [
         (
@@ -218,6 +188,8 @@ def _influence(found: Findings) -> Section:
     )
     tables.append(TextTable("Residuals and influence", columns, rows, _left_over(len(diagnostics))))
     text = ["Each row leaves one out and estimates anew; the others keep their ranks."]
+    if found.recognised:
+        text.append(recognised_sentence(found.recognised))
     return Section("influence", "Who decides the answer?", text, ("influence",), tables)
 
 

@@ -14,6 +14,7 @@ from quem.experience.wording import (
     joined,
     number,
     p_text,
+    percent,
     statement,
 )
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.experience.findings import Findings
+    from quem.experience.retest import Retest
     from quem.experience.skill import SkillFunction
 
 __all__ = [
@@ -28,6 +30,8 @@ __all__ = [
     "data_notes",
     "equation",
     "f_text",
+    "recognised_text",
+    "retest_text",
     "summary_text",
     "system_name",
     "warnings_text",
@@ -170,6 +174,29 @@ def _basis(found: Findings) -> Iterator[str]:
             f"Krippendorff's alpha {number(overall.krippendorff_alpha, 2)}, "
             f"ICC(2,1) {number(overall.icc_2_1, 2)}"
         )
+    if found.retest:
+        yield retest_text(found.retest)
+
+
+def retest_text(retest: Retest) -> str:
+    """Say how alike the first and second rankings of repeated groups are."""
+    overall = retest.overall
+    return (
+        f"judges repeated {_count(overall.n_groups, 'group')} "
+        f"({_count(overall.n_solutions, 'solution')}): tau-b {number(overall.mean_tau_b, 2)}, "
+        f"{percent(round(overall.same_order, 2))} of pairs in the same order, ranks differ by "
+        f"{number(overall.mean_rank_difference, 2)}"
+    )
+
+
+def recognised_text(found: Findings, system: str) -> str:
+    """Say where a system comes out without the authors whom judges recognised, if any."""
+    if found.recognised is None:
+        return ""
+    (years,) = (left.estimate for left in found.recognised.estimates if left.system == system)
+    ranks = _count(found.recognised.n_ranks, "rank")
+    author = "a recognised author" if found.recognised.n_ranks == 1 else "recognised authors"
+    return f"without the {ranks} of {author} {number(years) if np.isfinite(years) else 'none'}"
 
 
 def _sensitivity(found: Findings) -> Iterator[str]:
@@ -190,6 +217,8 @@ def _sensitivity(found: Findings) -> Iterator[str]:
         if others:
             told += "; " if told else ""
             told += f"other settings {interval_text((min(others), max(others)))}"
+        if recognised := recognised_text(found, estimate.system):
+            told += f"; {recognised}" if told else recognised
         if told:
             of = f"{system_name(found, estimate.system)}: " if len(found.estimates) > 1 else ""
             yield f"{of}{told}"

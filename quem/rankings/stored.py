@@ -1,0 +1,136 @@
+"""Rankings that judges submitted in a judging session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from quem.errors import Doubt, Mistake, QuemError
+from quem.rankings.delimited import column_of
+from quem.rankings.entries import FIELDS, Entries
+from quem.rankings.table import Rankings, assemble
+
+if TYPE_CHECKING:
+    from quem.store.engine import Store
+    from quem.store.place import Place
+    from quem.study.reading import StudyFile
+
+__all__ = ["Session", "read_stored", "session_of_study"]
+
+
+@dataclass(frozen=True)
+class Session:
+    """Where to look for a study's judging session.
+
+    Parameters
+    ----------
+    place : Place
+    reveal : bool
+        Whether rankings may be read before the study is closed; that is logged.
+    """
+
+    place: Place
+    reveal: bool = False
+
+
+def session_of_study(session: Session, study_id: str) -> Store | None:
+    """Open the store that holds a study, if there is one.
+
+    Database libraries are loaded only where there is a database.
+    """
+    if not session.place.may_hold_something:
+        return None
+    from quem.store.engine import store_of
+
+    return store_of(session.place, study_id)
+
+
+def read_stored(
+    file: StudyFile, store: Store, *, reveal: bool
+) -> tuple[Rankings | None, list[Mistake]]:
+    """Read each ballot's last submitted ranking.
+
+    Parameters
+    ----------
+    file : StudyFile
+        Without mistakes.
+    store : Store
+        That holds the study.
+    reveal : bool
+
+    Returns
+    -------
+    rankings : Rankings or None
+    mistakes : list of Mistake
+        Solvers or problems that the study file has no more.
+
+    Raises
+    ------
+    QuemError
+        The study is not closed, or nothing was submitted yet.
+    """
+    from quem.store import studies
+    from quem.store.judges import judges_of
+    from quem.store.rankings import submitted_rankings
+
+    study_id = file.spec.id if file.spec else ""
+    with store.read() as c:
+        status = studies.status_of(c, study_id)
+    if not status.is_shown and not reveal:
+        now = "on trial: it has not opened" if status.state == "trial" else "open"
+        message = (
+            f"the judging session is still {now}; close it in the dashboard (quem serve), or "
+            "give --reveal, which is logged"
+        )
+        raise QuemError([Mistake(file.name, message=message)])
+    if reveal and status.state != "closed":
+        with store.write() as c:
+            studies.reveal(c, study_id, "shell")
+    with store.read() as c:
+        judges = tuple(judge.id for judge in judges_of(c, study_id))
+        rows = [
+            (s.judge, s.problem, s.block, s.occasion, cell)
+            for s in submitted_rankings(c, study_id)
+            for cell in s.cells()
+        ]
+        shown = studies.shown_digests(c, study_id)
+    if not rows:
+        message = f"no ranking is submitted yet in {store.place.name}; judges have to submit first"
+        raise QuemError([Mistake(file.name, message=message)])
+    cells = {
+        "judge": [row[0] for row in rows],
+        "problem": [row[1] for row in rows],
+        "block": [str(row[2]) for row in rows],
+        "occasion": [str(row[3]) for row in rows],
+        "solver": [row[4].solver for row in rows],
+        "rank": ["" if row[4].rank is None else str(row[4].rank) for row in rows],
+        "reason": ["absent" if row[4].rank is None else "" for row in rows],
+        "recognised": ["1" if row[4].recognised else "" for row in rows],
+    }
+    columns = {name: column_of(cells[name]) for name in FIELDS}
+    doubts = _changed(file, shown)
+    if status.state != "closed":
+        message = "the judging session is not closed; its rankings are not final"
+        doubts.append(Doubt("session-open", message))
+    entries = Entries(store.place.name, columns, lambda *_: (0, 0), tuple(doubts))
+    declared = replace(file.declared, judges=judges)
+    return assemble([entries], declared)
+
+
+def _changed(file: StudyFile, shown: dict[tuple[str, str], str]) -> list[Doubt]:
+    """Say which solutions are no longer what the judges saw."""
+    from quem.solutions import find_solutions, is_unchanged
+
+    solutions, _, _ = find_solutions(file, complete=False)
+    other = [
+        f"{solver} on {problem}"
+        for (problem, solver), digest in sorted(shown.items())
+        if not is_unchanged(solutions.by_problem.get(problem, {}).get(solver), digest)
+    ]
+    if not other:
+        return []
+    message = (
+        f"{', '.join(other[:5])}{' and others' if len(other) > 5 else ''}: "  # noqa: PLR2004
+        "changed or gone since judges saw it; the rankings are of what they saw"
+    )
+    return [Doubt("solutions-changed", message)]

@@ -1,0 +1,171 @@
+"""Everything that is wrong or doubtful about the solutions of a study."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from quem.errors import Doubt, QuemError
+from quem.solutions.finding import find_solutions, printable
+from quem.solutions.sheets import inner_path, references
+from quem.text import read_text, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.errors import Mistake
+    from quem.solutions.model import Kind, Solution, SolutionFile, Solutions
+    from quem.study.models import ExperienceStudy
+    from quem.study.reading import StudyFile
+
+__all__ = ["awaits_rankings", "check_solutions", "doubts_about"]
+
+_MOST_FILES = 10
+_NAMES: dict[Kind, str] = {
+    "markdown": "Markdown",
+    "text": "plain text",
+    "code": "code",
+    "html": "HTML",
+    "image": "an image",
+    "pdf": "a PDF",
+}
+
+
+def awaits_rankings(file: StudyFile) -> bool:
+    """Whether the rankings of a study are to come from judging its solutions."""
+    return file.source is not None and (file.source.source == "store" or not file.source.file)
+
+
+def check_solutions(
+    file: StudyFile, *, complete: bool
+) -> tuple[Solutions, list[Mistake], list[Doubt]]:
+    """Check the solutions of a study, and look for what would give their makers away.
+
+    Parameters
+    ----------
+    file : StudyFile
+    complete : bool
+        Whether solutions may be lacking only where they are declared missing.
+
+    Returns
+    -------
+    solutions : Solutions
+    mistakes : list of Mistake
+        What has to be mended before judges can be shown the solutions.
+    doubts : list of Doubt
+    """
+    solutions, mistakes, doubts = find_solutions(file, complete=complete)
+    if file.spec is not None:
+        doubts += doubts_about(solutions, file.spec)
+    return solutions, mistakes, doubts
+
+
+def doubts_about(solutions: Solutions, spec: ExperienceStudy) -> list[Doubt]:
+    """Tell what in solutions and texts may give a solver away.
+
+    Parameters
+    ----------
+    solutions : Solutions
+    spec : ExperienceStudy
+        Its names, ids, versions and identity words are looked for.
+
+    Returns
+    -------
+    list of Doubt
+        Words, metadata, formats that differ, and images that are not shown.
+    """
+    from quem.solutions.identity import identity_doubts
+
+    found = [
+        *identity_doubts(solutions, spec),
+        *_metadata(solutions),
+        *_formats(solutions),
+        *_lost_images(solutions),
+    ]
+    return [printable(doubt) for doubt in found]
+
+
+def _metadata(solutions: Solutions) -> Iterator[Doubt]:
+    """What images and PDFs say beside what they show."""
+    from quem.solutions.metadata import metadata_of
+
+    seen: dict[SolutionFile, dict[str, str]] = {}
+    for file in _files(solutions):
+        if file.kind in ("image", "pdf") and (found := metadata_of(file.path, file.kind)):
+            seen[file] = found
+    for file, found in list(seen.items())[:_MOST_FILES]:
+        entries = [f'{name} "{text}"' for name, text in found.items()]
+        told = ", ".join(entries[:4])
+        more = f" and {len(entries) - 4} more" if len(entries) > 4 else ""  # noqa: PLR2004
+        yield Doubt("metadata", f"{file.name} holds {told}{more}, which is removed when shown")
+    if len(seen) > _MOST_FILES:
+        more = f"{len(seen) - _MOST_FILES} more files hold metadata, which are removed when shown"
+        yield Doubt("metadata", more)
+
+
+def _files(solutions: Solutions) -> Iterator[SolutionFile]:
+    files = {file.path: file for part in (*solutions, *solutions.sheets()) for file in part.files}
+    yield from files.values()
+
+
+def _formats(solutions: Solutions) -> Iterator[Doubt]:
+    """Problems whose solutions are not all of the same kinds of files."""
+    groups = dict(solutions.by_problem)
+    if solutions.practice:
+        groups[solutions.practice_problem] = solutions.practice
+    for problem, group in groups.items():
+        kinds = {solver: _kinds(solution) for solver, solution in group.items()}
+        counts = Counter(kinds.values())
+        if len(counts) < 2:  # noqa: PLR2004  all the same
+            continue
+        usual = counts.most_common(1)[0][0]
+        others: defaultdict[str, list[str]] = defaultdict(list)
+        for solver, found in kinds.items():
+            if found != usual:
+                others[found].append(solver)
+        told = "; ".join(f"{found}: {_joined(solvers)}" for found, solvers in others.items())
+        message = (
+            f"{problem}: most solutions are {usual}, but not all ({told}); a format of its own "
+            "betrays its maker"
+        )
+        yield Doubt("formats-differ", message)
+
+
+def _lost_images(solutions: Solutions) -> Iterator[Doubt]:
+    """Images that a text refers to, and that are not among its files."""
+    told: list[str] = []
+    for part in (*solutions, *solutions.sheets()):
+        inside = {file.inner.casefold() for file in part.files if file.kind == "image"}
+        for file in part.files:
+            told += [
+                f"{file.name}:{line}: the image {shown(target)} is not shown, only its text; "
+                "put it into one folder with the text"
+                for line, target in _references(file)
+                if inner_path(target, file.inner).casefold() not in inside
+            ]
+    for message in told[:_MOST_FILES]:
+        yield Doubt("image-not-shown", message)
+    if more := max(len(told) - _MOST_FILES, 0):
+        yield Doubt("image-not-shown", f"and {more} more images are not shown")
+
+
+def _references(file: SolutionFile) -> Iterator[tuple[int, str]]:
+    if file.kind not in ("markdown", "html"):
+        return
+    try:
+        text = read_text(file.path, file.name, what="solution")
+    except QuemError:
+        # It was there a moment ago; finding the solutions tells of what cannot be read.
+        return
+    yield from references(text)
+
+
+def _kinds(solution: Solution) -> str:
+    found = {file.kind for file in solution.files}
+    return " with ".join(name for kind, name in _NAMES.items() if kind in found)
+
+
+def _joined(names: list[str]) -> str:
+    most = 5
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,179 @@
+"""What a single file is, and why it cannot be shown."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from quem.errors import Mistake, QuemError
+from quem.solutions.model import Kind, SolutionFile
+from quem.text import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path, PurePath
+
+__all__ = ["ADVICE_PDF", "inspect", "is_ignored", "kind_of", "natural"]
+
+# Text longer than this is no solution that a judge can read, and slow to show.
+_MOST_TEXT = 1_000_000
+_MOST_BYTES = 50_000_000
+_MARKDOWN = {".md", ".markdown", ".mdown", ".mkd"}
+_TEXT = {"", ".txt", ".text"}
+_HTML = {".html", ".htm", ".xhtml"}
+_BEGINNINGS = {
+    ".png": (b"\x89PNG\r\n\x1a\n",),
+    ".jpg": (b"\xff\xd8\xff",),
+    ".jpeg": (b"\xff\xd8\xff",),
+    ".gif": (b"GIF87a", b"GIF89a"),
+    ".webp": (b"RIFF",),
+}
+_ALL_BEGINNINGS = tuple({start for starts in _BEGINNINGS.values() for start in starts})
+_PICTURES = (".bmp", ".tif", ".tiff", ".avif", ".heic", ".heif", ".jxl", ".ico", ".eps", ".psd")
+_OFFICE = (".docx", ".doc", ".odt", ".rtf", ".pptx", ".ppt", ".odp", ".pages", ".key", ".epub")
+_REMEDIES = {
+    **dict.fromkeys((".svg", ".svgz"), "is SVG, which can hold scripts; save it as PNG"),
+    **dict.fromkeys(_PICTURES, "is a picture that browsers may not show; save it as PNG"),
+    **dict.fromkeys(_OFFICE, "is an office document; save it as Markdown, HTML or PDF"),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "is a workbook; save it as CSV or PDF"),
+    **dict.fromkeys((".zip", ".tar", ".gz", ".7z", ".rar"), "is an archive; unpack it here"),
+    ".ipynb": "is a notebook; export it as HTML or Markdown",
+}
+ADVICE_PDF = "is a PDF, whose metadata quem removes by pikepdf; pip install 'quem[pdf]'"
+_UNKNOWN = (
+    "is in no format that can be shown; save it as Markdown, plain text, HTML, PNG, JPEG or PDF"
+)
+_DIGITS = "0123456789"
+_IGNORED = re.compile(
+    r"\..*|.*~|~\$.*|#.*#|Thumbs\.db|desktop\.ini|__MACOSX|__pycache__", re.IGNORECASE
+)
+
+
+def is_ignored(name: str) -> bool:
+    """Whether a file's name says that an editor or the system put it there."""
+    return bool(_IGNORED.fullmatch(name))
+
+
+def natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
+    """Give a sorting key that puts ``2.md`` before ``10.md``."""
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name.casefold())
+    return [(0, int(p), "") if p[0] in _DIGITS else (1, 0, p) for p in parts], name
+
+
+def kind_of(path: PurePath) -> Kind:
+    """Tell a file's kind by its ending; what is no document, page or image is code."""
+    ending = path.suffix.casefold()
+    if ending in _MARKDOWN:
+        return "markdown"
+    if ending in _HTML:
+        return "html"
+    if ending in _BEGINNINGS:
+        return "image"
+    if ending == ".pdf":
+        return "pdf"
+    return "text" if ending in _TEXT or not ending[1:2].isalpha() else "code"
+
+
+def inspect(
+    path: Path, name: str, inner: str, *, what: str = "solution", only: Iterable[Kind] = ()
+) -> SolutionFile:
+    """Check that a file can be shown.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        The file as a user would name it.
+    inner : str
+        Its path inside the solver's folder.
+    what : str
+        What it is, for messages.
+    only : iterable of str
+        The kinds that are allowed; none given allows all.
+
+    Raises
+    ------
+    QuemError
+        It cannot be read or shown, with the remedy.
+    """
+    if remedy := _REMEDIES.get(path.suffix.casefold()):
+        raise _refusal(name, remedy)
+    kind = kind_of(path)
+    allowed = set(only)
+    if allowed and kind not in allowed:
+        raise _refusal(name, f"is no {what} in Markdown, plain text or HTML; save it as one")
+    try:
+        if path.is_dir():
+            raise _refusal(name, f"is a folder; name the {what} inside it")
+        if path.exists() and not path.is_file():
+            # A pipe, for one, might never end.
+            raise _refusal(name, f"is no regular file; save the {what} as one")
+        size = path.stat().st_size
+        start = _start(path)
+    except OSError as error:
+        raise _refusal(name, f"cannot be read: {error.strerror or error}") from None
+    if not size:
+        raise _refusal(name, f"is empty; put the {what} into it")
+    if kind == "image":
+        _check_image(path, name, size, start)
+    elif kind == "pdf":
+        _check_pdf(path, name, size, start)
+    else:
+        _check_text(path, name, what, size, start)
+    return SolutionFile(path, kind, name, str(PurePosixPath(inner)))
+
+
+def _check_image(path: Path, name: str, size: int, start: bytes) -> None:
+    if size > _MOST_BYTES:
+        raise _too_large(name, _MOST_BYTES)
+    if not start.startswith(_ALL_BEGINNINGS):
+        form = path.suffix[1:].upper()
+        raise _refusal(name, f"is named as an image but is no {form}; save it again as PNG")
+    from quem.solutions.metadata import image_problem
+
+    if problem := image_problem(path):
+        raise _refusal(name, problem)
+
+
+def _check_pdf(path: Path, name: str, size: int, start: bytes) -> None:
+    if size > _MOST_BYTES:
+        raise _too_large(name, _MOST_BYTES)
+    if b"%PDF-" not in start:
+        raise _refusal(name, "is named as a PDF but is none; save it again")
+    if importlib.util.find_spec("pikepdf") is None:
+        raise _refusal(name, ADVICE_PDF)
+    from quem.solutions.metadata import pdf_problem
+
+    if problem := pdf_problem(path):
+        raise _refusal(name, problem)
+
+
+def _check_text(path: Path, name: str, what: str, size: int, start: bytes) -> None:
+    if size > _MOST_TEXT:
+        raise _too_large(name, _MOST_TEXT)
+    if start.startswith((*_ALL_BEGINNINGS, b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise _refusal(name, _UNKNOWN)
+    try:
+        text = read_text(path, name, what=what)
+    except QuemError:
+        # A text in an old encoding is told from what was never a text.
+        if any(byte < 9 for byte in start):  # noqa: PLR2004  a tab is the first sign of text
+            raise _refusal(name, _UNKNOWN) from None
+        raise
+    if not text.strip("\ufeff \t\n"):
+        raise _refusal(name, f"is empty; put the {what} into it")
+
+
+def _too_large(name: str, most: int) -> QuemError:
+    return _refusal(name, f"is larger than {most // 1_000_000} MB; make it smaller")
+
+
+def _refusal(name: str, message: str) -> QuemError:
+    return QuemError([Mistake(name, message=message)])
+
+
+def _start(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1024)

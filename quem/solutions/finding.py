@@ -1,0 +1,251 @@
+"""From a study file to its solutions, or to everything that is wrong with them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quem.errors import Doubt, Mistake
+from quem.solutions.files import is_ignored, kind_of
+from quem.solutions.folder import Folder, same
+from quem.solutions.model import Solution, SolutionFile, Solutions
+from quem.solutions.sheets import find_sheets
+from quem.text import nearest, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.study.document import Loc
+    from quem.study.reading import StudyFile
+
+__all__ = ["find_solutions", "printable"]
+
+_MOST_STRANGERS = 10
+_NO_DOCUMENTS = {"readme", "license", "licence"}
+
+
+def find_solutions(
+    file: StudyFile, *, complete: bool
+) -> tuple[Solutions, list[Mistake], list[Doubt]]:
+    """Find the solutions of a study, and the texts that judges read.
+
+    Names of files are compared with the declared ids; no path is ever made of an id.
+
+    Parameters
+    ----------
+    file : StudyFile
+    complete : bool
+        Whether each solver needs a solution of each problem unless it is declared missing, as
+        judging needs; else the folder may be partial or missing.
+
+    Returns
+    -------
+    solutions : Solutions
+        What could be read; worth serving only where there are no mistakes.
+    mistakes : list of Mistake
+        Everything that is wrong.
+    doubts : list of Doubt
+        Files that fit no declared solver.
+    """
+    search = _Search(file, complete=complete)
+    solutions = search.run()
+    doubts = [printable(doubt) for doubt in search.doubts]
+    return solutions, list(dict.fromkeys(search.mistakes)), doubts
+
+
+def printable(doubt: Doubt) -> Doubt:
+    """Keep a doubt on one line: names of files may hold line ends, or what a terminal obeys."""
+    message = "".join(sign if sign.isprintable() else " " for sign in doubt.message)
+    return replace(doubt, message=message)
+
+
+class _Search:
+    """One walk through the folder of solutions."""
+
+    def __init__(self, file: StudyFile, *, complete: bool) -> None:
+        content: dict[str, Any] = file.document.content
+        self.file = file
+        self.complete = complete
+        self.mistakes: list[Mistake] = []
+        self.doubts: list[Doubt] = []
+        given = file.spec.solutions if file.spec else content.get("solutions", "solutions")
+        self.given = given if isinstance(given, str) and given else "solutions"
+        judging = content.get("judging")
+        practice = judging.get("practice") if isinstance(judging, dict) else ""
+        self.practice = practice if isinstance(practice, str) else ""
+        self.problems = [name for name in file.declared.problems if name != self.practice]
+        self.solvers = list(file.declared.solvers)
+        self.missing = file.declared.failed | file.declared.absent
+
+    def run(self) -> Solutions:
+        sheets, mistakes = find_sheets(self.file)
+        self.mistakes += mistakes
+        if self.complete:
+            self.mistakes += self._unusable_ids()
+        folder = self._root()
+        folders = self._folders(folder) if folder else {}
+        found = {
+            problem: self._problem(folders[same(problem)], problem)
+            for problem in self.problems
+            if same(problem) in folders
+        }
+        practice = {}
+        if self.practice and same(self.practice) in folders:
+            practice = self._practice(folders[same(self.practice)])
+        elif self.practice and folder and self.complete:
+            self._missing_folder(self.practice, ("judging", "practice"))
+        if self.complete and folder:
+            for index, problem in enumerate(self.file.declared.problems):
+                if problem in self.problems and same(problem) not in folders:
+                    self._missing_folder(problem, ("problems", index))
+        return Solutions(found, practice, self.practice, **sheets)
+
+    def _root(self) -> Folder | None:
+        """The folder of all solutions, if there is one."""
+        path, name = self.file.beside(self.given)
+        if Path(self.given).is_absolute() or ".." in Path(self.given).parts:
+            message = f"{shown(self.given)} is not below the study's folder; name a folder there"
+            self._at(("solutions",), message)
+            return None
+        try:
+            is_folder, exists = path.is_dir(), path.exists()
+        except (OSError, ValueError):
+            is_folder = exists = False
+        if is_folder:
+            return Folder(path, name, path.resolve(), self.mistakes)
+        if exists:
+            self._at(("solutions",), f"{shown(self.given)} is a file; name the solutions' folder")
+        elif self.complete:
+            message = (
+                f"there is no folder {shown(self.given)}; make one that holds a folder for each "
+                "problem, with a file for each solver"
+            )
+            self._at(("solutions",), message)
+        return None
+
+    def _folders(self, folder: Folder) -> dict[str, Folder]:
+        """The problems' folders by name."""
+        known = {same(name) for name in (*self.problems, self.practice) if name}
+        folders, strangers = {}, []
+        for path in folder.entries():
+            if path.is_dir() and same(path.name) in known:
+                folders[same(path.name)] = folder.within(path)
+            elif path.stem.casefold() not in _NO_DOCUMENTS:
+                strangers.append(path.name)
+        self._doubt(folder, strangers, "problem", [*self.problems, self.practice])
+        return folders
+
+    def _problem(self, folder: Folder, problem: str) -> dict[str, Solution]:
+        """The solutions of one problem, by solver, in the order of the study file."""
+        ids = {same(solver): solver for solver in self.solvers}
+        candidates: defaultdict[str, list[Path]] = defaultdict(list)
+        strangers = []
+        for path in folder.entries():
+            solver = ids.get(same(path.name))
+            if solver is None and not path.is_dir():
+                solver = ids.get(same(path.stem))
+            if solver is None:
+                strangers.append(path.name)
+            else:
+                candidates[solver].append(path)
+        if "solver" not in self.file.declared.broken:
+            self._doubt(folder, strangers, "solver", self.solvers)
+        solutions = {}
+        for solver in self.solvers:
+            self._check_presence(folder, problem, solver, candidates[solver])
+            if files := self._files(folder, solver, candidates[solver]):
+                solutions[solver] = Solution(problem, solver, files)
+        return solutions
+
+    def _check_presence(
+        self, folder: Folder, problem: str, solver: str, candidates: list[Path]
+    ) -> None:
+        if (problem, solver) in self.missing:
+            if candidates:
+                message = (
+                    f"the study file declares the solution of {solver} missing, and here it is; "
+                    "remove one of the two"
+                )
+                folder.refuse(f"{folder.name}/{candidates[0].name}", message)
+        elif not candidates and self.complete and not self._is_told(solver):
+            message = (
+                f"there is no solution of {solver}; put it here as {solver}.md (or .txt, .html, "
+                ".png, .pdf ...), or declare it under missing"
+            )
+            folder.refuse(folder.name, message)
+
+    def _is_told(self, solver: str) -> bool:
+        """Whether a mistake in the study file already says why a solver has no solution."""
+        return "solver" in self.file.declared.broken or _is_unusable(solver)
+
+    def _practice(self, folder: Folder) -> dict[str, Solution]:
+        """The solutions of the practice problem, whose solvers need not be declared."""
+        candidates: defaultdict[str, list[Path]] = defaultdict(list)
+        for path in folder.entries():
+            candidates[path.name if path.is_dir() else path.stem].append(path)
+        if not candidates and not folder.mistakes:
+            folder.refuse(folder.name, "holds nothing to practise on; put some solutions here")
+        read = {name: self._files(folder, name, paths) for name, paths in candidates.items()}
+        return {name: Solution(self.practice, name, files) for name, files in read.items() if files}
+
+    @staticmethod
+    def _files(folder: Folder, solver: str, candidates: list[Path]) -> tuple[SolutionFile, ...]:
+        if len(candidates) > 1:
+            names = " and ".join(f"{folder.name}/{path.name}" for path in candidates[1:])
+            message = f"{solver} has {names} too; keep one, or put all into a folder named {solver}"
+            folder.refuse(f"{folder.name}/{candidates[0].name}", message)
+        return folder.files_of(candidates[0]) if candidates else ()
+
+    def _unusable_ids(self) -> Iterator[Mistake]:
+        """Ids after which no file below the folder can be named."""
+        declared = [(loc, name) for loc, name in _ids(self.file.document.content)]
+        for loc, name in declared:
+            if _is_unusable(name):
+                message = (
+                    f"no file of solutions can be named {shown(name)}; choose an id without "
+                    "slashes, that does not begin with a dot or end with ~"
+                )
+                yield self.file.document.mistake(loc, message)
+
+    def _missing_folder(self, problem: str, loc: Loc) -> None:
+        message = f"there is no folder {self.given}/{problem}; make it, with a file for each solver"
+        self._at(loc, message)
+
+    def _at(self, loc: Loc, message: str) -> None:
+        self.mistakes.append(self.file.document.mistake(loc, message))
+
+    def _doubt(self, folder: Folder, strangers: list[str], noun: str, known: Iterable[str]) -> None:
+        """Tell of files that fit nothing declared."""
+        known = [name for name in known if name]
+        for name in strangers[:_MOST_STRANGERS]:
+            stem = name if kind_of(Path(name)) == "text" else Path(name).stem
+            hint = nearest(stem, known)
+            message = f"{folder.name}/{name} fits no declared {noun} and is not shown{hint}"
+            self.doubts.append(Doubt("unknown-solution", message))
+        if more := len(strangers) - _MOST_STRANGERS:
+            if more < 0:
+                return
+            message = f"{folder.name}: {more} more fit no declared {noun} and are not shown"
+            self.doubts.append(Doubt("unknown-solution", message))
+
+
+def _is_unusable(name: str) -> bool:
+    """Whether no file can be named so, or none that is looked at."""
+    return "/" in name or "\\" in name or is_ignored(name)
+
+
+def _ids(content: dict[str, Any]) -> Iterator[tuple[Loc, str]]:
+    for section in ("problems", "subjects", "systems", "assisted", "withheld"):
+        entries = content.get(section)
+        listed = [entries] if isinstance(entries, str) else entries
+        for index, entry in enumerate(listed if isinstance(listed, list) else []):
+            name = entry.get("id") if isinstance(entry, dict) else entry
+            if isinstance(name, str):
+                loc = (section, index, "id") if isinstance(entry, dict) else (section, index)
+                yield loc, name
+    judging = content.get("judging")
+    practice = judging.get("practice") if isinstance(judging, dict) else None
+    if isinstance(practice, str):
+        yield ("judging", "practice"), practice

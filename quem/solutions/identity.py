@@ -1,0 +1,226 @@
+"""Words in solutions that name a solver."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quem.errors import Doubt, QuemError
+from quem.text import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.solutions.model import SolutionFile, Solutions
+    from quem.study.models import ExperienceStudy
+
+__all__ = ["Hit", "Term", "find_hits", "identity_doubts", "terms"]
+
+_MOST_A_FILE = 3
+_MOST_IN_ALL = 30
+_SHORT = 2
+_LEAST_PART = 3
+# Words that people write with a space, a hyphen, an underscore or nothing between.
+_BREAK = r"[\s_\-\u2010-\u2015]"
+_UNSEEN = str.maketrans(dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""))
+_ROLES = (
+    r"solver|subject|system|participant|student|person|expert|author|candidate|group|team|"
+    r"no\.?|nr\.?|number|id"
+)
+_VERSION = r"v|ver|vers|version|release|rev|revision|build"
+_NUMERAL = re.compile(r"[\d.,\-_ ]+")
+
+
+@dataclass(frozen=True)
+class Term:
+    """Something that names a solver.
+
+    Parameters
+    ----------
+    told : str
+        What it is, for messages: "the name of S1".
+    pattern : re.Pattern
+    key : str
+        Letters that each text with the term holds, folded; looking for them first is quick.
+    """
+
+    told: str
+    pattern: re.Pattern[str]
+    key: str
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A place where a text names a solver."""
+
+    line: int
+    text: str
+    told: str
+
+
+def identity_doubts(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Doubt]:
+    """Warn of each place where a text of the study names a solver.
+
+    Parameters
+    ----------
+    solutions : Solutions
+        All their texts are read, and so are statements, briefing and consent.
+    spec : ExperienceStudy
+    """
+    known = terms(spec)
+    found = {file: hits for file in _texts(solutions) if (hits := _hits_in(file, known))}
+    left = _MOST_IN_ALL
+    for file, hits in found.items():
+        for hit in hits[: min(_MOST_A_FILE, left)]:
+            message = f'{file.name}:{hit.line}: names "{hit.text}", {hit.told}'
+            yield Doubt("identity", message)
+        left -= min(_MOST_A_FILE, left, len(hits))
+        if left and len(hits) > _MOST_A_FILE:
+            more = len(hits) - _MOST_A_FILE
+            message = f"{file.name}: and {more} more, from line {hits[_MOST_A_FILE].line}"
+            yield Doubt("identity", message)
+        if not left:
+            break
+    shown = list(found)[: list(found).index(file) + 1] if found else []
+    if others := [file for file in found if file not in shown]:
+        count = sum(len(found[file]) for file in others)
+        yield Doubt("identity", f"and {count:,} more in {len(others):,} other files")
+
+
+def terms(spec: ExperienceStudy) -> list[Term]:
+    """List what names a solver of a study: ids, names, versions and identity words.
+
+    What is also an ordinary word or number is looked for only where it is used as a name:
+    the version 1 as "v1", "version 1" or "<name> 1", the id 7 as "subject 7".
+
+    Parameters
+    ----------
+    spec : ExperienceStudy
+    """
+    found = [_word(word, "an identity word") for word in spec.judging.identity_words]
+    for subject in spec.subjects:
+        found += _of_solver(subject.id, subject.name, "subject")
+        found += _parts(subject.name, subject.id)
+    for system in spec.systems:
+        found += _of_solver(system.id, system.name, "system")
+        found += [_word(system.of, f"what versions of {system.id} are called")]
+        names = [system.id, system.name, system.of]
+        found += _version(system.version, names, system.id)
+    for solver in (*(assisted.id for assisted in spec.assisted), *spec.withheld):
+        found += _of_solver(solver, "", "solver")
+    unique: dict[str, Term] = {}
+    for term in filter(None, found):
+        unique.setdefault(term.pattern.pattern, term)
+    return list(unique.values())
+
+
+def find_hits(text: str, known: Iterable[Term]) -> list[Hit]:
+    """Find every place where a text names a solver.
+
+    Parameters
+    ----------
+    text : str
+    known : iterable of Term
+
+    Returns
+    -------
+    list of Hit
+        In the order of the text. Of what overlaps the longest counts.
+    """
+    text = unicodedata.normalize("NFC", text.translate(_UNSEEN))
+    folded = _folded(text)
+    spans = []
+    for term in known:
+        if term.key in folded:
+            spans += [(m.start(), -m.end(), m[0], term) for m in term.pattern.finditer(text)]
+    hits, end = [], 0
+    for start, stop, word, term in sorted(spans, key=lambda span: span[:2]):
+        if start >= end:
+            line = text.count("\n", 0, start) + 1
+            hits.append(Hit(line, " ".join(word.split()), term.told))
+            end = -stop
+    return hits
+
+
+def _texts(solutions: Solutions) -> Iterator[SolutionFile]:
+    files = {file.path: file for part in (*solutions, *solutions.sheets()) for file in part.files}
+    yield from (file for file in files.values() if file.kind not in ("image", "pdf"))
+
+
+def _hits_in(file: SolutionFile, known: list[Term]) -> list[Hit]:
+    try:
+        text = read_text(file.path, file.name, what="solution")
+    except QuemError:
+        # It was there a moment ago; finding the solutions tells of what cannot be read.
+        return []
+    if file.kind in ("html", "markdown"):
+        # Line by line, since a character may be written as a line end.
+        lines = (html.unescape(line) if "&" in line else line for line in text.split("\n"))
+        text = "\n".join(" ".join(line.splitlines()) for line in lines)
+    return find_hits(text, known)
+
+
+def _of_solver(solver: str, name: str, noun: str) -> Iterator[Term | None]:
+    told = f"the {noun} {solver}" if noun != "solver" else f"the solver {solver}"
+    if len(solver) == 1 or _NUMERAL.fullmatch(solver):
+        yield _form(rf"(?:{_ROLES})[\s_\-#]*", solver, f"the id of {told}")
+    else:
+        yield _word(solver, f"the id of {told}", exact=len(solver) <= _SHORT and solver.isalpha())
+    if name and name != solver:
+        yield _word(name, f"the name of {told}")
+
+
+def _parts(name: str, solver: str) -> Iterator[Term | None]:
+    """First and family name of a person, as they are written: "may" is no May."""
+    parts = re.findall(r"[^\W\d_][\w'\u2019\-]+", name)
+    if len(name.split()) in (2, 3, 4):
+        for part in parts:
+            if len(part) >= _LEAST_PART and part[0].isupper():
+                yield _word(part, f"part of the name of the subject {solver}", exact=True)
+
+
+def _version(version: str, names: list[str], solver: str) -> Iterator[Term | None]:
+    if not version:
+        return
+    told = f"the version of the system {solver}"
+    bare = re.sub(r"(?i)^v(?:ersion)?[.\s]*(?=\d)", "", version)
+    if len(bare) > _LEAST_PART and re.search(r"\d", bare) and re.search(r"[^\W\d_]", bare):
+        yield _word(version, told)
+        return
+    called = "|".join(_loose(name) for name in names if name)
+    yield _form(rf"(?:(?:{_VERSION})\.?|{called}){_BREAK}*", bare, told)
+
+
+def _word(word: str, told: str, *, exact: bool = False) -> Term | None:
+    """A term that stands by itself, in small or capital letters unless `exact`."""
+    word = unicodedata.normalize("NFC", word.strip())
+    if not re.search(r"\w", word):
+        return None
+    # "acme_1" and "ACME2" name ACME; "S11" and "P1.5" do not name S1 and P1.
+    after = r"(?![^\W_])" if word[-1].isdecimal() or len(word) <= _SHORT else r"(?![^\W\d_])"
+    before = r"(?<![^\W_])"
+    flags = re.NOFLAG if exact else re.IGNORECASE
+    return Term(told, re.compile(before + _loose(word) + after, flags), _key(word))
+
+
+def _form(before: str, word: str, told: str) -> Term:
+    """A term that names somebody only behind certain words."""
+    pattern = rf"(?<![^\W_])(?:{before}){_loose(word)}(?![^\W_]|\.\d)"
+    return Term(told, re.compile(pattern, re.IGNORECASE), _key(word))
+
+
+def _loose(word: str) -> str:
+    """A pattern that allows for other spaces and hyphens."""
+    parts = [re.escape(part) for part in re.split(rf"{_BREAK}+", word) if part]
+    return f"{_BREAK}*".join(parts)
+
+
+def _key(word: str) -> str:
+    return _folded(max(re.split(rf"{_BREAK}+", word), key=len))
+
+
+def _folded(text: str) -> str:
+    return text.lower()

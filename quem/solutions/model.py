@@ -1,0 +1,188 @@
+"""The solutions of a study, and the pages of text that judges read, as files on disk."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = [
+    "Kind",
+    "Sheet",
+    "Signature",
+    "Solution",
+    "SolutionFile",
+    "Solutions",
+    "is_unchanged",
+    "signature",
+]
+
+Kind = Literal["markdown", "text", "code", "html", "image", "pdf"]
+Signature = tuple[int, int, int]
+_MOST_DIGESTS = 20_000
+
+
+def signature(path: Path) -> Signature:
+    """Give what tells that a file has changed: its inode, time of change and size."""
+    stat = path.stat()
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+
+@dataclass(frozen=True)
+class SolutionFile:
+    """One file of a solution, or of a page of text.
+
+    Parameters
+    ----------
+    path : Path
+    kind : {"markdown", "text", "code", "html", "image", "pdf"}
+    name : str
+        The file as a user would name it, for messages.
+    inner : str
+        Its path inside the solver's folder, with slashes; the name of a single file.
+    """
+
+    path: Path
+    kind: Kind
+    name: str
+    inner: str
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What one solver made of one problem.
+
+    Parameters
+    ----------
+    problem, solver : str
+    files : tuple of SolutionFile
+        In the order in which they are shown; at least one.
+    """
+
+    problem: str
+    solver: str
+    files: tuple[SolutionFile, ...]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over names and contents, as they are now.
+
+        Raises
+        ------
+        OSError
+            A file is gone or cannot be read.
+        """
+        total = hashlib.sha256()
+        for file in self.files:
+            # Only inside a folder does a name matter: others may refer to it.
+            inner = file.inner if len(self.files) > 1 else file.kind
+            total.update(f"{len(inner)}:{inner}:{_digests.of(file.path)};".encode())
+        return total.hexdigest()
+
+
+def is_unchanged(solution: Solution | None, digest: str) -> bool:
+    """Whether a solution is there, and still what it was.
+
+    Parameters
+    ----------
+    solution : Solution or None
+    digest : str
+        What it was.
+    """
+    try:
+        return solution is not None and solution.digest == digest
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page of text that judges read: a problem's statement, the briefing, the consent.
+
+    Parameters
+    ----------
+    files : tuple of SolutionFile
+        First the text, in Markdown, plain or HTML, then the images beside it that it shows.
+    """
+
+    files: tuple[SolutionFile, ...]
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """All solutions of a study, found.
+
+    Parameters
+    ----------
+    by_problem : dict of str to dict of str to Solution
+        Problem to solver to solution, both in the order of the study file.
+    practice : dict of str to Solution
+        Those of the practice problem, by name.
+    practice_problem : str
+        May be empty.
+    statements : dict of str to Sheet
+        By problem; only of problems that have one.
+    briefing, consent : Sheet or None
+    """
+
+    by_problem: dict[str, dict[str, Solution]] = field(default_factory=dict)
+    practice: dict[str, Solution] = field(default_factory=dict)
+    practice_problem: str = ""
+    statements: dict[str, Sheet] = field(default_factory=dict)
+    briefing: Sheet | None = None
+    consent: Sheet | None = None
+
+    def group(self, problem: str) -> dict[str, Solution]:
+        """Give the solutions of a problem, which may be that for practice, by solver."""
+        if self.practice_problem and problem == self.practice_problem:
+            return self.practice
+        return self.by_problem.get(problem, {})
+
+    def __iter__(self) -> Iterator[Solution]:
+        """Give every solution, those for practice last."""
+        for solutions in (*self.by_problem.values(), self.practice):
+            yield from solutions.values()
+
+    def __len__(self) -> int:
+        """How many solutions there are, those for practice not counted."""
+        return sum(map(len, self.by_problem.values()))
+
+    def __bool__(self) -> bool:
+        """Whether there is any solution."""
+        return bool(len(self) or self.practice)
+
+    def sheets(self) -> Iterator[Sheet]:
+        """Give every page of text."""
+        yield from self.statements.values()
+        yield from (sheet for sheet in (self.briefing, self.consent) if sheet)
+
+
+class _Digests:
+    """Digests of files, read again only when a file has changed."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Path, tuple[Signature, bytes]] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, path: Path) -> str:
+        now = signature(path)
+        with self._lock:
+            known = self._known.get(path)
+        if known and known[0] == now:
+            return known[1].hex()
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").digest()
+        with self._lock:
+            self._known[path] = now, digest
+            if len(self._known) > _MOST_DIGESTS:
+                self._known.popitem(last=False)
+        return digest.hex()
+
+
+_digests = _Digests()

@@ -1,0 +1,147 @@
+"""The texts that judges read: statements of problems, briefing and consent."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, TypedDict
+from urllib.parse import unquote
+
+from quem.errors import QuemError
+from quem.solutions.files import inspect, kind_of
+from quem.solutions.model import Sheet, SolutionFile
+from quem.text import nearest, read_text, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.errors import Mistake
+    from quem.solutions.model import Kind
+    from quem.study.document import Loc
+    from quem.study.reading import StudyFile
+
+__all__ = ["Sheets", "find_sheets", "inner_path", "references"]
+
+_READABLE: tuple[Kind, ...] = ("markdown", "text", "html")
+# ![text](target), ![text](<target>), [text]: target, and <img src="target">.
+_REFERENCE = re.compile(
+    r"""!\[[^\]]*\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+))
+    | ^\s{0,3}\[[^\]\n]+\]:\s*(?:<([^<>\n]+)>|(\S+))
+    | <img\b[^>]*?\bsrc\s*=\s*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'<>]+))""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+
+
+class Sheets(TypedDict):
+    """What `Solutions` holds of pages of text."""
+
+    statements: dict[str, Sheet]
+    briefing: Sheet | None
+    consent: Sheet | None
+
+
+def references(text: str) -> Iterator[tuple[int, str]]:
+    """List what a text in Markdown or HTML refers to as images: the line and the target."""
+    for found in _REFERENCE.finditer(text):
+        target = next(group for group in found.groups() if group)
+        # What is defined for later may as well be a link.
+        if found[0].lstrip().startswith("[") and kind_of(PurePosixPath(target)) != "image":
+            continue
+        yield text.count("\n", 0, found.start()) + 1, target
+
+
+def inner_path(target: str, base: str = "") -> str:
+    """Give the path inside a folder that a reference means, or nothing where it leaves it.
+
+    Parameters
+    ----------
+    target : str
+        As it is written in the text.
+    base : str
+        The path of the text inside the folder.
+    """
+    if ":" in target.split("/", 1)[0] or target.startswith(("/", "\\")):
+        return ""
+    named = unquote(target.partition("#")[0].partition("?")[0])
+    if not named or named.startswith(("/", "\\")) or not named.isprintable():
+        return ""
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(base), named))
+    return "" if path == "." or path.split("/")[0] == ".." else path
+
+
+def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
+    """Find the texts that a study names.
+
+    Parameters
+    ----------
+    file : StudyFile
+
+    Returns
+    -------
+    sheets : Sheets
+    mistakes : list of Mistake
+        Files that do not exist or are no text.
+    """
+    content = file.document.content
+    mistakes: list[Mistake] = []
+    statements = {}
+    problems = content.get("problems")
+    for index, entry in enumerate(problems if isinstance(problems, list) else []):
+        if isinstance(entry, dict):
+            given, problem = entry.get("statement"), entry.get("id")
+            loc = ("problems", index, "statement")
+            sheet = _sheet(file, loc, given, "statement", mistakes)
+            if sheet and isinstance(problem, str):
+                statements[problem] = sheet
+    judging: Any = content.get("judging")
+    named = judging if isinstance(judging, dict) else {}
+    briefing, consent = (
+        _sheet(file, ("judging", key), named.get(key), key, mistakes)
+        for key in ("briefing", "consent")
+    )
+    return Sheets(statements=statements, briefing=briefing, consent=consent), mistakes
+
+
+def _sheet(
+    file: StudyFile, loc: Loc, given: object, what: str, mistakes: list[Mistake]
+) -> Sheet | None:
+    if not isinstance(given, str) or not given:
+        return None
+    path, name = file.beside(given)
+    try:
+        if not path.exists():
+            folder = path.parent
+            names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
+            hint = nearest(path.name, names) or "; check its name"
+            mistakes.append(file.document.mistake(loc, f"there is no file {shown(given)}{hint}"))
+            return None
+        text = inspect(path, name, path.name, what=what, only=_READABLE)
+    except QuemError as error:
+        mistakes += error.mistakes
+        return None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        mistakes.append(file.document.mistake(loc, f"{shown(given)} cannot be read: {reason}"))
+        return None
+    return Sheet((text, *_images(text, mistakes)))
+
+
+def _images(text: SolutionFile, mistakes: list[Mistake]) -> Iterator[SolutionFile]:
+    """The images beside a text that it shows."""
+    if text.kind == "text":
+        return
+    folder = text.path.parent
+    inner = dict.fromkeys(
+        inner_path(target) for _, target in references(read_text(text.path, text.name, what="text"))
+    )
+    for name in filter(None, inner):
+        path = folder / name
+        if kind_of(path) != "image" or not path.is_file():
+            continue
+        if not path.resolve().is_relative_to(folder.resolve()):
+            continue
+        try:
+            yield inspect(path, str(Path(text.name).parent / name), name)
+        except QuemError as error:
+            mistakes += error.mistakes

@@ -1,0 +1,354 @@
+"""Dealing groups to judges, and saving their rankings: nothing is lost or overwritten unseen."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select, update
+
+from quem.store.models import Ballot, Judge, Revision, Study, now
+from quem.store.state import State
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Mapping
+
+    from sqlalchemy import Connection
+
+__all__ = [
+    "Change",
+    "ClosedError",
+    "Dealt",
+    "Group",
+    "NotDealtError",
+    "Plan",
+    "Saved",
+    "StaleError",
+    "SubmittedError",
+    "add_seconds",
+    "ballot_of",
+    "ballots_of",
+    "current_state",
+    "deal",
+    "lay_out",
+    "save",
+]
+
+_shuffler = secrets.SystemRandom()
+
+
+@dataclass(frozen=True)
+class Group:
+    """What is shown together: the solutions of one problem, or a block of them."""
+
+    problem: str
+    solvers: tuple[str, ...]
+    block: int = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every judge of a study is given.
+
+    Parameters
+    ----------
+    groups : tuple of Group
+    practice : Group or None
+    repeat : int
+        How many groups are shown again at the end.
+    """
+
+    groups: tuple[Group, ...]
+    practice: Group | None = None
+    repeat: int = 0
+
+    def find(self, ballot: Dealt) -> Group | None:
+        """Give the group of a ballot, or None where the study has it no more."""
+        if ballot.practice:
+            same = self.practice and self.practice.problem == ballot.problem
+            return self.practice if same else None
+        for group in self.groups:
+            if (group.problem, group.block) == (ballot.problem, ballot.block):
+                return group
+        return None
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A ballot; see `quem.store.models.Ballot`."""
+
+    key: int
+    public_id: str
+    judge_key: int
+    problem: str
+    block: int
+    occasion: int
+    practice: bool
+    position: int
+    layout: list[str] | None
+    head: int
+    submitted: int | None
+    seconds: float
+    opened_at: dt.datetime | None
+
+    @property
+    def is_submitted(self) -> bool:
+        """Whether its last revision is a submitted one."""
+        return self.submitted is not None and self.submitted == self.head
+
+
+_COLUMNS = tuple(getattr(Ballot, name) for name in Dealt.__dataclass_fields__)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A state that a judge's page sends.
+
+    Parameters
+    ----------
+    base : int
+        The revision that it was made from.
+    client : str
+        The tab.
+    number : int
+        Counts up in the tab; with `client` it tells a retry from a new save.
+    state : State
+        Of solvers.
+    kind : {"save", "submit", "reopen"}
+    """
+
+    base: int
+    client: str
+    number: int
+    state: State = field(default_factory=State)
+    kind: str = "save"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """An acknowledged revision: it is on the disk."""
+
+    revision: int
+    submitted: bool
+    at: dt.datetime
+
+
+class NotDealtError(Exception):
+    """The judge has no such ballot."""
+
+
+class ClosedError(Exception):
+    """The study is closed."""
+
+
+class SubmittedError(Exception):
+    """The ranking is submitted, and has to be reopened before it changes."""
+
+
+class StaleError(Exception):
+    """The ranking has a newer revision than the one that the change was made from.
+
+    Parameters
+    ----------
+    revision : int
+    submitted : bool
+    state : State
+        The newer one, of solvers.
+    """
+
+    def __init__(self, revision: int, state: State, *, submitted: bool) -> None:
+        self.revision, self.state, self.submitted = revision, state, submitted
+        super().__init__(f"revision {revision} is newer")
+
+
+def ballots_of(c: Connection, judge_key: int) -> list[Dealt]:
+    """Give a judge's ballots, in his order."""
+    mine = select(*_COLUMNS).where(Ballot.judge_key == judge_key)
+    rows = c.execute(mine.order_by(Ballot.position, Ballot.key)).mappings()
+    return [Dealt(**row) for row in rows]
+
+
+def ballot_of(c: Connection, judge_key: int, public_id: str, *, lock: bool = False) -> Dealt:
+    """Find one of a judge's ballots.
+
+    Raises
+    ------
+    NotDealtError
+        There is none, or it is another judge's.
+    """
+    mine = Ballot.public_id == public_id, Ballot.judge_key == judge_key
+    query = select(*_COLUMNS).where(*mine)
+    row = c.execute(query.with_for_update() if lock else query).mappings().one_or_none()
+    if row is None:
+        raise NotDealtError(public_id)
+    return Dealt(**row)
+
+
+def deal(c: Connection, judge_key: int, plan: Plan) -> None:
+    """Give a judge the ballots that he lacks, in random order; repeated groups come last.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    judge_key : int
+    plan : Plan
+    """
+    c.execute(select(Judge.key).where(Judge.key == judge_key).with_for_update())
+    held = ballots_of(c, judge_key)
+    taken = {(b.problem, b.block, b.occasion) for b in held}
+    first = list(plan.groups)
+    _shuffler.shuffle(first)
+    wanted = [(group, 1, False) for group in first]
+    repeated = {(b.problem, b.block) for b in held if b.occasion > 1}
+    # The groups that he sees first come again: most lies between the two.
+    fresh = [group for group in first if (group.problem, group.block) not in repeated]
+    wanted += [(group, 2, False) for group in fresh[: max(plan.repeat - len(repeated), 0)]]
+    if plan.practice:
+        wanted.insert(0, (plan.practice, 1, True))
+    rows = [
+        {
+            "public_id": secrets.token_urlsafe(9),
+            "judge_key": judge_key,
+            "problem": group.problem,
+            "block": group.block,
+            "occasion": occasion,
+            "practice": practice,
+            "position": place + len(held),
+        }
+        for place, (group, occasion, practice) in enumerate(wanted)
+        if (group.problem, group.block, occasion) not in taken
+    ]
+    if rows:
+        c.execute(insert(Ballot), rows)
+
+
+def lay_out(c: Connection, ballot: Dealt, solvers: tuple[str, ...]) -> list[str]:
+    """Give solutions their labels: a random order, fixed when the ballot is first shown.
+
+    As long as nothing is saved, solutions that came or went since are dealt anew.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    ballot : Dealt
+    solvers : tuple of str
+
+    Returns
+    -------
+    list of str
+        Solvers in the order of their labels.
+    """
+    current = ballot_of(c, ballot.judge_key, ballot.public_id, lock=True)
+    if current.layout is not None and not needs_layout(current, solvers):
+        return current.layout
+    layout = list(solvers)
+    _shuffler.shuffle(layout)
+    c.execute(update(Ballot).where(Ballot.key == ballot.key).values(layout=layout, opened_at=now()))
+    return layout
+
+
+def needs_layout(ballot: Dealt, solvers: tuple[str, ...]) -> bool:
+    """Whether a ballot is to be dealt its labels, or other ones."""
+    if ballot.layout is None:
+        return True
+    return ballot.head == 0 and set(ballot.layout) != set(solvers)
+
+
+def current_state(c: Connection, ballot: Dealt) -> State:
+    """Give the last revision's state, of solvers; before the first all are in the tray."""
+    if ballot.head == 0:
+        return State(tray=tuple(ballot.layout or ()))
+    last = Revision.ballot_key == ballot.key, Revision.number == ballot.head
+    return State.stored(c.execute(select(Revision.state).where(*last)).scalar_one())
+
+
+def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved:
+    """Append a revision.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    judge_key : int
+    public_id : str
+        Of a ballot that was shown.
+    change : Change
+        Its state has been checked against the ballot's layout.
+
+    Raises
+    ------
+    NotDealtError, ClosedError, SubmittedError, StaleError
+    """
+    ballot = ballot_of(c, judge_key, public_id, lock=True)
+    retried = (
+        Revision.ballot_key == ballot.key,
+        Revision.client == change.client,
+        Revision.change == change.number,
+    )
+    done = c.execute(
+        select(Revision.number, Revision.kind, Revision.made_at).where(*retried)
+    ).first()
+    if done:
+        return Saved(done.number, done.kind == "submit", done.made_at)
+    _refuse_closed(c, judge_key)
+    if change.base != ballot.head:
+        state = current_state(c, ballot)
+        raise StaleError(ballot.head, state, submitted=ballot.is_submitted)
+    if change.kind == "reopen":
+        if not ballot.is_submitted:
+            return Saved(ballot.head, submitted=False, at=now())
+        change = replace(change, state=current_state(c, ballot))
+    elif ballot.is_submitted:
+        raise SubmittedError
+    number, at = ballot.head + 1, now()
+    c.execute(
+        insert(Revision).values(
+            ballot_key=ballot.key,
+            number=number,
+            base=change.base,
+            kind=change.kind,
+            state=change.state.to_json(),
+            client=change.client,
+            change=change.number,
+            made_at=at,
+        )
+    )
+    values: Mapping[str, int] = {"head": number}
+    if change.kind == "submit":
+        values = {"head": number, "submitted": number}
+    c.execute(update(Ballot).where(Ballot.key == ballot.key).values(values))
+    return Saved(number, change.kind == "submit", at)
+
+
+def _refuse_closed(c: Connection, judge_key: int) -> None:
+    state = c.execute(
+        select(Study.state)
+        .join(Judge, Judge.study_id == Study.id)
+        .where(Judge.key == judge_key)
+        # In PostgreSQL closing waits for the saves that have begun.
+        .with_for_update(read=True, of=Study)
+    ).scalar_one()
+    if state == "closed":
+        raise ClosedError
+
+
+def add_seconds(c: Connection, ballot: Dealt, seconds: float) -> None:
+    """Add working time, of which there cannot be more than time since the group was opened.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    ballot : Dealt
+    seconds : float
+    """
+    if ballot.opened_at is None or not seconds > 0:
+        return
+    most = (now() - ballot.opened_at).total_seconds()
+    total = min(ballot.seconds + seconds, most)
+    if total > ballot.seconds:
+        c.execute(update(Ballot).where(Ballot.key == ballot.key).values(seconds=total))

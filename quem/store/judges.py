@@ -1,0 +1,247 @@
+"""Judges and their links: made once, replaced, revoked, and judges forgotten."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select, update
+
+from quem.errors import QuemError
+from quem.store.events import record
+from quem.store.models import Ballot, Forgotten, Judge, Revision, now
+from quem.store.state import State
+from quem.store.studies import digest_of, new_token, session_of
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable
+
+    from sqlalchemy import Connection
+
+    from quem.study.models import Judge as DeclaredJudge
+
+__all__ = [
+    "StoredJudge",
+    "add_judge",
+    "consent",
+    "forget",
+    "issue_link",
+    "judge_named",
+    "judge_of_session",
+    "judges_of",
+    "revoke_link",
+    "saw",
+    "saw_lately",
+    "sync_judges",
+]
+
+_SEEN_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class StoredJudge:
+    """A judge as the store knows him; see `quem.store.models.Judge`."""
+
+    key: int
+    study_id: str
+    id: str
+    name: str
+    experience: float | None
+    added: bool
+    session_hash: str | None
+    linked_at: dt.datetime | None
+    revoked_at: dt.datetime | None
+    seen_at: dt.datetime | None
+    consented_at: dt.datetime | None
+    forgotten_at: dt.datetime | None
+
+    @property
+    def has_link(self) -> bool:
+        """Whether a link of his works."""
+        return self.session_hash is not None
+
+
+_COLUMNS = tuple(getattr(Judge, name) for name in StoredJudge.__dataclass_fields__)
+
+
+def judges_of(c: Connection, study_id: str) -> list[StoredJudge]:
+    """Give all judges of a study, in the order in which they were made."""
+    rows = c.execute(select(*_COLUMNS).where(Judge.study_id == study_id).order_by(Judge.key))
+    return [StoredJudge(**row) for row in rows.mappings()]
+
+
+def judge_of_session(c: Connection, study_id: str, session: str) -> StoredJudge | None:
+    """Find the judge whose cookie this is."""
+    mine = Judge.session_hash == digest_of(session), Judge.study_id == study_id
+    row = c.execute(select(*_COLUMNS).where(*mine)).mappings().one_or_none()
+    return StoredJudge(**row) if row else None
+
+
+def judge_named(c: Connection, study_id: str, judge_id: str) -> StoredJudge:
+    """Find a judge by his id.
+
+    Raises
+    ------
+    QuemError
+        There is none.
+    """
+    found = {judge.id: judge for judge in judges_of(c, study_id)}
+    if judge_id not in found:
+        known = ", ".join(found) or "none"
+        message = f"there is no judge {judge_id!r}; the study's judges are: {known}"
+        raise QuemError([message])
+    return found[judge_id]
+
+
+def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge]) -> None:
+    """Take the judges of the study file over, and what it says of them.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    study_id : str
+    declared : iterable of quem.study.models.Judge
+        A forgotten one is not made again.
+    """
+    known = {judge.id: judge for judge in judges_of(c, study_id)}
+    gone = set(c.execute(select(Forgotten.id_hash).where(Forgotten.study_id == study_id)).scalars())
+    for judge in declared:
+        told = {"name": judge.name, "experience": judge.experience}
+        if judge.id not in known:
+            if _hash(study_id, judge.id) not in gone:
+                c.execute(insert(Judge).values(study_id=study_id, id=judge.id, added=False, **told))
+        elif (known[judge.id].name, known[judge.id].experience) != (judge.name, judge.experience):
+            c.execute(update(Judge).where(Judge.key == known[judge.id].key).values(**told))
+
+
+def add_judge(
+    c: Connection, study_id: str, judge_id: str, name: str, experience: float | None, actor: str
+) -> StoredJudge:
+    """Add a judge midway.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    study_id, judge_id, name : str
+    experience : float or None
+    actor : {"dashboard", "shell"}
+
+    Raises
+    ------
+    QuemError
+        The id is taken, empty, too long or not printable.
+    """
+    if not judge_id.strip() or not judge_id.isprintable() or len(judge_id) > 100:  # noqa: PLR2004
+        message = "a judge's id is one line of 1 to 100 printable characters"
+        raise QuemError([message])
+    if any(judge.id == judge_id for judge in judges_of(c, study_id)):
+        message = f"there is a judge {judge_id!r} already; give another id"
+        raise QuemError([message])
+    values = {"study_id": study_id, "id": judge_id, "name": name, "experience": experience}
+    c.execute(insert(Judge).values(added=True, **values))
+    judge = judge_named(c, study_id, judge_id)
+    record(c, study_id, actor, "judge-added", judge.key)
+    return judge
+
+
+def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
+    """Make a judge's link, in place of an earlier one; gives its token, which is stored hashed.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    judge : StoredJudge
+    actor : {"dashboard", "shell"}
+    """
+    token = new_token()
+    digest = digest_of(session_of(token))
+    values = {"session_hash": digest, "linked_at": now(), "revoked_at": None}
+    c.execute(update(Judge).where(Judge.key == judge.key).values(**values))
+    record(c, judge.study_id, actor, "link-replaced" if judge.linked_at else "link-made", judge.key)
+    return token
+
+
+def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
+    """End a judge's link; his rankings stay.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    judge : StoredJudge
+    actor : {"dashboard", "shell"}
+    """
+    c.execute(
+        update(Judge).where(Judge.key == judge.key).values(session_hash=None, revoked_at=now())
+    )
+    record(c, judge.study_id, actor, "link-revoked", judge.key)
+
+
+def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
+    """Forget who a judge was: his id becomes a pseudonym, his name and words go, his ranks stay.
+
+    This is the one case in which saved revisions change: they lose their words.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    judge : StoredJudge
+    actor : {"dashboard", "shell"}
+
+    Returns
+    -------
+    str
+        The pseudonym.
+    """
+    taken = {other.id for other in judges_of(c, judge.study_id)}
+    number = 1
+    while f"forgotten-{number}" in taken:
+        number += 1
+    pseudonym = f"forgotten-{number}"
+    values = {
+        "id": pseudonym,
+        "name": "",
+        "experience": None,
+        "session_hash": None,
+        "seen_at": None,
+        "forgotten_at": now(),
+    }
+    c.execute(update(Judge).where(Judge.key == judge.key).values(**values))
+    id_hash = _hash(judge.study_id, judge.id)
+    c.execute(insert(Forgotten).values(study_id=judge.study_id, id_hash=id_hash))
+    ballots = select(Ballot.key).where(Ballot.judge_key == judge.key)
+    saved = c.execute(
+        select(Revision.key, Revision.state).where(Revision.ballot_key.in_(ballots))
+    ).all()
+    for key, data in saved:
+        bare = State.stored(data).without_words().to_json()
+        c.execute(update(Revision).where(Revision.key == key).values(state=bare))
+    record(c, judge.study_id, actor, "judge-forgotten", judge.key)
+    return pseudonym
+
+
+def consent(c: Connection, judge: StoredJudge) -> None:
+    """Note that a judge agreed to take part."""
+    if judge.consented_at is None:
+        c.execute(update(Judge).where(Judge.key == judge.key).values(consented_at=now()))
+        record(c, judge.study_id, "judge", "consented", judge.key)
+
+
+def saw_lately(judge: StoredJudge) -> bool:
+    """Whether the judge's last visit needs no new note yet."""
+    return judge.seen_at is not None and (now() - judge.seen_at).total_seconds() < _SEEN_SECONDS
+
+
+def saw(c: Connection, judge: StoredJudge) -> None:
+    """Note that a judge is here."""
+    c.execute(update(Judge).where(Judge.key == judge.key).values(seen_at=now()))
+
+
+def _hash(study_id: str, judge_id: str) -> str:
+    return hashlib.sha256(f"{study_id}\0{judge_id}".encode()).hexdigest()

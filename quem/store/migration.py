@@ -1,0 +1,105 @@
+"""From an empty database, or that of an older quem, to the tables of this version."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import inspect, text
+
+from quem.errors import Mistake, QuemError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+    from quem.store.place import Place
+
+__all__ = ["HEAD", "migrate", "version_of"]
+
+HEAD = "0001"
+_KNOWN = ("0001",)
+# Any number, the same in every process: who holds it in PostgreSQL migrates.
+_LOCK = 7_319_044_512
+
+
+def version_of(engine: Engine, place: Place) -> str:
+    """Tell which version a database has: empty for one that quem has not used yet.
+
+    Parameters
+    ----------
+    engine : sqlalchemy.Engine
+    place : Place
+
+    Raises
+    ------
+    QuemError
+        A newer quem wrote it, or somebody else.
+    """
+    with engine.connect() as c:
+        return _version(c, place)
+
+
+def migrate(engine: Engine, place: Place) -> None:
+    """Bring a database to the newest version, after saving a copy of its file.
+
+    Nothing is done, and alembic not even loaded, where it has that version already. Of several
+    processes one migrates, and the others wait.
+
+    Parameters
+    ----------
+    engine : sqlalchemy.Engine
+    place : Place
+
+    Raises
+    ------
+    QuemError
+        A newer quem wrote the database.
+    """
+    if version_of(engine, place) == HEAD:
+        return
+    with engine.connect().execution_options(quem_writes=True) as c, c.begin():
+        if engine.dialect.name == "postgresql":
+            c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        version = _version(c, place)
+        if version == HEAD:
+            return
+        if version and place.file:
+            _back_up(place.file, version)
+        _upgrade(c)
+
+
+def _upgrade(c: Connection) -> None:
+    from alembic.command import upgrade
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    config.attributes["connection"] = c
+    upgrade(config, "head")
+
+
+def _version(c: Connection, place: Place) -> str:
+    tables = set(inspect(c).get_table_names())
+    if "alembic_version" not in tables:
+        if "revision" in tables or "study" in tables:
+            raise _refusal(place, "holds other tables; name a database of its own for quem")
+        return ""
+    found = c.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    if found is not None and found not in _KNOWN:
+        message = f"was written by a newer quem (version {found} of its tables); update quem"
+        raise _refusal(place, message)
+    return str(found or "")
+
+
+def _back_up(file: Path, version: str) -> None:
+    """Copy the database, with what its write-ahead log holds, to a file beside it."""
+    copy = file.with_name(f"{file.name}.before-{HEAD}-from-{version}")
+    with sqlite3.connect(file) as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+    source.close()
+    target.close()
+
+
+def _refusal(place: Place, message: str) -> QuemError:
+    return QuemError([Mistake(place.name, message=message)])

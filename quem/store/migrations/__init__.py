@@ -1,0 +1,1 @@
+"""Alembic's scripts, one a version of the tables."""

@@ -1,0 +1,14 @@
+"""Alembic runs this: the migrations go over the connection that the store gives."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from quem.store.models import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    render_as_batch=True,
+)
+context.run_migrations()

@@ -1,0 +1,180 @@
+"""The tables. Times are UTC; what is JSON is read and written whole."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    DateTime,
+    ForeignKey,
+    Index,
+    MetaData,
+    String,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+__all__ = ["Ballot", "Base", "Event", "Forgotten", "Judge", "Revision", "Shown", "Study", "now"]
+
+
+def now() -> dt.datetime:
+    """The time, in UTC."""
+    return dt.datetime.now(dt.UTC)
+
+
+class Utc(TypeDecorator[dt.datetime]):
+    """A time in UTC, also where the database forgets time zones, as SQLite does."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: dt.datetime | None, dialect: Dialect) -> dt.datetime | None:
+        """Store UTC."""
+        if value is None:
+            return None
+        value = value.astimezone(dt.UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(
+        self, value: dt.datetime | None, dialect: Dialect
+    ) -> dt.datetime | None:
+        """Give UTC."""
+        if value is None:
+            return None
+        return (
+            value.replace(tzinfo=dt.UTC) if dialect.name == "sqlite" else value.astimezone(dt.UTC)
+        )
+
+
+class Base(DeclarativeBase):
+    """The tables have constraints with names, so that migrations can name them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012  SQLAlchemy's way
+        dt.datetime: Utc(),
+        str: String(),
+        dict[str, Any]: JSON(),
+        list[str]: JSON(none_as_null=True),
+    }
+
+
+class Study(Base):
+    """A study that judges work on; its problems and solvers are in the study file alone."""
+
+    __tablename__ = "study"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    state: Mapped[str] = mapped_column(default="trial")  # trial | open | closed
+    desk_hash: Mapped[str | None]  # of the dashboard's session
+    made_at: Mapped[dt.datetime] = mapped_column(default=now)
+    revealed_at: Mapped[dt.datetime | None]
+
+
+class Judge(Base):
+    """A judge: declared in the study file, or added midway."""
+
+    __tablename__ = "judge"
+    __table_args__ = (UniqueConstraint("study_id", "id"),)
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    id: Mapped[str]
+    name: Mapped[str] = mapped_column(default="")
+    experience: Mapped[float | None]
+    added: Mapped[bool] = mapped_column(default=False)
+    session_hash: Mapped[str | None] = mapped_column(unique=True)
+    linked_at: Mapped[dt.datetime | None]
+    revoked_at: Mapped[dt.datetime | None]
+    seen_at: Mapped[dt.datetime | None]
+    consented_at: Mapped[dt.datetime | None]
+    forgotten_at: Mapped[dt.datetime | None]
+
+
+class Forgotten(Base):
+    """The hash of the id of a forgotten judge, who is not to be made again from the file."""
+
+    __tablename__ = "forgotten"
+
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
+    id_hash: Mapped[str] = mapped_column(primary_key=True)
+
+
+class Ballot(Base):
+    """What one judge is given of one problem, block and occasion."""
+
+    __tablename__ = "ballot"
+    __table_args__ = (UniqueConstraint("judge_key", "problem", "block", "occasion"),)
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    public_id: Mapped[str] = mapped_column(unique=True)
+    judge_key: Mapped[int] = mapped_column(ForeignKey("judge.key"), index=True)
+    problem: Mapped[str]
+    block: Mapped[int] = mapped_column(default=1)
+    occasion: Mapped[int] = mapped_column(default=1)
+    practice: Mapped[bool] = mapped_column(default=False)
+    position: Mapped[int]
+    layout: Mapped[list[str] | None]  # solvers in the order of their labels; None until shown
+    head: Mapped[int] = mapped_column(default=0)  # number of the last revision
+    submitted: Mapped[int | None]  # number of the last submitted revision
+    seconds: Mapped[float] = mapped_column(default=0.0)
+    opened_at: Mapped[dt.datetime | None]
+
+
+class Revision(Base):
+    """A saved state of a ballot: who (its judge), when, from which revision, to which.
+
+    Rows are only ever added.
+    """
+
+    __tablename__ = "revision"
+    __table_args__ = (
+        UniqueConstraint("ballot_key", "number"),
+        Index(None, "ballot_key", "client", "change"),
+    )
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    ballot_key: Mapped[int] = mapped_column(ForeignKey("ballot.key"))
+    number: Mapped[int]
+    base: Mapped[int]
+    kind: Mapped[str]  # save | submit | reopen
+    state: Mapped[dict[str, Any]]
+    client: Mapped[str]
+    change: Mapped[int]
+    made_at: Mapped[dt.datetime] = mapped_column(default=now)
+
+
+class Event(Base):
+    """What happened besides revisions: opened, closed, revealed, links, judges. Only added."""
+
+    __tablename__ = "event"
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), index=True)
+    judge_key: Mapped[int | None] = mapped_column(ForeignKey("judge.key"))
+    made_at: Mapped[dt.datetime] = mapped_column(default=now)
+    actor: Mapped[str]  # judge | dashboard | shell
+    what: Mapped[str]
+    detail: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class Shown(Base):
+    """The hash of a solution when it was first shown to a judge."""
+
+    __tablename__ = "shown"
+
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
+    problem: Mapped[str] = mapped_column(primary_key=True)
+    solver: Mapped[str] = mapped_column(primary_key=True)
+    digest: Mapped[str]
+    shown_at: Mapped[dt.datetime] = mapped_column(default=now)

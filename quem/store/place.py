@@ -1,0 +1,64 @@
+"""Where a study's store is, told without loading a database library."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["DATABASE_VARIABLE", "Place", "find_place"]
+
+DATABASE_VARIABLE = "QUEM_DATABASE_URL"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a database is.
+
+    Parameters
+    ----------
+    url : str
+        As SQLAlchemy takes it; may hold a password, so show `name` instead.
+    name : str
+        For messages.
+    file : Path or None
+        The file of an SQLite database.
+    """
+
+    url: str
+    name: str
+    file: Path | None = None
+
+    @property
+    def may_hold_something(self) -> bool:
+        """Whether there is anything to connect to."""
+        return self.file is None or self.file.is_file()
+
+
+def find_place(study: Path, given: str | None = None) -> Place:
+    """Say where the store of a study is.
+
+    Parameters
+    ----------
+    study : Path
+        The study file; by default the store is an SQLite file beside it.
+    given : str, optional
+        A URL or the path of an SQLite file. Without it the environment variable
+        ``QUEM_DATABASE_URL`` counts.
+    """
+    given = given or os.environ.get(DATABASE_VARIABLE, "")
+    if not given:
+        return _sqlite(study.with_suffix(".sqlite3"))
+    scheme, mark, rest = given.partition("://")
+    if not mark:
+        return _sqlite(Path(given))
+    if scheme.partition("+")[0] == "sqlite":
+        return _sqlite(Path(rest.removeprefix("/").partition("?")[0]))
+    if scheme in ("postgres", "postgresql"):
+        scheme = "postgresql+psycopg"
+    place = rest.rpartition("@")[2].partition("?")[0]
+    return Place(f"{scheme}://{rest}", f"{scheme.partition('+')[0]}://{place}")
+
+
+def _sqlite(file: Path) -> Place:
+    return Place(f"sqlite:///{file.absolute()}", str(file), file)

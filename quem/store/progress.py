@@ -1,0 +1,86 @@
+"""How far the judges are: what the experimenter may see of an open study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from quem.store.ballots import ballots_of
+from quem.store.judges import judges_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from quem.store.ballots import Dealt, Plan
+    from quem.store.judges import StoredJudge
+
+__all__ = ["GroupProgress", "JudgeProgress", "progress_of", "standing"]
+
+Standing = Literal["new", "begun", "submitted"]
+
+
+@dataclass(frozen=True)
+class GroupProgress:
+    """How far a judge is with a group; see `quem.store.models.Ballot`."""
+
+    problem: str
+    block: int
+    occasion: int
+    practice: bool
+    standing: Standing
+    seconds: float
+
+
+@dataclass(frozen=True)
+class JudgeProgress:
+    """How far a judge is.
+
+    Parameters
+    ----------
+    judge : StoredJudge
+    groups : tuple of GroupProgress
+        Empty until his first visit.
+    """
+
+    judge: StoredJudge
+    groups: tuple[GroupProgress, ...]
+
+    @property
+    def submitted(self) -> int:
+        """How many groups he submitted, without practice."""
+        return sum(g.standing == "submitted" for g in self.groups if not g.practice)
+
+    @property
+    def seconds(self) -> float:
+        """His working time."""
+        return sum(group.seconds for group in self.groups)
+
+
+def standing(ballot: Dealt) -> Standing:
+    """Tell how far a ballot is."""
+    if ballot.is_submitted:
+        return "submitted"
+    return "begun" if ballot.head else "new"
+
+
+def progress_of(c: Connection, study_id: str, plan: Plan) -> list[JudgeProgress]:
+    """Give the progress of every judge of a study.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+    plan : Plan
+        Ballots of groups that the study has no more are left out.
+    """
+    return [
+        JudgeProgress(
+            judge,
+            tuple(
+                GroupProgress(b.problem, b.block, b.occasion, b.practice, standing(b), b.seconds)
+                for b in ballots_of(c, judge.key)
+                if plan.find(b)
+            ),
+        )
+        for judge in judges_of(c, study_id)
+    ]

@@ -1,0 +1,88 @@
+"""The submitted rankings of a study, as rows of the rankings table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, select
+
+from quem.store.models import Ballot, Judge, Revision
+from quem.store.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+__all__ = ["RankedCell", "SubmittedRanking", "submitted_rankings"]
+
+
+@dataclass(frozen=True)
+class RankedCell:
+    """One judge's verdict on one solution.
+
+    Parameters
+    ----------
+    solver : str
+    rank : int or None
+        1 for the worst; None where he could not judge it.
+    recognised : bool
+        Whether he recognised its author.
+    """
+
+    solver: str
+    rank: int | None
+    recognised: bool
+
+
+@dataclass(frozen=True)
+class SubmittedRanking:
+    """The last submitted revision of a ballot.
+
+    Parameters
+    ----------
+    judge, problem : str
+    block, occasion : int
+    state : State
+        Of solvers.
+    """
+
+    judge: str
+    problem: str
+    block: int
+    occasion: int
+    state: State
+
+    def cells(self) -> Iterator[RankedCell]:
+        """Give every solution of the block, in a fixed order."""
+        marked = set(self.state.recognised)
+        for solver, rank in sorted(self.state.ranks().items()):
+            yield RankedCell(solver, rank, solver in marked)
+
+
+def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
+    """Give what was submitted last of each ballot, without practice.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+
+    Returns
+    -------
+    list of SubmittedRanking
+        In the order of judges, problems, blocks and occasions.
+    """
+    last = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.submitted)
+    rows = c.execute(
+        select(Judge.id, Ballot.problem, Ballot.block, Ballot.occasion, Revision.state)
+        .join(Ballot, Ballot.judge_key == Judge.key)
+        .join(Revision, last)
+        .where(Judge.study_id == study_id, Ballot.practice.is_(False))
+        .order_by(Judge.key, Ballot.problem, Ballot.block, Ballot.occasion)
+    )
+    return [
+        SubmittedRanking(judge, problem, block, occasion, State.stored(state))
+        for judge, problem, block, occasion, state in rows
+    ]

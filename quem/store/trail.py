@@ -1,0 +1,122 @@
+"""Reading the audit trail: what happened, without what was ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from quem.store.models import Ballot, Event, Judge, Revision
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from sqlalchemy import Connection
+
+__all__ = ["Happening", "Stamp", "happenings", "stamp_of"]
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that happened to a study.
+
+    Parameters
+    ----------
+    at : datetime
+    actor : {"judge", "dashboard", "shell"}
+    what : str
+        An event's name, or "submit" or "reopen".
+    judge : str
+        The id of the judge whom it is about, as it is now; may be empty.
+    problem : str
+        What was submitted or reopened.
+    occasion : int
+    practice : bool
+    detail : dict
+    """
+
+    at: dt.datetime
+    actor: str
+    what: str
+    judge: str = ""
+    problem: str = ""
+    occasion: int = 1
+    practice: bool = False
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What changes when an analysis would: other rankings, other judges, another state.
+
+    Parameters
+    ----------
+    judges : tuple of str
+        Their ids: a forgotten one has a new id.
+    state : str
+    submitted : int
+        The key of the last submitted revision; 0 where there is none.
+    """
+
+    judges: tuple[str, ...]
+    state: str
+    submitted: int
+
+
+def happenings(c: Connection, study_id: str, most: int) -> list[Happening]:
+    """Give what happened last, newest first: events, submitted and reopened rankings.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+    most : int
+        How many at most.
+    """
+    events = c.execute(
+        select(Event.made_at, Event.actor, Event.what, Event.detail, Judge.id)
+        .join(Judge, Judge.key == Event.judge_key, isouter=True)
+        .where(Event.study_id == study_id)
+        .order_by(Event.key.desc())
+        .limit(most)
+    )
+    saved = c.execute(
+        select(
+            Revision.made_at,
+            Revision.kind,
+            Judge.id,
+            Ballot.problem,
+            Ballot.occasion,
+            Ballot.practice,
+        )
+        .join(Ballot, Ballot.key == Revision.ballot_key)
+        .join(Judge, Judge.key == Ballot.judge_key)
+        .where(Judge.study_id == study_id, Revision.kind.in_(("submit", "reopen")))
+        .order_by(Revision.key.desc())
+        .limit(most)
+    )
+    found = [Happening(at, who, what, judge or "", detail=d) for at, who, what, d, judge in events]
+    found += [Happening(at, "judge", kind, *which) for at, kind, *which in saved]
+    return sorted(found, key=attrgetter("at"), reverse=True)[:most]
+
+
+def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
+    """Give what tells whether an analysis is still of what the store holds.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+    state : {"trial", "open", "closed"}
+    """
+    mine = Judge.study_id == study_id
+    judges = c.execute(select(Judge.id).where(mine).order_by(Judge.key)).scalars()
+    last = c.execute(
+        select(func.max(Revision.key))
+        .join(Ballot, Ballot.key == Revision.ballot_key)
+        .join(Judge, Judge.key == Ballot.judge_key)
+        .where(mine, Revision.kind == "submit")
+    ).scalar()
+    return Stamp(tuple(judges), state, last or 0)

@@ -1,0 +1,231 @@
+"""Judges who rank a group twice, against SciPy and loops."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import jsonschema
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, rankdata
+
+import quem
+from quem.experience.retest import retest_agreement
+from quem.experience.showing.methods import methods_paragraph
+from quem.rankings import Rankings
+from quem.report.files import json_text
+from tests.docs.pages import ROOT
+from tests.experience.made import random_ranks, study_of
+
+if TYPE_CHECKING:
+    from quem.experience.retest import Retest
+    from quem.load import Study
+    from tests.experience.made import Cell
+
+SCHEMA = json.loads((ROOT / "quem/report/analysis.schema.json").read_text(encoding="utf-8"))
+Ranks = dict["Cell", float | None]
+
+
+def retest_of(study: Study) -> Retest | None:
+    """Compare the first and second rankings of a study."""
+    assert isinstance(study.data, Rankings)
+    return retest_agreement(study.data, study.declared)
+
+
+def ranked_again(ranks: Ranks, seed: int, *groups: tuple[str, str], noise: float = 2) -> Ranks:
+    """Draw second rankings of some groups, with ties and a few solutions left out."""
+    rng = np.random.default_rng(seed)
+    cells = [c for c in ranks if c[:2] in groups and ranks[c] is not None and rng.random() > 0.15]
+    return {c: float(np.round(((ranks[c] or 0) + rng.normal(0, noise)) / 2)) for c in cells}
+
+
+def by_hand(first: Ranks, second: Ranks, judges: set[str]) -> tuple[float, ...]:
+    """Groups, solutions, tau-b, difference in rank and share of pairs, in loops."""
+    taus, differences, pairs = [], [], []
+    groups = sorted({cell[:2] for cell in second if cell[0] in judges})
+    for group in groups:
+        both = [c for c in second if c[:2] == group and c in first]
+        a, b = (rankdata([r[c] for c in both]) for r in (first, second))
+        taus.append(kendalltau(a, b).statistic)
+        differences += [abs(x - y) for x, y in zip(a, b, strict=True)]
+        for i, j in combinations(range(len(both)), 2):
+            signs = [np.sign(r[i] - r[j]) for r in (a, b)]
+            pairs.append(signs[0] == signs[1])
+    figures = (np.nanmean(taus), np.mean(differences), np.mean(pairs))
+    return (len(groups), len(differences), *(float(figure) for figure in figures))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_figure_agrees_with_loops(seed: int) -> None:
+    """Tau-b is SciPy's; the difference in rank and the share of pairs are counted in loops."""
+    rng = np.random.default_rng(seed)
+    ranks, years = random_ranks(rng, subjects=8, ties=seed % 2 == 1)
+    again = ranked_again(ranks, seed, ("J0", "P0"), ("J0", "P2"), ("J2", "P1"))
+    ranks = {cell: rank for cell, rank in ranks.items() if rng.random() > 0.15}
+    assert not again.keys() <= ranks.keys()
+    found = retest_of(study_of(ranks, years, again=again))
+    assert found is not None
+    assert list(found.judges) == ["J0", "J2"]
+    told = {**found.judges, "overall": found.overall}
+    for name, own in told.items():
+        wanted = by_hand(ranks, again, {"J0", "J2"} if name == "overall" else {name})
+        figures = (own.mean_tau_b, own.mean_rank_difference, own.same_order)
+        assert (own.n_groups, own.n_solutions, *figures) == pytest.approx(wanted)
+
+
+def test_the_same_and_the_reverse_order() -> None:
+    """The same order twice has tau-b 1; the reverse has −1 and no pair alike."""
+    years = {f"S{i}": float(i) for i in range(4)}
+    ranks: Ranks = {("J", p, f"S{i}"): i + 1.0 for p in ("P", "Q") for i in range(4)}
+    again: Ranks = {("J", "P", f"S{i}"): 10.0 * i for i in range(4)}
+    found = retest_of(study_of(ranks, years, again=again))
+    assert found is not None
+    assert (found.overall.mean_tau_b, found.overall.same_order) == (1, 1)
+    assert found.overall.mean_rank_difference == 0
+    again = {("J", "P", f"S{i}"): -float(i) for i in range(4)}
+    found = retest_of(study_of(ranks, years, again=again))
+    assert found is not None
+    assert (found.overall.mean_tau_b, found.overall.same_order) == (-1, 0)
+    assert found.overall.mean_rank_difference == 2
+
+
+def test_a_ranking_that_ties_everything_has_no_tau() -> None:
+    """It is left out of the mean of tau-b and not of the other two; alone it leaves null."""
+    years = {f"S{i}": float(i) for i in range(4)}
+    ranks: Ranks = {("J", p, f"S{i}"): i + 1.0 for p in ("P", "Q") for i in range(4)}
+    tied: Ranks = {("J", "P", f"S{i}"): 1.0 for i in range(4)}
+    same: Ranks = {("J", "Q", f"S{i}"): i + 1.0 for i in range(4)}
+    found = retest_of(study_of(ranks, years, again=tied | same))
+    assert found is not None
+    assert (found.overall.n_groups, found.overall.n_solutions) == (2, 8)
+    assert found.overall.mean_tau_b == 1
+    assert found.overall.mean_rank_difference == pytest.approx((1.5 + 0.5) * 2 / 8)
+    assert found.overall.same_order == 0.5
+    analysis = quem.analyze(study_of(ranks, years, again=tied))
+    document = json.loads(json_text(analysis.to_dict()))
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    assert document["agreement"]["retest"]["overall"]["mean_tau_b"] is None
+    assert "inconsistent-judge" not in {doubt.code for doubt in analysis.warnings}
+    assert "tau-b –" in analysis.summary()
+
+
+def test_withheld_and_failed_solutions_are_left_out() -> None:
+    """Neither a withheld solver nor a failed solution is compared."""
+    ranks, years = random_ranks(np.random.default_rng(3), judges=2)
+    again = ranked_again(ranks, 3, ("J0", "P0"))
+    plain = retest_of(study_of(ranks, years, again=again))
+    extra: Ranks = {("J0", "P0", "W"): 3.5, ("J0", "P0", "F"): None}
+    study = study_of(ranks | extra, {**years, "F": 1.0}, withheld=["W"], again=again | extra)
+    assert retest_of(study) == plain
+
+
+def test_nothing_repeated_gives_nothing() -> None:
+    """Without a second occasion, or with one solution ranked twice, there is nothing to say."""
+    ranks, years = random_ranks(np.random.default_rng(4))
+    assert retest_of(study_of(ranks, years)) is None
+    assert retest_of(study_of(ranks, years, occasion=2)) is None
+    assert retest_of(study_of(ranks, years, again={("J0", "P0", "S0"): 1.0})) is None
+    two: Ranks = {("J0", "P0", "S0"): 1.0, ("J0", "P0", "S1"): 2.0}
+    found = retest_of(study_of(ranks, years, again=two))
+    assert found is not None
+    assert found.overall.n_solutions == 2
+
+
+def test_the_first_two_occasions_are_compared() -> None:
+    """Occasions may have any numbers, and a third ranking is not looked at."""
+    ranks, years = random_ranks(np.random.default_rng(5), judges=2)
+    again = ranked_again(ranks, 5, ("J0", "P0"), ("J1", "P2"))
+    study = study_of(ranks, years, again=again)
+    plain = retest_of(study)
+    data = study.data
+    assert isinstance(data, Rankings)
+    data.occasion[data.occasion == 2] = 7
+    data.occasion[data.occasion == 1] = 3
+    assert retest_of(study) == plain
+    third = study_of(ranks, years, again=again | ranked_again(ranks, 6, ("J0", "P1")))
+    assert isinstance(third.data, Rankings)
+    late = (third.data.problem == 1) & (third.data.occasion == 2)
+    third.data.problem[late], third.data.occasion[late] = 0, 3
+    assert retest_of(third) == plain
+
+
+def test_blocks_are_compared_one_by_one() -> None:
+    """Both rankings of a block are compared, and the rest of agreement stays unknown."""
+    ranks, years = random_ranks(np.random.default_rng(6), judges=1, subjects=7)
+    blocks = {cell: 1 + (int(cell[2][1]) > 3) for cell in ranks}
+    again = {cell: -(rank or 0) for cell, rank in ranks.items() if cell[1] == "P0"}
+    analysis = quem.analyze(study_of(ranks, years, blocks=blocks, again=again))
+    document = json.loads(json_text(analysis.to_dict()))
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    agreement = document["agreement"]
+    assert (agreement["problems"], agreement["overall"]) == ([], None)
+    overall = agreement["retest"]["overall"]
+    assert (overall["n_judges"], overall["n_groups"], overall["n_solutions"]) == (1, 2, 8)
+    assert overall["mean_tau_b"] == -1
+    assert "Agreement of first and second ranking" in analysis.to_html()
+    assert "Agreement between judges" not in analysis.to_html()
+
+
+def test_repeats_change_no_other_number() -> None:
+    """Averages and everything else but the retest are those of the first occasion."""
+    ranks, years = random_ranks(np.random.default_rng(7), systems=2)
+    again = ranked_again(ranks, 7, ("J0", "P0"), ("J0", "P1"), ("J1", "P1"), noise=0.5)
+    plain, twice = (
+        quem.analyze(study_of(ranks, years, again=repeated, bootstrap=50))
+        for repeated in (None, again)
+    )
+    documents = [json.loads(json_text(analysis.to_dict())) for analysis in (plain, twice)]
+    told = [document["agreement"].pop("retest") for document in documents]
+    assert told[0] is None
+    assert told[1]["overall"]["n_groups"] == 3
+    assert documents[0] == documents[1]
+    assert plain.ranks is not None
+    assert twice.ranks is not None
+    assert plain.ranks.equals(twice.ranks)
+    assert plain.findings.averages.average.tolist() == twice.findings.averages.average.tolist()
+    assert "repeated" not in plain.summary(warnings=False)
+
+
+def test_every_text_tells_of_the_repeats() -> None:
+    """Summary, methods and report say how many groups, and how alike the rankings are."""
+    ranks, years = random_ranks(np.random.default_rng(8))
+    again = ranked_again(ranks, 8, ("J0", "P0"), ("J1", "P1"), ("J2", "P2"))
+    analysis = quem.analyze(study_of(ranks, years, again=again))
+    retest = analysis.findings.retest
+    assert retest is not None
+    overall = retest.overall
+    tau, share = f"{overall.mean_tau_b:.2f}", f"{100 * overall.same_order:.0f}%"
+    assert (
+        f"judges repeated 3 groups ({overall.n_solutions} solutions): tau-b {tau}, {share} of "
+        f"pairs in the same order, ranks differ by {overall.mean_rank_difference:.2f}"
+    ) in analysis.summary()
+    paragraph = methods_paragraph(analysis.findings)
+    assert f"3 judges ranked 3 groups twice ({overall.n_solutions} solutions)" in paragraph
+    assert f"tau-b was on average {tau}, {share} of the pairs" in paragraph
+    assert "Agreement of first and second ranking" in analysis.to_html()
+
+
+@pytest.mark.parametrize(
+    ("problems", "upside_down", "told"),
+    [(1, 1, False), (2, 2, True), (2, 1, True), (3, 1, False)],
+)
+def test_an_inconsistent_judge_is_named(problems: int, upside_down: int, told: bool) -> None:  # noqa: FBT001
+    """Tau-b below .3 over 8 solutions or more is told, of that judge only."""
+    ranks, years = random_ranks(np.random.default_rng(9), judges=2)
+    again: Ranks = {}
+    for cell, rank in ranks.items():
+        if int(cell[1][1]) < problems:
+            turned = cell[0] == "J1" and int(cell[1][1]) < upside_down
+            again[cell] = -(rank or 0) if turned else rank
+    analysis = quem.analyze(study_of(ranks, years, again=again))
+    found = [d.message for d in analysis.warnings if d.code == "inconsistent-judge"]
+    assert bool(found) == told
+    if told:
+        (message,) = found
+        tau = "−1.00" if upside_down == 2 else "0.00"
+        assert message == (
+            "the judge J1 ranked 2 repeated groups quite differently the second time (mean tau-b "
+            f"{tau}, 14 solutions)"
+        )

@@ -1,0 +1,106 @@
+"""Groups that a judge saw again: what counts, and what is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import quem
+from tests.examples import RANKS, study_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.examples import Cell
+
+Row = tuple["Cell", int, object]  # judge, problem and solver; occasion; rank
+FIRST: list[Row] = [(cell, 1, rank) for cell, rank in RANKS.items()]
+
+
+def table_of(rows: list[Row]) -> str:
+    """Write rows as a long table."""
+    lines = [",".join(map(str, (*cell, occasion, rank))) for cell, occasion, rank in rows]
+    return "\n".join(["judge,problem,solver,occasion,rank", *lines]) + "\n"
+
+
+def told(path: Path) -> list[str]:
+    """Analyse a study and give what is said of its occasions."""
+    analysis = quem.analyze(quem.load_study(path), bootstrap=0)
+    return [d.message for d in analysis.warnings if d.code == "first-occasion-missing"]
+
+
+def estimate(path: Path) -> float:
+    """Give the estimate of the example's system."""
+    (found,) = quem.analyze(quem.load_study(path), bootstrap=0).findings.estimates
+    return found.experience
+
+
+def test_a_part_of_a_group_may_be_repeated(make_study: Callable[..., Path]) -> None:
+    """Second ranks of some solutions need no warning, and change no estimate."""
+    plain = estimate(make_study(study_with()))
+    again: list[Row] = [(("J1", "P1", s), 2, r) for s, r in (("S1", 2), ("S4", 1), ("sys", 3))]
+    path = make_study(study_with(), rankings__csv=table_of(FIRST + again))
+    assert told(path) == []
+    assert estimate(path) == plain
+    retest = quem.analyze(quem.load_study(path), bootstrap=0).findings.retest
+    assert retest is not None
+    assert (retest.overall.n_groups, retest.overall.n_solutions) == (1, 3)
+
+
+def test_a_group_without_a_first_occasion_is_told(make_study: Callable[..., Path]) -> None:
+    """It is analysed by the earliest that it has, and named."""
+    plain = estimate(make_study(study_with()))
+    late = [(c, 3 if c[:2] == ("J2", "P1") else 1, r) for c, _, r in FIRST]
+    later = [(c, 4, 8 - int(str(r))) for c, _, r in FIRST if c[:2] == ("J2", "P1")]
+    path = make_study(study_with(), rankings__csv=table_of([*late, *later]))
+    assert told(path) == [
+        "J2 on P1 (occasion 3) has no first occasion; the earliest counts as the first"
+    ]
+    assert estimate(path) == plain
+
+
+def test_many_such_groups_are_told_in_short(make_study: Callable[..., Path]) -> None:
+    """Three are named and the rest counted."""
+    path = make_study(study_with(), rankings__csv=table_of([(c, 2, r) for c, _, r in FIRST]))
+    assert told(path) == [
+        "J1 on P1 (occasion 2), J1 on P2 (occasion 2), J2 on P1 (occasion 2) and 1 more have no "
+        "first occasion; the earliest counts as the first"
+    ]
+
+
+def test_a_solution_ranked_only_later_is_told(make_study: Callable[..., Path]) -> None:
+    """Its rank does not count, which a wrong number in the column would hide."""
+    rows = [(c, 2 if c == ("J1", "P1", "S3") else 1, r) for c, _, r in FIRST]
+    path = make_study(study_with(), rankings__csv=table_of(rows))
+    assert told(path) == [
+        "S3 by J1 on P1 is ranked on a later occasion only, though the group has an earlier one; "
+        "this rank does not count"
+    ]
+    averages = quem.analyze(quem.load_study(path), bootstrap=0).averages.set_index("solver")
+    assert averages.loc["S3", "n_ranks"] == 3
+
+
+@pytest.mark.parametrize("again", ["", "4"])
+def test_what_could_not_be_judged_at_first_is_no_mistake(
+    again: str, make_study: Callable[..., Path]
+) -> None:
+    """An empty rank on the first occasion says that there is none, whatever comes later."""
+    cell = ("J1", "P1", "S3")
+    rows = [(c, 1, "" if c == cell else r) for c, _, r in FIRST]
+    path = make_study(study_with(), rankings__csv=table_of([*rows, (cell, 2, again)]))
+    assert told(path) == []
+
+
+def test_blocks_are_named_where_there_are_several(make_study: Callable[..., Path]) -> None:
+    """A block is a group of its own, with occasions of its own."""
+    lines = ["judge,problem,solver,occasion,rank,block"]
+    for (judge, problem, solver), rank in RANKS.items():
+        block = 2 if solver in ("S1", "S2", "S3") else 1
+        occasion = 2 if (judge, problem, block) == ("J1", "P2", 2) else 1
+        lines.append(f"{judge},{problem},{solver},{occasion},{rank},{block}")
+    path = make_study(study_with(), rankings__csv="\n".join(lines))
+    assert told(path) == [
+        "J1 on P2, block 2 (occasion 2) has no first occasion; the earliest counts as the first"
+    ]

@@ -1,0 +1,231 @@
+"""Rankings that come from a judging session."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import quem
+from quem.errors import QuemError
+from quem.store import ballots, judges, studies
+from quem.store.engine import Store, open_store
+from quem.store.models import Event
+from quem.store.place import find_place
+from quem.store.state import State
+from quem.study.reading import read_study
+from tests.examples import study_with, write_study
+from tests.served import write_judging_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+SOLVERS = ("S0", "S1", "S2", "S3", "sys")
+BEST_FIRST = (("S3",), ("sys", "S2"), ("S1",), ("S0",))
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study without rankings of its own."""
+    return write_judging_study(tmp_path, problems=2, judges=2, judging="{repeat: 1}")
+
+
+@pytest.fixture
+def store(study: Path) -> Iterator[Store]:
+    """Its store, in which all groups are submitted."""
+    store = judged(study)
+    yield store
+    store.close()
+
+
+def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # noqa: ANN401
+    """Make a store in which every judge has submitted every group."""
+    spec = read_study(study)
+    store = open_store(find_place(study, database))
+    groups = tuple(ballots.Group(problem.id, SOLVERS) for problem in spec.problems)
+    plan = ballots.Plan(groups, None, spec.judging.repeat)
+    state = State(ranked=BEST_FIRST, **more)
+    with store.write() as c:
+        studies.register_study(c, spec.id)
+        judges.sync_judges(c, spec.id, spec.judges)
+        for judge in judges.judges_of(c, spec.id):
+            ballots.deal(c, judge.key, plan)
+            for ballot in ballots.ballots_of(c, judge.key):
+                ballots.lay_out(c, ballot, SOLVERS)
+                change = ballots.Change(0, "tab-12345678", 1, state, "submit")
+                ballots.save(c, judge.key, ballot.public_id, change)
+    return store
+
+
+def close(store: Store, study: Path) -> None:
+    """Close the session."""
+    with store.write() as c:
+        studies.set_state(c, read_study(study).id, "closed", "shell")
+
+
+def events(store: Store) -> list[str]:
+    """What the audit trail says."""
+    from sqlalchemy import select
+
+    with store.read() as c:
+        return list(c.execute(select(Event.what).order_by(Event.key)).scalars())
+
+
+def test_a_closed_session_is_read_by_itself(study: Path, store: Store) -> None:
+    """Without a word in the study file, the last submitted rankings are the study's."""
+    close(store, study)
+    table = quem.load_study(study).rankings
+    assert table is not None
+    first = table[(table.judge == "J0") & (table.problem == "P0") & (table.occasion == 1)]
+    assert dict(zip(first.solver, first["rank"], strict=True)) == {
+        "S0": 1,
+        "S1": 2,
+        "S2": 3,
+        "sys": 3,
+        "S3": 4,
+    }
+    assert len(table) == 2 * (2 + 1) * 5
+    assert set(table.occasion) == {1, 2}
+
+
+def test_an_open_session_is_not_read(study: Path, store: Store) -> None:
+    """Before it is closed its rankings are hidden, on trial and open."""
+    for state in ("trial", "open"):
+        if state == "open":
+            with store.write() as c:
+                studies.set_state(c, read_study(study).id, "open", "shell")
+        with pytest.raises(QuemError, match=r"--reveal"):
+            quem.load_study(study)
+    assert "revealed" not in events(store)
+
+
+def test_revealing_is_logged_and_warned_of(study: Path, store: Store) -> None:
+    """With reveal an open session is read; the trail and the result say so."""
+    result = quem.analyze(quem.load_study(study, reveal=True), bootstrap=0, permutations=0)
+    assert "session-open" in {doubt.code for doubt in result.warnings}
+    assert events(store).count("revealed") == 1
+    close(store, study)
+    again = quem.analyze(quem.load_study(study, reveal=True), bootstrap=0, permutations=0)
+    assert "session-open" not in {doubt.code for doubt in again.warnings}
+    assert events(store).count("revealed") == 1
+
+
+def test_cannot_judge_and_recognised(tmp_path: Path) -> None:
+    """What could not be judged is absent; recognised authors are marked."""
+    study = write_judging_study(tmp_path)
+    spec = read_study(study)
+    store = open_store(find_place(study))
+    with store.write() as c:
+        studies.register_study(c, spec.id)
+        judges.sync_judges(c, spec.id, spec.judges)
+        judge = judges.judges_of(c, spec.id)[0]
+        group = ballots.Group("P0", SOLVERS)
+        ballots.deal(c, judge.key, ballots.Plan((group,)))
+        ballot = ballots.ballots_of(c, judge.key)[0]
+        ballots.lay_out(c, ballot, SOLVERS)
+        state = State(
+            ranked=(("S1", "S3"), ("S2",), ("sys",)), cannot={"S0": "torn"}, recognised=("S2",)
+        )
+        change = ballots.Change(0, "tab-12345678", 1, state, "submit")
+        ballots.save(c, judge.key, ballot.public_id, change)
+    close(store, study)
+    store.close()
+    table = quem.load_study(study).rankings
+    assert table is not None
+    rows = table.set_index("solver")
+    assert rows.loc["S0", "reason"] == "absent"
+    assert rows["rank"].dropna().to_dict() == {"S1": 3, "S2": 2, "S3": 3, "sys": 1}
+    assert list(rows.index[rows.recognised.astype(bool)]) == ["S2"]
+
+
+def test_a_file_and_a_store_need_a_word(make_study: Callable[..., Path]) -> None:
+    """Where both are there, the study file has to say which counts."""
+    solvers = [{"id": f"S{i}", "experience": i} for i in range(4)]
+    made: dict[str, Any] = {"subjects": solvers, "rankings": "rankings.csv"}
+    csv = "judge,problem,solver,rank\n" + "".join(
+        f"{j},{p},S{i},{i + 1}\n" for j in ("J1", "J2") for p in ("P1", "P2") for i in range(4)
+    )
+    study = make_study(study_with(**made), rankings__csv=csv)
+    folder = study.parent
+    assert quem.load_study(study).rankings is not None
+    judged(study).close()
+    with pytest.raises(QuemError, match=r"say which counts: \{from: store\}"):
+        quem.load_study(study)
+    write_study(
+        folder,
+        study_with(subjects=solvers, rankings={"from": "long", "file": "rankings.csv"}),
+        rankings__csv=csv,
+    )
+    assert len(quem.load_study(study).declared.judges) == 2
+    write_study(folder, study_with(subjects=solvers, rankings={"from": "store"}))
+    with pytest.raises(QuemError, match="judging session is still on trial"):
+        quem.load_study(study)
+
+
+def test_a_store_of_another_study_is_none(study: Path, tmp_path: Path) -> None:
+    """A study has a store only if the database holds its id."""
+    database = str(tmp_path / "shared.sqlite3")
+    judged(study, database).close()
+    text = study.read_text().replace("id: made-up", "id: another")
+    other = study.with_name("other.yaml")
+    other.write_text(text)
+    with pytest.raises(QuemError, match="quem serve"):
+        quem.load_study(other, database=database)
+    other.write_text(text + "rankings: {from: store}\n")
+    with pytest.raises(QuemError, match="no judging session of this study"):
+        quem.load_study(other, database=database)
+
+
+def test_the_environment_names_a_database(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """QUEM_DATABASE_URL counts where no database is given."""
+    file = tmp_path / "elsewhere.sqlite3"
+    store = judged(study, str(file))
+    close(store, study)
+    store.close()
+    with pytest.raises(QuemError):
+        quem.load_study(study)
+    monkeypatch.setenv("QUEM_DATABASE_URL", f"sqlite:///{file}")
+    assert quem.load_study(study).rankings is not None
+
+
+def test_an_empty_session_is_said(study: Path) -> None:
+    """A closed session in which nobody submitted has no rankings."""
+    spec = read_study(study)
+    store = open_store(find_place(study))
+    with store.write() as c:
+        studies.register_study(c, spec.id)
+    close(store, study)
+    store.close()
+    with pytest.raises(QuemError, match="no ranking is submitted yet"):
+        quem.load_study(study)
+
+
+def test_changed_solutions_are_warned_of(study: Path, store: Store) -> None:
+    """A solution that is no longer what judges saw is named."""
+    spec = read_study(study)
+    with store.write() as c:
+        studies.record_shown(c, spec.id, "P0", {"S0": "0" * 64})
+    close(store, study)
+    result = quem.analyze(quem.load_study(study), bootstrap=0, permutations=0)
+    warning = next(doubt for doubt in result.warnings if doubt.code == "solutions-changed")
+    assert "S0 on P0" in warning.message
+
+
+def test_judges_added_midway_count(study: Path, store: Store) -> None:
+    """A judge who is only in the store is one of the study's judges."""
+    spec = read_study(study)
+    with store.write() as c:
+        added = judges.add_judge(c, spec.id, "J9", "Late", None, "shell")
+        group = ballots.Group("P0", SOLVERS)
+        ballots.deal(c, added.key, ballots.Plan((group,)))
+        ballot = ballots.ballots_of(c, added.key)[0]
+        ballots.lay_out(c, ballot, SOLVERS)
+        change = ballots.Change(0, "tab-12345678", 1, State(ranked=BEST_FIRST), "submit")
+        ballots.save(c, added.key, ballot.public_id, change)
+    close(store, study)
+    result = quem.analyze(quem.load_study(study), bootstrap=0, permutations=0)
+    assert "J9" in json.dumps(result.to_dict()["influence"]["judges"])

@@ -1,0 +1,264 @@
+"""A real server in a process of its own, as ``quem serve`` runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar
+from typing import TYPE_CHECKING, Any, Self
+
+import pytest
+
+from quem.store.ballots import ballots_of, current_state
+from quem.store.engine import store_of
+from quem.store.judges import judges_of
+from quem.store.place import find_place
+from quem.store.state import labels
+from quem.study.reading import read_study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from quem.store.ballots import Dealt
+
+__all__ = ["Browserless", "Served", "write_judging_study"]
+
+_START_SECONDS = 30
+_LINK = re.compile(r"https?://\S+/(?:j|d)/\S+")
+
+
+def write_judging_study(
+    folder: Path, *, problems: int = 2, solvers: int = 5, judges: int = 2, judging: str = ""
+) -> Path:
+    """Write a study whose solutions are texts; gives the path of its study file."""
+    lines = ["id: made-up", "title: Made up", "experience_unit: years", "problems:"]
+    lines += [f"  - {{id: P{p}, title: Problem {p}, statement: p{p}.md}}" for p in range(problems)]
+    lines += ["judges:", *(f"  - {{id: J{j}, name: Judge {j}}}" for j in range(judges))]
+    lines += ["subjects:", *(f"  - {{id: S{s}, experience: {s}}}" for s in range(solvers - 1))]
+    lines += ["systems:", "  - {id: sys, name: Zeta, version: '9.9'}"]
+    if judging:
+        lines += [f"judging: {judging}"]
+    names = [*(f"S{s}" for s in range(solvers - 1)), "sys"]
+    for p in range(problems):
+        (folder / f"p{p}.md").write_text(f"What is to be done about *case {p}*?\n")
+        group = folder / "solutions" / f"P{p}"
+        group.mkdir(parents=True)
+        for place, name in enumerate(names):
+            (group / f"{name}.md").write_text(f"Do thing number {place}.\n\n- first\n- second\n")
+    path = folder / "study.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@dataclass
+class Served:
+    """``quem serve`` on a study, on a free port that stays the same over restarts.
+
+    Parameters
+    ----------
+    study : Path
+    database : str, optional
+    arguments : tuple of str
+        More of them for ``quem serve``.
+    """
+
+    study: Path
+    database: str | None = None
+    arguments: tuple[str, ...] = ()
+    port: int = 0
+    links: dict[str, str] = field(default_factory=dict)
+    dashboard: str = ""
+    process: subprocess.Popen[str] | None = None
+    errors: list[str] = field(default_factory=list)
+    reader: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        """Start it."""
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop it."""
+        self.stop()
+
+    @property
+    def base(self) -> str:
+        """The address of the server."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
+        command = [sys.executable, "-c", "from quem.cli import run; run()", "serve"]
+        command += [str(self.study), "--port", str(self.port), *self.arguments]
+        command += ["--database", self.database] if self.database else []
+        environment = {k: v for k, v in os.environ.items() if k != "QUEM_DATABASE_URL"}
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**environment, "PYTHONUNBUFFERED": "1"},
+        )
+        watchdog = threading.Timer(_START_SECONDS, self.process.kill)
+        watchdog.start()
+        try:
+            self._read_links()
+        finally:
+            watchdog.cancel()
+        assert self.process.stderr is not None
+        stderr = (self.process.stderr,)
+        self.reader = threading.Thread(target=self._collect, args=stderr, daemon=True)
+        self.reader.start()
+
+    def _read_links(self) -> None:
+        assert self.process is not None
+        assert self.process.stdout is not None
+        expected = len(read_study(self.study).judges)
+        lines: list[str] = []
+        for line in self.process.stdout:
+            lines.append(line.rstrip())
+            link = _LINK.search(line)
+            if line.startswith("Dashboard: ") and link:
+                self.dashboard = link[0]
+                self.port = int(link[0].split(":")[2].split("/")[0])
+            elif self.dashboard and link:
+                self.links[line.split()[0]] = link[0]
+            if len(lines) >= expected + 2:
+                return
+        stderr = self.process.stderr.read() if self.process.stderr else ""
+        self.kill()
+        pytest.fail(f"quem serve did not start: {lines} {stderr}")
+
+    def _collect(self, stream: Any) -> None:  # noqa: ANN401  a text stream
+        self.errors.extend(stream)
+
+    def stop(self) -> None:
+        """Stop the server as Ctrl-C does."""
+        self._end(signal.SIGINT)
+
+    def kill(self) -> None:
+        """Stop the server as a power cut would."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, how: signal.Signals) -> None:
+        if self.process is None:
+            return
+        self.process.send_signal(how)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait(10)
+        if self.reader:
+            self.reader.join(10)
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream:
+                stream.close()
+        self.process = None
+
+    def stored(self, judge: str, problem: str, occasion: int = 1) -> dict[str, Any]:
+        """Give what the store holds of a ranking, in labels, with its revision."""
+        store = store_of(find_place(self.study, self.database), read_study(self.study).id)
+        assert store is not None
+        with store.read() as c:
+            person = next(j for j in judges_of(c, read_study(self.study).id) if j.id == judge)
+            ballot = next(
+                b
+                for b in ballots_of(c, person.key)
+                if (b.problem, b.occasion) == (problem, occasion)
+            )
+            state = current_state(c, ballot).renamed(label_of(ballot)).to_json()
+        store.close()
+        return {"state": state, "revision": ballot.head, "submitted": ballot.is_submitted}
+
+
+def label_of(ballot: Dealt) -> dict[str, str]:
+    """Solver to label."""
+    layout = ballot.layout or []
+    return dict(zip(layout, labels(len(layout)), strict=True))
+
+
+class Browserless:
+    """A browser without a screen: cookies, and JSON as the ranking page sends it."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self.cookies = CookieJar()
+        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
+        self.client = f"tab-{id(self):x}-{os.getpid()}"
+        self.changes = 0
+
+    def get(self, path: str) -> str:
+        """Read a page, an absolute address or a path."""
+        url = path if path.startswith("http") else self.base + path
+        with self._opener.open(url, timeout=30) as answer:
+            return str(answer.read().decode())
+
+    def group(self, gid: str) -> dict[str, Any]:
+        """Give the data that a ranking page carries for its script."""
+        page = self.get(f"/judge/g/{gid}")
+        found = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+        assert found, "no group-data in the page"
+        data: dict[str, Any] = json.loads(found[1])
+        return data
+
+    def _list(self) -> str:
+        return self.get("/judge").partition('class="groups"')[2]
+
+    def groups(self) -> list[str]:
+        """Give the ids of the groups that the first page links to, in the judge's order."""
+        return list(dict.fromkeys(re.findall(r"/judge/g/([\w-]+)", self._list())))
+
+    def send(
+        self, method: str, path: str, body: object, headers: Mapping[str, str] | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        """Send JSON; gives the status and the answer."""
+        request = urllib.request.Request(  # noqa: S310  our own server
+            self.base + path,
+            data=json.dumps(body).encode(),
+            method=method,
+            headers={"Content-Type": "application/json", **(headers or {})},
+        )
+        try:
+            with self._opener.open(request, timeout=30) as answer:
+                return answer.status, json.loads(answer.read() or b"{}")
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.loads(error.read())
+
+    def save(
+        self, gid: str, base: int, state: object, *, submit: bool = False
+    ) -> tuple[int, dict[str, Any]]:
+        """Save a state as the page does."""
+        self.changes += 1
+        body = {
+            "base": base,
+            "client": self.client,
+            "change": self.changes,
+            "state": state,
+            "seconds": 0.5,
+            "submit": submit,
+        }
+        return self.send("PUT", f"/judge/g/{gid}/state", body)
+
+
+def all_ranked(names: list[str], **more: Any) -> dict[str, Any]:  # noqa: ANN401  parts of a state
+    """Make a state in which all are ranked, in the order given, best first."""
+    state = {
+        "ranked": [[name] for name in names],
+        "tray": [],
+        "cannot": {},
+        "recognised": [],
+        "comments": {},
+        "comment": "",
+    }
+    return {**state, **more}

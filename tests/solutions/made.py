@@ -1,0 +1,70 @@
+"""Studies with solutions, written to folders in many ways."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from PIL import Image, PngImagePlugin
+
+from quem.solutions import Solutions, find_solutions
+from quem.study.reading import draft_study
+from tests.examples import PROBLEMS, SOLVERS, study_with, write_study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from quem.errors import Doubt, Mistake
+
+__all__ = ["SOLUTIONS", "found_in", "image", "messages", "write_judged"]
+
+SOLUTIONS = {f"{problem}/{solver}.md": "A plan." for problem in PROBLEMS for solver in SOLVERS}
+
+
+def write_judged(
+    folder: Path, files: Mapping[str, str | bytes | None] = {}, **changes: object
+) -> Path:
+    """Write a study that waits for judges, with a solution by each solver.
+
+    Parameters
+    ----------
+    folder : Path
+    files : dict
+        What is to be different in the folder of solutions; None takes a file away. Names that
+        begin with a slash lie beside the study file.
+    **changes
+        Of the study, as in `study_with`.
+    """
+    study = write_study(folder, study_with(**{"rankings": None, **changes}))
+    (folder / "rankings.csv").unlink()
+    for name, content in {**SOLUTIONS, **files}.items():
+        if content is None:
+            continue
+        path = folder / name[1:] if name.startswith("/") else folder / "solutions" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return study
+
+
+def found_in(study: Path, *, complete: bool = True) -> tuple[Solutions, list[Mistake], list[Doubt]]:
+    """Find the solutions of a study file that has no mistakes of its own."""
+    draft = draft_study(study)
+    assert draft.mistakes == []
+    return find_solutions(draft, complete=complete)
+
+
+def messages(study: Path, *, complete: bool = True) -> list[str]:
+    """List the mistakes in a study's solutions, with paths relative to its folder."""
+    _, mistakes, _ = found_in(study, complete=complete)
+    return [str(mistake).replace(f"{study.parent}/", "") for mistake in mistakes]
+
+
+def image(form: str = "PNG", size: tuple[int, int] = (4, 4), **options: str) -> bytes:
+    """Give the bytes of an image; options become its texts."""
+    info = PngImagePlugin.PngInfo()
+    for name, text in options.items():
+        info.add_text(name, text)
+    out = io.BytesIO()
+    Image.new("RGB", size).save(out, form, **({"pnginfo": info} if form == "PNG" else {}))
+    return out.getvalue()

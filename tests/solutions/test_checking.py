@@ -1,0 +1,393 @@
+"""What would give a solver away is told, with file and line, and nothing else is."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pikepdf
+import pytest
+from PIL import Image
+
+from quem.cli import run
+from quem.solutions import check_solutions
+from quem.solutions.identity import find_hits, terms
+from quem.solutions.metadata import metadata_of
+from quem.store.engine import open_store
+from quem.store.place import find_place
+from quem.store.studies import register_study
+from quem.study.models import ExperienceStudy
+from quem.study.reading import draft_study
+from tests.examples import SOLVERS, long_csv, study_with, write_study
+from tests.solutions.made import image, write_judged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+Files = dict[str, str | bytes | None]
+SPEC = ExperienceStudy.model_validate(
+    {
+        "id": "x",
+        "title": "x",
+        "subjects": [
+            {"id": "S1", "name": "Ada May Smith", "experience": 1},
+            {"id": "7", "name": "Zoë Straße", "experience": 2},
+            {"id": "B", "experience": 3},
+            {"id": "an", "experience": 3},
+        ],
+        "systems": [
+            {"id": "gpt-4", "name": "Hal", "version": "1", "of": "hal-family"},
+            {"id": "gpt-4.1", "version": "0613b"},
+            {"id": "p3", "version": "v2.5"},
+        ],
+        "assisted": [{"id": "S1+p3", "by": "p3", "person": "S1"}],
+        "withheld": ["Wizard"],
+        "judging": {"identity_words": ["ACME", "e-mail", "C++"]},
+    }
+)
+TERMS = terms(SPEC)
+
+
+def words(text: str) -> list[str]:
+    """List what is found in a text."""
+    return [hit.text for hit in find_hits(text, TERMS)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ACME", "acme.", "(Acme)", "acme's", "acme_solver", "ACME2", "AC\u00adME", "acme\u200b",
+        "S1", "by s1:", "Ada May Smith", "ADA  MAY\nSMITH", "Smith", "Smith's", "Ada",
+        "Zoe\u0308 Straße",
+        "subject 7", "Participant #7", "no. 7", "solver B", "group_b", "Subject-7",
+        "an", "gpt-4", "GPT4", "gpt 4", "gpt_4", "gpt\u20114", "GPT-4.1", "v1", "V. 1",
+        "version 1", "Release 1",
+        "Hal 1", "hal-1", "HAL", "hal family", "0613B", "v2.5", "version 2.5", "p3 2.5", "S1+p3",
+        "Wizard", "email", "e\u2011mail", "C++",
+    ],
+)  # fmt: skip
+def test_what_names_a_solver_is_found(text: str) -> None:
+    """Names are found in any case, with any hyphen, and with characters that are not seen."""
+    assert words(text)
+    assert words(f"First line.\n\nBefore {text} after.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "acmetric", "macme", "S11", "XS1", "S1a", "P1.S12", "smith's forge", "may", "ada",
+        "7", "17 steps", "step 7", "B", "plan B", "a b c", "An apple", "CAN", "band",
+        "1", "1.", "version 10", "v12", "version 1.2", "inv 1", "halo", "half", "2.5 hours",
+        "0613", "0613bc", "wizardry", "mail", "C", "gpt", "gpt-40", "gpt-4o",
+    ],
+)  # fmt: skip
+def test_ordinary_words_are_none(text: str) -> None:
+    """Numbers, letters and words that only contain a name are no hits."""
+    assert words(text) == []
+
+
+def test_the_longest_name_counts() -> None:
+    """Of names that overlap one is told, with what it is."""
+    (hit,) = find_hits("made by GPT-4.1 today", TERMS)
+    assert (hit.text, hit.told) == ("GPT-4.1", "the id of the system gpt-4.1")
+
+
+def test_hits_have_lines() -> None:
+    """Each hit has its line, also where a name runs over two."""
+    hits = find_hits("\nS1\n\nAda May\nSmith and acme", TERMS)
+    assert [(hit.line, hit.text) for hit in hits] == [(2, "S1"), (4, "Ada May Smith"), (5, "acme")]
+
+
+def told(study: Path) -> list[tuple[str, str]]:
+    """List the doubts about the solutions of a study: code, and message without folders."""
+    _, mistakes, doubts = check_solutions(draft_study(study), complete=True)
+    assert mistakes == []
+    return [(doubt.code, doubt.message.replace(f"{study.parent}/", "")) for doubt in doubts]
+
+
+WORDS = {"judging": {"identity_words": ["ACME"]}}
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({"P1/S1.md": "one\n\nby ACME"}, "solutions/P1/S1.md:3"),
+        ({"P1/S1.md": "![ACME](x)"}, "solutions/P1/S1.md:1"),
+        ({"P1/S1.md": "&#65;CM&#69;"}, "solutions/P1/S1.md:1"),
+        ({"P1/S1.md": None, "P1/S1/code.py": "# acme"}, "solutions/P1/S1/code.py:1"),
+        ({"P1/S1.md": None, "P1/S1.html": "<p>\n<!-- acme -->"}, "solutions/P1/S1.html:2"),
+        ({"/p1.md": "x\nAcme"}, "p1.md:2"),
+        ({"/briefing.md": "x\nAcme"}, "briefing.md:2"),
+        ({"/consent.md": "x\nAcme"}, "consent.md:2"),
+        ({"P0/one.md": "x\nAcme"}, "solutions/P0/one.md:2"),
+    ],
+)
+def test_identity_words_have_file_and_line(files: Files, place: str, tmp_path: Path) -> None:
+    """A word that names somebody is told wherever a judge might read it."""
+    texts: dict[str, str | bytes | None] = {
+        "/p1.md": "x",
+        "/briefing.md": "x",
+        "/consent.md": "x",
+        "P0/one.md": "x",
+    }
+    judging = {"briefing": "briefing.md", "consent": "consent.md", "practice": "P0"}
+    study = write_judged(
+        tmp_path,
+        {**texts, **files},
+        judging=judging | WORDS["judging"],
+        problems=[{"id": "P1", "statement": "p1.md"}, {"id": "P2"}],
+    )
+    (message,) = [message for code, message in told(study) if code == "identity"]
+    assert message.startswith(f'{place}: names "')
+    assert message.endswith('", an identity word')
+
+
+def test_identity_words_do_not_flood(tmp_path: Path) -> None:
+    """A word in every line of every file is told some times, and then counted."""
+    study = write_judged(tmp_path, {"P1/S1.md": "acme\n" * 100, "P2/S1.md": "acme\n"}, **WORDS)
+    assert [message for _, message in told(study)] == [
+        'solutions/P1/S1.md:1: names "acme", an identity word',
+        'solutions/P1/S1.md:2: names "acme", an identity word',
+        'solutions/P1/S1.md:3: names "acme", an identity word',
+        "solutions/P1/S1.md: and 97 more, from line 4",
+        'solutions/P2/S1.md:1: names "acme", an identity word',
+    ]
+    everywhere: Files = {f"{p}/S{i}.md": "acme\n" * 9 for p in ("P1", "P2") for i in range(1, 7)}
+    study = write_judged(tmp_path, everywhere, **WORDS)
+    found = [message for _, message in told(study)]
+    assert sum('names "acme"' in message for message in found) == 30
+    assert found[-1] == "and 18 more in 2 other files"
+
+
+def test_names_of_files_are_not_shown(tmp_path: Path) -> None:
+    """A file may be named after its solver, for no judge sees that."""
+    files: Files = {"P1/sys.md": None, "P1/sys/sys final.md": "x"}
+    assert told(write_judged(tmp_path, files)) == []
+
+
+def test_metadata_is_told(tmp_path: Path) -> None:
+    """What an image says of itself is told, though it is removed when shown."""
+    files: Files = {f"P1/{solver}.md": None for solver in SOLVERS}
+    files |= {f"P1/S{i}.png": image() for i in range(1, 7)}
+    files["P1/sys.png"] = image(Author="Ada\x1b\n Smith", Software="ACME 2")
+    assert told(write_judged(tmp_path, files)) == [
+        (
+            "metadata",
+            'solutions/P1/sys.png holds Author "Ada  Smith", Software "ACME 2", '
+            "which is removed when shown",
+        )
+    ]
+
+
+def test_metadata_does_not_flood(tmp_path: Path) -> None:
+    """Many images of one program are told some times, and then counted."""
+    files: Files = {"P1/S1.md": None, "P1/S1/a.md": "x"}
+    files |= {f"P1/S1/{i}.png": image(Software="plotter") for i in range(15)}
+    found = [message for code, message in told(write_judged(tmp_path, files)) if code == "metadata"]
+    assert len(found) == 11
+    assert found[-1] == "5 more files hold metadata, which are removed when shown"
+
+
+def test_metadata_of_photographs(tmp_path: Path) -> None:
+    """Cameras note their owner, the place and more."""
+    exif = Image.Exif()
+    exif[0x013B] = "Ada Smith"
+    exif[0x9C9D] = "Ada Smith".encode("utf-16-le")
+    exif.get_ifd(0x8769)[0xA430] = "Owner"
+    exif.get_ifd(0x8825)[1] = "N"
+    xmp = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'><a>Zebulon</a></x:xmpmeta>"
+    path = tmp_path / "photo.jpg"
+    Image.new("RGB", (4, 4)).save(path, exif=exif, comment="by Ada", xmp=xmp)
+    assert metadata_of(path, "image") == {
+        "Artist": "Ada Smith",
+        "XPAuthor": "Ada Smith",
+        "CameraOwnerName": "Owner",
+        "GPS": "a place",
+        "comment": "by Ada",
+        "XMP": "Zebulon",
+    }
+
+
+def test_metadata_of_pdfs(tmp_path: Path) -> None:
+    """Document information, XMP, attachments and authors of notes are read."""
+    document = pikepdf.new()
+    page = document.add_blank_page()
+    document.docinfo["/Author"] = "Ada Smith"
+    document.Root.Metadata = document.make_stream(b"<a>Zebulon</a>")
+    document.attachments["data.csv"] = b"1"
+    note = pikepdf.Dictionary(Subtype=pikepdf.Name.Text, Rect=[0, 0, 1, 1], T="Ada")
+    page.obj.Annots = pikepdf.Array([note])
+    path = tmp_path / "paper.pdf"
+    document.save(path, fix_metadata_version=False)
+    assert metadata_of(path, "pdf") == {
+        "Author": "Ada Smith",
+        "XMP": "Zebulon",
+        "attachments": "data.csv",
+        "authors of notes": "Ada",
+    }
+
+
+def test_files_without_metadata(tmp_path: Path) -> None:
+    """A plain file says nothing, and neither does a broken one."""
+    for form in ("PNG", "JPEG", "GIF", "WEBP"):
+        path = tmp_path / f"plain.{form.lower()}"
+        path.write_bytes(image(form))
+        assert metadata_of(path, "image") == {}
+    path.write_bytes(b"broken")
+    assert metadata_of(path, "image") == {}
+    document = pikepdf.new()
+    document.add_blank_page()
+    out = io.BytesIO()
+    document.save(out)
+    path.write_bytes(out.getvalue())
+    assert metadata_of(path, "pdf") == {}
+
+
+def test_formats_that_differ_are_told(tmp_path: Path) -> None:
+    """One format among others tells whose it is."""
+    study = write_judged(tmp_path, {"P1/S3.md": None, "P1/S3.txt": "x"})
+    ((code, message),) = told(study)
+    assert code == "formats-differ"
+    assert message == (
+        "P1: most solutions are Markdown, but not all (plain text: S3); a format of its own "
+        "betrays its maker"
+    )
+
+
+def test_formats_may_differ_between_problems(tmp_path: Path) -> None:
+    """All solutions of one problem in another format betray nobody."""
+    files: Files = {f"P1/{solver}.md": None for solver in SOLVERS}
+    files |= {name.replace(".md", ".txt"): "x" for name in files}
+    assert told(write_judged(tmp_path, files)) == []
+
+
+def test_images_that_are_not_shown_are_told(tmp_path: Path) -> None:
+    """A judge would miss an image that is elsewhere, so the experimenter is told."""
+    files: Files = {
+        "P1/S1.md": None,
+        "P1/S1/a.md": "![in](a%20b.png)\n[link](c.md) [r]: https://example.org\n![out](https://x.org/p.png)",
+        "P1/S1/a b.png": image(),
+        "P2/S1.md": "<b>x</b>\n<img src=plot.png>",
+    }
+    found = [
+        message
+        for code, message in told(write_judged(tmp_path, files))
+        if code == "image-not-shown"
+    ]
+    assert [message.partition(" is not shown")[0] for message in found] == [
+        "solutions/P1/S1/a.md:3: the image 'https://x.org/p.png'",
+        "solutions/P2/S1.md:2: the image 'plot.png'",
+    ]
+
+
+def outcome(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, study: Path
+) -> tuple[int, str, str]:
+    """Run ``quem check``; gives exit code, stdout and stderr."""
+    monkeypatch.setattr(sys, "argv", ["quem", "check", str(study)])
+    with pytest.raises(SystemExit) as end:
+        run()
+    assert isinstance(end.value.code, int)
+    return end.value.code, *capsys.readouterr()
+
+
+Check = tuple[pytest.CaptureFixture[str], pytest.MonkeyPatch]
+
+
+@pytest.fixture
+def console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
+    """What running a command needs."""
+    monkeypatch.delenv("QUEM_DATABASE_URL", raising=False)
+    return capsys, monkeypatch
+
+
+def test_check_of_a_study_without_rankings(console: Check, tmp_path: Path) -> None:
+    """A study that waits for its judges is checked, and nothing is written."""
+    study = write_judged(tmp_path, {"P1/S1.md": "by ACME"}, **WORDS)
+    before = sorted(tmp_path.rglob("*"))
+    code, out, err = outcome(*console, study)
+    assert code == 0
+    assert out == (
+        f"{study}: no mistakes, 1 warning\n"
+        "read: 6 subjects, 1 system, 2 judges, 2 problems, 14 solutions, no rankings yet\n"
+    )
+    path = tmp_path / "solutions/P1/S1.md"
+    assert err == f'\nwarning: identity: {path}:1: names "ACME", an identity word\n'
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_check_of_a_study_that_is_judged(console: Check, tmp_path: Path) -> None:
+    """While a session is open, solutions are checked and rankings stay hidden."""
+    study = write_judged(tmp_path)
+    store = open_store(find_place(study))
+    with store.write() as c:
+        register_study(c, "example")
+    store.close()
+    code, out, err = outcome(*console, study)
+    assert (code, err) == (0, "")
+    assert out.endswith("14 solutions, rankings hidden until the judging session is closed\n")
+    (tmp_path / "solutions/P1/S1.md").unlink()
+    code, _, err = outcome(*console, study)
+    assert code == 1
+    assert "there is no solution of S1" in err
+
+
+def test_check_tells_mistakes_of_study_and_solutions(console: Check, tmp_path: Path) -> None:
+    """What is wrong in the study file and in the solutions is told at once."""
+    study = write_judged(tmp_path, {"P1/S1.md": ""}, titel="x")
+    code, out, err = outcome(*console, study)
+    assert (code, out) == (1, "")
+    assert "titel" in err
+    assert "S1.md: is empty" in err
+
+
+def test_check_of_a_study_with_rankings(console: Check, tmp_path: Path) -> None:
+    """Beside rankings in a file, solutions may lack, and their doubts are told too."""
+    study = write_study(tmp_path, study_with(**WORDS), rankings__csv=long_csv())
+    (tmp_path / "solutions/P1").mkdir(parents=True)
+    (tmp_path / "solutions/P1/S1.md").write_text("by ACME", encoding="utf-8")
+    code, out, err = outcome(*console, study)
+    assert code == 0
+    assert out.endswith("2 problems, 28 ranks, 1 solution\n")
+    assert "identity" in err
+    (tmp_path / "solutions/P1/S2.svg").write_text("<svg/>", encoding="utf-8")
+    code, _, err = outcome(*console, study)
+    assert code == 1
+    assert "save it as PNG" in err
+
+
+def test_check_of_a_study_with_nothing(console: Check, tmp_path: Path) -> None:
+    """Without rankings and without solutions, a study lacks its rankings."""
+    study = write_study(tmp_path, study_with(rankings=None))
+    code, _, err = outcome(*console, study)
+    assert code == 1
+    assert err.count("error:") == 1
+    assert "name the file that holds the rankings" in err
+
+
+def test_one_solver_s_texts_are_quick_to_scan() -> None:
+    """Many names and much text take no noticeable time: what is not there is not searched."""
+    many: Mapping[str, object] = {
+        "id": "x",
+        "title": "x",
+        "subjects": [{"id": f"S{i}", "name": f"Name{i}", "experience": i} for i in range(300)],
+    }
+    known = terms(ExperienceStudy.model_validate(many))
+    assert len(known) == 600
+    code = "some ordinary text of a plan\n" * 20_000
+    assert find_hits(code, known) == []
+
+
+def test_no_library_is_loaded_for_text(tmp_path: Path) -> None:
+    """Scanning text for names loads neither Pillow nor pikepdf."""
+    study = write_judged(tmp_path)
+    code = (
+        "import sys; from quem.study.reading import draft_study; "
+        "from quem.solutions import check_solutions; "
+        f"check_solutions(draft_study({str(study)!r}), complete=True); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert {name.partition(".")[0] for name in done.stdout.split()} & {"PIL", "pikepdf"} == set()

@@ -1,0 +1,458 @@
+"""Finding solutions: which file is whose, and what is wrong, all at once."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import unicodedata
+from typing import TYPE_CHECKING
+
+import pikepdf
+import pytest
+
+from quem.solutions import is_unchanged
+from quem.solutions.files import natural
+from tests.examples import PROBLEMS, SOLVERS, study_with
+from tests.solutions.made import found_in, image, messages, write_judged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Files = dict[str, str | bytes | None]
+SUBJECTS = study_with()["subjects"]
+
+
+def pdf(password: str = "") -> bytes:
+    """Give the bytes of a PDF with one page."""
+    document = pikepdf.new()
+    document.add_blank_page()
+    out = io.BytesIO()
+    locked = pikepdf.Encryption(owner=password, user=password) if password else False
+    document.save(out, encryption=locked)
+    return out.getvalue()
+
+
+def test_every_solver_has_a_solution(tmp_path: Path) -> None:
+    """Solutions are found by problem and solver, in the order of the study file."""
+    solutions, mistakes, doubts = found_in(write_judged(tmp_path))
+    assert (mistakes, doubts) == ([], [])
+    assert list(solutions.by_problem) == list(PROBLEMS)
+    assert [list(group) for group in solutions.by_problem.values()] == [list(SOLVERS)] * 2
+    assert len(solutions) == 14
+    assert solutions.group("P1")["S1"].files[0].kind == "markdown"
+    assert solutions.group("P1")["S1"].files[0].name.endswith("solutions/P1/S1.md")
+    assert solutions.group("nothing") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("S1.md", "x", "markdown"),
+        ("S1.MARKDOWN", "x", "markdown"),
+        ("S1.txt", "x", "text"),
+        ("S1", "x", "text"),
+        ("S1.py", "x", "code"),
+        ("S1.csv", "a,b", "code"),
+        ("S1.whatever", "x", "code"),
+        ("S1.html", "<p>x", "html"),
+        ("S1.png", image(), "image"),
+        ("S1.JPG", image("JPEG"), "image"),
+        ("S1.gif", image("GIF"), "image"),
+        ("S1.webp", image("WEBP"), "image"),
+        ("S1.pdf", pdf(), "pdf"),
+        ("S1.txt", "é".encode("utf-16"), "text"),
+    ],
+)
+def test_formats(name: str, content: str | bytes, kind: str, tmp_path: Path) -> None:
+    """A file's kind is told by its ending; any other text is code."""
+    solutions, mistakes, _ = found_in(
+        write_judged(tmp_path, {"P1/S1.md": None, f"P1/{name}": content})
+    )
+    assert mistakes == []
+    assert [file.kind for file in solutions.group("P1")["S1"].files] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("solver", "name"),
+    [
+        ("gpt-4.1", "gpt-4.1.md"),
+        ("gpt-4.1", "gpt-4.1"),
+        ("gpt-4.1", "gpt-4.1/answer.md"),
+        ("S1+sys", "S1+sys.md"),
+        ("a b", "a b.txt"),
+        ("Zoë", unicodedata.normalize("NFD", "Zoë.md")),
+        ("v1.md", "v1.md"),
+    ],
+)
+def test_ids_of_any_kind(solver: str, name: str, tmp_path: Path) -> None:
+    """Dots, spaces, signs and accents in an id are no matter."""
+    study = write_judged(
+        tmp_path,
+        {f"{problem}/{name}": "x" for problem in PROBLEMS},
+        systems=[{"id": "sys"}, {"id": "gpt-4"}, {"id": solver}],
+        missing=[{"problem": problem, "solver": "gpt-4"} for problem in PROBLEMS],
+    )
+    solutions, mistakes, doubts = found_in(study)
+    assert (mistakes, doubts) == ([], [])
+    assert solver in solutions.group("P1")
+    assert "gpt-4" not in solutions.group("P1")
+
+
+def test_another_version_is_not_taken_for_the_system(tmp_path: Path) -> None:
+    """A file whose name goes on behind the id and a dot is not that solver's."""
+    study = write_judged(tmp_path, {"P1/S1.1.md": "x"})
+    solutions, mistakes, doubts = found_in(study)
+    assert mistakes == []
+    assert len(solutions.group("P1")["S1"].files) == 1
+    assert [doubt.code for doubt in doubts] == ["unknown-solution"]
+
+
+def test_a_folder_is_one_solution(tmp_path: Path) -> None:
+    """A folder's files are one solution, in the order in which people count."""
+    files: Files = {
+        "P1/S1.md": None,
+        "P1/S1/10 end.md": "x",
+        "P1/S1/2 middle.py": "x",
+        "P1/S1/1 start.md": "x",
+        "P1/S1/plots/a.png": image(),
+        "P1/S1/.DS_Store": b"\0",
+        "P1/S1/plots/Thumbs.db": b"\0",
+        "P1/S1/2 middle.py~": "old",
+        "P1/~$S1.docx": b"\0",
+        ".git/config": "x",
+        "__MACOSX/P1/S1.md": "x",
+    }
+    solutions, mistakes, doubts = found_in(write_judged(tmp_path, files))
+    assert (mistakes, doubts) == ([], [])
+    inner = [file.inner for file in solutions.group("P1")["S1"].files]
+    assert inner == ["1 start.md", "2 middle.py", "10 end.md", "plots/a.png"]
+
+
+CUT_PHOTO = image("JPEG", (400, 400))[:700]
+MISTAKES: dict[str, tuple[Files, str]] = {
+    "lacking": (
+        {"P1/S1.md": None},
+        "solutions/P1: there is no solution of S1; put it here as S1.md",
+    ),
+    "two files": (
+        {"P1/S1.txt": "x"},
+        "solutions/P1/S1.md: S1 has solutions/P1/S1.txt too; keep one, or put all into a folder",
+    ),
+    "file and folder": ({"P1/S1/a.md": "x"}, "solutions/P1/S1: S1 has solutions/P1/S1.md too"),
+    "empty": ({"P1/S1.md": ""}, "solutions/P1/S1.md: is empty; put the solution into it"),
+    "blank": ({"P1/S1.md": " \n\ufeff\n"}, "solutions/P1/S1.md: is empty"),
+    "empty folder": ({"P1/S1.md": None, "P1/S1/.keep": ""}, "solutions/P1/S1: is an empty folder"),
+    "svg": (
+        {"P1/S1.md": None, "P1/S1.svg": "<svg/>"},
+        "solutions/P1/S1.svg: is SVG, which can hold scripts; save it as PNG",
+    ),
+    "word": ({"P1/S1.md": None, "P1/S1.docx": b"PK"}, "S1.docx: is an office document; save it as"),
+    "workbook": ({"P1/S1.md": None, "P1/S1.xlsx": b"PK"}, "S1.xlsx: is a workbook; save it as CSV"),
+    "archive": ({"P1/S1.md": None, "P1/S1.zip": b"PK"}, "S1.zip: is an archive; unpack it here"),
+    "notebook": ({"P1/S1.md": None, "P1/S1.ipynb": "{}"}, "S1.ipynb: is a notebook; export it as"),
+    "tiff": ({"P1/S1.md": None, "P1/S1.tiff": b"II*"}, "S1.tiff: is a picture that browsers may"),
+    "binary": (
+        {"P1/S1.md": None, "P1/S1.bin": bytes(range(256))},
+        "solutions/P1/S1.bin: is in no format that can be shown; save it as Markdown",
+    ),
+    "image as text": ({"P1/S1.md": image()}, "S1.md: is in no format that can be shown"),
+    "latin": (
+        {"P1/S1.md": "\n\né".encode("latin-1")},
+        "S1.md:3: is not UTF-8 text; save the solution",
+    ),
+    "text as image": (
+        {"P1/S1.md": None, "P1/S1.png": "x"},
+        "S1.png: is named as an image but is no",
+    ),
+    "broken image": (
+        {"P1/S1.md": None, "P1/S1.png": image()[:40]},
+        "S1.png: is a broken image; save",
+    ),
+    "cut photo": ({"P1/S1.md": None, "P1/S1.jpg": CUT_PHOTO}, "S1.jpg: is a broken image; save"),
+    "text as pdf": ({"P1/S1.md": None, "P1/S1.pdf": "x"}, "S1.pdf: is named as a PDF but is none"),
+    "broken pdf": ({"P1/S1.md": None, "P1/S1.pdf": "%PDF-1.7"}, "S1.pdf: is a broken PDF; save it"),
+    "locked pdf": (
+        {"P1/S1.md": None, "P1/S1.pdf": pdf("secret")},
+        "S1.pdf: is a PDF with a password; save it without one",
+    ),
+    "long": (
+        {"P1/S1.md": "x" * 1_000_001},
+        "solutions/P1/S1.md: is larger than 1 MB; make it smaller",
+    ),
+    "many": (
+        {"P1/S1.md": None, **{f"P1/S1/{i}.md": "x" for i in range(51)}},
+        "solutions/P1/S1: holds 51 files; a judge can look at 50 at most",
+    ),
+    "deep": ({"P1/S1.md": None, "P1/S1/a/b/c/d/e/f/g/h.md": "x"}, "lies too deep; put its files"),
+    "no problem": (
+        {f"P2/{solver}.md": None for solver in SOLVERS},
+        "problems[2]: there is no folder solutions/P2; make it, with a file for each solver",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_mistakes_name_place_and_remedy(case: str, tmp_path: Path) -> None:
+    """What cannot be shown is told once, with its path and what to do."""
+    files, said = MISTAKES[case]
+    (message,) = messages(write_judged(tmp_path, files))
+    assert said in message
+
+
+def test_all_mistakes_at_once(tmp_path: Path) -> None:
+    """One run tells everything that is wrong, the texts for judges included."""
+    files: Files = {"P1/S1.md": "", "P1/S2.md": None, "P2/S3.svg": "<svg/>", "P2/S3.md": None}
+    study = write_judged(tmp_path, files, judging={"briefing": "gone.md", "practice": "P0"})
+    found = messages(study)
+    assert len(found) == 5
+    for part in ("gone.md", "S1.md", "of S2", "S3.svg", "P0"):
+        assert sum(part in message for message in found) == 1
+
+
+def test_a_pdf_needs_pikepdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra, a PDF is refused with the advice to install it."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    (message,) = messages(write_judged(tmp_path, {"P1/S1.md": None, "P1/S1.pdf": pdf()}))
+    assert message.endswith("pip install 'quem[pdf]'")
+
+
+def test_missing_solutions_are_declared(tmp_path: Path) -> None:
+    """What is declared missing may lack, and must not be there."""
+    missing = [
+        {"problem": "P1", "solver": "S1", "reason": "failed"},
+        {"problem": "P2", "solver": "S2"},
+    ]
+    study = write_judged(tmp_path, {"P1/S1.md": None, "P2/S2.md": None}, missing=missing)
+    solutions, mistakes, _ = found_in(study)
+    assert mistakes == []
+    assert "S1" not in solutions.group("P1")
+    (tmp_path / "solutions/P1/S1.md").write_text("x", encoding="utf-8")
+    for complete in (True, False):
+        (message,) = messages(study, complete=complete)
+        assert "declares the solution of S1 missing, and here it is; remove one" in message
+
+
+def test_assisted_and_withheld_solvers_have_solutions(tmp_path: Path) -> None:
+    """All solvers whose solutions are judged need one, whether they are in the result or not."""
+    study = write_judged(
+        tmp_path,
+        {"P1/W.md": "x", "P2/W.md": "x", "P1/both.md": "x"},
+        withheld=["W"],
+        assisted=[{"id": "both", "by": "sys", "person": "S1"}],
+    )
+    (message,) = messages(study)
+    assert "solutions/P2: there is no solution of both" in message
+
+
+def test_solutions_are_optional_beside_rankings(tmp_path: Path) -> None:
+    """A study whose rankings come from a file may have some of its solutions, or none."""
+    study = write_judged(tmp_path, {"P1/S1.md": None, **dict.fromkeys(NONE_OF_P2)})
+    solutions, mistakes, _ = found_in(study, complete=False)
+    assert mistakes == []
+    assert (len(solutions), list(solutions.by_problem)) == (6, ["P1"])
+    assert messages(write_judged(tmp_path, solutions="elsewhere"), complete=False) == []
+
+
+NONE_OF_P2 = [f"P2/{solver}.md" for solver in SOLVERS]
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        (
+            "elsewhere",
+            "there is no folder 'elsewhere'; make one that holds a folder for each problem",
+        ),
+        ("../outside", "'../outside' is not below the study's folder"),
+        ("/etc", "'/etc' is not below the study's folder"),
+        ("study.yaml", "'study.yaml' is a file; name the solutions' folder"),
+    ],
+)
+def test_the_folder_lies_below_the_study(folder: str, said: str, tmp_path: Path) -> None:
+    """The folder of solutions is one of the study's own."""
+    (message,) = messages(write_judged(tmp_path, solutions=folder))
+    assert message.startswith("study.yaml:")
+    assert said in message
+
+
+@pytest.mark.parametrize("solver", ["../S1", "/etc/passwd", "a/b", "a\\b", "..", ".hidden", "S1~"])
+def test_ids_that_are_no_names_of_files(solver: str, tmp_path: Path) -> None:
+    """An id leads nowhere: where judging needs a file of that name, it is a mistake."""
+    subjects = [*SUBJECTS, {"id": solver, "experience": 3}]
+    study = write_judged(tmp_path, {"/secret.md": "x"}, subjects=subjects)
+    (message,) = messages(study)
+    assert "subjects[7].id: no file of solutions can be named" in message
+    assert messages(study, complete=False) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs links")
+def test_links_stay_inside(tmp_path: Path) -> None:
+    """A link may lead to another file of the solutions, and nowhere else."""
+    study = write_judged(tmp_path, {"P1/S1.md": None, "/secret.md": "x", "P1/S2.md": None})
+    folder = tmp_path / "solutions" / "P1"
+    (folder / "S1.md").symlink_to("S3.md")
+    (folder / "S2.md").symlink_to(tmp_path / "secret.md")
+    (folder / "S9").symlink_to(tmp_path / "solutions")
+    (folder / "S8.md").symlink_to("gone.md")
+    solutions, mistakes, _ = found_in(study)
+    assert "S1" in solutions.group("P1")
+    assert "S2" not in solutions.group("P1")
+    told = " ".join(map(str, mistakes))
+    assert "S2.md: is a link out of the folder of solutions" in told
+    assert "S9: is a link out of the folder of solutions" in told
+    assert "S8.md: is a link that leads nowhere" in told
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+def test_a_pipe_is_no_solution(tmp_path: Path) -> None:
+    """What might never end is refused, and not waited for."""
+    study = write_judged(tmp_path, {"P1/S1.md": None, "P1/S2.md": None})
+    os.mkfifo(tmp_path / "solutions/P1/S1.md")
+    os.mkfifo(tmp_path / "solutions/P1/S2.png")
+    assert ["no regular file" in message for message in messages(study)] == [True, True]
+
+
+def test_strange_files_are_told(tmp_path: Path) -> None:
+    """A file that fits nobody is a doubt, with the solver that was probably meant."""
+    files = {
+        "P1/sysm.md": "x",
+        "P1/S1.draft.md": "x",
+        "P3/S1.md": "x",
+        "README.md": "x",
+        "P2/new\nline\x1b[1m.md": "x",
+    }
+    _, mistakes, doubts = found_in(write_judged(tmp_path, files))
+    assert mistakes == []
+    assert {doubt.code for doubt in doubts} == {"unknown-solution"}
+    told = [doubt.message.partition("solutions/")[2] for doubt in doubts]
+    assert told == [
+        "P3 fits no declared problem and is not shown",
+        "P1/S1.draft.md fits no declared solver and is not shown",
+        "P1/sysm.md fits no declared solver and is not shown; did you mean sys?",
+        "P2/new line [1m.md fits no declared solver and is not shown",
+    ]
+
+
+def test_many_strange_files_are_told_shortly(tmp_path: Path) -> None:
+    """A folder full of other files does not flood the terminal."""
+    _, _, doubts = found_in(write_judged(tmp_path, {f"P1/other-{i}.md": "x" for i in range(99)}))
+    assert len(doubts) == 11
+    assert "89 more fit no declared solver" in doubts[-1].message
+
+
+def test_practice_is_by_anybody(tmp_path: Path) -> None:
+    """Solvers of the practice problem need not be declared, and it is no ordinary problem."""
+    files: Files = {"P0/one.md": "x", "P0/two/a.md": "x", "P0/two/b.png": image()}
+    study = write_judged(tmp_path, files, judging={"practice": "P0"})
+    solutions, mistakes, doubts = found_in(study)
+    assert (mistakes, doubts) == ([], [])
+    assert list(solutions.group("P0")) == list(solutions.practice) == ["one", "two"]
+    assert "P0" not in solutions.by_problem
+    (tmp_path / "solutions/P0/one.txt").write_text("x", encoding="utf-8")
+    assert "one has" in messages(study)[0]
+
+
+def test_practice_may_be_declared(tmp_path: Path) -> None:
+    """A practice problem may have a title and a statement like all others."""
+    study = write_judged(
+        tmp_path,
+        {"P0/one.md": "x", "/p0.md": "Try it."},
+        judging={"practice": "P0"},
+        problems=[{"id": "P0", "statement": "p0.md"}, {"id": "P1"}, {"id": "P2"}],
+    )
+    solutions, mistakes, _ = found_in(study)
+    assert mistakes == []
+    assert list(solutions.by_problem) == ["P1", "P2"]
+    assert "P0" in solutions.statements
+
+
+def test_texts_for_judges(tmp_path: Path) -> None:
+    """Statements, briefing and consent are found, with the images that they show."""
+    statement = "![a](maps/a%20b.png) <img src='c.gif'>\n\n[d]: d.png\n![e](../e.png) ![f](f.png)"
+    files: Files = {
+        "/texts/p1.md": statement,
+        "/texts/maps/a b.png": image(),
+        "/texts/c.gif": image("GIF"),
+        "/texts/d.png": image(),
+        "/e.png": image(),
+        "/texts/unused.png": image(),
+        "/briefing.html": "<p>Hello",
+        "/consent.txt": "Yes",
+    }
+    study = write_judged(
+        tmp_path,
+        files,
+        problems=[{"id": "P1", "statement": "texts/p1.md"}, {"id": "P2"}],
+        judging={"briefing": "briefing.html", "consent": "consent.txt"},
+    )
+    solutions, mistakes, _ = found_in(study)
+    assert mistakes == []
+    names = [file.inner for file in solutions.statements["P1"].files]
+    assert names == ["p1.md", "maps/a b.png", "c.gif", "d.png"]
+    assert list(solutions.statements) == ["P1"]
+    assert solutions.briefing
+    assert solutions.consent
+    assert [sheet.files[0].kind for sheet in (solutions.briefing, solutions.consent)] == [
+        "html",
+        "text",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "content", "said"),
+    [
+        ("gone.md", None, "there is no file 'gone.md'"),
+        ("p.md", None, "there is no file 'p.md'; did you mean p1.md?"),
+        ("p1.md", "", "p1.md: is empty; put the statement into it"),
+        ("p1.md", b"\xe9", "p1.md:1: is not UTF-8 text; save the statement as UTF-8"),
+        ("p1.pdf", b"%PDF-", "p1.pdf: is no statement in Markdown, plain text or HTML"),
+        ("solutions", None, "is a folder; name the statement inside it"),
+        ("x" * 300 + ".md", None, "cannot be read: File name too long"),
+    ],
+)  # fmt: skip
+def test_texts_have_to_be_there(
+    given: str, content: str | bytes | None, said: str, tmp_path: Path
+) -> None:
+    """A statement that does not exist or is no text is a mistake, for any study."""
+    files: Files = {"/p1.md": "x", f"/{given}": content}
+    study = write_judged(tmp_path, files, problems=[{"id": "P1", "statement": given}, {"id": "P2"}])
+    for complete in (True, False):
+        (message,) = messages(study, complete=complete)
+        assert said in message
+
+
+def test_digests_tell_changes(tmp_path: Path) -> None:
+    """The digest of a solution is that of its contents, and of names where these matter."""
+    files: Files = {"P1/S2.md": None, "P1/S2.txt": "A plan.", "P1/S3.md": "A plan!"}
+    group = found_in(write_judged(tmp_path, files))[0].group("P1")
+    first = group["S1"].digest
+    assert first == group["S4"].digest
+    assert first not in {group["S2"].digest, group["S3"].digest}
+    assert is_unchanged(group["S1"], first)
+    (tmp_path / "solutions/P1/S1.md").write_text("Another plan.", encoding="utf-8")
+    assert not is_unchanged(group["S1"], first)
+    (tmp_path / "solutions/P1/S4.md").unlink()
+    assert not is_unchanged(group["S4"], first)
+    assert not is_unchanged(None, first)
+
+
+def test_people_count_naturally() -> None:
+    """Numbers in names are ordered as numbers, and any name can be ordered."""
+    names = ["10.md", "2.md", "1.md", "b", "A", "a", "²", "9" * 5000]
+    assert sorted(names, key=natural)[:3] == ["1.md", "2.md", "10.md"]
+
+
+def test_stays_light(tmp_path: Path) -> None:
+    """Finding solutions in text loads nothing that a judging server should not hold."""
+    study = write_judged(tmp_path)
+    code = (
+        "import sys; from quem.study.reading import draft_study; "
+        "from quem.solutions import find_solutions; "
+        f"find_solutions(draft_study({str(study)!r}), complete=True); "
+        "print(*sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded = {name.partition(".")[0] for name in run.stdout.split()}
+    assert loaded & {"numpy", "pandas", "flask", "PIL", "pikepdf", "sqlalchemy"} == set()

@@ -1,0 +1,1 @@
+"""The judging app, by its pages and its JSON."""

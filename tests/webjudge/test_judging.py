@@ -1,0 +1,312 @@
+"""What the server takes from a judge's page, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from quem.store import studies
+from quem.store.judges import issue_link, judge_named, revoke_link
+from tests.served import all_ranked, write_judging_study
+from webjudge import create_app, open_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from flask import Flask
+    from flask.testing import FlaskClient
+    from werkzeug.test import TestResponse
+
+    from webjudge import Site
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study that is judged."""
+    site = open_site(write_judging_study(tmp_path, judging="{repeat: 1}"))
+    yield site
+    site.store.close()
+
+
+@pytest.fixture
+def app(site: Site) -> Flask:
+    """The app of that study."""
+    return create_app(site)
+
+
+def enter(app: Flask, site: Site, judge_id: str = "J0") -> FlaskClient:
+    """Open a judge's link."""
+    with site.store.write() as c:
+        token = issue_link(c, judge_named(c, site.id, judge_id), "shell")
+    client = app.test_client()
+    answer = client.get(f"/j/{token}")
+    assert (answer.status_code, answer.location) == (303, "/judge")
+    return client
+
+
+def gids(client: FlaskClient) -> list[str]:
+    """The groups that the first page links to."""
+    import re
+
+    page = client.get("/judge").text.partition('class="groups"')[2]
+    return list(dict.fromkeys(re.findall(r"/judge/g/([\w-]+)", page)))
+
+
+def data_of(client: FlaskClient, gid: str) -> dict[str, Any]:
+    """What the ranking page carries for its script."""
+    import json
+    import re
+
+    page = client.get(f"/judge/g/{gid}").text
+    found = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert found
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def put(browser: FlaskClient, gid: str, **changes: Any) -> TestResponse:  # noqa: ANN401
+    """Save, with parts of the message replaced."""
+    names = data_of(browser, gid)["labels"]
+    body = {
+        "base": 0,
+        "client": "tab-12345678",
+        "change": 1,
+        "state": all_ranked(names),
+        "seconds": 1.5,
+        "submit": False,
+        **changes,
+    }
+    return browser.put(f"/judge/g/{gid}/state", json=body)
+
+
+def test_save_submit_reopen(app: Flask, site: Site) -> None:
+    """A ranking is saved, submitted, refused while submitted, reopened and saved again."""
+    client = enter(app, site)
+    gid, other = gids(client)[:2]
+    assert put(client, gid).get_json()["revision"] == 1
+    submitted = put(client, gid, base=1, change=2, submit=True).get_json()
+    assert (submitted["revision"], submitted["submitted"]) == (2, True)
+    assert submitted["next"].endswith(other)
+    refused = put(client, gid, base=2, change=3)
+    assert (refused.status_code, refused.get_json()["error"]) == (403, "submitted")
+    reopened = client.post(
+        f"/judge/g/{gid}/reopen", json={"base": 2, "client": "tab-12345678", "change": 4}
+    )
+    assert reopened.get_json()["revision"] == 3
+    assert put(client, gid, base=3, change=5).get_json()["revision"] == 4
+
+
+def test_stale_saves_are_told_and_offered_the_newer_state(app: Flask, site: Site) -> None:
+    """A second tab cannot overwrite what it has not seen."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    names = data_of(client, gid)["labels"]
+    assert put(client, gid).status_code == 200
+    stale = put(client, gid, client="tab-another", state=all_ranked(names[::-1]))
+    assert stale.status_code == 409
+    answer = stale.get_json()
+    assert answer["error"] == "stale"
+    assert answer["revision"] == 1
+    assert answer["state"] == all_ranked(names)
+    assert data_of(client, gid)["state"] == all_ranked(names)
+
+
+def test_a_retried_save_is_no_conflict(app: Flask, site: Site) -> None:
+    """A save whose acknowledgement got lost is acknowledged again, and not made twice."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    assert put(client, gid).get_json()["revision"] == 1
+    assert put(client, gid).get_json()["revision"] == 1
+    assert data_of(client, gid)["revision"] == 1
+
+
+NAMES = ["A", "B", "C", "D", "E"]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        [],
+        {},
+        {**all_ranked(NAMES), "more": 1},
+        all_ranked(NAMES[:-1]),
+        all_ranked([*NAMES, "F"]),
+        all_ranked([*NAMES[:-1], "A"]),
+        all_ranked(NAMES, tray=["A"]),
+        all_ranked(NAMES, ranked=[["A", "B"], [], ["C", "D", "E"]]),
+        all_ranked(NAMES, ranked=[NAMES, "x"]),
+        all_ranked(NAMES, ranked=[[{}], *([n] for n in NAMES[1:])]),
+        all_ranked(NAMES[1:], cannot={"A": ""}),
+        all_ranked(NAMES[1:], cannot={"A": "x" * 501}),
+        all_ranked(NAMES[1:], cannot=["A"]),
+        all_ranked(NAMES, recognised=["Z"]),
+        all_ranked(NAMES, recognised=["A", "A"]),
+        all_ranked(NAMES, comments={"S1": "x"}),
+        all_ranked(NAMES, comment="\0"),
+        all_ranked(NAMES, comment="\ud800"),
+        all_ranked(NAMES, comment=7),
+    ],
+)
+def test_what_is_no_state_is_refused(app: Flask, site: Site, state: object) -> None:
+    """Each solution of the group exactly once, and nothing else, or it is not stored."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    answer = put(client, gid, state=state)
+    assert answer.status_code == 422
+    assert answer.get_json()["error"] == "invalid"
+    assert data_of(client, gid)["revision"] == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"base": -1}, 422),
+        ({"base": "0"}, 422),
+        ({"base": True}, 422),
+        ({"base": 2**40}, 422),
+        ({"change": 1.5}, 422),
+        ({"client": "short"}, 422),
+        ({"client": "no spaces, please"}, 422),
+        ({"client": None}, 422),
+        ({"submit": "yes"}, 422),
+        ({"seconds": -1}, 422),
+        ({"seconds": "1"}, 422),
+        ({"seconds": float("nan")}, 422),
+        ({"unknown": 1}, 422),
+        ({"base": 7}, 409),
+    ],
+)
+def test_what_is_no_save_is_refused(
+    app: Flask, site: Site, changes: dict[str, Any], status: int
+) -> None:
+    """Every part of the message is checked."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    answer = put(client, gid, **changes)
+    assert answer.status_code == status
+    assert answer.get_json()["message"]
+    assert data_of(client, gid)["revision"] == 0
+
+
+def test_submitting_needs_an_empty_tray(app: Flask, site: Site) -> None:
+    """What is not ranked, and can be judged, is missing."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    tray = all_ranked(NAMES[1:], tray=["A"])
+    assert put(client, gid, state=tray, submit=True).status_code == 422
+    cannot = all_ranked(NAMES[1:], cannot={"A": "It is empty."})
+    assert put(client, gid, state=cannot, submit=True).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"{", "application/json", 400),
+        (b"{}", "text/plain", 415),
+        (b"[]", "application/json", 422),
+        (b"x" * (2 << 20), "application/json", 413),
+    ],
+)
+def test_bodies_that_are_no_json_are_refused(
+    app: Flask, site: Site, body: bytes, kind: str, status: int
+) -> None:
+    """Broken, foreign and oversized bodies have clear answers."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    answer = client.put(f"/judge/g/{gid}/state", data=body, content_type=kind)
+    assert answer.status_code == status
+    assert answer.get_json()["message"]
+
+
+def test_another_judges_group_is_not_there(app: Flask, site: Site) -> None:
+    """With the address of another judge's group one gets 404, whatever one asks."""
+    mine, yours = enter(app, site, "J0"), enter(app, site, "J1")
+    gid = gids(yours)[0]
+    data_of(yours, gid)
+    body = {"base": 0, "client": "tab-12345678", "change": 1}
+    full = {**body, "state": all_ranked(NAMES), "submit": False}
+    assert mine.get(f"/judge/g/{gid}").status_code == 404
+    assert mine.get(f"/judge/g/{gid}/A/1").status_code == 404
+    assert mine.get(f"/judge/g/{gid}/statement/1").status_code == 404
+    assert mine.put(f"/judge/g/{gid}/state", json=full).status_code == 404
+    assert mine.post(f"/judge/g/{gid}/reopen", json=body).status_code == 404
+    assert mine.post(f"/judge/g/{gid}/time", json={"seconds": 1}).status_code == 404
+    assert data_of(yours, gid)["revision"] == 0
+
+
+def test_a_closed_study_takes_nothing(app: Flask, site: Site) -> None:
+    """After closing, saving is refused, and the page can still be read."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    assert put(client, gid).status_code == 200
+    with site.store.write() as c:
+        studies.set_state(c, site.id, "closed", "shell")
+    refused = put(client, gid, base=1, change=2)
+    assert (refused.status_code, refused.get_json()["error"]) == (403, "closed")
+    data = data_of(client, gid)
+    assert (data["closed"], data["revision"]) == (True, 1)
+
+
+def test_a_revoked_link_ends_at_once(app: Flask, site: Site) -> None:
+    """Pages and saves of a judge without a valid link are refused with 401."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    data_of(client, gid)
+    with site.store.write() as c:
+        revoke_link(c, judge_named(c, site.id, "J0"), "shell")
+    assert client.get("/judge").status_code == 401
+    body = {"base": 0, "client": "tab-12345678", "change": 1, "seconds": 0, "submit": False}
+    answer = client.put(f"/judge/g/{gid}/state", json={**body, "state": all_ranked(NAMES)})
+    assert (answer.status_code, answer.get_json()["error"]) == (401, "link")
+
+
+def test_links_are_not_used_up_and_work_on_several_devices(app: Flask, site: Site) -> None:
+    """A scanner that opens the link takes nothing from the judge."""
+    with site.store.write() as c:
+        token = issue_link(c, judge_named(c, site.id, "J0"), "shell")
+    for _ in range(3):
+        device = app.test_client()
+        assert device.get(f"/j/{token}").status_code == 303
+        assert device.get("/judge").status_code == 200
+    assert app.test_client().get("/j/" + token[:-1]).status_code == 404
+
+
+def test_order_and_labels_stay(app: Flask, site: Site) -> None:
+    """A judge who comes back finds his groups and labels as they were."""
+    client = enter(app, site)
+    order = gids(client)
+    pages = [data_of(client, gid) for gid in order]
+    again = enter(app, site)
+    assert gids(again) == order
+    assert [data_of(again, gid) for gid in order] == pages
+
+
+def test_repeated_groups_come_when_all_others_are_submitted(app: Flask, site: Site) -> None:
+    """Until then they have no address; then they have labels of their own."""
+    client = enter(app, site)
+    first = gids(client)
+    assert len(first) == 2
+    for change, gid in enumerate(first):
+        answer = put(client, gid, change=change, submit=True)
+        assert answer.status_code == 200
+    last = gids(client)
+    assert len(last) == 3
+    assert answer.get_json()["next"].endswith(last[2])
+    assert put(client, last[2], change=9, submit=True).get_json()["next"] == "/judge/done"
+    assert "done" in client.get("/judge/done").request.path
+
+
+def test_working_time_is_no_longer_than_the_group_was_open(app: Flask, site: Site) -> None:
+    """A page that claims hours after a second is not believed."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    data_of(client, gid)
+    assert client.post(f"/judge/g/{gid}/time", json={"seconds": 7200}).status_code == 204
+    from quem.store.ballots import ballots_of
+
+    with site.store.read() as c:
+        ballot = ballots_of(c, judge_named(c, site.id, "J0").key)[0]
+    assert 0 < ballot.seconds < 60

@@ -1,0 +1,227 @@
+"""What was acknowledged is there, whatever happens to the server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from quem.store.place import find_place
+from tests.served import Browserless, Served, all_ranked, write_judging_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+CLIENTS = 8
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(
+    request: pytest.FixtureRequest, tmp_path: Path, new_postgres: Callable[[], str]
+) -> str:
+    """A database of each kind."""
+    return str(tmp_path / "store.sqlite3") if request.param == "sqlite" else new_postgres()
+
+
+class Saver(threading.Thread):
+    """A judge's browser that saves one order after another, and notes what was acknowledged."""
+
+    def __init__(self, link: str, base: str, problem: int) -> None:
+        super().__init__(daemon=True)
+        self.browser = Browserless(base)
+        self.browser.get(link)
+        self.gid = self.browser.groups()[problem]
+        self.data = self.browser.group(self.gid)
+        self.acknowledged: dict[int, list[list[str]]] = {}
+
+    def run(self) -> None:
+        """Save until the server is gone."""
+        revision, names = self.data["revision"], list(self.data["labels"])
+        while True:
+            names = names[1:] + names[:1]
+            try:
+                status, answer = self.browser.save(self.gid, revision, all_ranked(names))
+            except (URLError, OSError):
+                return
+            assert status == 200, answer
+            revision = answer["revision"]
+            self.acknowledged[revision] = [[name] for name in names]
+
+
+def test_no_acknowledged_revision_is_lost_when_the_server_is_killed(
+    tmp_path: Path, database: str
+) -> None:
+    """Killed with SIGKILL while 8 clients save, the store holds every acknowledged revision."""
+    study = write_judging_study(tmp_path, judges=CLIENTS // 2, problems=2)
+    served = Served(study, database)
+    served.start()
+    try:
+        links = list(served.links.values())
+        savers = [Saver(links[i // 2], served.base, i % 2) for i in range(CLIENTS)]
+        for saver in savers:
+            saver.start()
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and min(len(s.acknowledged) for s in savers) < 5:
+            time.sleep(0.05)
+        served.kill()
+        for saver in savers:
+            saver.join(10)
+        assert min(len(saver.acknowledged) for saver in savers) >= 5
+        served.start()
+        for saver in savers:
+            history = revisions(study, database, saver.gid)
+            for number, ranked in saver.acknowledged.items():
+                assert history[number] == ranked
+            assert len(history) <= max(saver.acknowledged) + 1
+            # And the judge can go on from there.
+            data = saver.browser.group(saver.gid)
+            assert data["revision"] == len(history)
+            status, _ = saver.browser.save(saver.gid, data["revision"], data["state"])
+            assert status == 200
+    finally:
+        served.stop()
+
+
+def revisions(study: Path, database: str, gid: str) -> dict[int, list[list[str]]]:
+    """Every stored revision of a ballot, as labels, read without the server's code."""
+    from sqlalchemy import create_engine, text
+
+    engine = create_engine(find_place(study, database).url)
+    with engine.connect() as c:
+        layout, key = c.execute(
+            text("SELECT layout, key FROM ballot WHERE public_id = :gid"), {"gid": gid}
+        ).one()
+        rows = c.execute(
+            text("SELECT number, state FROM revision WHERE ballot_key = :key ORDER BY number"),
+            {"key": key},
+        ).all()
+    engine.dispose()
+    names = {solver: chr(ord("A") + i) for i, solver in enumerate(plain(layout))}
+    found = {}
+    for number, state in rows:
+        found[number] = [[names[solver] for solver in group] for group in plain(state)["ranked"]]
+    assert list(found) == list(range(1, len(found) + 1))
+    return found
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401  JSON, which SQLite keeps as text
+    """JSON as Python holds it."""
+    import json
+
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path) -> None:
+    """While the server's files cannot grow, saves are refused with 503 and the old state stays."""
+    resource = pytest.importorskip("resource", reason="limits of processes are POSIX")
+    if not hasattr(resource, "prlimit"):
+        pytest.skip("limits of another process are Linux's")
+    with Served(write_judging_study(tmp_path)) as served:
+        browser = Browserless(served.base)
+        browser.get(served.links["J0"])
+        gid = browser.groups()[0]
+        names = browser.group(gid)["labels"]
+        assert browser.save(gid, 0, all_ranked(names))[0] == 200
+        process = served.process
+        assert process is not None
+        largest = max(path.stat().st_size for path in tmp_path.glob("study.sqlite3*"))
+        _, hard = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest, hard))
+        statuses = [browser.save(gid, 1, all_ranked(names[::-1]))[0] for _ in range(3)]
+        assert statuses == [503, 503, 503]
+        assert browser.group(gid)["state"] == all_ranked(names)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (hard, hard))
+        status, answer = browser.save(gid, 1, all_ranked(names[::-1]))
+        assert (status, answer["revision"]) == (200, 2)
+        assert browser.group(gid)["state"] == all_ranked(names[::-1])
+
+
+def test_a_locked_database_is_waited_for_and_then_said(tmp_path: Path) -> None:
+    """While another process locks the database, saves wait, then are refused with 503."""
+    study = write_judging_study(tmp_path)
+    with Served(study) as served:
+        browser = Browserless(served.base)
+        browser.get(served.links["J0"])
+        gid = browser.groups()[0]
+        names = browser.group(gid)["labels"]
+        assert browser.save(gid, 0, all_ranked(names))[0] == 200
+        other = sqlite3.connect(tmp_path / "study.sqlite3", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 503
+        assert browser.group(gid)["state"] == all_ranked(names)
+        other.close()
+        assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
+
+
+@pytest.fixture
+def gunicorn(tmp_path: Path, new_postgres: Callable[[], str]) -> Iterator[tuple[str, list[str]]]:
+    """The address of gunicorn with two workers on PostgreSQL, and the judges' links."""
+    study, url = write_judging_study(tmp_path), new_postgres()
+    program = shutil.which("gunicorn", path=os.path.dirname(sys.executable))  # noqa: PTH120
+    assert program, "gunicorn belongs to the tests"
+    port = free_port()
+    environment = {**os.environ, "QUEM_DATABASE_URL": url, "QUEM_STUDY": str(study)}
+    base = f"http://127.0.0.1:{port}"
+    links = subprocess.run(
+        [sys.executable, "-m", "quem", "judges", str(study), "--url", base],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()[1:]
+    command = [program, "--workers", "2", "--bind", f"127.0.0.1:{port}", "webjudge.wsgi"]
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(f"{base}/healthz")
+        yield base, [line.split(",")[2] for line in links]
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_several_workers_share_one_session(gunicorn: tuple[str, list[str]]) -> None:
+    """With two workers a judge's saves meet one history, whoever answers."""
+    base, links = gunicorn
+    one = Browserless(base)
+    one.get(links[0])
+    gid = one.groups()[0]
+    data = one.group(gid)
+    names = data["labels"]
+    for revision in range(12):
+        names = names[1:] + names[:1]
+        status, answer = one.save(gid, revision, all_ranked(names))
+        assert (status, answer["revision"]) == (200, revision + 1)
+    status, answer = one.save(gid, 3, all_ranked(names))
+    assert (status, answer["error"], answer["revision"]) == (409, "stale", 12)
+    assert one.group(gid)["state"]["ranked"] == [[name] for name in names]
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(url: str) -> None:
+    """Wait until a server answers."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            with urlopen(url, timeout=5):  # noqa: S310  our own server
+                return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(f"nothing answers at {url}")

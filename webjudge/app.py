@@ -1,0 +1,60 @@
+"""Assembles the app."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flask import Flask
+from sqlalchemy import text
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from quem.resources import resource
+from webjudge.access import access, site
+from webjudge.dashboard import desk
+from webjudge.errors import answer_errors
+from webjudge.judging import judge
+from webjudge.preview import preview
+from webjudge.security import protect
+
+if TYPE_CHECKING:
+    from webjudge.site import Site
+
+__all__ = ["create_app"]
+
+# A group of 30 solutions with the longest comments on all of them.
+_LARGEST_BODY = 1 << 20
+_STATIC_SECONDS = 60 * 60 * 24
+
+
+def create_app(served: Site, *, behind_proxy: bool = False) -> Flask:
+    """Make the app for a site.
+
+    Parameters
+    ----------
+    served : Site
+    behind_proxy : bool
+        Whether a proxy that ends TLS stands in front, whose ``X-Forwarded-*`` count.
+    """
+    app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
+    app.static_folder = str(Path(__file__).with_name("static"))
+    app.add_url_rule("/static/<path:filename>", "static", app.send_static_file)
+    app.config.update(MAX_CONTENT_LENGTH=_LARGEST_BODY, SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS)
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.extensions["quem"] = served
+    for blueprint in (access, judge, desk, preview):
+        app.register_blueprint(blueprint)
+    app.add_url_rule("/healthz", "healthz", _healthz)
+    protect(app)
+    answer_errors(app)
+    if behind_proxy:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
+    return app
+
+
+def _healthz() -> tuple[str, dict[str, str]]:
+    """Say that app and database work."""
+    with site().store.read() as c:
+        c.execute(text("SELECT 1"))
+    return "ok", {"Content-Type": "text/plain; charset=utf-8"}

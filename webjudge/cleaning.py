@@ -1,0 +1,232 @@
+"""Images and PDFs without anything that says who made them, and how.
+
+What is sent is made anew from what the file shows: pixels, or the objects of the pages.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from quem.errors import Mistake, QuemError
+from quem.solutions import signature
+from quem.solutions.metadata import FORMATS, MOST_PIXELS
+from webjudge.keeping import Kept
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PIL import Image
+
+__all__ = ["CleaningError", "clean_file", "clean_image"]
+
+_MOST_KEPT = 24_000_000
+_LONGEST_SIDE = 4096
+_MOST_FRAMES = 500
+_JPEG_QUALITY = 92
+_WEBP_QUALITY = 90
+_FRAME_MILLISECONDS = 100
+
+
+class CleaningError(QuemError):
+    """An image or a PDF that cannot be shown, since it is broken or too large.
+
+    Parameters
+    ----------
+    path : Path
+    message : str
+        What is wrong and how to mend it.
+    """
+
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__([Mistake(str(path), message=message)])
+
+
+_kept: Kept[object, tuple[bytes, str]] = Kept(_MOST_KEPT)
+# One at a time: a large image takes hundreds of megabytes while it is decoded.
+_one = Lock()
+
+
+def clean_file(path: Path) -> tuple[bytes, str]:
+    """Give an image or a PDF without its metadata.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    content : bytes
+    mimetype : str
+
+    Raises
+    ------
+    CleaningError
+        The file is gone, broken, too large, or a PDF where pikepdf is missing.
+    """
+    try:
+        key = (path, signature(path))
+    except OSError as error:
+        raise CleaningError(path, f"cannot be read: {error.strerror or error}") from None
+    if known := _kept.get(key):
+        return known
+    with _one:
+        if known := _kept.get(key):
+            return known
+        cleaned = _clean(path)
+    _kept.put(key, cleaned, len(cleaned[0]))
+    return cleaned
+
+
+def _clean(path: Path) -> tuple[bytes, str]:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise CleaningError(path, f"cannot be read: {error.strerror or error}") from None
+    if b"%PDF-" in raw[:1024]:
+        try:
+            from webjudge.cleaning_pdf import clean_pdf
+        except ImportError:
+            message = "is a PDF, whose metadata quem removes by pikepdf; pip install 'quem[pdf]'"
+            raise CleaningError(path, message) from None
+        try:
+            return clean_pdf(raw), "application/pdf"
+        except ValueError as error:
+            raise CleaningError(path, str(error)) from None
+    try:
+        return clean_image(raw)
+    except ValueError as error:
+        raise CleaningError(path, str(error)) from None
+
+
+def clean_image(raw: bytes) -> tuple[bytes, str]:
+    """Encode an image anew, from its pixels alone.
+
+    Parameters
+    ----------
+    raw : bytes
+        PNG, JPEG, GIF or WebP.
+
+    Returns
+    -------
+    content : bytes
+        In the same format: upright, in sRGB, at most 4,096 pixels wide or high, without EXIF,
+        XMP, IPTC, comments and colour profile. Animations stay animated.
+    mimetype : str
+
+    Raises
+    ------
+    ValueError
+        It is broken, in another format, or too large.
+    """
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(raw), formats=FORMATS) as image:
+                return _encoded(image)
+    except _TooLargeError as error:
+        raise ValueError(str(error)) from None
+    except Image.DecompressionBombError:
+        message = "has too many pixels to be shown; make it smaller"
+        raise ValueError(message) from None
+    except Exception:  # noqa: BLE001  Pillow raises whatever its decoders stumble over
+        message = "is a broken image, or none that can be shown; save it again as PNG"
+        raise ValueError(message) from None
+
+
+class _TooLargeError(Exception):
+    """An image whose pixels would not fit into memory."""
+
+
+def _encoded(image: Image.Image) -> tuple[bytes, str]:
+    form = "JPEG" if image.format == "MPO" else str(image.format)
+    width, height = image.size
+    if width * height > MOST_PIXELS:
+        message = f"has {width} x {height} pixels, too many to be shown; make it smaller"
+        raise _TooLargeError(message)
+    n_frames = getattr(image, "n_frames", 1) if form != "JPEG" else 1
+    if n_frames > _MOST_FRAMES or n_frames * width * height > MOST_PIXELS:
+        message = "is too long an animation to be shown; make it shorter or smaller"
+        raise _TooLargeError(message)
+    out = io.BytesIO()
+    if n_frames > 1:
+        _save_animation(image, form, out)
+    else:
+        _save_still(image, form, out)
+    return out.getvalue(), f"image/{form.lower()}"
+
+
+def _save_still(image: Image.Image, form: str, out: io.BytesIO) -> None:
+    pixels = _upright(image, form)
+    if form == "JPEG":
+        pixels.save(out, form, quality=_JPEG_QUALITY)
+    elif form == "WEBP":
+        pixels.save(out, form, quality=_WEBP_QUALITY)
+    else:
+        pixels.save(out, form)
+
+
+def _save_animation(image: Image.Image, form: str, out: io.BytesIO) -> None:
+    from PIL import ImageSequence
+
+    loop = image.info.get("loop")
+    frames, durations = [], []
+    for frame in ImageSequence.Iterator(image):
+        frames.append(_bare(frame.convert("RGBA")))
+        # Some formats tell only once the frame is decoded.
+        durations.append(frame.info.get("duration") or _FRAME_MILLISECONDS)
+    options: dict[str, object] = {"save_all": True, "append_images": frames[1:]}
+    options["duration"] = [round(float(duration)) for duration in durations]
+    # A GIF without the entry runs once, and the other formats for ever.
+    if loop is not None or form != "GIF":
+        options["loop"] = int(loop or 0)
+    if form == "GIF":
+        options["disposal"] = 2
+    frames[0].save(out, form, **options)
+
+
+def _upright(image: Image.Image, form: str) -> Image.Image:
+    """The pixels, turned as the camera noted, in sRGB and of a size that can be shown."""
+    from PIL import ImageOps
+
+    image.load()
+    profile = image.info.get("icc_profile")
+    pixels = ImageOps.exif_transpose(image)
+    if profile:
+        pixels = _in_srgb(pixels, profile)
+    if pixels.mode in ("CMYK", "YCCK", "LAB", "YCbCr", "HSV"):
+        pixels = pixels.convert("RGB")
+    if form == "JPEG" and pixels.mode not in ("L", "RGB"):
+        pixels = pixels.convert("RGB")
+    if max(pixels.size) > _LONGEST_SIDE:
+        if pixels.mode in ("P", "PA", "1"):
+            pixels = pixels.convert("RGBA" if "transparency" in pixels.info else "RGB")
+        pixels.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
+    return _bare(pixels)
+
+
+def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
+    """The image as it looks on a screen without its profile; unchanged if that is broken."""
+    from PIL import ImageCms
+
+    if image.mode not in ("RGB", "RGBA", "CMYK"):
+        return image
+    try:
+        source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        target = ImageCms.createProfile("sRGB")
+        mode = "RGB" if image.mode == "CMYK" else image.mode
+        turned = ImageCms.profileToProfile(image, source, target, outputMode=mode)
+    except (ImageCms.PyCMSError, OSError, ValueError):
+        return image
+    return turned or image
+
+
+def _bare(image: Image.Image) -> Image.Image:
+    """A copy that carries nothing but pixels, palette and transparency."""
+    pixels = image.copy()
+    pixels.info = {name: pixels.info[name] for name in ("transparency",) if name in pixels.info}
+    return pixels

@@ -1,0 +1,95 @@
+"""Every error is a clear answer: JSON for the page's own requests, a page for people."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from flask import jsonify, make_response, render_template, request
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from werkzeug.exceptions import HTTPException
+
+from webjudge.access import site
+
+if TYPE_CHECKING:
+    from flask import Flask, Response
+
+__all__ = ["answer_errors", "refusal"]
+
+_log = logging.getLogger("webjudge")
+_TEXTS = {
+    400: ("invalid", "This request cannot be understood."),
+    401: ("link", "Open the private link that the organiser sent you once more."),
+    403: ("refused", "This is not allowed."),
+    404: ("missing", "There is nothing here (for you)."),
+    405: ("invalid", "This cannot be done here."),
+    413: ("invalid", "This is too large to be saved."),
+    415: ("invalid", "This is not sent as JSON."),
+    422: ("invalid", "This cannot be saved."),
+    500: ("bug", "Something went wrong here. What you saved before is safe."),
+    503: ("busy", "The database is busy or full. Please try again in a moment."),
+}
+_TITLES = {401: "Please use your link", 404: "Not found", 413: "Too large", 503: "Please wait"}
+
+
+def answer_errors(app: Flask) -> None:
+    """Answer all errors in words, never with a traceback."""
+    app.register_error_handler(HTTPException, _answer_http)
+    app.register_error_handler(OperationalError, _answer_busy)
+    app.register_error_handler(PoolTimeoutError, _answer_busy)
+    app.register_error_handler(Exception, _answer_bug)
+
+
+def refusal(code: int, error: str, message: str, **more: object) -> Response:
+    """Refuse what a page asked for, as JSON.
+
+    Parameters
+    ----------
+    code : int
+        The HTTP status.
+    error : str
+        A stable word for the page's script.
+    message : str
+        For people.
+    **more
+        Further keys.
+    """
+    response = jsonify({"error": error, "message": message, **more})
+    response.status_code = code
+    return response
+
+
+def _answer_http(error: HTTPException) -> Response:
+    code = error.code or 500
+    kind, text = _TEXTS.get(code, ("refused", error.name))
+    own = error.description if code in (401, 403, 404, 409, 422) else None
+    # Werkzeug's own sentences speak of URLs and servers; ours are told by how they are written.
+    if own and own != type(error).description:
+        text = own
+    return _answer(code, kind, text)
+
+
+def _answer_busy(error: Exception) -> Response:
+    _log.warning("database: %s", " ".join(str(getattr(error, "orig", error)).split()))
+    response = _answer(503, *_TEXTS[503])
+    response.headers["Retry-After"] = "2"
+    return response
+
+
+def _answer_bug(error: Exception) -> Response:
+    _log.error("%s %s", request.method, request.endpoint, exc_info=error)
+    return _answer(500, *_TEXTS[500])
+
+
+def _answer(code: int, kind: str, text: str) -> Response:
+    if request.is_json or request.method == "PUT":
+        return refusal(code, kind, text)
+    page = render_template(
+        "judge/message.html",
+        study={"title": site().spec.title},
+        title=_TITLES.get(code, "Sorry"),
+        text=text,
+        notice=None,
+    )
+    return make_response(page, code)

@@ -1,0 +1,208 @@
+"""What the judge's pages show, the same for judges and for a preview of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flask import url_for
+
+from quem.store.progress import standing
+from quem.store.state import labels
+from webjudge.rendering import render_page_text, render_solution
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quem.store.ballots import Dealt
+    from quem.store.state import State
+    from webjudge.site import Site
+
+__all__ = ["Area", "Shown", "group_page", "home_page", "listed"]
+
+TRIAL = "Trial: the study has not opened yet. What you rank now may be discarded."
+CLOSED = "The study is closed. Thank you; your rankings are kept."
+PREVIEW = "Preview: this is what a judge sees. Nothing is stored."
+
+
+@dataclass(frozen=True)
+class Area:
+    """Where the pages are: the judge's own, or a preview of them.
+
+    Parameters
+    ----------
+    name : {"judge", "preview"}
+        The blueprint, whose pages have the same names in both.
+    state : {"trial", "open", "closed"}
+    """
+
+    name: str
+    state: str
+
+    def url(self, page: str, **values: Any) -> str:  # noqa: ANN401  parts of a URL
+        """Give the address of a page."""
+        return url_for(f"{self.name}.{page}", **values)
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether nothing is to be stored."""
+        return self.name == "preview"
+
+    @property
+    def notice(self) -> str | None:
+        """What every page says at its top."""
+        if self.is_preview:
+            return PREVIEW
+        return {"trial": TRIAL, "closed": CLOSED}.get(self.state)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A ballot as it is shown.
+
+    Parameters
+    ----------
+    ballot : Dealt
+        With its layout.
+    state : State
+        Of labels.
+    """
+
+    ballot: Dealt
+    state: State
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Label to solver."""
+        layout = self.ballot.layout or []
+        return dict(zip(labels(len(layout)), layout, strict=True))
+
+
+def listed(site: Site, area: Area, ballots: Sequence[Dealt]) -> list[dict[str, Any]]:
+    """Describe a judge's groups for lists and navigation, in his order.
+
+    A repeated group has no address before all others are submitted.
+    """
+    open_repeats = area.is_preview or all(
+        b.is_submitted for b in ballots if b.occasion == 1 and not b.practice
+    )
+    groups = []
+    number = 0
+    for ballot in ballots:
+        number += not ballot.practice
+        ready = ballot.occasion == 1 or open_repeats
+        groups.append(
+            {
+                "url": area.url("group", gid=ballot.public_id) if ready else None,
+                "gid": ballot.public_id,
+                "title": _title(site, ballot),
+                "number": number,
+                "state": standing(ballot),
+                "practice": ballot.practice,
+                "repeated": ballot.occasion > 1,
+            }
+        )
+    return groups
+
+
+def next_url(area: Area, groups: Sequence[dict[str, Any]], after: str | None = None) -> str:
+    """Give the next group that waits to be submitted, or the page of thanks.
+
+    Parameters
+    ----------
+    area : Area
+    groups : sequence of dict
+        As from `listed`.
+    after : str, optional
+        The group that the search begins behind.
+    """
+    gids = [group["gid"] for group in groups]
+    start = gids.index(after) + 1 if after in gids else 0
+    waiting = [*groups[start:], *groups[:start]]
+    for group in waiting:
+        if group["state"] != "submitted" and group["url"] and group["gid"] != after:
+            return str(group["url"])
+    return area.url("done")
+
+
+def home_page(site: Site, area: Area, groups: list[dict[str, Any]]) -> dict[str, Any]:
+    """Give what the welcome page shows."""
+    done = bool(groups) and all(group["state"] == "submitted" for group in groups)
+    return {
+        "study": {"title": site.spec.title},
+        "notice": area.notice,
+        "briefing": render_page_text(site.solutions.briefing),
+        "consent": render_page_text(site.solutions.consent),
+        "consent_url": None if area.is_preview else area.url("give_consent"),
+        "groups": groups,
+        "next_url": next_url(area, groups),
+        "done": done,
+        "closed": area.state == "closed",
+    }
+
+
+def group_page(
+    site: Site, area: Area, shown: Shown, groups: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Give what the ranking page shows."""
+    gid = shown.ballot.public_id
+    place = next(i for i, group in enumerate(groups) if group["gid"] == gid)
+    around = [group["url"] for group in groups]
+    return {
+        "study": {"title": site.spec.title},
+        "notice": area.notice,
+        "group": {
+            **groups[place],
+            "total": groups[-1]["number"],
+            "statement": _statement(site, area, shown.ballot),
+        },
+        "groups": groups,
+        "previous_url": around[place - 1] if place else None,
+        "next_url": around[place + 1] if place + 1 < len(groups) else None,
+        "home_url": area.url("home"),
+        "items": [_item(site, area, gid, label, shown) for label in shown.names],
+        "data": {
+            "labels": list(shown.names),
+            "state": shown.state.to_json(),
+            "revision": shown.ballot.head,
+            "submitted": shown.ballot.is_submitted,
+            "closed": area.state == "closed",
+            "preview": area.is_preview,
+            "key": gid,
+            "urls": {"home": area.url("home"), "next": next_url(area, groups, gid)}
+            if area.is_preview
+            else {
+                "home": area.url("home"),
+                "state": area.url("save_state", gid=gid),
+                "reopen": area.url("reopen", gid=gid),
+                "time": area.url("add_time", gid=gid),
+            },
+        },
+    }
+
+
+def _item(site: Site, area: Area, gid: str, label: str, shown: Shown) -> dict[str, Any]:
+    """One solution under its label."""
+    solution = site.solution(shown.ballot.problem, shown.names[label])
+    if solution is None:
+        text = "This solution can no longer be shown. Please leave it as it is."
+        return {"label": label, "parts": [{"kind": "html", "html": text}], "n_words": 12}
+    rendered = render_solution(
+        solution, lambda n: area.url("solution_file", gid=gid, label=label, n=n)
+    )
+    return {"label": label, "parts": rendered.parts, "n_words": rendered.n_words}
+
+
+def _statement(site: Site, area: Area, ballot: Dealt) -> str:
+    """The problem's statement as safe HTML."""
+    statement = site.solutions.statements.get(ballot.problem)
+    return render_page_text(
+        statement, lambda n: area.url("statement_file", gid=ballot.public_id, n=n)
+    )
+
+
+def _title(site: Site, ballot: Dealt) -> str:
+    problem = site.problem(ballot.problem)
+    if problem is not None and problem.title:
+        return problem.title
+    return "Practice" if ballot.practice else ballot.problem

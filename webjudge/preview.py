@@ -1,0 +1,112 @@
+"""Any page as a judge would see it, storing nothing."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, abort, render_template, url_for
+
+from quem.store.ballots import Dealt
+from quem.store.state import State, labels
+from webjudge.access import is_at_desk, site
+from webjudge.files import send_part
+from webjudge.pages import Area, Shown, group_page, home_page, listed
+
+if TYPE_CHECKING:
+    from flask import Response
+
+    from quem.store.ballots import Group
+
+__all__ = ["preview"]
+
+preview = Blueprint("preview", __name__, url_prefix="/desk/preview")
+
+_AREA = Area("preview", "open")
+
+
+@preview.before_request
+def _only_the_experimenter() -> None:
+    with site().store.read() as c:
+        if not is_at_desk(c):
+            abort(401, "Open the dashboard's link once more; each start of the server makes one.")
+
+
+@preview.get("")
+def home() -> str:
+    """Show the judge's first page."""
+    page = home_page(site(), _AREA, listed(site(), _AREA, _ballots()))
+    return render_template("judge/welcome.html", **page, consented=False, judge_name="")
+
+
+@preview.get("/done")
+def done() -> str:
+    """Show the page of thanks."""
+    page = home_page(site(), _AREA, listed(site(), _AREA, _ballots()))
+    return render_template("judge/done.html", **page, home_url=url_for("preview.home"))
+
+
+@preview.get("/g/<gid>")
+def group(gid: str) -> str:
+    """Show a ranking page."""
+    ballots = _ballots()
+    ballot = _ballot(gid)
+    shown = Shown(ballot, State(tray=tuple(labels(len(ballot.layout or ())))))
+    groups = listed(site(), _AREA, ballots)
+    return render_template("judge/group.html", **group_page(site(), _AREA, shown, groups))
+
+
+@preview.get("/g/<gid>/<label>/<int:n>")
+def solution_file(gid: str, label: str, n: int) -> Response:
+    """Send a file of a solution, cleaned."""
+    ballot = _ballot(gid)
+    solver = Shown(ballot, State()).names.get(label)
+    solution = site().solution(ballot.problem, solver) if solver else None
+    return send_part(solution.files if solution else (), n, label)
+
+
+@preview.get("/g/<gid>/statement/<int:n>")
+def statement_file(gid: str, n: int) -> Response:
+    """Send an image of the problem's statement, cleaned."""
+    statement = site().solutions.statements.get(_ballot(gid).problem)
+    return send_part(statement.files if statement else (), n, "statement")
+
+
+def _ballot(gid: str) -> Dealt:
+    ballot = next((b for b in _ballots() if b.public_id == gid), None)
+    if ballot is None:
+        abort(404)
+    return ballot
+
+
+def _ballots() -> list[Dealt]:
+    """Ballots that no judge was dealt: the study's order, and an order of solutions that stays."""
+    plan = site().plan
+    groups = [(plan.practice, 1)] if plan.practice else []
+    groups += [(group, 1) for group in plan.groups]
+    groups += [(group, 2) for group in plan.groups[: plan.repeat]]
+    return [
+        _made_up(number, group, occasion, practice=group is plan.practice)
+        for number, (group, occasion) in enumerate(groups)
+        if group
+    ]
+
+
+def _made_up(number: int, group: Group, occasion: int, *, practice: bool) -> Dealt:
+    layout = list(group.solvers)
+    random.Random(f"{number} {group.problem}").shuffle(layout)  # noqa: S311  nobody judges it
+    return Dealt(
+        key=0,
+        public_id=str(number),
+        judge_key=0,
+        problem=group.problem,
+        block=group.block,
+        occasion=occasion,
+        practice=practice,
+        position=number,
+        layout=layout,
+        head=0,
+        submitted=None,
+        seconds=0.0,
+        opened_at=None,
+    )

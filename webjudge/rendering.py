@@ -1,0 +1,192 @@
+"""Solutions, and the texts that judges read, as safe HTML that does not tell whose they are."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from markupsafe import Markup, escape
+
+from quem.errors import QuemError
+from quem.solutions import signature
+from quem.solutions.sheets import inner_path
+from quem.text import read_text
+from webjudge.keeping import Kept
+from webjudge.markup import code_html, markdown_html, text_html
+from webjudge.sanitizing import sanitize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from quem.solutions import Sheet, Solution, SolutionFile
+
+__all__ = ["Part", "Rendered", "render_page_text", "render_solution"]
+
+_log = logging.getLogger("webjudge")
+# Characters of HTML that are kept; 20 problems of 8 solutions have about 2 million.
+_MOST_KEPT = 16_000_000
+# Nobody outside can write these, so what holds them comes from here.
+_IMAGE = f"image-{secrets.token_hex(16)}-"
+_CODE = f"code-{secrets.token_hex(16)}-"
+_IMAGE_NUMBER = re.compile(rf"{_IMAGE}(\d+)")
+_CODE_NUMBER = re.compile(rf"<pre[^>]*>{_CODE}(\d+)</pre>")
+_INSIDE_WORDS = re.compile(r"</?(?:a|b|code|em|i|s|span|strong|sub|sup|u)\b[^>]*>")
+_TAG = re.compile(r"<[^>]*>")
+_NOTHING = Markup()
+_GONE = "<p>This part cannot be shown at the moment. Please tell the organiser.</p>"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a solution, as a page shows it.
+
+    Parameters
+    ----------
+    kind : {"html", "image", "pdf"}
+    name : str
+        A name that tells nothing: "File 1 of 3".
+    html : Markup
+        Safe HTML; empty for images and PDFs.
+    url : str
+        Where the image or PDF is; empty for HTML.
+    """
+
+    kind: Literal["html", "image", "pdf"]
+    name: str
+    html: Markup = _NOTHING
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A solution as a page shows it.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+    n_words : int
+        Of its texts.
+    """
+
+    parts: tuple[Part, ...]
+    n_words: int
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text as HTML, cut where addresses of images belong."""
+
+    pieces: tuple[str | int, ...]
+    n_words: int
+    images: frozenset[int]
+
+    def html(self, asset_url: Callable[[int], str]) -> Markup:
+        pieces = (p if isinstance(p, str) else str(escape(asset_url(p))) for p in self.pieces)
+        return Markup("".join(pieces))  # noqa: S704  sanitised, or escaped
+
+
+_texts: Kept[object, _Text] = Kept(_MOST_KEPT)
+
+
+def render_solution(solution: Solution, asset_url: Callable[[int], str]) -> Rendered:
+    """Show a solution.
+
+    Parameters
+    ----------
+    solution : Solution
+    asset_url : callable
+        Gives the address of its n-th file, counted from 1.
+
+    Returns
+    -------
+    Rendered
+        Images that a text shows are no parts of their own. Files that cannot be read any more
+        are replaced by a sentence, and logged.
+    """
+    files = solution.files
+    texts = {n: _text(file, files) for n, file in enumerate(files, 1) if _is_text(file)}
+    inside = frozenset[int]().union(*(text.images for text in texts.values()))
+    shown = [n for n in range(1, len(files) + 1) if n not in inside]
+    parts = []
+    for place, n in enumerate(shown, 1):
+        name = f"File {place} of {len(shown)}"
+        kind = files[n - 1].kind
+        if kind == "image" or kind == "pdf":  # noqa: PLR1714  narrows the type
+            parts.append(Part(kind, name, url=asset_url(n)))
+        else:
+            parts.append(Part("html", name, html=texts[n].html(asset_url)))
+    return Rendered(tuple(parts), sum(text.n_words for text in texts.values()))
+
+
+def render_page_text(sheet: Sheet | None, asset_url: Callable[[int], str] | None = None) -> Markup:
+    """Show a statement, briefing or consent.
+
+    Parameters
+    ----------
+    sheet : Sheet or None
+        None gives nothing.
+    asset_url : callable, optional
+        Gives the address of its n-th file, counted from 1; the text itself is the first.
+        Without it images are left out and their text stays.
+    """
+    if sheet is None:
+        return _NOTHING
+    files = sheet.files if asset_url else sheet.files[:1]
+    return _text(sheet.files[0], files).html(asset_url or str)
+
+
+def _is_text(file: SolutionFile) -> bool:
+    return file.kind not in ("image", "pdf")
+
+
+def _text(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
+    """A text as HTML, made anew only when its file has changed."""
+    try:
+        key = (file.path, signature(file.path), len(files))
+        if (known := _texts.get(key)) is not None:
+            return known
+        text = _made(file, files)
+    except (QuemError, OSError) as error:
+        _log.warning("a file of the study cannot be shown: %s", error)
+        return _Text((_GONE,), 0, frozenset())
+    _texts.put(key, text, sum(len(piece) for piece in text.pieces if isinstance(piece, str)))
+    return text
+
+
+def _made(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
+    content = read_text(file.path, file.name, what="solution")
+    if file.kind == "code":
+        html = code_html(content, filename=file.path.name)
+    elif file.kind == "text":
+        html = text_html(content)
+    else:
+        html = _safe(content, file, files)
+    pieces = [
+        int(piece) if index % 2 else piece for index, piece in enumerate(_IMAGE_NUMBER.split(html))
+    ]
+    images = frozenset(piece for piece in pieces if isinstance(piece, int))
+    return _Text(tuple(pieces), _count_words(html), images)
+
+
+def _count_words(html: str) -> int:
+    return len(_TAG.sub(" ", _INSIDE_WORDS.sub("", html)).split())
+
+
+def _safe(content: str, file: SolutionFile, files: Sequence[SolutionFile]) -> str:
+    """Sanitise Markdown or HTML, with stand-ins for images."""
+    numbers = {other.inner: n for n, other in enumerate(files, 1) if other.kind == "image"}
+    folded = {inner.casefold(): n for inner, n in numbers.items()}
+
+    def image_url(target: str) -> str | None:
+        inner = inner_path(target.strip(), file.inner)
+        number = numbers.get(inner) or folded.get(inner.casefold())
+        return f"{_IMAGE}{number}" if number else None
+
+    code: list[str] = []
+    if file.kind == "markdown":
+        content, code = markdown_html(content, _CODE)
+    html = sanitize(content, image_url)
+    return _CODE_NUMBER.sub(lambda found: code[int(found[1])], html)

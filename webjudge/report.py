@@ -1,0 +1,182 @@
+"""The live report, made by ``quem analyze`` in a process of its own: this one stays small."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYetError
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock, Thread
+from typing import TYPE_CHECKING
+
+from flask import current_app
+
+from quem.store.models import now
+from quem.store.place import DATABASE_VARIABLE
+from quem.store.studies import status_of
+from quem.store.trail import Stamp, stamp_of
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Mapping
+
+    from webjudge.site import Site
+
+__all__ = ["LiveReport", "Made", "live_report"]
+
+LONGEST_SECONDS = 600.0
+_USERS_MISTAKE = 1
+_FAILED = (
+    "The analysis failed, which is a bug. Run quem analyze on the study in a shell: it shows the "
+    "details, to be reported."
+)
+_TOO_LONG = (
+    "The analysis took longer than {minutes:.0f} minutes and was stopped. Run quem analyze on the "
+    "study in a shell, or set bootstrap and permutations lower in the study file."
+)
+_log = logging.getLogger("webjudge")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a run of the analysis gave.
+
+    Parameters
+    ----------
+    of : tuple
+        What it is of: a `Stamp`, and the study file's time of change.
+    files : dict of str to bytes
+        By name; empty where the analysis refused.
+    summary : str
+    warnings, mistakes : tuple of str
+        In words; there is a mistake where there are no files.
+    at : datetime
+    """
+
+    of: tuple[Stamp, object]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    summary: str = ""
+    warnings: tuple[str, ...] = ()
+    mistakes: tuple[str, ...] = ()
+    at: dt.datetime = field(default_factory=now)
+
+
+class LiveReport:
+    """The report of a site's study, kept until other rankings are submitted.
+
+    Parameters
+    ----------
+    site : Site
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._lock = Lock()
+        self._made: Made | None = None
+        self._running: Future[Made] | None = None
+
+    def get(self, seconds: float) -> Made | None:
+        """Give the report of what is submitted now, or None where it takes longer to make.
+
+        Any number of requests at the same time run the analysis once.
+
+        Parameters
+        ----------
+        seconds : float
+            How long to wait.
+        """
+        wanted = self._wanted()
+        with self._lock:
+            if self._made and self._made.of == wanted:
+                return self._made
+            if self._running is None:
+                self._running = Future()
+                Thread(target=self._run, args=(self._running, wanted), daemon=True).start()
+            running = self._running
+        try:
+            return running.result(seconds)
+        except NotYetError:
+            return None
+
+    def last(self) -> Made | None:
+        """Give what was made last, unless a judge is to be forgotten or the study went on."""
+        wanted, made = self._wanted()[0], self._made
+        if made is None:
+            return None
+        same = (made.of[0].judges, made.of[0].state) == (wanted.judges, wanted.state)
+        return made if same else None
+
+    def drop(self) -> None:
+        """Let go of what was made, so that it is made anew."""
+        self._made = None
+
+    def _wanted(self) -> tuple[Stamp, object]:
+        site = self._site
+        with site.store.read() as c:
+            stamp = stamp_of(c, site.id, status_of(c, site.id).state)
+        try:
+            changed = site.path.stat().st_mtime_ns
+        except OSError:
+            changed = 0
+        return stamp, changed
+
+    def _run(self, running: Future[Made], wanted: tuple[Stamp, object]) -> None:
+        try:
+            made = _analysed(self._site, wanted)
+        except Exception as error:  # the thread's only way to tell  # noqa: BLE001
+            _log.error("report: %s", type(error).__name__)  # noqa: TRY400  no traceback: no secret
+            made = Made(wanted, mistakes=(_FAILED,))
+        with self._lock:
+            self._made, self._running = made, None
+        running.set_result(made)
+
+
+def live_report(site: Site) -> LiveReport:
+    """Give the live report of the app that is running."""
+    found: LiveReport = current_app.extensions.setdefault("quem-report", LiveReport(site))
+    return found
+
+
+def _analysed(site: Site, wanted: tuple[Stamp, object]) -> Made:
+    with tempfile.TemporaryDirectory(prefix="quem-report-") as temporary:
+        folder = Path(temporary) / "report"
+        try:
+            ended = _quem_analyze(site, folder)
+        except subprocess.TimeoutExpired:
+            return Made(wanted, mistakes=(_TOO_LONG.format(minutes=LONGEST_SECONDS / 60),))
+        warnings = _told(ended.stderr, "warning: ")
+        if ended.returncode == 0:
+            files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+            return Made(wanted, files, ended.stdout.strip(), warnings)
+    if ended.returncode == _USERS_MISTAKE:
+        return Made(wanted, mistakes=_told(ended.stderr, "error: ") or (_FAILED,))
+    lines = ended.stderr.strip().splitlines() or [""]
+    _log.error("report: quem analyze ended with %d: %s", ended.returncode, lines[-1])
+    return Made(wanted, mistakes=(_FAILED,))
+
+
+def _quem_analyze(site: Site, folder: Path) -> subprocess.CompletedProcess[str]:
+    # -P: a file of the study that is named as a library is no library.
+    command = [sys.executable, "-P", "-m", "quem", "analyze", str(site.path), "--out", str(folder)]
+    # The database's URL may hold a password, and everybody can read a process's arguments.
+    environment = {**os.environ, DATABASE_VARIABLE: site.store.place.url, "PYTHONUTF8": "1"}
+    return subprocess.run(  # noqa: S603  our own program
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=LONGEST_SECONDS,
+        check=False,
+    )
+
+
+def _told(stderr: str, kind: str) -> tuple[str, ...]:
+    lines = [line for line in stderr.splitlines() if line.startswith(kind)]
+    return tuple(line.removeprefix(kind) for line in lines)

@@ -1,0 +1,85 @@
+// Draws a state: moves the cards, which the server made, to where the model has them.
+
+import { place, whereabouts } from "./model.js";
+
+const plural = (n) => (n === 1 ? "1 solution" : `${n} solutions`);
+
+/**
+ * @param {HTMLElement} page
+ * @param {import("./history.js").History} history
+ * @param {string[]} labels
+ * @param {{readOnly: boolean, submitted: boolean, closed: boolean}} mode
+ */
+export function draw(page, history, labels, mode) {
+  const { state } = history;
+  fill(page.querySelector("#tray"), state.tray);
+  fill(page.querySelector("#ranked"), state.ranked.flat());
+  fill(page.querySelector("#cannot"), Object.keys(state.cannot));
+  for (const label of labels) drawCard(page, state, label, mode);
+  drawPage(page, history, mode);
+}
+
+/** Put cards into a list in this order; one that is in place already keeps its focus. */
+function fill(list, labels) {
+  labels.forEach((label, at) => {
+    const card = document.getElementById(`card-${label}`);
+    if (list.children[at] !== card) list.insertBefore(card, list.children[at] ?? null);
+  });
+}
+
+function drawCard(page, state, label, { readOnly }) {
+  const card = page.querySelector(`#card-${label}`);
+  const { area, group, tied } = whereabouts(state, label);
+  card.dataset.area = area;
+  card.classList.toggle("tied-above", tied.length > 0 && state.ranked[group][0] !== label);
+  card.classList.toggle("tied-below", tied.length > 0 && state.ranked[group].at(-1) !== label);
+  card.querySelector(".place").textContent = place(state, label);
+  card.querySelector(".reason").textContent = state.cannot[label] ?? "";
+  card.classList.toggle("is-recognised", state.recognised.includes(label));
+  const can = {
+    better: area === "ranked" && (tied.length > 0 || group > 0),
+    worse: area === "ranked" && (tied.length > 0 || group < state.ranked.length - 1),
+    tie: area === "ranked" && group > 0,
+    untie: area === "ranked" && tied.length > 0,
+  };
+  for (const button of card.querySelectorAll("button[data-do]")) {
+    const name = button.dataset.do;
+    const [where, what] = [button.dataset.in ?? "", can[name] ?? true];
+    button.hidden = (where !== "" && !where.split(" ").includes(area)) || (readOnly && name !== "compare");
+    button.disabled = !what;
+  }
+  const recognised = card.querySelector("input[data-do=recognised]");
+  recognised.checked = state.recognised.includes(label);
+  recognised.disabled = readOnly;
+  const comment = card.querySelector("textarea");
+  if (comment !== document.activeElement) comment.value = state.comments[label] ?? "";
+  comment.readOnly = readOnly;
+  card.querySelector(".has-comment").hidden = !state.comments[label];
+  card.querySelector(".handle").disabled = readOnly;
+}
+
+function drawPage(page, history, { readOnly, submitted, closed }) {
+  const { state } = history;
+  const [waiting, placed] = [state.tray.length, state.ranked.flat().length];
+  page.dataset.tray = waiting ? "some" : "empty";
+  page.classList.toggle("is-read-only", readOnly);
+  page.querySelector("#tray-count").textContent = waiting ? plural(waiting) : "all are placed";
+  page.querySelector("#ranked-count").textContent = placed ? plural(placed) : "none yet";
+  page.querySelector("#cannot-area").hidden = Object.keys(state.cannot).length === 0;
+  page.querySelector("#left").textContent = leftText(waiting, { submitted, closed });
+  const show = (name, yes) => { page.querySelector(`button[data-do=${name}]`).hidden = !yes; };
+  show("submit", !readOnly);
+  show("reopen", submitted && !closed);
+  page.querySelector("button[data-do=submit]").classList.toggle("is-ready", waiting === 0);
+  page.querySelector("button[data-do=undo]").disabled = readOnly || !history.canUndo;
+  page.querySelector("button[data-do=redo]").disabled = readOnly || !history.canRedo;
+  const comment = page.querySelector("#group-comment");
+  if (comment !== document.activeElement) comment.value = state.comment;
+  comment.readOnly = readOnly;
+}
+
+function leftText(waiting, { submitted, closed }) {
+  if (submitted) return "This ranking is submitted.";
+  if (closed) return "The study is closed.";
+  return waiting ? `${plural(waiting)} left to rank` : "All solutions are placed.";
+}

@@ -1,0 +1,141 @@
+// The order of a group of solutions, as plain data that is never changed in place.
+//
+// A state is {ranked, tray, cannot, recognised, comments, comment}: `ranked` holds tie groups,
+// best first. Each operation gives a new state, checked to hold each solution exactly once.
+
+/** Refuse a state that lost or doubled a solution. */
+export function check(state, labels) {
+  const placed = [...state.ranked.flat(), ...state.tray, ...Object.keys(state.cannot)];
+  const whole = placed.length === labels.length && new Set(placed).size === labels.length
+    && labels.every((label) => placed.includes(label)) && state.ranked.every((g) => g.length > 0);
+  if (!whole) throw new Error(`not every solution stands once: ${JSON.stringify(state)}`);
+  return state;
+}
+
+export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/** Where a solution is: {area: "ranked" | "tray" | "cannot", group, tied}. */
+export function whereabouts(state, label) {
+  const group = state.ranked.findIndex((members) => members.includes(label));
+  if (group >= 0) {
+    const tied = state.ranked[group].filter((other) => other !== label);
+    return { area: "ranked", group, tied };
+  }
+  return { area: label in state.cannot ? "cannot" : "tray", group: -1, tied: [] };
+}
+
+/** The state without a solution, which the caller puts back somewhere. */
+function without(state, label) {
+  const cannot = { ...state.cannot };
+  delete cannot[label];
+  return {
+    ...state,
+    ranked: state.ranked.map((g) => g.filter((l) => l !== label)).filter((g) => g.length),
+    tray: state.tray.filter((l) => l !== label),
+    cannot,
+  };
+}
+
+/** Put a solution on a place of its own, just above the group of `before` (null: last). */
+export function placeBefore(state, label, before) {
+  const rest = without(state, label);
+  const at = before === null ? rest.ranked.length : whereabouts(rest, before).group;
+  return { ...rest, ranked: rest.ranked.toSpliced(at, 0, [label]) };
+}
+
+/** Put a solution on a place of its own, just below the group of `after`. */
+export function placeAfter(state, label, after) {
+  const rest = without(state, label);
+  const at = whereabouts(rest, after).group + 1;
+  return { ...rest, ranked: rest.ranked.toSpliced(at, 0, [label]) };
+}
+
+/** Tie a solution with another one, and all that are tied with that. */
+export function tieWith(state, label, other) {
+  const rest = without(state, label);
+  const at = whereabouts(rest, other).group;
+  return { ...rest, ranked: rest.ranked.with(at, [...rest.ranked[at], label]) };
+}
+
+export const best = (state, label) => {
+  const rest = without(state, label);
+  return { ...rest, ranked: [[label], ...rest.ranked] };
+};
+
+export const worst = (state, label) => placeBefore(state, label, null);
+
+/** One place up: out of a tie to just above it, else past the group above. */
+export function better(state, label) {
+  const { area, group, tied } = whereabouts(state, label);
+  if (area !== "ranked") return area === "tray" ? worst(state, label) : state;
+  if (tied.length) return placeBefore(state, label, tied[0]);
+  return group === 0 ? state : placeBefore(state, label, state.ranked[group - 1][0]);
+}
+
+/** One place down: out of a tie to just below it, else past the group below. */
+export function worse(state, label) {
+  const { area, group, tied } = whereabouts(state, label);
+  if (area !== "ranked") return state;
+  if (tied.length) return placeAfter(state, label, tied[0]);
+  const below = state.ranked[group + 1];
+  return below ? placeAfter(state, label, below[0]) : state;
+}
+
+export function tieAbove(state, label) {
+  const { area, group } = whereabouts(state, label);
+  return area === "ranked" && group > 0 ? tieWith(state, label, state.ranked[group - 1][0]) : state;
+}
+
+export function untie(state, label) {
+  const { tied } = whereabouts(state, label);
+  return tied.length ? placeAfter(state, label, tied[0]) : state;
+}
+
+export function toTray(state, label) {
+  if (whereabouts(state, label).area === "tray") return state;
+  const rest = without(state, label);
+  return { ...rest, tray: [...rest.tray, label] };
+}
+
+export function cannotJudge(state, label, reason) {
+  const rest = without(state, label);
+  return { ...rest, cannot: { ...rest.cannot, [label]: reason } };
+}
+
+export function toggleRecognised(state, label) {
+  const known = state.recognised.includes(label);
+  const recognised = known
+    ? state.recognised.filter((other) => other !== label)
+    : [...state.recognised, label];
+  return { ...state, recognised };
+}
+
+export function commentOn(state, label, text) {
+  const comments = { ...state.comments };
+  if (text.trim()) comments[label] = text;
+  else delete comments[label];
+  return { ...state, comments };
+}
+
+export const commentOnGroup = (state, text) => ({ ...state, comment: text });
+
+const ordinal = (n) => {
+  const tens = n % 100;
+  const suffix = tens > 10 && tens < 14 ? "th" : ["th", "st", "nd", "rd"][n % 10] ?? "th";
+  return `${n}${suffix}`;
+};
+
+const listed = (words) => (words.length < 2
+  ? words.join("")
+  : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
+
+/** Say where a solution is: "2nd of 5, tied with D". */
+export function place(state, label) {
+  const { area, group, tied } = whereabouts(state, label);
+  if (area === "tray") return "not ranked yet";
+  if (area === "cannot") return "cannot be judged";
+  const before = state.ranked.slice(0, group).flat().length;
+  const count = state.ranked.flat().length;
+  const shared = tied.length ? `, tied with ${listed(tied)}` : "";
+  return `${ordinal(before + 1)} of ${count}${shared}`;
+}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 from tests.examples import write_study
-from tests.postgres import new_database, running_server
+from tests.postgres import Postgres, running_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,3 +29,16 @@ def make_study(tmp_path: Path) -> Callable[..., Path]:
         return write_study(tmp_path, study, **files)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A running PostgreSQL server."""
+    yield from running_postgres()
+
+
+@pytest.fixture
+def new_postgres(postgres: Postgres) -> Iterator[Callable[[], str]]:
+    """Make empty PostgreSQL databases, which last as long as the test; each call gives a URL."""
+    yield postgres.new
+    postgres.drop_all()

@@ -99,7 +99,7 @@ def _is_root() -> bool:
 
 
 def _binaries(folder: Path) -> Path | None:
-    """Where initdb and pg_ctl are; those of the wheel are copied if only root can reach them."""
+    """Where initdb and pg_ctl are; those of the wheel are copied for root, who lends them."""
     versions = Path("/usr/lib/postgresql").glob("*/bin/initdb")
     if debian := sorted(versions, key=lambda path: path.parents[1].name.zfill(3)):
         return debian[-1].parent
@@ -109,9 +109,17 @@ def _binaries(folder: Path) -> Path | None:
     bundled = sorted(Path(spec.origin).parent.glob("pginstall*/bin/initdb"))
     if not bundled:
         return None
-    if not _is_root():
-        return bundled[-1].parent
-    return Path(shutil.copytree(bundled[-1].parents[1], folder / "server", symlinks=True)) / "bin"
+    return _copied(bundled[-1].parents[1], folder) if _is_root() else bundled[-1].parent
+
+
+def _copied(server: Path, folder: Path) -> Path:
+    """Copy a server of the wheel out of root's folders, with the libraries beside the package."""
+    package = server.parent
+    for source in (server, package.with_name(f"{package.name}.libs")):
+        if source.is_dir():
+            target = folder / "wheel" / source.relative_to(package.parent)
+            shutil.copytree(source, target, symlinks=True)
+    return folder / "wheel" / package.name / server.name / "bin"
 
 
 def _run(*words: str | Path) -> None:

@@ -4,8 +4,8 @@
 /* global Sortable */
 
 // A card that is held over this part of another one ties with it.
-const TIE_FROM = 0.3;
-const TIE_TO = 0.7;
+const TIE_FROM = 0.25;
+const TIE_TO = 0.75;
 
 /**
  * @param {HTMLElement[]} lists the tray and the ranking

@@ -81,17 +81,25 @@ function take(state, { label = null, said = "", kind = "", focus = null } = {}) 
   history.push(model.check(state, data.labels), kind);
   const held = focus ?? document.activeElement;
   redraw();
-  // A button may be gone after the change; then the handle of its card is nearest.
-  const next = held?.isConnected && !held.hidden && !held.disabled ? held : cardOf(label)?.querySelector(".handle");
-  if (next && next !== document.activeElement && held !== document.body) next.focus({ preventScroll: true });
+  keepFocus(held, label);
   if (label && held !== document.body) cardOf(label)?.scrollIntoView({ block: "nearest" });
   if (label || said) announce(said || `Solution ${label} is now ${model.place(state, label)}.`);
   saver.save(state);
 }
 
+/** A card that moves loses the focus, and a button may be gone: its card's handle is nearest. */
+function keepFocus(held, label) {
+  if (!held || held === document.body) return;
+  const gone = held.hidden || held.disabled;
+  const next = gone ? cardOf(label ?? held.closest(".card")?.dataset.label)?.querySelector(".handle") : held;
+  if (next !== document.activeElement) next?.focus({ preventScroll: true });
+}
+
 function step(move, said) {
   if (readOnly || !history[move]()) return;
+  const held = document.activeElement;
   redraw();
+  keepFocus(held, null);
   announce(said);
   saver.save(history.state);
 }
@@ -152,6 +160,7 @@ page.addEventListener("input", (event) => {
   // While somebody types nothing is drawn anew, and a pause saves.
   if (readOnly) return;
   history.push(state, `typing ${label}`);
+  saver.soon(state);
   clearTimeout(typing);
   typing = setTimeout(() => saver.save(history.state), 600);
 });
@@ -162,7 +171,8 @@ const KEYS = {
   Enter: "worst", Home: "best", End: "worst",
 };
 
-page.addEventListener("keydown", (event) => {
+document.addEventListener("keydown", (event) => {
+  if (document.querySelector("dialog[open]")) return;
   const typingText = event.target.matches("textarea, input, select");
   const command = event.ctrlKey || event.metaKey;
   if (command && !typingText && !event.altKey) {

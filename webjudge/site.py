@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quem.errors import QuemError
-from quem.solutions import find_solutions, is_unchanged
+from quem.solutions import check_solutions, is_unchanged
 from quem.store.ballots import Group, Plan
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
@@ -102,7 +102,7 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
     draft = draft_study(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
-    solutions, mistakes, doubts = find_solutions(draft, complete=True)
+    solutions, mistakes, doubts = check_solutions(draft, complete=True)
     if mistakes:
         raise QuemError(mistakes)
     spec = draft.spec

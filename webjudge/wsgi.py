@@ -1,5 +1,6 @@
 """For servers such as gunicorn: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
 
+``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front.
 Links are made by ``quem judges``. Several workers need PostgreSQL (``QUEM_DATABASE_URL``).
 """
 
@@ -22,7 +23,9 @@ def _study() -> str:
 
 try:
     application = create_app(
-        open_site(_study()), behind_proxy=os.environ.get("QUEM_BEHIND_PROXY", "") not in ("", "0")
+        open_site(_study()),
+        behind_proxy=os.environ.get("QUEM_BEHIND_PROXY", "") not in ("", "0"),
+        url=os.environ.get("QUEM_URL"),
     )
 except QuemError as error:
     sys.exit("\n".join(f"error: {mistake}" for mistake in error.mistakes))

@@ -58,7 +58,7 @@ def serve(
 
     gc.enable()  # which the command line switched off: a server runs for long
     site = open_site(study, database)
-    app = create_app(site, behind_proxy=behind_proxy)
+    app = create_app(site, behind_proxy=behind_proxy, url=url)
     try:
         server: Any = create_server(app, host=host, port=port, threads=_THREADS, ident=None)
     except (OSError, OverflowError, UnicodeError) as error:

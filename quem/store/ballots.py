@@ -201,6 +201,8 @@ def deal(c: Connection, judge_key: int, plan: Plan) -> None:
     taken = {(b.problem, b.block, b.occasion) for b in held}
     first = list(plan.groups)
     _shuffler.shuffle(first)
+    place_of = {(b.problem, b.block): b.position for b in held if b.occasion == 1}
+    first.sort(key=lambda group: place_of.get((group.problem, group.block), len(held)))
     wanted = [(group, 1, False) for group in first]
     repeated = {(b.problem, b.block) for b in held if b.occasion > 1}
     # The groups that he sees first come again: most lies between the two.
@@ -283,6 +285,7 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     ------
     NotDealtError, ClosedError, SubmittedError, StaleError
     """
+    life = _lock_session(c, judge_key)
     ballot = ballot_of(c, judge_key, public_id, lock=True)
     retried = (
         Revision.ballot_key == ballot.key,
@@ -294,7 +297,8 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     ).first()
     if done:
         return Saved(done.number, done.kind == "submit", done.made_at)
-    _refuse_closed(c, judge_key)
+    if life == "closed":
+        raise ClosedError
     if change.base != ballot.head:
         state = current_state(c, ballot)
         raise StaleError(ballot.head, state, submitted=ballot.is_submitted)
@@ -324,16 +328,23 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     return Saved(number, change.kind == "submit", at)
 
 
-def _refuse_closed(c: Connection, judge_key: int) -> None:
-    state = c.execute(
+def _lock_session(c: Connection, judge_key: int) -> str:
+    """Give the study's state; closing it and forgetting the judge wait for this transaction.
+
+    Everybody locks in the order study, judge, ballot, so that nobody waits in a circle.
+    """
+    life: str = c.execute(
         select(Study.state)
         .join(Judge, Judge.study_id == Study.id)
         .where(Judge.key == judge_key)
-        # In PostgreSQL closing waits for the saves that have begun.
         .with_for_update(read=True, of=Study)
     ).scalar_one()
-    if state == "closed":
-        raise ClosedError
+    # Notes of visits, which change nothing that is a key, need not wait.
+    mine = select(Judge.forgotten_at).where(Judge.key == judge_key)
+    if c.execute(mine.with_for_update(read=True, key_share=True)).scalar_one():
+        # What is saved now would bring back the words of a judge who was just forgotten.
+        raise NotDealtError
+    return life
 
 
 def add_seconds(c: Connection, ballot: Dealt, seconds: float) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine, event, select
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+from sqlalchemy import URL, create_engine, event, select
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 from quem.errors import Mistake, QuemError
 from quem.store.migration import migrate, version_of
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
     from quem.store.place import Place
 
-__all__ = ["Store", "open_store", "store_of"]
+__all__ = ["SCRUB", "Store", "clear_refusals", "open_store", "store_of"]
+
+# Set in the `info` of a connection whose transaction deleted what must not even stay as bytes.
+SCRUB = "quem_scrub"
 
 _BUSY_SECONDS = 5
 _PRAGMAS = (
@@ -51,6 +55,8 @@ class Store:
     def read(self) -> Iterator[Connection]:
         """Give a connection that sees one state of the database."""
         with self.engine.connect() as connection:
+            if self._writing is None:
+                connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @contextmanager
@@ -64,6 +70,15 @@ class Store:
             writer = connection.execution_options(quem_writes=True)
             with writer.begin():
                 yield writer
+            if writer.info.pop(SCRUB, False):
+                self._scrub()
+
+    def _scrub(self) -> None:
+        """Write an SQLite file anew, without what was deleted, and empty its write-ahead log."""
+        with closing(self.engine.raw_connection()) as connection:
+            cursor = connection.cursor()
+            for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                cursor.execute(statement)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -85,11 +100,10 @@ def open_store(place: Place) -> Store:
     if place.file and not place.file.parent.is_dir():
         raise _refusal(place, "its folder does not exist; make it, or name another place")
     engine = _engine(place)
-    try:
+    with ExitStack() as unless_opened, clear_refusals(place):
+        unless_opened.callback(engine.dispose)
         migrate(engine, place)
-    except DatabaseError as error:
-        engine.dispose()
-        raise _refusal(place, _reason(error)) from None
+        unless_opened.pop_all()
     return Store(engine, place)
 
 
@@ -109,23 +123,43 @@ def store_of(place: Place, study_id: str) -> Store | None:
     if not place.may_hold_something:
         return None
     engine = _engine(place)
-    try:
+    with ExitStack() as unless_opened, clear_refusals(place):
+        unless_opened.callback(engine.dispose)
         if version_of(engine, place):
             with engine.connect() as c:
                 known = c.execute(select(Study.id).where(Study.id == study_id)).first()
             if known:
                 migrate(engine, place)
+                unless_opened.pop_all()
                 return Store(engine, place)
-    except DatabaseError as error:
-        engine.dispose()
-        raise _refusal(place, _reason(error)) from None
-    engine.dispose()
     return None
+
+
+@contextmanager
+def clear_refusals(place: Place) -> Iterator[None]:
+    """Say in clear words what keeps a database from being used, such as a lock or a full disk.
+
+    Parameters
+    ----------
+    place : Place
+
+    Raises
+    ------
+    QuemError
+    """
+    try:
+        yield
+    except DatabaseError as error:
+        raise _refusal(place, _reason(error.orig)) from None
+    except sqlite3.Error as error:
+        raise _refusal(place, _reason(error)) from None
 
 
 def _engine(place: Place) -> Engine:
     try:
-        engine = create_engine(place.url)
+        # A file's name may hold a question mark, which ends the place in a URL.
+        file = place.file and URL.create("sqlite", database=str(place.file.absolute()))
+        engine = create_engine(file or place.url)
     except ModuleNotFoundError as error:
         advice = "pip install 'quem[postgres]'" if error.name == "psycopg" else "install it"
         raise _refusal(place, f"needs the package {error.name}; {advice}") from None
@@ -152,13 +186,13 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _reason(error: DatabaseError) -> str:
-    said = " ".join(str(error.orig).split())
+def _reason(error: BaseException | None) -> str:
+    said = " ".join(str(error).split())
     if "not a database" in said:
         return "is no SQLite database; name another file"
-    if isinstance(error, OperationalError):
-        return f"cannot be used: {said}; check that it is there and may be written to"
-    return f"cannot be used: {said}"
+    if "locked" in said:
+        return f"cannot be used: {said}; another program holds it, so try again when it is done"
+    return f"cannot be used: {said}; check that it is there and may be written to"
 
 
 def _refusal(place: Place, message: str) -> QuemError:

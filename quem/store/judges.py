@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, update
 
 from quem.errors import QuemError
+from quem.store.engine import SCRUB
 from quem.store.events import record
+from quem.store.inserting import insert_new
 from quem.store.models import Ballot, Forgotten, Judge, Revision, now
 from quem.store.state import State
 from quem.store.studies import digest_of, new_token, session_of
@@ -112,7 +114,9 @@ def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge])
         told = {"name": judge.name, "experience": judge.experience}
         if judge.id not in known:
             if _hash(study_id, judge.id) not in gone:
-                c.execute(insert(Judge).values(study_id=study_id, id=judge.id, added=False, **told))
+                values = {"study_id": study_id, "id": judge.id, "added": False, **told}
+                # Several workers start at once.
+                c.execute(insert_new(c, Judge).values(values))
         elif (known[judge.id].name, known[judge.id].experience) != (judge.name, judge.experience):
             c.execute(update(Judge).where(Judge.key == known[judge.id].key).values(**told))
 
@@ -157,7 +161,13 @@ def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
         Of a writing transaction.
     judge : StoredJudge
     actor : {"dashboard", "shell"}
+
+    Raises
+    ------
+    QuemError
+        The judge is forgotten.
     """
+    _refuse_forgotten(judge)
     token = new_token()
     digest = digest_of(session_of(token))
     values = {"session_hash": digest, "linked_at": now(), "revoked_at": None}
@@ -198,7 +208,13 @@ def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
     -------
     str
         The pseudonym.
+
+    Raises
+    ------
+    QuemError
+        The judge is forgotten already.
     """
+    _refuse_forgotten(judge)
     taken = {other.id for other in judges_of(c, judge.study_id)}
     number = 1
     while f"forgotten-{number}" in taken:
@@ -214,7 +230,7 @@ def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
     }
     c.execute(update(Judge).where(Judge.key == judge.key).values(**values))
     id_hash = _hash(judge.study_id, judge.id)
-    c.execute(insert(Forgotten).values(study_id=judge.study_id, id_hash=id_hash))
+    c.execute(insert_new(c, Forgotten).values(study_id=judge.study_id, id_hash=id_hash))
     ballots = select(Ballot.key).where(Ballot.judge_key == judge.key)
     saved = c.execute(
         select(Revision.key, Revision.state).where(Revision.ballot_key.in_(ballots))
@@ -223,6 +239,7 @@ def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
         bare = State.stored(data).without_words().to_json()
         c.execute(update(Revision).where(Revision.key == key).values(state=bare))
     record(c, judge.study_id, actor, "judge-forgotten", judge.key)
+    c.info[SCRUB] = True
     return pseudonym
 
 
@@ -241,6 +258,12 @@ def saw_lately(judge: StoredJudge) -> bool:
 def saw(c: Connection, judge: StoredJudge) -> None:
     """Note that a judge is here."""
     c.execute(update(Judge).where(Judge.key == judge.key).values(seen_at=now()))
+
+
+def _refuse_forgotten(judge: StoredJudge) -> None:
+    if judge.forgotten_at:
+        message = f"{judge.id} is a judge who was forgotten; nothing leads to the person any more"
+        raise QuemError([message])
 
 
 def _hash(study_id: str, judge_id: str) -> str:

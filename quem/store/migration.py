@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import inspect, text
 
 from quem.errors import Mistake, QuemError
+from quem.store.models import Base
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -19,6 +20,8 @@ __all__ = ["HEAD", "migrate", "version_of"]
 
 HEAD = "0001"
 _KNOWN = ("0001",)
+_SCRIPTS = Path(__file__).with_name("migrations")
+_FOREIGN = "holds tables of another program; name a database of its own for quem"
 # Any number, the same in every process: who holds it in PostgreSQL migrates.
 _LOCK = 7_319_044_512
 
@@ -64,9 +67,22 @@ def migrate(engine: Engine, place: Place) -> None:
         version = _version(c, place)
         if version == HEAD:
             return
-        if version and place.file:
+        if not version:
+            _make(c)
+            return
+        if place.file:
             _back_up(place.file, version)
         _upgrade(c)
+
+
+def _make(c: Connection) -> None:
+    """Make the newest tables at once, as all migrations together would.
+
+    Alembic would take a server's memory for its whole life, to do this once.
+    """
+    Base.metadata.create_all(c)
+    c.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+    c.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
 
 
 def _upgrade(c: Connection) -> None:
@@ -74,7 +90,8 @@ def _upgrade(c: Connection) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    # Alembic reads it as an .ini file, in which a percent sign begins a reference.
+    config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
     config.attributes["connection"] = c
     upgrade(config, "head")
 
@@ -82,11 +99,13 @@ def _upgrade(c: Connection) -> None:
 def _version(c: Connection, place: Place) -> str:
     tables = set(inspect(c).get_table_names())
     if "alembic_version" not in tables:
-        if "revision" in tables or "study" in tables:
-            raise _refusal(place, "holds other tables; name a database of its own for quem")
+        if tables:
+            raise _refusal(place, _FOREIGN)
         return ""
     found = c.execute(text("SELECT version_num FROM alembic_version")).scalar()
     if found is not None and found not in _KNOWN:
+        if not {"study", "ballot"} <= tables:
+            raise _refusal(place, _FOREIGN)
         message = f"was written by a newer quem (version {found} of its tables); update quem"
         raise _refusal(place, message)
     return str(found or "")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from quem.store.events import record
+from quem.store.inserting import insert_new
 from quem.store.models import Ballot, Judge, Revision, Shown, Study, now
 
 if TYPE_CHECKING:
@@ -76,9 +76,8 @@ def digest_of(session: str) -> str:
 
 def register_study(c: Connection, study_id: str) -> None:
     """Make a study known to the store, if it is not yet."""
-    dialect = postgresql if c.dialect.name == "postgresql" else sqlite
     values = {"id": study_id, "state": "trial", "made_at": now()}
-    c.execute(dialect.insert(Study).values(**values).on_conflict_do_nothing())
+    c.execute(insert_new(c, Study).values(**values))
 
 
 def status_of(c: Connection, study_id: str) -> StudyStatus:
@@ -159,6 +158,8 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     c.execute(delete(Ballot).where(Ballot.judge_key.in_(judges)))
     c.execute(delete(Shown).where(Shown.study_id == study_id))
     c.execute(update(Judge).where(Judge.study_id == study_id).values(consented_at=None))
+    # Whatever was revealed is gone.
+    c.execute(update(Study).where(Study.id == study_id).values(revealed_at=None))
     record(c, study_id, actor, "trial-discarded", rankings=begun)
     return begun
 
@@ -207,8 +208,7 @@ def record_shown(c: Connection, study_id: str, problem: str, digests: dict[str, 
         if solver not in known
     ]
     if rows:
-        dialect = postgresql if c.dialect.name == "postgresql" else sqlite
-        c.execute(dialect.insert(Shown).on_conflict_do_nothing(), rows)
+        c.execute(insert_new(c, Shown), rows)
 
 
 def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], str]:

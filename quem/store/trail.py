@@ -98,7 +98,10 @@ def happenings(c: Connection, study_id: str, most: int) -> list[Happening]:
         .limit(most)
     )
     found = [Happening(at, who, what, judge or "", detail=d) for at, who, what, d, judge in events]
-    found += [Happening(at, "judge", kind, *which) for at, kind, *which in saved]
+    found += [
+        Happening(at, "judge", kind, judge, problem, occasion, practice)
+        for at, kind, judge, problem, occasion, practice in saved
+    ]
     return sorted(found, key=attrgetter("at"), reverse=True)[:most]
 
 

@@ -126,7 +126,7 @@ def test_a_bug_ends_with_3_and_keeps_its_traceback(
 ) -> None:
     """What is no user's mistake says so, with the lines that a report needs."""
 
-    def broken(_: object) -> None:
+    def broken(_: object, **__: object) -> None:
         message = "a bolt is loose"
         raise RuntimeError(message)
 
@@ -141,7 +141,7 @@ def test_ctrl_c_ends_with_130() -> None:
     """Interrupted while it works, the command says so and nothing else."""
     waiting = (
         "import sys, time, quem.load; from quem.cli import run; "
-        "quem.load.load_study = lambda _: print('works', flush=True) or time.sleep(60); "
+        "quem.load.load_study = lambda _, **__: print('works', flush=True) or time.sleep(60); "
         "sys.argv = ['quem', 'check', 'study.yaml']; run()"
     )
     process = subprocess.Popen(

@@ -1,50 +1,134 @@
-// The dashboard: shows progress as it comes, times as people say them, and copies links.
+// The dashboard: keeps itself up to date, tells times in the reader's own zone, copies links.
+// Everything else works without scripts.
 
 const EVERY = 20_000;
-const STEPS = [[60, "second"], [60, "minute"], [24, "hour"], [Infinity, "day"]];
+const LIVE = "[data-live]";
 
-/** Say times as "3 minutes ago", with the time itself at hand. */
-function sayTimes(within) {
-  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+/** Tell times in the reader's zone: clocks as text, "3 minutes ago" with the time at hand. */
+function tellTimes(within) {
   for (const time of within.querySelectorAll("time")) {
-    let value = Math.round((new Date(time.dateTime) - Date.now()) / 1000);
-    for (const [size, unit] of STEPS) {
-      if (Math.abs(value) < size) {
-        time.title ||= time.textContent;
-        time.textContent = words.format(value, unit);
-        break;
-      }
-      value = Math.round(value / size);
+    const local = new Date(time.dateTime).toLocaleString(undefined, {
+      dateStyle: "medium", timeStyle: "medium",
+    });
+    if (time.hasAttribute("data-clock")) time.textContent = local;
+    else time.title = local;
+  }
+}
+
+/**
+ * Make one tree look like another, changing as little as possible: what stays the same is not
+ * touched, so that focus, selection, scrolling and what is opened stay too.
+ */
+function become(old, fresh) {
+  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName || old.id !== fresh.id) {
+    old.replaceWith(fresh);
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
+    return;
+  }
+  for (const { name, value } of [...fresh.attributes]) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  }
+  const [before, after] = [[...old.childNodes], [...fresh.childNodes]];
+  after.forEach((child, i) => (i < before.length ? become(before[i], child) : old.append(child)));
+  before.slice(after.length).forEach((child) => child.remove());
+}
+
+/** Show what the server says now. */
+async function refresh() {
+  const trouble = document.getElementById("trouble");
+  let problem = "";
+  try {
+    const answer = await fetch(location.pathname, { cache: "no-store" });
+    if (answer.ok) show(await answer.text());
+    else if (answer.status === 401) {
+      problem = "This dashboard's link has ended. Open the one that quem serve printed last.";
+    } else problem = "The server has a problem just now; what you see may be old.";
+  } catch {
+    problem = "The server does not answer; what you see may be old. Trying again.";
+  }
+  // Said once, not every time anew.
+  if (trouble.textContent !== problem) trouble.textContent = problem;
+  trouble.hidden = !problem;
+}
+
+function show(text) {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  tellTimes(page);
+  const focused = document.activeElement?.id;
+  for (const part of document.querySelectorAll(LIVE)) {
+    const fresh = page.getElementById(part.id);
+    if (fresh) become(part, document.adoptNode(fresh));
+  }
+  // A judge or group came or went with all its rows.
+  const known = [...document.querySelectorAll(LIVE)].map((part) => part.id).join();
+  const wanted = [...page.querySelectorAll(LIVE)].map((part) => part.id);
+  if (wanted.some((id) => !known.split(",").includes(id))) location.reload();
+  if (focused && document.activeElement === document.body) {
+    document.getElementById(focused)?.focus({ preventScroll: true });
+  }
+}
+
+async function copy(text, what) {
+  const status = document.getElementById("copied");
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Without TLS browsers have no clipboard for pages, but they still copy what is selected.
+    const field = document.createElement("textarea");
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    if (!done) {
+      status.textContent = "This browser does not let pages copy: select the link, and copy it.";
+      return;
     }
   }
+  status.textContent = what;
 }
 
-/** Fetch the tables anew; forms and what is open stay as they are. */
-async function refresh(live) {
-  if (document.hidden || live.contains(document.activeElement)) return;
-  try {
-    const response = await fetch(live.dataset.url);
-    if (!response.ok) return;
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    const fresh = page.getElementById("live");
-    if (fresh) live.replaceChildren(...fresh.children);
-    sayTimes(live);
-  } catch {
-    // The next time will do.
+/** Offer to copy and to download the links that this page shows. */
+function offerLinks() {
+  const fields = [...document.querySelectorAll(".copying input")];
+  const rows = fields.map((field) => [field.dataset.id, field.dataset.name, field.value]);
+  for (const field of fields) {
+    field.addEventListener("focus", () => field.select());
+    const button = field.nextElementSibling;
+    button.hidden = false;
+    button.addEventListener("click", () => copy(field.value, `Link of ${field.dataset.id} copied.`));
   }
+  const all = document.getElementById("copy-all");
+  if (!all) return;
+  all.hidden = false;
+  all.addEventListener("click", () => {
+    copy(rows.map((row) => row.join("\t")).join("\n"), `${rows.length} links copied.`);
+  });
+  const download = document.getElementById("download");
+  download.hidden = false;
+  download.addEventListener("click", () => {
+    const quoted = [["judge", "name", "link"], ...rows].map((row) =>
+      row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(","));
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([`${quoted.join("\r\n")}\r\n`], { type: "text/csv" }));
+    link.download = download.dataset.file;
+    link.click();
+    URL.revokeObjectURL(link.href);
+    document.getElementById("copied").textContent = "Downloaded. The file holds secrets: keep it safe.";
+  });
 }
 
-const live = document.getElementById("live");
-if (live) setInterval(() => refresh(live), EVERY);
-sayTimes(document);
-
-const copy = document.getElementById("copy");
-if (copy && navigator.clipboard) {
-  copy.hidden = false;
-  copy.addEventListener("click", async () => {
-    const rows = [...document.querySelectorAll("tbody tr")];
-    const lines = rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim()).join("\t"));
-    await navigator.clipboard.writeText(lines.join("\n"));
-    document.getElementById("copied").textContent = "Copied.";
-  });
+tellTimes(document);
+offerLinks();
+if (document.getElementById("updated")) {
+  // "The study is closed." is said once, not again when the page is loaded anew.
+  history.replaceState(null, "", location.pathname);
+  setInterval(() => { if (!document.hidden) refresh(); }, EVERY);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
 }

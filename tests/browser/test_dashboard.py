@@ -1,0 +1,296 @@
+"""The dashboard in Chromium: wide and narrow, light and dark, by keyboard, without scripts."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from waitress.server import create_server
+
+from quem.errors import Doubt
+from quem.store.judges import add_judge
+from quem.store.state import State
+from quem.store.studies import new_desk_token
+from tests.webjudge.sites import (
+    SUBJECTS,
+    SYSTEM,
+    fake_analysis,
+    make_site,
+    rank,
+    rank_all,
+    set_life,
+)
+from webjudge import create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+    from webjudge import Site
+
+WIDE = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+JUDGES = ("J1", "J2", "J3")
+LONG = "Professor Bartholomew Featherstonehaugh-Wolpertinger"
+TOLD = State(
+    ranked=(SUBJECTS[:2], SUBJECTS[2:]),
+    cannot={SYSTEM: "Outside my expertise"},
+    recognised=SUBJECTS[:1],
+    comments={SUBJECTS[1]: "A daring plan.\nBut who pays?"},
+    comment="All alike",
+)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study with everything that the overview can show."""
+    site = make_site(tmp_path, problems=4, judges=JUDGES, judging="{repeat: 1, practice: P0}")
+    doubts = tuple(Doubt("identity", f"solution {n} says who made it") for n in range(7))
+    object.__setattr__(site, "doubts", doubts)
+    rank(site, "J1", "P0")
+    rank(site, "J1", "P1", TOLD)
+    rank(site, "J2", "P2", kind="save")
+    (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
+    yield site
+    site.store.close()
+
+
+class Watched:
+    """A page at the dashboard of a running server, and what it complained of."""
+
+    def __init__(self, page: Page, base: str) -> None:
+        self.page = page
+        self.base = base
+        self.complaints: list[str] = []
+        page.on("console", lambda message: self._note(message.text))
+        page.on("pageerror", lambda error: self._note(str(error)))
+
+    def _note(self, text: str) -> None:
+        # Chromium notes each answer that refuses something.
+        if "responded with a status of 4" not in text:
+            self.complaints.append(text)
+
+    def open(self, path: str) -> None:
+        """Go to a page."""
+        self.page.goto(self.base + path, wait_until="load")
+
+    def check(self) -> None:
+        """Refuse what axe objects to, what is wider than the page, and complaints."""
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert self.page.evaluate(overflow) == 0, self.page.url
+        violations = Axe().run(self.page).response["violations"]
+        found = [(v["id"], [n["target"] for n in v["nodes"]]) for v in violations]
+        assert found == [], self.page.url
+        assert self.complaints == []
+
+    def refresh(self) -> None:
+        """Let the page look for news now, as it does when its tab is shown again."""
+        with self.page.expect_response(lambda answer: answer.url.endswith("/desk")):
+            self.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        self.page.wait_for_timeout(50)
+
+
+@contextmanager
+def at_desk(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:  # noqa: ANN401
+    """Serve a site, and open its dashboard."""
+    # The types of waitress leave out its port.
+    server: Any = create_server(create_app(site), host="127.0.0.1", port=0, threads=4)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    context = browser.new_context(**{"viewport": WIDE, **options})
+    try:
+        watched = Watched(context.new_page(), f"http://127.0.0.1:{server.effective_port}")
+        with site.store.write() as c:
+            token = new_desk_token(c, site.id)
+        watched.open(f"/d/{token}")
+        assert watched.page.url == f"{watched.base}/desk"
+        yield watched
+    finally:
+        context.close()
+        server.close()
+        thread.join(5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"viewport": WIDE, "color_scheme": "light"},
+        {"viewport": PHONE, "color_scheme": "dark"},
+    ],
+    ids=["wide-light", "phone-dark"],
+)
+def test_all_pages_are_accessible(
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    """Axe objects to nothing, no page is wider than its window, and none complains."""
+    fake_analysis(monkeypatch)
+    with at_desk(browser, site, **options) as desk:
+        desk.check()
+        for path in ("/desk/discard", "/desk/events", "/desk/words", "/desk/judges/new"):
+            desk.open(path)
+            desk.check()
+        desk.page.fill("#new-name", LONG)
+        desk.page.fill("#new-experience", "many")
+        desk.page.click("button.main")
+        desk.check()
+        desk.page.fill("#new-id", "J9")
+        desk.page.fill("#new-experience", "12")
+        desk.page.click("button.main")
+        desk.check()
+        desk.open("/desk")
+        desk.page.click("#make-links")
+        desk.check()
+        set_life(site, "open")
+        for path in ("/desk", "/desk/reveal", "/desk/judges/1/link", "/desk/judges/1/forget"):
+            desk.open(path)
+            desk.check()
+        set_life(site, "closed")
+        for path in ("/desk", "/desk/open", "/desk/words", "/desk/report/"):
+            desk.open(path)
+            desk.check()
+
+
+def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site) -> None:
+    """Progress is brought up to date; focus, selection, scrolling and what is open stay."""
+    set_life(site, "open")
+    with at_desk(browser, site) as desk:
+        page = desk.page
+        page.click("#more-doubts summary")
+        page.focus("#forget-1")
+        page.evaluate("window.scrollTo(0, 120); window.kept = document.activeElement")
+        row = page.locator("table.judges tbody tr").nth(1)
+        assert "0 of 5" in row.inner_text()
+        rank_all(site, "J2")
+        desk.refresh()
+        assert "4 of 5" in row.inner_text()
+        assert "✓ submitted" in page.locator("#groups tbody tr").nth(2).inner_text()
+        assert page.evaluate("document.activeElement === window.kept && kept.id") == "forget-1"
+        assert page.evaluate("window.scrollY") == 120
+        assert page.evaluate("document.getElementById('more-doubts').open")
+        set_life(site, "closed")
+        desk.refresh()
+        assert "The study is closed" in page.locator("#front").inner_text()
+        assert page.locator(".pill").inner_text() == "Closed"
+        assert desk.complaints == []
+
+
+def test_news_come_every_twenty_seconds(browser: Browser, site: Site) -> None:
+    """Nobody has to do anything for it."""
+    with at_desk(browser, site) as desk:
+        desk.page.clock.install()
+        desk.page.reload()
+        rank_all(site, "J3")
+        with desk.page.expect_response(lambda answer: answer.url.endswith("/desk")):
+            desk.page.clock.fast_forward(21_000)
+        desk.page.wait_for_function("document.body.innerText.includes('4 of 5')")
+
+
+def test_a_new_judge_appears(browser: Browser, site: Site) -> None:
+    """A judge who was added elsewhere comes into both tables."""
+    with at_desk(browser, site) as desk:
+        with site.store.write() as c:
+            add_judge(c, site.id, "J9", "", None, "shell")
+        desk.refresh()
+        assert "J9" in desk.page.locator("table.judges tbody tr").nth(3).inner_text()
+        assert desk.page.locator("#groups thead th").all_inner_texts()[-2:] == ["J3", "J9"]
+        desk.check()
+
+
+def test_an_ended_link_is_told(browser: Browser, site: Site) -> None:
+    """A server that was started again has another link; the old page says so."""
+    with at_desk(browser, site) as desk:
+        with site.store.write() as c:
+            new_desk_token(c, site.id)
+        desk.refresh()
+        assert "link has ended" in desk.page.inner_text("#trouble")
+        assert desk.page.locator("table.judges tbody tr").count() == 3
+
+
+def test_a_server_that_does_not_answer(browser: Browser, site: Site) -> None:
+    """The page says that it may be old, keeps what it shows, and recovers."""
+    with at_desk(browser, site) as desk:
+        page = desk.page
+        page.context.set_offline(offline=True)
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_selector("#trouble:not([hidden])")
+        assert "does not answer" in page.inner_text("#trouble")
+        assert page.locator("table.judges tbody tr").count() == 3
+        page.context.set_offline(offline=False)
+        desk.refresh()
+        assert not page.locator("#trouble").is_visible()
+
+
+def test_links_are_copied_and_downloaded(browser: Browser, site: Site) -> None:
+    """One click copies a link or all of them; the download is a table for mailing."""
+    with at_desk(browser, site, permissions=["clipboard-read", "clipboard-write"]) as desk:
+        page = desk.page
+        page.click("#make-links")
+        links = [field.input_value() for field in page.locator(".copying input").all()]
+        assert len(links) == 3
+        page.click("#copy-all")
+        page.wait_for_selector("text=3 links copied.")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert [line.split("\t")[2] for line in copied.splitlines()] == links
+        page.locator("[data-copy]").nth(1).click()
+        page.wait_for_selector("text=Link of J2 copied.")
+        assert page.evaluate("navigator.clipboard.readText()") == links[1]
+        with page.expect_download() as download:
+            page.click("#download")
+        rows = download.value.path().read_text().splitlines()
+        assert rows[:2] == ['"judge","name","link"', f'"J1","Judge J1","{links[0]}"']
+        assert "/j/" not in page.url
+        assert desk.complaints == []
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_a_study_is_led_by_keyboard(
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch, *, scripts: bool
+) -> None:
+    """From the trial to the report with Tab and Enter alone, with and without scripts."""
+    fake_analysis(monkeypatch)
+    with at_desk(browser, site, java_script_enabled=scripts) as desk:
+        page = desk.page
+        assert "The study is on trial" in page.locator("#front").inner_text()
+        press(page, "Open and keep them")
+        assert page.inner_text("[role=status]") == "The study is open."
+        press(page, "Close the study…")
+        press(page, "Close the study")
+        assert "The study is closed" in page.locator("#front").inner_text()
+        press(page, "What judges wrote")
+        assert "A daring plan." in page.inner_text("main")
+        press(page, "Report")
+        assert "The summary" in page.inner_text("main")
+        press(page, "Open the full report")
+        assert page.inner_text("body") == "run 1"
+
+
+def press(page: Page, name: str) -> None:
+    """Go to a link or button with the Tab key, and press Enter."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        focused = page.locator(":focus")
+        if focused.count() and " ".join(focused.inner_text().split()) == name:
+            with page.expect_navigation():
+                page.keyboard.press("Enter")
+            return
+    pytest.fail(f"no {name!r} among what the Tab key reaches")
+
+
+def test_the_real_report_keeps_to_its_policy(browser: Browser, site: Site) -> None:
+    """Styles and figures of the report are shown under the policy it is sent with."""
+    rank_all(site, "J3")
+    set_life(site, "closed")
+    with at_desk(browser, site) as desk:
+        desk.open("/desk/report/")
+        desk.page.wait_for_selector("text=Open the full report", timeout=30_000)
+        desk.page.click("text=Open the full report")
+        desk.page.wait_for_url("**/report.html")
+        style = "getComputedStyle(document.querySelector('.first')).display"
+        assert desk.page.evaluate(style) == "grid"
+        assert desk.page.locator("figure svg").first.is_visible()
+        assert desk.complaints == []

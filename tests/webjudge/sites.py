@@ -1,0 +1,173 @@
+"""Small studies that are judged, with solvers whose names no page for judges may tell."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quem.store.ballots import Change, ballots_of, deal, lay_out, save
+from quem.store.judges import issue_link, judge_named
+from quem.store.state import State
+from quem.store.studies import new_desk_token, record_shown, set_state
+from webjudge import open_site
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+    from flask import Flask
+    from flask.testing import FlaskClient
+
+    from webjudge import Site
+
+__all__ = [
+    "SECRETS",
+    "SUBJECTS",
+    "SYSTEM",
+    "enter_as",
+    "enter_desk",
+    "fake_analysis",
+    "make_site",
+    "rank",
+    "rank_all",
+    "set_life",
+    "write_site",
+]
+
+SUBJECTS = ("ZORNSUBJ1", "ZORNSUBJ2", "ZORNSUBJ3", "ZORNSUBJ4")
+SYSTEM = "ZORNKBS7"
+SECRETS = (*SUBJECTS, SYSTEM, "Xanthippe", "Deep Blunder", "7.7.7-rc9", "37.625")
+
+
+def write_site(
+    folder: Path,
+    *,
+    problems: int = 2,
+    judges: Sequence[str] = ("J1", "J2"),
+    judging: str = "{repeat: 1}",
+    more: str = "",
+) -> Path:
+    """Write a study and its solutions; gives the path of the study file.
+
+    Parameters
+    ----------
+    folder : Path
+    problems : int
+    judges : sequence of str
+        Their ids; the name of J1 is "Judge J1".
+    judging : str
+        The key of the study file, as YAML.
+    more : str
+        More lines of the study file.
+    """
+    lines = ["id: site", "title: A made-up study", "experience_unit: years", "problems:"]
+    lines += [f"  - {{id: P{p}, title: Problem {p}}}" for p in range(1, problems + 1)]
+    if judges:
+        lines += ["judges:", *(f"  - {{id: {j}, name: Judge {j}}}" for j in judges)]
+    lines += ["subjects:"]
+    years = ("2", "37.625", "5", "11")
+    for subject, experience in zip(SUBJECTS, years, strict=True):
+        lines += [f"  - {{id: {subject}, name: Xanthippe, experience: {experience}}}"]
+    lines += [f"systems: [{{id: {SYSTEM}, name: Deep Blunder, version: 7.7.7-rc9}}]"]
+    lines += [f"judging: {judging}", "analysis: {bootstrap: 0, permutations: 99}", more]
+    for p in range(1, problems + 1):
+        group = folder / "solutions" / f"P{p}"
+        group.mkdir(parents=True)
+        for number, solver in enumerate((*SUBJECTS, SYSTEM)):
+            (group / f"{solver}.md").write_text(f"Wait {number} days, then act.\n")
+    if "practice: P0" in judging:
+        (folder / "solutions" / "P0").mkdir()
+        for name in ("good", "bad"):
+            (folder / "solutions" / "P0" / f"{name}.md").write_text(f"An example: {name}.\n")
+    path = folder / "study.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def make_site(folder: Path, **options: Any) -> Site:  # noqa: ANN401  those of write_site
+    """Write a study, and open it for judging; close its store when you are done."""
+    return open_site(write_site(folder, **options))
+
+
+def enter_desk(app: Flask, site: Site) -> FlaskClient:
+    """Give a browser that holds the dashboard's cookie."""
+    with site.store.write() as c:
+        token = new_desk_token(c, site.id)
+    client = app.test_client()
+    assert client.get(f"/d/{token}").status_code == 303
+    return client
+
+
+def enter_as(app: Flask, site: Site, judge_id: str) -> FlaskClient:
+    """Give a browser that holds a judge's cookie."""
+    with site.store.write() as c:
+        token = issue_link(c, judge_named(c, site.id, judge_id), "shell")
+    client = app.test_client()
+    assert client.get(f"/j/{token}").status_code == 303
+    return client
+
+
+def rank(
+    site: Site,
+    judge_id: str,
+    problem: str,
+    state: State | None = None,
+    *,
+    occasion: int = 1,
+    kind: str = "submit",
+) -> None:
+    """Save a ranking as a judge's page would; without a state one that differs by judge."""
+    with site.store.write() as c:
+        judge = judge_named(c, site.id, judge_id)
+        deal(c, judge.key, site.plan)
+        ballot = next(
+            b
+            for b in ballots_of(c, judge.key)
+            if b.problem == problem and (b.occasion == occasion or b.practice)
+        )
+        solvers = tuple(site.group(problem))
+        lay_out(c, ballot, solvers)
+        if not ballot.practice:
+            digests = {s: solution.digest for s, solution in site.group(problem).items()}
+            record_shown(c, site.id, problem, digests)
+        state = state or _order(solvers, f"{judge_id} {problem} {occasion}")
+        change = Change(ballot.head, f"tab-{judge_id}-{problem}", ballot.head + 1, state, kind)
+        save(c, judge.key, ballot.public_id, change)
+
+
+def rank_all(site: Site, *judge_ids: str) -> None:
+    """Submit a ranking of every problem for each of some judges."""
+    for judge_id in judge_ids:
+        for group in site.plan.groups:
+            rank(site, judge_id, group.problem)
+
+
+def set_life(site: Site, state: Any) -> None:  # noqa: ANN401  a literal
+    """Open or close the study."""
+    with site.store.write() as c:
+        set_state(c, site.id, state, "shell")
+
+
+def fake_analysis(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Let the live report be made without an analysis; gives its runs, as they come."""
+    runs: list[dict[str, Any]] = []
+
+    def fake(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+        runs.append({"command": command, **options})
+        folder = Path(command[-1])
+        folder.mkdir()
+        (folder / "report.html").write_text(f"run {len(runs)}")
+        (folder / "ranks.csv").write_text("judge,rank\n")
+        return subprocess.CompletedProcess(command, 0, "The summary", "warning: few: so few\n")
+
+    monkeypatch.setattr(subprocess, "run", fake)
+    return runs
+
+
+def _order(solvers: tuple[str, ...], seed: str) -> State:
+    """An order that is nearly, not quite, the same for all judges."""
+    order = list(solvers)
+    place = sum(map(ord, seed)) % (len(order) - 1)
+    order[place : place + 2] = reversed(order[place : place + 2])
+    return State(ranked=tuple((solver,) for solver in order))

@@ -1,0 +1,293 @@
+"""The experimenter's dashboard: what it shows, hides, does and refuses."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quem.errors import Doubt
+from quem.store.ballots import ballots_of
+from quem.store.judges import judges_of
+from quem.store.rankings import submitted_rankings
+from quem.store.state import State
+from quem.store.studies import reveal, status_of
+from quem.store.trail import happenings
+from tests.webjudge.sites import (
+    SECRETS,
+    SUBJECTS,
+    SYSTEM,
+    enter_as,
+    enter_desk,
+    fake_analysis,
+    make_site,
+    rank,
+    rank_all,
+    set_life,
+)
+from webjudge import create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from flask import Flask
+    from flask.testing import FlaskClient
+
+    from webjudge import Site
+
+PAGES = ("/desk", "/desk/events", "/desk/close", "/desk/judges/new", "/desk/judges/1/forget")
+RESULTS = ("/desk/words", "/desk/report/", "/desk/report/report.html", "/desk/report/ranks.csv")
+POSTS = (
+    *("/desk/open", "/desk/close", "/desk/discard", "/desk/reveal", "/desk/report/again"),
+    *("/desk/judges/new", "/desk/judges/links", "/desk/judges/1/link"),
+    *("/desk/judges/1/revoke", "/desk/judges/1/forget"),
+)
+TOLD = State(
+    ranked=(SUBJECTS[:2], SUBJECTS[2:]),
+    cannot={SYSTEM: "Too long a story"},
+    recognised=SUBJECTS[:1],
+    comments={SUBJECTS[1]: "<b>Splendid</b> idea"},
+    comment="All alike",
+)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study with practice and a repeated group."""
+    site = make_site(tmp_path, judging="{repeat: 1, practice: P0}")
+    yield site
+    site.store.close()
+
+
+@pytest.fixture
+def app(site: Site) -> Flask:
+    """The app of that study."""
+    return create_app(site)
+
+
+@pytest.fixture
+def desk(app: Flask, site: Site) -> FlaskClient:
+    """A browser at the dashboard."""
+    return enter_desk(app, site)
+
+
+def state_of(site: Site) -> str:
+    """Where the study is in its life."""
+    with site.store.read() as c:
+        return status_of(c, site.id).state
+
+
+def trail(site: Site) -> list[str]:
+    """What was done at the dashboard, oldest first."""
+    with site.store.read() as c:
+        events = happenings(c, site.id, 1000)
+    return [event.what for event in reversed(events) if event.actor == "dashboard"]
+
+
+def key_of(site: Site, judge_id: str) -> int:
+    """The key of a judge in the store."""
+    with site.store.read() as c:
+        return next(judge.key for judge in judges_of(c, site.id) if judge.id == judge_id)
+
+
+def ids_of(site: Site) -> list[str]:
+    """The ids of all judges."""
+    with site.store.read() as c:
+        return [judge.id for judge in judges_of(c, site.id)]
+
+
+@pytest.mark.parametrize("path", [*PAGES, *RESULTS])
+def test_pages_need_the_dashboards_cookie(app: Flask, site: Site, path: str) -> None:
+    """Neither a stranger nor a judge sees any page of the dashboard."""
+    set_life(site, "closed")
+    for client in (app.test_client(), enter_as(app, site, "J1")):
+        answer = client.get(path)
+        assert answer.status_code == 401
+        assert "ZORN" not in answer.text
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_actions_need_the_dashboards_cookie_and_page(app: Flask, site: Site, path: str) -> None:
+    """Nothing is done for a stranger, for a judge, or for a page of another site."""
+    strangers = (app.test_client(), enter_as(app, site, "J1"))
+    desk = enter_desk(app, site)
+    before = len(ids_of(site)), state_of(site), trail(site)
+    form = {"sure": "yes", "id": "J7", "trial": "keep"}
+    for client in strangers:
+        assert client.post(path, data=form).status_code == 401
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    assert desk.post(path, data=form, headers=headers).status_code == 403
+    assert (len(ids_of(site)), state_of(site), trail(site)) == before
+
+
+def test_the_life_of_a_study(desk: FlaskClient, site: Site) -> None:
+    """A study is opened, closed and opened again; each page says where it is, and all is logged."""
+    assert "The study is on trial" in desk.get("/desk").text
+    answer = desk.post("/desk/open")
+    assert (answer.status_code, answer.location) == (303, "/desk?said=opened")
+    page = desk.get(answer.location).text
+    assert "The study is open." in page
+    assert "Close the study…" in page
+    assert "Close the study?" in desk.get("/desk/close").text
+    assert desk.post("/desk/close").status_code == 303
+    assert "The study is closed" in desk.get("/desk").text
+    assert "Open the study again?" in desk.get("/desk/open").text
+    assert desk.post("/desk/open").location == "/desk?said=reopened"
+    assert state_of(site) == "open"
+    assert trail(site) == ["open", "closed", "open"]
+    events = desk.get("/desk/events").text
+    assert re.search(r"was opened again<.*was closed<.*was opened<", events, re.DOTALL)
+
+
+@pytest.mark.parametrize(("choice", "left"), [("discard", 0), ("keep", 1)])
+def test_opening_asks_what_becomes_of_the_trial(
+    desk: FlaskClient, site: Site, choice: str, left: int
+) -> None:
+    """With trial rankings a study opens only once it is said whether they are kept."""
+    rank(site, "J1", "P1")
+    assert "Open and discard 1 trial ranking" in desk.get("/desk").text
+    refused = desk.post("/desk/open")
+    assert refused.status_code == 422
+    assert "trial rankings" in refused.text
+    assert state_of(site) == "trial"
+    assert desk.post("/desk/open", data={"trial": choice}).status_code == 303
+    with site.store.read() as c:
+        assert len(submitted_rankings(c, site.id)) == left
+    assert state_of(site) == "open"
+
+
+def test_trial_rankings_are_discarded_only_on_trial(desk: FlaskClient, site: Site) -> None:
+    """A page that was loaded before the study opened cannot delete rankings."""
+    rank(site, "J1", "P1")
+    assert "1 trial ranking" in desk.get("/desk/discard").text
+    assert desk.post("/desk/discard").status_code == 303
+    with site.store.read() as c:
+        assert ballots_of(c, key_of(site, "J1")) == []
+    desk.post("/desk/open")
+    rank(site, "J1", "P1")
+    assert desk.post("/desk/discard").status_code == 422
+    with site.store.read() as c:
+        assert len(submitted_rankings(c, site.id)) == 1
+
+
+def test_closing_and_revealing_fit_the_state(desk: FlaskClient, site: Site) -> None:
+    """A study on trial is neither closed nor revealed."""
+    assert desk.post("/desk/close").status_code == 422
+    assert desk.post("/desk/reveal", data={"sure": "yes"}).status_code == 422
+    assert (state_of(site), trail(site)) == ("trial", [])
+
+
+def test_revealing_needs_a_tick_and_is_logged_once(desk: FlaskClient, site: Site) -> None:
+    """Rankings are revealed only by one who says that he knows what it means."""
+    set_life(site, "open")
+    assert "logged" in desk.get("/desk/reveal").text
+    refused = desk.post("/desk/reveal")
+    assert refused.status_code == 422
+    assert "Tick the box" in refused.text
+    assert desk.get("/desk/words").status_code == 403
+    for _ in range(2):
+        assert desk.post("/desk/reveal", data={"sure": "yes"}).status_code == 303
+    assert trail(site) == ["revealed"]
+    assert desk.get("/desk/words").status_code == 200
+    assert "Open, revealed" in desk.get("/desk").text
+
+
+def test_rankings_are_hidden_until_closed_or_revealed(
+    desk: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No page tells a solver's place, a comment, a reason or a recognised author before that."""
+    run = fake_analysis(monkeypatch)
+    rank(site, "J1", "P0", State(ranked=(("good",), ("bad",)), comment="Just practice"))
+    rank(site, "J1", "P1", TOLD)
+    rank(site, "J2", "P2")
+    for state in ("trial", "open"):
+        if state == "open":
+            set_life(site, "open")
+        for path in (*PAGES, "/desk/open", "/desk/discard", "/desk/reveal"):
+            page = desk.get(path).text
+            hidden = (*SECRETS, "Splendid", "Too long", "All alike", "Just practice", "recognised")
+            assert not [word for word in hidden if word in page], path
+        for path in RESULTS:
+            answer = desk.get(path)
+            assert answer.status_code == 403
+            assert "hidden" in answer.text
+        assert desk.post("/desk/report/again").status_code == 403
+    assert run == []
+
+
+def test_progress_of_judges_and_groups(desk: FlaskClient, site: Site) -> None:
+    """The overview tells what is new, begun and submitted, practice and repetition apart."""
+    rank(site, "J1", "P0")
+    rank_all(site, "J1")
+    rank(site, "J2", "P1", kind="save")
+    page = desk.get("/desk").text
+    rows = re.findall(r'<tr role="row".*?</tr>', page, re.DOTALL)[1:]
+    plain = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in rows]
+    assert "2 of 3" in plain[0]
+    assert "0 of 3" in plain[1]
+    assert "✓ submitted" in plain[0]
+    assert "○ new" in plain[1]
+    grid = page.partition('id="groups"')[2]
+    cells = {row[0]: row for row in (_cells(found) for found in grid.split("<tr")[2:])}
+    assert cells["P0 practice"] == ["P0 practice", "✓ submitted", "○ new"]
+    first, second = cells["P1 Problem 1"], cells["P2 Problem 2"]
+    assert "✓ submitted" in first[1]
+    assert "◐ begun" in first[2]
+    again = [cell for row in (first, second) for cell in row if "again: ○ new" in cell]
+    assert len(again) == 2
+    assert "2</b> of 6" in page
+
+
+def _cells(row: str) -> list[str]:
+    parts = re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]+>", " ", part).split()) for part in parts]
+
+
+def test_warnings(tmp_path: Path) -> None:
+    """Changed solutions, doubts of the site and judges without links are told; others are not."""
+    site = make_site(tmp_path)
+    app = create_app(site)
+    desk = enter_desk(app, site)
+    page = desk.get("/desk").text
+    assert "2 judges have no link yet" in page
+    assert "changed since" not in page
+    assert "to look at" not in page
+    desk.post("/desk/judges/links")
+    rank(site, "J1", "P1")
+    (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
+    object.__setattr__(site, "doubts", (Doubt("identity", "line 3 names <ACME>"),))
+    page = desk.get("/desk").text
+    assert "no link yet" not in page
+    assert "1 solution changed since judges saw it" in page
+    assert f"{SYSTEM} on P1" in page
+    assert "line 3 names &lt;ACME&gt;" in page
+    site.store.close()
+
+
+def test_a_study_without_judges(tmp_path: Path) -> None:
+    """Such a study can be looked at, and judges added."""
+    site = make_site(tmp_path, judges=())
+    desk = enter_desk(create_app(site), site)
+    assert "There are no judges yet" in desk.get("/desk").text
+    assert "No new links" in desk.post("/desk/judges/links").text
+    desk.post("/desk/judges/new", data={"id": "J1"})
+    assert "0 of 3" in desk.get("/desk").text
+    site.store.close()
+
+
+def test_events_are_newest_first_and_limited(desk: FlaskClient, site: Site) -> None:
+    """At most 200 events are shown, with a note that there are more."""
+    rank(site, "J1", "P0")
+    rank(site, "J1", "P1")
+    assert "These are the last" not in desk.get("/desk/events").text
+    page = desk.get("/desk/events").text
+    assert page.index("J1 submitted P1") < page.index("J1 submitted P0 (practice)")
+    with site.store.write() as c:
+        for _ in range(200):
+            reveal(c, site.id, "shell")
+    page = desk.get("/desk/events").text
+    assert page.count("The rankings were revealed") == 200
+    assert "These are the last 200" in page
+    assert "submitted" not in page

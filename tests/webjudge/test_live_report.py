@@ -1,0 +1,276 @@
+"""Results at the dashboard: hidden first, then the live report and what judges wrote."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from quem.store.place import DATABASE_VARIABLE
+from quem.store.state import State
+from quem.store.studies import reveal
+from quem.store.trail import happenings
+from tests.webjudge.sites import (
+    SUBJECTS,
+    SYSTEM,
+    enter_desk,
+    fake_analysis,
+    make_site,
+    rank,
+    rank_all,
+    set_life,
+)
+from webjudge import create_app
+from webjudge.report import LiveReport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from flask import Flask
+    from flask.testing import FlaskClient
+
+    from webjudge import Site
+
+RESULTS = ("/desk/words", "/desk/report/", "/desk/report/report.html", "/desk/report/ranks.csv")
+TOLD = State(
+    ranked=(SUBJECTS[:2], SUBJECTS[2:]),
+    cannot={SYSTEM: "Too long a story"},
+    recognised=SUBJECTS[:1],
+    comments={SUBJECTS[1]: "<b>Splendid</b> idea"},
+    comment="All alike",
+)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study with practice and a repeated group."""
+    site = make_site(tmp_path, judging="{repeat: 1, practice: P0}")
+    yield site
+    site.store.close()
+
+
+@pytest.fixture
+def app(site: Site) -> Flask:
+    """The app of that study."""
+    return create_app(site)
+
+
+@pytest.fixture
+def desk(app: Flask, site: Site) -> FlaskClient:
+    """A browser at the dashboard."""
+    return enter_desk(app, site)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Runs of the analysis that nobody has to wait for."""
+    return fake_analysis(monkeypatch)
+
+
+def trail(site: Site) -> list[str]:
+    """What was done at the dashboard, oldest first."""
+    with site.store.read() as c:
+        events = happenings(c, site.id, 1000)
+    return [event.what for event in reversed(events) if event.actor == "dashboard"]
+
+
+def test_a_study_that_opens_again_is_hidden_again(
+    desk: FlaskClient, site: Site, run: list[dict[str, Any]]
+) -> None:
+    """A report that was made while the study was closed is not shown once it is open."""
+    set_life(site, "closed")
+    assert "The summary" in desk.get("/desk/report/").text
+    assert desk.get("/desk/report/ranks.csv").status_code == 200
+    set_life(site, "open")
+    assert [desk.get(path).status_code for path in RESULTS] == [403] * 4
+    assert len(run) == 1
+
+
+def test_what_judges_wrote(desk: FlaskClient, site: Site) -> None:
+    """After closing, comments, reasons and recognised authors stand there, escaped."""
+    rank(site, "J1", "P1", TOLD)
+    rank(site, "J2", "P2")
+    set_life(site, "closed")
+    page = desk.get("/desk/words").text
+    for words in ("Judge J1", "All alike", "&lt;b&gt;Splendid&lt;/b&gt; idea", "Too long a story"):
+        assert words in page
+    assert page.count("recognised the author") == 1
+    assert "Judge J2" not in page
+    assert "Problem 2" not in page
+
+
+def test_nobody_wrote_anything(desk: FlaskClient, site: Site) -> None:
+    """A page without comments says so."""
+    set_life(site, "closed")
+    assert "Nobody wrote anything." in desk.get("/desk/words").text
+
+
+def test_the_report_is_made_once(site: Site, app: Flask, run: list[dict[str, Any]]) -> None:
+    """Many requests at the same time run the analysis once; new rankings run it again."""
+    rank_all(site, "J1")
+    set_life(site, "closed")
+    desks = [enter_desk(app, site)]
+    cookie = desks[0].get_cookie(f"quem-desk-{site.key}")
+    assert cookie
+    for _ in range(5):
+        desks.append(app.test_client())
+        desks[-1].set_cookie(cookie.key, cookie.value)
+    pages: list[str] = []
+    threads = [
+        threading.Thread(target=lambda d=d: pages.append(d.get("/desk/report/").text))
+        for d in desks
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(pages) == 6
+    assert all("The summary" in page for page in pages)
+    assert len(run) == 1
+    assert "so few" in pages[0]
+    assert desks[0].get("/desk/report/report.html").text == "run 1"
+    set_life(site, "open")
+    rank(site, "J2", "P1")
+    set_life(site, "closed")
+    desks[0].get("/desk/report/")
+    assert desks[0].get("/desk/report/report.html").text == "run 2"
+    desks[0].post("/desk/report/again")
+    desks[0].get("/desk/report/")
+    assert len(run) == 3
+
+
+def test_the_analysis_runs_by_itself(
+    desk: FlaskClient, site: Site, run: list[dict[str, Any]]
+) -> None:
+    """The database is named in the environment only, nothing can be typed, and there is a limit."""
+    set_life(site, "closed")
+    desk.get("/desk/report/")
+    [one] = run
+    url = site.store.place.url
+    assert not [word for word in one["command"] if "sqlite" in word]
+    assert one["env"][DATABASE_VARIABLE] == url
+    assert one["stdin"] == subprocess.DEVNULL
+    assert one["timeout"] > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["../study.yaml", "..%2Fstudy.yaml", "study.yaml", "%2Fetc%2Fpasswd", "other.csv", "."]
+)
+def test_only_files_of_the_report_are_sent(
+    desk: FlaskClient, site: Site, run: list[dict[str, Any]], name: str
+) -> None:
+    """No name leads out of what the analysis made."""
+    set_life(site, "closed")
+    desk.get("/desk/report/")
+    assert desk.get(f"/desk/report/{name}").status_code == 404
+    assert desk.get("/desk/report/report.html").status_code == 200
+    assert run
+
+
+def test_a_long_analysis_is_waited_for(
+    site: Site, monkeypatch: pytest.MonkeyPatch, run: list[dict[str, Any]]
+) -> None:
+    """While it runs a page says so and asks again; when it takes too long that is told."""
+    go = threading.Event()
+    quick = subprocess.run
+
+    def slow(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        go.wait(10)
+        return quick(*args, **options)
+
+    monkeypatch.setattr(subprocess, "run", slow)
+    monkeypatch.setattr("webjudge.results._WAIT_SECONDS", 0.05)
+    set_life(site, "closed")
+    desk = enter_desk(create_app(site), site)
+    answer = desk.get("/desk/report/")
+    assert "The analysis is running" in answer.text
+    assert answer.headers["Refresh"]
+    go.set()
+    monkeypatch.setattr("webjudge.results._WAIT_SECONDS", 10)
+    assert "The summary" in desk.get("/desk/report/").text
+    assert len(run) == 1
+
+    def endless(command: list[str], **options: Any) -> None:  # noqa: ANN401
+        raise subprocess.TimeoutExpired(command, options["timeout"])
+
+    monkeypatch.setattr(subprocess, "run", endless)
+    desk.post("/desk/report/again")
+    assert "took longer than 10 minutes" in desk.get("/desk/report/").text
+
+
+@pytest.mark.parametrize("code", [3, 2, -9])
+def test_a_broken_analysis_is_no_broken_page(
+    desk: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """A bug in the analysis is told without its traceback, and can be tried again."""
+    set_life(site, "closed")
+    ended = subprocess.CompletedProcess([], code, "", "Traceback: secret\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: ended)
+    page = desk.get("/desk/report/").text
+    assert "The analysis failed" in page
+    assert "Try again" in page
+    assert "secret" not in page
+
+
+def test_a_python_that_cannot_start(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever prevents the analysis, everybody who waits for it is told."""
+
+    def broken(*_: Any, **__: Any) -> None:  # noqa: ANN401
+        message = "no memory"
+        raise OSError(message)
+
+    monkeypatch.setattr(subprocess, "run", broken)
+    made = LiveReport(site).get(10)
+    assert made is not None
+    assert "failed" in made.mistakes[0]
+    assert "report: OSError" in caplog.text
+
+
+def test_a_real_report(desk: FlaskClient, site: Site) -> None:
+    """The analysis of what judges submitted is shown with its files, styled and without scripts."""
+    set_life(site, "open")
+    with site.store.write() as c:
+        reveal(c, site.id, "dashboard")
+    page = desk.get("/desk/report/").text
+    assert "There is no report yet" in page
+    assert "no ranking is submitted yet" in page
+    rank_all(site, "J1", "J2")
+    page = _waited(desk)
+    assert "Deep Blunder 7.7.7-rc9" in page
+    assert "session-open" in page
+    assert "not final" in page
+    names = re.findall(r'download="([\w.-]+)"', page)
+    assert {"report.html", "analysis.json", "ranks.csv", "estimate.svg", "estimate.png"} <= set(
+        names
+    )
+    for name in names:
+        answer = desk.get(f"/desk/report/{name}")
+        assert answer.status_code == 200
+        policy = answer.headers["Content-Security-Policy"]
+        assert "script-src 'none'" in policy
+        assert "style-src 'unsafe-inline'" in policy
+        assert answer.headers["Cache-Control"] == "no-store"
+    assert "Deep Blunder" in desk.get("/desk/report/report.html").text
+    assert trail(site) == ["revealed"]
+
+
+def _waited(desk: FlaskClient) -> str:
+    for _ in range(10):
+        page = desk.get("/desk/report/").text
+        if "The analysis is running" not in page:
+            return page
+    pytest.fail("the analysis takes too long")
+
+
+def test_a_file_without_a_report(desk: FlaskClient, site: Site) -> None:
+    """Where nothing can be analysed, the address of a file leads to the reason."""
+    set_life(site, "closed")
+    for name in ("report.html", "ranks.csv"):
+        answer = desk.get(f"/desk/report/{name}")
+        assert (answer.status_code, answer.location) == (303, "/desk/report/")

@@ -1,0 +1,194 @@
+"""What the dashboard asks before something is done, and says after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flask import url_for
+
+if TYPE_CHECKING:
+    from quem.store.judges import StoredJudge
+
+__all__ = ["SAID", "Question", "about_judge", "about_study"]
+
+SAID = {
+    "opened": "The study is open.",
+    "reopened": "The study is open again.",
+    "closed": "The study is closed. Report and comments are there now.",
+    "discarded": "The trial rankings are discarded.",
+    "revealed": "The rankings are revealed. That is logged.",
+    "revoked": "The link is revoked.",
+    "forgotten": "The judge is forgotten.",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked on a page of its own, so that it works without scripts.
+
+    Parameters
+    ----------
+    title : str
+    paragraphs : tuple of str
+        What it means.
+    action : str
+        Where the answer goes.
+    buttons : tuple of (str, str)
+        The value of the form's field ``trial``, and the text; the first is the main one.
+    is_grave : bool
+        Whether it cannot be undone.
+    sure : str
+        What has to be ticked; empty where nothing has.
+    """
+
+    title: str
+    paragraphs: tuple[str, ...]
+    action: str
+    buttons: tuple[tuple[str, str], ...]
+    is_grave: bool = False
+    sure: str = ""
+
+
+def about_study(what: str, page: dict[str, Any]) -> Question:
+    """Ask before a study goes on in its life.
+
+    Parameters
+    ----------
+    what : {"open", "close", "discard", "reveal"}
+    page : dict
+        As from `webjudge.overview.overview_page`.
+    """
+    return {"open": _open, "close": _close, "discard": _discard, "reveal": _reveal}[what](page)
+
+
+def about_judge(what: str, judge: StoredJudge) -> Question:
+    """Ask before something is done to a judge or a link.
+
+    Parameters
+    ----------
+    what : {"link", "revoke", "forget"}
+    judge : StoredJudge
+    """
+    return {"link": _new_link, "revoke": _revoke, "forget": _forget}[what](judge)
+
+
+def _open(page: dict[str, Any]) -> Question:
+    action, begun = url_for("desk.open_study"), page["begun"]
+    text: tuple[str, ...]
+    if page["status"].state != "trial":
+        text = (
+            "Judges can then rank again, and change what they submitted, until you close it.",
+            "Whoever has seen the report is no longer blind to how things stand. That the study "
+            "was closed and opened again is logged.",
+        )
+        return Question("Open the study again?", text, action, (("", "Open the study again"),))
+    if begun:
+        text = (
+            f"{_trial(begun)} {_were(begun)} begun while the study was on trial. Discard what was "
+            "only tried; keep what judges have begun in earnest.",
+        )
+        discard = f"Open and discard {_trial(begun)}"
+        choices = (("discard", discard), ("keep", "Open and keep them"))
+        return Question("Open the study?", text, action, choices)
+    text = ("Judges can then rank in earnest, until you close the study.",)
+    return Question("Open the study?", text, action, (("", "Open the study"),))
+
+
+def _close(page: dict[str, Any]) -> Question:
+    text = (
+        _submitted(page),
+        "Judges can then no longer change anything: only what is submitted counts. The report and "
+        "what judges wrote are shown. You can open the study again, which is logged.",
+    )
+    button = (("", "Close the study"),)
+    return Question("Close the study?", text, url_for("desk.close_study"), button)
+
+
+def _discard(page: dict[str, Any]) -> Question:
+    text = (
+        f"This deletes {_trial(page['begun'])}, with comments, working times and the judges' "
+        "consent. Judges and their links stay.",
+    )
+    return Question(
+        "Discard the trial rankings?",
+        text,
+        url_for("desk.discard"),
+        (("", "Discard them"),),
+        is_grave=True,
+    )
+
+
+def _reveal(page: dict[str, Any]) -> Question:
+    text = (
+        _submitted(page),
+        "You will see rankings, comments and the report while judges are still ranking. Whoever "
+        "has seen them is no longer blind, and should not talk to judges about the study. This is "
+        "logged, stays in the audit trail, and cannot be undone.",
+        "To see the rankings without that, close the study.",
+    )
+    return Question(
+        "Reveal the rankings?",
+        text,
+        url_for("desk.reveal"),
+        (("", "Reveal the rankings"),),
+        is_grave=True,
+        sure="I know that this is logged and cannot be undone",
+    )
+
+
+def _new_link(judge: StoredJudge) -> Question:
+    text = (
+        f"The link that {_who(judge)} has now stops working, on all devices. All rankings stay. "
+        "The new link is shown once.",
+    )
+    action = url_for("desk.people.make_link", key=judge.key)
+    return Question(f"Make a new link for {judge.id}?", text, action, (("", "Make a new link"),))
+
+
+def _revoke(judge: StoredJudge) -> Question:
+    text = (
+        f"{_who(judge)} can no longer open the study, on any device. What was submitted stays and "
+        "counts. You can make a new link later.",
+    )
+    return Question(
+        f"Revoke the link of {judge.id}?",
+        text,
+        url_for("desk.people.revoke_link", key=judge.key),
+        (("", "Revoke the link"),),
+        is_grave=True,
+    )
+
+
+def _forget(judge: StoredJudge) -> Question:
+    text = (
+        f"The id, the name and the experience of {_who(judge)} are deleted, with all comments and "
+        "reasons, and the link ends. The rankings stay and count, under a pseudonym.",
+        "This cannot be undone. Study file, exported archives and backups are not changed: take "
+        f"{judge.id} out of them yourself.",
+    )
+    return Question(
+        f"Forget {judge.id}?",
+        text,
+        url_for("desk.people.forget", key=judge.key),
+        (("", "Forget this judge"),),
+        is_grave=True,
+        sure=f"Forget {judge.id} for good",
+    )
+
+
+def _who(judge: StoredJudge) -> str:
+    return f"{judge.name} ({judge.id})" if judge.name else judge.id
+
+
+def _submitted(page: dict[str, Any]) -> str:
+    totals = page["totals"]
+    return f"{totals['submitted']} of {totals['groups']} rankings are submitted."
+
+
+def _trial(count: int) -> str:
+    return "1 trial ranking" if count == 1 else f"{count} trial rankings"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"

@@ -1,0 +1,55 @@
+"""What all pages of the dashboard share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flask import redirect, render_template, url_for
+
+from quem.store.studies import status_of
+from webjudge import wording
+from webjudge.access import site
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Response
+
+    from webjudge.asking import Question
+
+__all__ = ["ask", "back", "desk_page", "message", "problem_titles"]
+
+
+def desk_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a template shows
+    """Render a page of the dashboard."""
+    with site().store.read() as c:
+        status = status_of(c, site().id)
+    page = {"study": {"title": site().spec.title}, "notice": None, "status": status}
+    return render_template(f"dashboard/{template}", **{**page, "say": wording, **values})
+
+
+def ask(question: Question, refusal: str = "") -> str:
+    """Render a question, with what was wrong with the last answer."""
+    return desk_page("confirm.html", question=question, refusal=refusal)
+
+
+def message(title: str, *paragraphs: str) -> str:
+    """Render a message."""
+    return desk_page("message.html", title=title, paragraphs=paragraphs)
+
+
+def back(said: str) -> Response:
+    """Lead back to the first page, which says what was done.
+
+    Parameters
+    ----------
+    said : str
+        A key of `webjudge.asking.SAID`.
+    """
+    return redirect(url_for("desk.overview", said=said), code=303)
+
+
+def problem_titles() -> dict[str, str]:
+    """Name the problems, in the order of the study file."""
+    return {
+        problem.id: f"{problem.id}: {problem.title}" if problem.title else problem.id
+        for problem in site().spec.problems
+    }

@@ -1,0 +1,128 @@
+"""What the dashboard's first page shows: how far everybody is, and never what was ranked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from quem.store import studies
+from quem.store.models import now
+from quem.store.progress import progress_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from quem.store.ballots import Group
+    from quem.store.judges import StoredJudge
+    from quem.store.progress import GroupProgress, JudgeProgress
+    from webjudge.site import Site
+
+__all__ = ["begun_rankings", "overview_page"]
+
+
+def overview_page(site: Site) -> dict[str, Any]:
+    """Give what the first page shows.
+
+    Parameters
+    ----------
+    site : Site
+    """
+    with site.store.read() as c:
+        status = studies.status_of(c, site.id)
+        progress = progress_of(c, site.id, site.plan)
+    total = len(site.plan.groups) + site.plan.repeat
+    judges = [_judge(site, person, total) for person in progress]
+    return {
+        "status": status,
+        "begun": _begun(progress),
+        "judges": judges,
+        "totals": _totals(progress, total),
+        "rows": _rows(site, progress),
+        "practice": site.plan.practice is not None,
+        "consent": site.solutions.consent is not None,
+        "unlinked": [j["judge"] for j in judges if j["link"] == "none yet"],
+        "changed": _changed(site),
+        "doubts": site.doubts,
+        "now": now(),
+    }
+
+
+def begun_rankings(c: Connection, site: Site) -> int:
+    """Count the rankings that were begun, practice included."""
+    return _begun(progress_of(c, site.id, site.plan))
+
+
+def _begun(progress: Sequence[JudgeProgress]) -> int:
+    return sum(group.standing != "new" for person in progress for group in person.groups)
+
+
+def _judge(site: Site, person: JudgeProgress, total: int) -> dict[str, Any]:
+    practice = [g.standing for g in person.groups if g.practice]
+    return {
+        "judge": person.judge,
+        "submitted": person.submitted,
+        "total": total,
+        "done": total > 0 and person.submitted >= total,
+        "practice": practice[0] if practice else "new" if site.plan.practice else None,
+        "seconds": person.seconds,
+        "link": _link(person.judge),
+    }
+
+
+def _link(judge: StoredJudge) -> str:
+    if judge.forgotten_at:
+        return "forgotten"
+    if judge.has_link:
+        return "works"
+    return "revoked" if judge.revoked_at else "none yet"
+
+
+def _totals(progress: Sequence[JudgeProgress], total: int) -> dict[str, Any]:
+    seen = [person.judge.seen_at for person in progress if person.judge.seen_at]
+    return {
+        "submitted": sum(person.submitted for person in progress),
+        "groups": total * len(progress),
+        "judges": len(progress),
+        "started": sum(any(g.standing != "new" for g in p.groups) for p in progress),
+        "done": sum(0 < total <= person.submitted for person in progress),
+        "seconds": sum(person.seconds for person in progress),
+        "seen_at": max(seen, default=None),
+    }
+
+
+def _rows(site: Site, progress: Sequence[JudgeProgress]) -> list[dict[str, Any]]:
+    """The table of groups and judges; a cell holds the first time and, if dealt, the second."""
+    plan = site.plan
+    practice = [(plan.practice, True)] if plan.practice else []
+    groups = [*practice, *((group, False) for group in plan.groups)]
+    blocked = len({group.problem for group in plan.groups}) < len(plan.groups)
+    rows = []
+    for group, is_practice in groups:
+        problem = site.problem(group.problem)
+        rows.append(
+            {
+                "id": group.problem,
+                "title": problem.title if problem else "",
+                "block": group.block if blocked and not is_practice else None,
+                "practice": is_practice,
+                "cells": [list(_cell(person, group, is_practice)) for person in progress],
+            }
+        )
+    return rows
+
+
+def _cell(person: JudgeProgress, group: Group, practice: bool) -> Iterator[dict[str, Any]]:  # noqa: FBT001
+    dealt: list[GroupProgress] = [
+        g
+        for g in person.groups
+        if (g.problem, g.block, g.practice) == (group.problem, group.block, practice)
+    ]
+    if not dealt:
+        yield {"standing": "new", "again": False}
+    for one in sorted(dealt, key=lambda g: g.occasion):
+        yield {"standing": one.standing, "again": one.occasion > 1}
+
+
+def _changed(site: Site) -> list[str]:
+    return [f"{solver} on {problem}" for problem, solver in site.changed()]

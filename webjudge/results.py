@@ -1,0 +1,137 @@
+"""The dashboard's pages that show rankings: hidden until the study is closed or revealed."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from flask import Blueprint, abort, make_response, redirect, url_for
+
+from quem.store.judges import judges_of
+from quem.store.rankings import submitted_rankings
+from quem.store.studies import status_of
+from webjudge.access import site
+from webjudge.desk_pages import desk_page, message, problem_titles
+from webjudge.report import live_report
+from webjudge.security import policy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flask import Response
+    from werkzeug.wrappers import Response as AnyResponse
+
+    from quem.store.rankings import SubmittedRanking
+
+__all__ = ["results"]
+
+results = Blueprint("results", __name__)
+
+_WAIT_SECONDS = 4
+_AGAIN_SECONDS = "2"
+_HIDDEN = (
+    "Rankings, comments and the report are hidden until the study is closed, or until you reveal "
+    "them on the overview, which is logged."
+)
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".csv": "text/csv; charset=utf-8",
+    ".json": "application/json",
+}
+_TABLES = (".csv", ".json")
+
+
+@results.before_request
+def _only_what_may_be_seen() -> tuple[str, int] | None:
+    with site().store.read() as c:
+        if status_of(c, site().id).is_shown:
+            return None
+    return message("Hidden", _HIDDEN), 403
+
+
+@results.get("/words")
+def words() -> str:
+    """Show what judges wrote."""
+    with site().store.read() as c:
+        rankings = submitted_rankings(c, site().id)
+        names = {judge.id: judge.name for judge in judges_of(c, site().id)}
+    titles = problem_titles()
+    told: dict[str, list[dict[str, Any]]] = {title: [] for title in titles.values()}
+    for ranking in rankings:
+        if said := _said(ranking):
+            title = titles.get(ranking.problem, ranking.problem)
+            told.setdefault(title, []).append(said | {"name": names[ranking.judge]})
+    return desk_page("words.html", problems={k: v for k, v in told.items() if v})
+
+
+@results.get("/report/")
+def report() -> Response:
+    """Show the report, made anew if something was submitted since; or that it is being made."""
+    made = live_report(site()).get(_WAIT_SECONDS)
+    files = _described(made.files) if made else {}
+    answer = make_response(desk_page("report.html", made=made, files=files))
+    if made is None:
+        # Asks again by itself, also without scripts.
+        answer.headers["Refresh"] = _AGAIN_SECONDS
+    return answer
+
+
+@results.post("/report/again")
+def report_again() -> AnyResponse:
+    """Run the analysis once more, whether or not something changed."""
+    live_report(site()).drop()
+    return redirect(url_for("desk.results.report"), code=303)
+
+
+@results.get("/report/<name>")
+def report_file(name: str) -> AnyResponse:
+    """Send a file that the analysis made; no path is ever made of its name."""
+    live = live_report(site())
+    made = live.last() or live.get(_WAIT_SECONDS)
+    if made is None or made.mistakes:
+        return redirect(url_for("desk.results.report"), code=303)
+    if name not in made.files:
+        abort(404)
+    suffix = PurePath(name).suffix
+    answer = make_response(made.files[name])
+    answer.content_type = _TYPES.get(suffix, "application/octet-stream")
+    if suffix in _TABLES or suffix not in _TYPES:
+        answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    # The report is one file with its styles inside, and without scripts.
+    styled = policy(style_src="'unsafe-inline'", script_src="'none'", img_src="'self' data:")
+    answer.headers["Content-Security-Policy"] = styled
+    return answer
+
+
+def _said(ranking: SubmittedRanking) -> dict[str, Any] | None:
+    """What a judge wrote with a ranking, or None."""
+    state = ranking.state
+    if not (state.comment or state.comments or state.cannot or state.recognised):
+        return None
+    solvers = sorted({*state.comments, *state.cannot, *state.recognised})
+    return {
+        "judge": ranking.judge,
+        "again": ranking.occasion > 1,
+        "comment": state.comment,
+        "solutions": [
+            {
+                "solver": solver,
+                "comment": state.comments.get(solver, ""),
+                "cannot": state.cannot.get(solver, ""),
+                "recognised": solver in state.recognised,
+            }
+            for solver in solvers
+        ],
+    }
+
+
+def _described(files: Mapping[str, bytes]) -> dict[str, list[tuple[str, int]]]:
+    """Sort the report's files by what they are for."""
+    kinds: dict[str, list[tuple[str, int]]] = {"Tables and numbers": [], "Figures": []}
+    for name, content in files.items():
+        if name != "report.html":
+            kind = "Tables and numbers" if PurePath(name).suffix in _TABLES else "Figures"
+            kinds[kind].append((name, len(content)))
+    return {kind: found for kind, found in kinds.items() if found}

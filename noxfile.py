@@ -15,6 +15,9 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True
 
+# `analyze` first; `web` takes --without-peer.
+BENCHMARKS = ("analyze", "web")
+
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
@@ -35,5 +38,9 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    session.install(".")
-    session.run("python", "benchmarks/analyze.py", *session.posargs)
+    """Run all benchmarks, or those that are named, with the options that follow."""
+    names = [word for word in session.posargs if word in BENCHMARKS]
+    options = [word for word in session.posargs if word not in BENCHMARKS]
+    session.install(".", "uv")
+    for name in names or BENCHMARKS:
+        session.run("python", f"benchmarks/{name}.py", *(options if name == "web" else ()))

@@ -15,7 +15,10 @@ import click
 from quem import __version__
 from quem.commands.analyze import analyze
 from quem.commands.check import check
+from quem.commands.export import export
+from quem.commands.import_ import import_
 from quem.commands.init import init
+from quem.commands.judges import judges
 from quem.commands.serve import serve
 from quem.errors import QuemError
 
@@ -38,7 +41,7 @@ def main() -> None:
     """  # noqa: D400  the summary asks
 
 
-for _command in (analyze, check, init, serve):
+for _command in (analyze, check, init, serve, judges, export, import_):
     main.add_command(_command)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 from waitress.server import create_server
 
 from quem.errors import Doubt
@@ -81,6 +82,9 @@ class Watched:
 
     def check(self) -> None:
         """Refuse what axe objects to, what is wider than the page, and complaints."""
+        # A report that is being made asks for itself again.
+        expect(self.page.locator(".making")).to_have_count(0, timeout=30_000)
+        self.page.wait_for_load_state("load")
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert self.page.evaluate(overflow) == 0, self.page.url
         violations = Axe().run(self.page).response["violations"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.rankings.assembling import assemble
 from quem.rankings.delimited import Column, read_delimited
 from quem.rankings.entries import Entries
 from quem.rankings.layouts import named_columns
-from quem.rankings.table import assemble
 from quem.study.declared import Declared
 
 if TYPE_CHECKING:

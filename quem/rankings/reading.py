@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
+from quem.rankings.assembling import assemble
 from quem.rankings.averages import PrintedAverages, read_averages
 from quem.rankings.layouts import read_long, read_wide
 from quem.rankings.preflib import read_preflib
 from quem.rankings.stored import read_stored, session_of_study
-from quem.rankings.table import Rankings, assemble
 from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from quem.rankings.entries import Entries
     from quem.rankings.stored import Session
+    from quem.rankings.table import Rankings
     from quem.study.document import Loc
     from quem.study.models import RankingsSource
     from quem.study.reading import StudyFile

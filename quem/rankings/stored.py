@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, Mistake, QuemError
+from quem.rankings.assembling import assemble
 from quem.rankings.delimited import column_of
 from quem.rankings.entries import FIELDS, Entries
-from quem.rankings.table import Rankings, assemble
 
 if TYPE_CHECKING:
+    from quem.rankings.table import Rankings
     from quem.store.engine import Store
     from quem.store.place import Place
     from quem.study.reading import StudyFile

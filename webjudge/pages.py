@@ -88,12 +88,14 @@ def listed(site: Site, area: Area, ballots: Sequence[Dealt]) -> list[dict[str, A
     )
     groups = []
     number = 0
+    # One address made, and the others of its kind: a judge has many groups.
+    pattern = area.url("group", gid="gid").removesuffix("gid")
     for ballot in ballots:
         number += not ballot.practice
         ready = ballot.occasion == 1 or open_repeats
         groups.append(
             {
-                "url": area.url("group", gid=ballot.public_id) if ready else None,
+                "url": f"{pattern}{ballot.public_id}" if ready else None,
                 "gid": ballot.public_id,
                 "title": _title(site, ballot),
                 "number": number,

@@ -1,0 +1,276 @@
+"""The two servers that `web.py` measures: quem's and the peer's, each with a client of its own.
+
+Both serve the same task: 20 problems, each with a statement and 8 solutions that are to be ranked.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["PROBLEMS", "Client", "Peer", "Quem", "Server"]
+
+PEER = "potato-annotation==2.12.*"
+PROBLEMS, SOLVERS = 20, 8
+LABELS = "ABCDEFGH"
+# About 150 words.
+SOLUTION = """Plan {solver} for problem {problem}, in {steps} steps.
+
+{list}
+
+Measure *before and after* each step, at the same places and at the same hour, and write it down.
+If a step makes things worse, undo it before the next one. Stop when all readings stay in range
+for a week, and say so to those who asked. Keep a tenth of the money for what comes up later.
+"""
+STEP = "- Step {step}: change one thing, wait for an hour, and look at what came of it.\n"
+
+
+class Client:
+    """A judge's browser as far as a server sees it: one connection that is kept, and cookies."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._cookies: dict[str, str] = {}
+
+    def send(self, method: str, path: str, body: str | None = None, kind: str = "") -> bytes:
+        """Send a request, and give the body of what comes back; an error is an error here."""
+        headers = {"Cookie": "; ".join(f"{k}={v}" for k, v in self._cookies.items())}
+        if body is not None:
+            headers["Content-Type"] = kind
+        self._connection.request(method, path, body, headers)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        for name, value in answer.getheaders():
+            if name.lower() == "set-cookie":
+                key, _, rest = value.partition("=")
+                self._cookies[key] = rest.partition(";")[0]
+        target = answer.getheader("Location")
+        if answer.status in (302, 303) and target:
+            return self.send("GET", target)
+        if not 200 <= answer.status < 300:  # noqa: PLR2004  success
+            message = f"{method} {path}: {answer.status} {content[:300]!r}"
+            raise RuntimeError(message)
+        return content
+
+    def send_json(self, method: str, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401
+        """Send JSON, and read JSON."""
+        return json.loads(self.send(method, path, json.dumps(body), "application/json"))
+
+    def send_form(self, path: str, **fields: str) -> bytes:
+        """Send a form."""
+        return self.send("POST", path, urlencode(fields), "application/x-www-form-urlencoded")
+
+
+class Judge(Protocol):
+    """One judge at work."""
+
+    def page(self, count: int) -> bytes:
+        """Open a ranking page; `count` goes up."""
+
+    def save(self, count: int) -> None:
+        """Save an order of one of the problems."""
+
+
+class Server(Protocol):
+    """What is measured."""
+
+    health: str
+
+    def command(self, folder: Path, port: int) -> list[str]:
+        """Write the task into an empty folder, and say how it is served."""
+
+    def judges(self, output: str, port: int, count: int) -> list[Judge]:
+        """Log judges in; `output` is what the server has printed."""
+
+
+def order(count: int) -> list[str]:
+    """Give the labels, in another order each time."""
+    turn = count % SOLVERS
+    return list(LABELS[turn:] + LABELS[:turn])
+
+
+def solution(problem: int, solver: int) -> str:
+    """Write a solution in Markdown."""
+    steps = 5 + (problem + solver) % 3
+    listed = "".join(STEP.format(step=step + 1) for step in range(steps))
+    return SOLUTION.format(solver=solver, problem=problem, steps=steps, list=listed)
+
+
+class Quem:
+    """`quem serve` on a study made for the purpose."""
+
+    health = "/healthz"
+
+    def command(self, folder: Path, port: int) -> list[str]:
+        """Write a study with 8 judges."""
+        lines = ["id: bench", "title: Benchmark", "problems:"]
+        lines += [
+            f"  - {{id: P{p}, title: Problem {p}, statement: p{p}.md}}" for p in range(PROBLEMS)
+        ]
+        lines += ["judges:", *(f"  - {{id: J{j}, name: Judge {j}}}" for j in range(8))]
+        lines += ["subjects:", *(f"  - {{id: S{s}, experience: {s}}}" for s in range(SOLVERS - 1))]
+        lines += ["systems:", f"  - {{id: S{SOLVERS - 1}}}"]
+        for problem in range(PROBLEMS):
+            (folder / f"p{problem}.md").write_text(f"What is to be done about *{problem}*?\n")
+            group = folder / "solutions" / f"P{problem}"
+            group.mkdir(parents=True)
+            for solver in range(SOLVERS):
+                (group / f"S{solver}.md").write_text(solution(problem, solver))
+        study = folder / "study.yaml"
+        study.write_text("\n".join(lines) + "\n")
+        start = "from quem.cli import run; run()"
+        return [sys.executable, "-c", start, "serve", str(study), "--port", str(port)]
+
+    def judges(self, output: str, port: int, count: int) -> list[Judge]:
+        """Open the links that were printed."""
+        links = re.findall(r"(/j/\S+)", output)
+        return [_QuemJudge(port, link) for link in links[:count]]
+
+
+class _QuemJudge:
+    def __init__(self, port: int, link: str) -> None:
+        self._client = Client(port)
+        home = self._client.send("GET", link).decode()
+        self._groups = list(dict.fromkeys(re.findall(r"/judge/g/[\w-]+", home)))
+        if len(self._groups) != PROBLEMS:
+            message = f"{len(self._groups)} groups in place of {PROBLEMS}"
+            raise RuntimeError(message)
+        self._revisions = dict.fromkeys(self._groups, 0)
+        self._tab = f"tab-{id(self):012x}"
+
+    def page(self, count: int) -> bytes:
+        return self._client.send("GET", self._groups[count % PROBLEMS])
+
+    def save(self, count: int) -> None:
+        group = self._groups[count % PROBLEMS]
+        state = {
+            "ranked": [[label] for label in order(count)],
+            "tray": [],
+            "cannot": {},
+            "recognised": [],
+            "comments": {},
+            "comment": "",
+        }
+        body = {
+            "base": self._revisions[group],
+            "client": self._tab,
+            "change": count + 1,
+            "state": state,
+            "seconds": 1.5,
+            "submit": False,
+        }
+        answer = self._client.send_json("PUT", f"{group}/state", body)
+        self._revisions[group] = answer["revision"]
+
+
+class Peer:
+    """Potato, in an environment of its own, with its own kind of ranking.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the environment is made.
+    """
+
+    health = "/health"
+
+    def __init__(self, folder: Path) -> None:
+        self._environment = folder
+        self.version = install(folder, PEER)
+
+    def command(self, folder: Path, port: int) -> list[str]:
+        """Write a task in which each item shows a statement and the same solutions."""
+        import markdown_it
+
+        markdown = markdown_it.MarkdownIt()
+        with (folder / "items.jsonl").open("w") as file:
+            for problem in range(PROBLEMS):
+                text = markdown.render(f"What is to be done about *{problem}*?")
+                for solver, label in enumerate(LABELS):
+                    text += f"<h3>{label}</h3>{markdown.render(solution(problem, solver))}"
+                file.write(json.dumps({"id": f"P{problem}", "text": text}) + "\n")
+        ranking = {
+            "annotation_type": "ranking",
+            "name": "order",
+            "description": "Best first",
+            "labels": list(LABELS),
+            "allow_ties": True,
+        }
+        task = {
+            "annotation_task_name": "Benchmark",
+            "task_dir": ".",
+            "output_annotation_dir": "out/",
+            "data_files": ["items.jsonl"],
+            "item_properties": {"id_key": "id", "text_key": "text"},
+            "require_password": False,
+            "user_config": {"allow_all_users": True, "users": []},
+            "assignment_strategy": "fixed_order",
+            "max_annotations_per_user": PROBLEMS,
+            "max_annotations_per_item": -1,
+            "annotation_schemes": [ranking],
+        }
+        # JSON is YAML.
+        (folder / "config.yaml").write_text(json.dumps(task))
+        program = str(_scripts(self._environment) / "potato")
+        return [program, "start", "config.yaml", "-p", str(port), "--host", "127.0.0.1"]
+
+    def judges(self, output: str, port: int, count: int) -> list[Judge]:  # noqa: ARG002
+        """Log users in by name."""
+        return [_PeerJudge(port, number) for number in range(count)]
+
+
+class _PeerJudge:
+    def __init__(self, port: int, number: int) -> None:
+        self._client = Client(port)
+        self._client.send_form("/auth", **{"email": f"judge{number}", "pass": ""})
+
+    def page(self, count: int) -> bytes:
+        # Its own way from item to item; the answer is the page.
+        return self._client.send_form("/go_to", go_to=str(count % PROBLEMS))
+
+    def save(self, count: int) -> None:
+        body = {
+            "instance_id": f"P{count % PROBLEMS}",
+            "annotations": {"order:rank_order": ",".join(order(count))},
+            "cleared_schemas": [],
+            "span_annotations": [],
+            "client_timestamp": "2026-01-01T10:00:00.000Z",
+            "response_time_seconds": 1.5,
+        }
+        answer = self._client.send_json("POST", "/updateinstance", body)
+        if answer.get("status") not in ("ok", "success"):
+            raise RuntimeError(str(answer))
+
+
+def install(folder: Path, requirement: str) -> str:
+    """Make an environment with one package; gives the version that was installed."""
+    uv = shutil.which("uv")
+    if uv is None:
+        from uv import find_uv_bin
+
+        uv = find_uv_bin()
+    python = str(_scripts(folder) / "python")
+    for command in (
+        ["venv", "--python", sys.executable, str(folder)],
+        ["pip", "install", "--compile-bytecode", "--python", python, requirement],
+    ):
+        subprocess.run([uv, "--quiet", *command], check=True)
+    name = requirement.partition("==")[0]
+    code = f"from importlib.metadata import version; print(version({name!r}))"
+    done = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def _scripts(environment: Path) -> Path:
+    return environment / ("Scripts" if os.name == "nt" else "bin")

@@ -19,11 +19,9 @@ from quem.store.ballots import (
     ballot_of,
     ballots_of,
     current_state,
-    deal,
-    lay_out,
-    needs_layout,
     save,
 )
+from quem.store.dealing import deal, lay_out, needs_layout
 from quem.store.judges import consent, saw, saw_lately
 from quem.store.state import InvalidStateError, State, labels
 from quem.store.studies import record_shown, status_of

@@ -74,7 +74,10 @@ def _read_undecided(
                 f"{{from: store}} or {{from: {source.source}, file: ...}}"
             )
             return None, [file.document.mistake(("rankings",), message)]
-        return read_stored(file, store, reveal=session.reveal)
+        from quem.store.engine import clear_refusals
+
+        with clear_refusals(session.place):
+            return read_stored(file, store, reveal=session.reveal)
     finally:
         store.close()
 

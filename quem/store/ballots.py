@@ -1,12 +1,11 @@
-"""Dealing groups to judges, and saving their rankings: nothing is lost or overwritten unseen."""
+"""Judges' rankings, and saving them: nothing is lost or overwritten unseen."""
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from quem.store.models import Ballot, Judge, Revision, Study, now
 from quem.store.state import State
@@ -31,12 +30,8 @@ __all__ = [
     "ballot_of",
     "ballots_of",
     "current_state",
-    "deal",
-    "lay_out",
     "save",
 ]
-
-_shuffler = secrets.SystemRandom()
 
 
 @dataclass(frozen=True)
@@ -100,6 +95,16 @@ class Dealt:
 
 
 _COLUMNS = tuple(getattr(Ballot, name) for name in Dealt.__dataclass_fields__)
+# Each page asks these: a statement that is made once takes half the time.
+_OF_JUDGE = (
+    select(*_COLUMNS)
+    .where(Ballot.judge_key == bindparam("judge"))
+    .order_by(Ballot.position, Ballot.key)
+)
+_ONE = select(*_COLUMNS).where(
+    Ballot.public_id == bindparam("gid"), Ballot.judge_key == bindparam("judge")
+)
+_ONE_LOCKED = _ONE.with_for_update()
 
 
 @dataclass(frozen=True)
@@ -165,9 +170,7 @@ class StaleError(Exception):
 
 def ballots_of(c: Connection, judge_key: int) -> list[Dealt]:
     """Give a judge's ballots, in his order."""
-    mine = select(*_COLUMNS).where(Ballot.judge_key == judge_key)
-    rows = c.execute(mine.order_by(Ballot.position, Ballot.key)).mappings()
-    return [Dealt(**row) for row in rows]
+    return [Dealt(*row) for row in c.execute(_OF_JUDGE, {"judge": judge_key})]
 
 
 def ballot_of(c: Connection, judge_key: int, public_id: str, *, lock: bool = False) -> Dealt:
@@ -178,86 +181,11 @@ def ballot_of(c: Connection, judge_key: int, public_id: str, *, lock: bool = Fal
     NotDealtError
         There is none, or it is another judge's.
     """
-    mine = Ballot.public_id == public_id, Ballot.judge_key == judge_key
-    query = select(*_COLUMNS).where(*mine)
-    row = c.execute(query.with_for_update() if lock else query).mappings().one_or_none()
+    values = {"gid": public_id, "judge": judge_key}
+    row = c.execute(_ONE_LOCKED if lock else _ONE, values).one_or_none()
     if row is None:
         raise NotDealtError(public_id)
-    return Dealt(**row)
-
-
-def deal(c: Connection, judge_key: int, plan: Plan) -> None:
-    """Give a judge the ballots that he lacks, in random order; repeated groups come last.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    judge_key : int
-    plan : Plan
-    """
-    c.execute(select(Judge.key).where(Judge.key == judge_key).with_for_update())
-    held = ballots_of(c, judge_key)
-    taken = {(b.problem, b.block, b.occasion) for b in held}
-    first = list(plan.groups)
-    _shuffler.shuffle(first)
-    place_of = {(b.problem, b.block): b.position for b in held if b.occasion == 1}
-    first.sort(key=lambda group: place_of.get((group.problem, group.block), len(held)))
-    wanted = [(group, 1, False) for group in first]
-    repeated = {(b.problem, b.block) for b in held if b.occasion > 1}
-    # The groups that he sees first come again: most lies between the two.
-    fresh = [group for group in first if (group.problem, group.block) not in repeated]
-    wanted += [(group, 2, False) for group in fresh[: max(plan.repeat - len(repeated), 0)]]
-    if plan.practice:
-        wanted.insert(0, (plan.practice, 1, True))
-    rows = [
-        {
-            "public_id": secrets.token_urlsafe(9),
-            "judge_key": judge_key,
-            "problem": group.problem,
-            "block": group.block,
-            "occasion": occasion,
-            "practice": practice,
-            "position": place + len(held),
-        }
-        for place, (group, occasion, practice) in enumerate(wanted)
-        if (group.problem, group.block, occasion) not in taken
-    ]
-    if rows:
-        c.execute(insert(Ballot), rows)
-
-
-def lay_out(c: Connection, ballot: Dealt, solvers: tuple[str, ...]) -> list[str]:
-    """Give solutions their labels: a random order, fixed when the ballot is first shown.
-
-    As long as nothing is saved, solutions that came or went since are dealt anew.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    ballot : Dealt
-    solvers : tuple of str
-
-    Returns
-    -------
-    list of str
-        Solvers in the order of their labels.
-    """
-    current = ballot_of(c, ballot.judge_key, ballot.public_id, lock=True)
-    if current.layout is not None and not needs_layout(current, solvers):
-        return current.layout
-    layout = list(solvers)
-    _shuffler.shuffle(layout)
-    c.execute(update(Ballot).where(Ballot.key == ballot.key).values(layout=layout, opened_at=now()))
-    return layout
-
-
-def needs_layout(ballot: Dealt, solvers: tuple[str, ...]) -> bool:
-    """Whether a ballot is to be dealt its labels, or other ones."""
-    if ballot.layout is None:
-        return True
-    return ballot.head == 0 and set(ballot.layout) != set(solvers)
+    return Dealt(*row)
 
 
 def current_state(c: Connection, ballot: Dealt) -> State:

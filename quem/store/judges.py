@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from quem.errors import QuemError
 from quem.store.engine import SCRUB
@@ -66,6 +66,10 @@ class StoredJudge:
 
 
 _COLUMNS = tuple(getattr(Judge, name) for name in StoredJudge.__dataclass_fields__)
+# Each page asks this: a statement that is made once takes half the time.
+_OF_SESSION = select(*_COLUMNS).where(
+    Judge.session_hash == bindparam("session"), Judge.study_id == bindparam("study")
+)
 
 
 def judges_of(c: Connection, study_id: str) -> list[StoredJudge]:
@@ -76,9 +80,9 @@ def judges_of(c: Connection, study_id: str) -> list[StoredJudge]:
 
 def judge_of_session(c: Connection, study_id: str, session: str) -> StoredJudge | None:
     """Find the judge whose cookie this is."""
-    mine = Judge.session_hash == digest_of(session), Judge.study_id == study_id
-    row = c.execute(select(*_COLUMNS).where(*mine)).mappings().one_or_none()
-    return StoredJudge(**row) if row else None
+    values = {"session": digest_of(session), "study": study_id}
+    row = c.execute(_OF_SESSION, values).one_or_none()
+    return StoredJudge(*row) if row else None
 
 
 def judge_named(c: Connection, study_id: str, judge_id: str) -> StoredJudge:

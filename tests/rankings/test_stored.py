@@ -9,7 +9,7 @@ import pytest
 
 import quem
 from quem.errors import QuemError
-from quem.store import ballots, judges, studies
+from quem.store import ballots, dealing, judges, studies
 from quem.store.engine import Store, open_store
 from quem.store.models import Event
 from quem.store.place import find_place
@@ -51,9 +51,9 @@ def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # n
         studies.register_study(c, spec.id)
         judges.sync_judges(c, spec.id, spec.judges)
         for judge in judges.judges_of(c, spec.id):
-            ballots.deal(c, judge.key, plan)
+            dealing.deal(c, judge.key, plan)
             for ballot in ballots.ballots_of(c, judge.key):
-                ballots.lay_out(c, ballot, SOLVERS)
+                dealing.lay_out(c, ballot, SOLVERS)
                 change = ballots.Change(0, "tab-12345678", 1, state, "submit")
                 ballots.save(c, judge.key, ballot.public_id, change)
     return store
@@ -122,9 +122,9 @@ def test_cannot_judge_and_recognised(tmp_path: Path) -> None:
         judges.sync_judges(c, spec.id, spec.judges)
         judge = judges.judges_of(c, spec.id)[0]
         group = ballots.Group("P0", SOLVERS)
-        ballots.deal(c, judge.key, ballots.Plan((group,)))
+        dealing.deal(c, judge.key, ballots.Plan((group,)))
         ballot = ballots.ballots_of(c, judge.key)[0]
-        ballots.lay_out(c, ballot, SOLVERS)
+        dealing.lay_out(c, ballot, SOLVERS)
         state = State(
             ranked=(("S1", "S3"), ("S2",), ("sys",)), cannot={"S0": "torn"}, recognised=("S2",)
         )
@@ -221,9 +221,9 @@ def test_judges_added_midway_count(study: Path, store: Store) -> None:
     with store.write() as c:
         added = judges.add_judge(c, spec.id, "J9", "Late", None, "shell")
         group = ballots.Group("P0", SOLVERS)
-        ballots.deal(c, added.key, ballots.Plan((group,)))
+        dealing.deal(c, added.key, ballots.Plan((group,)))
         ballot = ballots.ballots_of(c, added.key)[0]
-        ballots.lay_out(c, ballot, SOLVERS)
+        dealing.lay_out(c, ballot, SOLVERS)
         change = ballots.Change(0, "tab-12345678", 1, State(ranked=BEST_FIRST), "submit")
         ballots.save(c, added.key, ballot.public_id, change)
     close(store, study)

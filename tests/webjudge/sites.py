@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quem.store.ballots import Change, ballots_of, deal, lay_out, save
+from quem.store.ballots import Change, ballots_of, save
+from quem.store.dealing import deal, lay_out
 from quem.store.judges import issue_link, judge_named
 from quem.store.state import State
 from quem.store.studies import new_desk_token, record_shown, set_state

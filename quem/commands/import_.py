@@ -1,0 +1,41 @@
+"""``quem import``: a store out of an archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from quem.commands.options import database_option
+
+__all__ = ["import_"]
+
+
+@click.command(name="import")
+@click.argument("study", type=click.Path(path_type=Path))
+@click.argument("archive", type=click.Path(path_type=Path))
+@database_option
+def import_(study: Path, archive: Path, database: str | None) -> None:
+    """Restore the judging session of STUDY from an ARCHIVE that `quem export` wrote.
+
+    The store must not hold the study yet. All of the archive is taken over, or nothing.
+    Judges' links that worked when it was written work again.
+    """
+    from quem.store.archive import restore_archive
+    from quem.store.archive_rows import read_archive
+    from quem.store.engine import clear_refusals, open_store
+    from quem.store.place import find_place
+    from quem.study.reading import read_study
+    from quem.text import read_text
+
+    spec = read_study(study)
+    text = read_text(archive, str(archive), what="archive")
+    rows = read_archive(text, str(archive), spec.id)
+    store = open_store(find_place(study, database))
+    try:
+        with clear_refusals(store.place), store.write() as c:
+            counts = restore_archive(c, spec.id, rows, str(archive))
+    finally:
+        store.close()
+    told = f"{counts['judge']} judges, {counts['ballot']} ballots, {counts['revision']} revisions"
+    click.echo(f"restored {told} into {store.place.name}", err=True)

@@ -1,0 +1,185 @@
+"""``quem judges``: judges' private links, from the shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from quem.commands.options import database_option
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from quem.study.models import ExperienceStudy, Judge
+
+__all__ = ["judges"]
+
+# What a spreadsheet would take for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _base(_: click.Context, __: click.Parameter, value: str) -> str:
+    if not value.startswith(("http://", "https://")):
+        message = f"{value!r} does not begin with https:// or http://"
+        raise click.BadParameter(message)
+    return value.rstrip("/")
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@database_option
+@click.option(
+    "--url",
+    default="http://127.0.0.1:8080",
+    show_default=True,
+    callback=_base,
+    help="Address that judges use, with which links begin.",
+)
+@click.option("--reissue", multiple=True, metavar="ID", help="Replace this judge's link.")
+@click.option("--revoke", multiple=True, metavar="ID", help="End this judge's link.")
+@click.option(
+    "--forget",
+    multiple=True,
+    metavar="ID",
+    help="Delete this judge's name and words for good; ranks stay, under a pseudonym.",
+)
+@click.option("--add", metavar="ID", help="Add a judge whom the study file does not name.")
+@click.option("--name", default="", help="With --add: the judge's name.")
+@click.option("--experience", type=float, help="With --add: the judge's years of experience.")
+@click.option("--dashboard", is_flag=True, help="Make a new link of the dashboard as well.")
+def judges(
+    study: Path,
+    database: str | None,
+    url: str,
+    reissue: tuple[str, ...],
+    revoke: tuple[str, ...],
+    forget: tuple[str, ...],
+    add: str | None,
+    name: str,
+    experience: float | None,
+    *,
+    dashboard: bool,
+) -> None:
+    """Print the links of STUDY's judges as CSV, to be mailed.
+
+    Makes a link for each judge who has none yet. A link is printed once, when it is made:
+    the store holds no more than its hash. IDs that options name may be several: repeat the
+    option.
+    """
+    if add is None and (name or experience is not None):
+        message = "--name and --experience belong to --add ID"
+        raise click.UsageError(message)
+    for judge in {*reissue} & {*revoke} | {*forget} & {*reissue, *revoke}:
+        message = f"{judge} can be named by one of --reissue, --revoke and --forget only"
+        raise click.UsageError(message)
+    from quem.store.engine import clear_refusals, open_store
+    from quem.store.place import find_place
+    from quem.store.studies import new_desk_token
+    from quem.study.reading import read_study
+
+    spec = read_study(study)
+    added = None if add is None else _declared(spec, add, name, experience)
+    store = open_store(find_place(study, database))
+    try:
+        # All is done that was asked for, and its links are printed, or nothing is.
+        with clear_refusals(store.place), store.write() as c:
+            _take_over(c, spec, added)
+            told = _forget(c, spec, study, forget)
+            _revoke(c, spec, revoke)
+            _print_links(c, spec, url, reissue)
+            desk = f"{url}/d/{new_desk_token(c, spec.id)}" if dashboard else ""
+    finally:
+        store.close()
+    for line in told:
+        click.echo(line, err=True)
+    if desk:
+        click.echo(f"Dashboard: {desk}", err=True)
+
+
+def _declared(spec: ExperienceStudy, judge_id: str, name: str, experience: float | None) -> Judge:
+    """Check a judge who is to be added as one that the study file names."""
+    from pydantic import ValidationError
+
+    from quem.errors import QuemError
+    from quem.study.models import Judge
+
+    try:
+        judge = Judge(id=judge_id, name=name, experience=experience)
+    except ValidationError as error:
+        told = [
+            f"--{'add' if e['loc'][0] == 'id' else e['loc'][0]}: "
+            f"{e['msg'].removeprefix('Value error, ')}"
+            for e in error.errors()
+        ]
+        raise QuemError(told) from None
+    names = {subject.name.casefold().strip() for subject in spec.subjects} - {""}
+    if judge.id in {subject.id for subject in spec.subjects} or name.casefold().strip() in names:
+        message = f"{judge.id} is also a subject; nobody may judge his own solutions"
+        raise QuemError([message])
+    return judge
+
+
+def _take_over(c: Connection, spec: ExperienceStudy, added: Judge | None) -> None:
+    from quem.store.judges import add_judge, sync_judges
+    from quem.store.studies import register_study
+
+    register_study(c, spec.id)
+    sync_judges(c, spec.id, spec.judges)
+    if added:
+        add_judge(c, spec.id, added.id, added.name, added.experience, "shell")
+
+
+def _forget(c: Connection, spec: ExperienceStudy, study: Path, ids: tuple[str, ...]) -> list[str]:
+    """Forget judges; gives what to say of it."""
+    from quem.store.judges import forget, judge_named
+
+    told = []
+    for judge_id in dict.fromkeys(ids):
+        pseudonym = forget(c, judge_named(c, spec.id, judge_id), "shell")
+        told.append(f"forgot {judge_id}, whose ranks stay as those of {pseudonym}")
+        if judge_id in {judge.id for judge in spec.judges}:
+            told.append(f"warning: {study} still names the judge {judge_id}; delete that entry")
+    if told:
+        told.append("Archives and backups that were made before still hold name and words.")
+    return told
+
+
+def _revoke(c: Connection, spec: ExperienceStudy, ids: tuple[str, ...]) -> None:
+    from quem.store.judges import judge_named, revoke_link
+
+    for judge_id in dict.fromkeys(ids):
+        revoke_link(c, judge_named(c, spec.id, judge_id), "shell")
+
+
+def _print_links(c: Connection, spec: ExperienceStudy, base: str, reissue: tuple[str, ...]) -> None:
+    """Print the table of judges, with the links that are made now."""
+    import sys
+
+    from quem.store.judges import issue_link, judge_named, judges_of
+
+    again = {judge_named(c, spec.id, judge_id).key for judge_id in reissue}
+    rows = [("judge", "name", "link", "state")]
+    for judge in judges_of(c, spec.id):
+        link, state = "", "has a link" if judge.has_link else "revoked"
+        is_new = not (judge.linked_at or judge.revoked_at or judge.forgotten_at)
+        if is_new or judge.key in again:
+            link, state = f"{base}/j/{issue_link(c, judge, 'shell')}", "new link"
+        elif judge.forgotten_at:
+            state = "forgotten"
+        rows.append((judge.id, judge.name, link, state))
+    click.echo(_csv(rows), nl=False)
+    sys.stdout.flush()
+
+
+def _csv(rows: list[tuple[str, str, str, str]]) -> str:
+    """Write a table; cells that a spreadsheet would calculate get an apostrophe in front."""
+    import csv
+    from io import StringIO
+
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        writer.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row])
+    return text.getvalue()

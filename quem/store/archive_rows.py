@@ -1,0 +1,294 @@
+"""Reading an archive: each line is checked before anything of it goes into a store."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import JSON, Boolean, Double, Integer, inspect
+
+from quem.errors import Mistake, QuemError
+from quem.store.models import Ballot, Event, Forgotten, Judge, Revision, Shown, Study, Utc
+from quem.store.state import InvalidStateError, State
+from quem.text import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Column
+
+    from quem.store.models import Base
+
+__all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "read_archive"]
+
+FORMAT = 1
+Row = dict[str, Any]
+# In the order in which they refer to each other.
+TABLES: dict[str, type[Base]] = {
+    model.__tablename__: model
+    for model in (Study, Judge, Forgotten, Ballot, Revision, Event, Shown)
+}
+# Columns that an archive does not hold: the header says the study, and nothing refers to
+# the keys of revisions and events.
+UNKEPT = {
+    name: {"study_id", "key"} if name in ("revision", "event") else {"study_id"} for name in TABLES
+}
+_UNIQUE: dict[str, list[tuple[str, ...]]] = {
+    "study": [("id",)],
+    "judge": [("key",), ("id",), ("session_hash",)],
+    "forgotten": [("id_hash",)],
+    "ballot": [("key",), ("public_id",), ("judge_key", "problem", "block", "occasion")],
+    "revision": [("ballot_key", "number")],
+    "event": [],
+    "shown": [("problem", "solver")],
+}
+_WORDS = {
+    ("study", "state"): ("trial", "open", "closed"),
+    ("revision", "kind"): ("save", "submit", "reopen"),
+}
+_MOST = 2**31
+_MOST_MISTAKES = 20
+
+
+class _WrongError(Exception):
+    """What is wrong with a line."""
+
+
+def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
+    """Read and check an archive.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        The archive as the user named it, for messages.
+    study_id : str
+        The study that it has to be of.
+
+    Returns
+    -------
+    dict of str to list of dict
+        Rows of each table, times as such; judges and ballots as the archive numbers them.
+
+    Raises
+    ------
+    QuemError
+        It is another study's, a newer quem's, or damaged; with each line that is wrong.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    expected = _header(lines[0], name, study_id)
+    reader = _Reader(study_id)
+    mistakes = []
+    for number, line in enumerate(lines[1:], 2):
+        try:
+            reader.read(line)
+        except _WrongError as error:
+            mistakes.append(Mistake(name, number, message=str(error)))
+        if len(mistakes) >= _MOST_MISTAKES:
+            break
+    if not mistakes:
+        mistakes = [Mistake(name, len(lines), message=m) for m in reader.lacks(expected)]
+    if mistakes:
+        raise QuemError(mistakes)
+    return reader.rows
+
+
+def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
+    """Check the first line; gives the number of rows of each table."""
+    message = ""
+    try:
+        header = _parsed(line)
+    except _WrongError:
+        header = {}
+    number, study, counts = (header.get(key) for key in ("format", "study", "rows"))
+    if not isinstance(number, int) or not isinstance(study, str):
+        message = "is no archive; name the archive.jsonl that `quem export` wrote"
+    elif number > FORMAT:
+        message = f"was written by a newer quem (format {number} of archives); update quem"
+    elif number < 1 or not isinstance(counts, dict):
+        message = "the header is damaged; take another copy of the archive"
+    elif study != study_id:
+        message = f"is an archive of the study {shown(study)}, and this is {shown(study_id)}"
+    if message:
+        raise QuemError([Mistake(name, 1, message=message)])
+    return dict(counts or {})
+
+
+class _Reader:
+    """Takes one line after another, and knows what the earlier ones said."""
+
+    def __init__(self, study_id: str) -> None:
+        self._study_id = study_id
+        self.rows: dict[str, list[Row]] = {name: [] for name in TABLES}
+        self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
+        self._judges: set[int] = set()
+        self._ballots: dict[int, Row] = {}
+        self._heads: dict[int, int] = {}
+        self._submitted: dict[int, set[int]] = {}
+
+    def read(self, line: str) -> None:
+        """Check a line and keep its row."""
+        row = _parsed(line)
+        table = row.pop("table", None)
+        if not isinstance(table, str) or table not in TABLES:
+            message = "is of no table that quem knows"
+            raise _WrongError(message)
+        row = _typed(table, row)
+        self._check_unique(table, row)
+        self._check_references(table, row)
+        if table == "judge":
+            self._judges.add(row["key"])
+        if table == "ballot":
+            self._ballots[row["key"]] = row
+        if table == "revision":
+            self._check_revision(row)
+        self.rows[table].append(row)
+
+    def lacks(self, expected: dict[str, Any]) -> list[str]:
+        """Say what should have come and did not."""
+        messages = [
+            f"holds {len(rows)} of {expected.get(name)} rows of {name}: lines were lost or added"
+            for name, rows in self.rows.items()
+            if len(rows) != expected.get(name)
+        ]
+        if not messages and len(self.rows["study"]) != 1:
+            messages.append("holds no row of study")
+        for key, ballot in self._ballots.items():
+            submitted = ballot["submitted"]
+            known = submitted is None or submitted in self._submitted.get(key, ())
+            if not messages and (ballot["head"] != self._heads.get(key, 0) or not known):
+                messages.append(f"ballot {key} lacks revisions")
+        return messages
+
+    def _check_unique(self, table: str, row: Row) -> None:
+        for columns in _UNIQUE[table]:
+            value = tuple(row[column] for column in columns)
+            seen = self._seen.setdefault((table, *columns), set())
+            if value in seen and value != (None,):
+                message = f"there is another {table} of that {' and '.join(columns)}"
+                raise _WrongError(message)
+            seen.add(value)
+
+    def _check_references(self, table: str, row: Row) -> None:
+        for other, known in (("judge", self._judges), ("ballot", self._ballots)):
+            number = row.get(f"{other}_key")
+            if number is not None and number not in known:
+                message = f"no line before says what {other} {number} is"
+                raise _WrongError(message)
+        if table == "study" and row["id"] != self._study_id:
+            message = f"is of the study {shown(row['id'])}, and the header says another"
+            raise _WrongError(message)
+        layout: list[str] = row.get("layout") or []
+        if len(layout) != len(set(layout)):
+            message = "layout names a solver twice"
+            raise _WrongError(message)
+
+    def _check_revision(self, row: Row) -> None:
+        key, number = row["ballot_key"], row["number"]
+        if number != self._heads.get(key, 0) + 1 or not 0 <= row["base"] < number:
+            message = f"revision {number} of ballot {key} does not follow on the one before"
+            raise _WrongError(message)
+        try:
+            State.parse(row["state"], self._ballots[key]["layout"] or ())
+        except InvalidStateError as error:
+            message = f"state: {error}"
+            raise _WrongError(message) from None
+        self._heads[key] = number
+        if row["kind"] == "submit":
+            self._submitted.setdefault(key, set()).add(number)
+
+
+def _parsed(line: str) -> Row:
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    try:
+        row = json.loads(line, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict):
+        message = "is damaged: no JSON object"
+        raise _WrongError(message)
+    return row
+
+
+def _typed(table: str, row: Row) -> Row:
+    """Give a row with the types of its columns."""
+    kept = [c for c in inspect(TABLES[table]).columns if c.name not in UNKEPT[table]]
+    columns = {column.name: column for column in kept}
+    if set(row) != set(columns):
+        wrong = ", ".join(sorted(set(row) ^ set(columns))[:5])
+        message = f"a row of {table} has other columns: {shown(wrong)}"
+        raise _WrongError(message)
+    typed = {name: _value(column, row[name]) for name, column in columns.items()}
+    for (owner, name), words in _WORDS.items():
+        if owner == table and typed[name] not in words:
+            message = f"{name} is none of {', '.join(words)}"
+            raise _WrongError(message)
+    return typed
+
+
+def _value(column: Column[Any], value: object) -> object:
+    if value is None and column.nullable:
+        return None
+    for kind, read in _READERS:
+        if isinstance(column.type, kind):
+            found = read(value)
+            break
+    else:
+        found = _json(column.name, value) if isinstance(column.type, JSON) else _string(value)
+    if found is None:
+        message = f"{column.name} cannot be {shown(str(value))}"
+        raise _WrongError(message)
+    return found
+
+
+def _string(value: object) -> str | None:
+    if not isinstance(value, str) or "\0" in value:
+        return None
+    return None if any("\ud800" <= sign <= "\udfff" for sign in value) else value
+
+
+def _json(name: str, value: object) -> object:
+    if name != "layout":
+        return value if isinstance(value, dict) else None
+    is_list = isinstance(value, list) and all(_string(solver) is not None for solver in value)
+    return value if is_list else None
+
+
+def _whole(value: object) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if -_MOST <= value < _MOST else None
+
+
+def _truth(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _decimal(value: object) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _time(value: object) -> dt.datetime | None:
+    try:
+        time = dt.datetime.fromisoformat(str(value))
+        return time.astimezone(dt.UTC) if time.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+_READERS: tuple[tuple[type, Callable[[object], object]], ...] = (
+    (Utc, _time),
+    (Boolean, _truth),
+    (Integer, _whole),
+    (Double, _decimal),
+)

@@ -1,0 +1,57 @@
+"""Judging sessions without a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quem.store import ballots, dealing, judges, studies
+from quem.store.engine import open_store
+from quem.store.place import find_place
+from quem.store.state import State
+from quem.study.reading import read_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.store.engine import Store
+
+__all__ = ["SOLVERS", "STATES", "close", "hold_session"]
+
+SOLVERS = ("S0", "S1", "S2", "S3", "sys")
+# One a judge.
+STATES = (
+    State(ranked=(("S3",), ("sys", "S2"), ("S1",), ("S0",))),
+    State(ranked=(("S3",), ("S2",)), cannot={"S0": "torn", "S1": "torn", "sys": "in Greek"}),
+    State(
+        ranked=(("sys",), ("S3",), ("S1", "S0", "S2")),
+        recognised=("S1", "sys"),
+        comments={"S1": "a private word"},
+    ),
+)
+
+
+def hold_session(study: Path, database: str | None = None) -> Store:
+    """Let each judge of a study submit each group in his own order; gives the open store."""
+    spec = read_study(study)
+    store = open_store(find_place(study, database))
+    groups = tuple(ballots.Group(problem.id, SOLVERS) for problem in spec.problems)
+    plan = ballots.Plan(groups, ballots.Group("P0-practice", SOLVERS), spec.judging.repeat)
+    with store.write() as c:
+        studies.register_study(c, spec.id)
+        judges.sync_judges(c, spec.id, spec.judges)
+        for judge, state in zip(judges.judges_of(c, spec.id), STATES, strict=False):
+            dealing.deal(c, judge.key, plan)
+            for ballot in ballots.ballots_of(c, judge.key):
+                dealing.lay_out(c, ballot, SOLVERS)
+                for base, kind in enumerate(("save", "submit")):
+                    change = ballots.Change(base, "tab-12345678", base, state, kind)
+                    ballots.save(c, judge.key, ballot.public_id, change)
+    return store
+
+
+def close(study: Path, database: str | None = None, *, state: studies.Life = "closed") -> None:
+    """Close a session, or open it."""
+    store = open_store(find_place(study, database))
+    with store.write() as c:
+        studies.set_state(c, read_study(study).id, state, "shell")
+    store.close()

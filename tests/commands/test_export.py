@@ -1,0 +1,263 @@
+"""``quem export``: what judges submitted, as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select
+
+import quem
+from quem.rankings.preflib import read_preflib
+from quem.store.engine import open_store
+from quem.store.exporting import preflib_files
+from quem.store.models import Event
+from quem.store.place import find_place
+from quem.store.rankings import SubmittedRanking
+from quem.store.state import State
+from quem.study.reading import draft_study
+from tests.commands.sessions import STATES, close, hold_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Outcome = tuple[int, str, str]
+
+
+@pytest.fixture
+def held(judging_study: Path) -> Path:
+    """A study whose session is held, and on trial still."""
+    hold_session(judging_study).close()
+    return judging_study
+
+
+def _rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "rankings.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _revealed(study: Path) -> int:
+    """How often the audit trail says that rankings were revealed."""
+    store = open_store(find_place(study))
+    with store.read() as c:
+        told = list(c.execute(select(Event.what)).scalars())
+    store.close()
+    return told.count("revealed")
+
+
+def test_a_closed_session_is_exported(held: Path, quem_command: Callable[..., Outcome]) -> None:
+    """All formats are written beside the study; what was written is told on stderr."""
+    close(held)
+    code, out, err = quem_command("export", held)
+    folder = held.with_name("study-export")
+    names = ["P0.toc", "P1.toc", "archive.jsonl", "rankings.csv"]
+    assert (code, out) == (0, "")
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert sorted(err.splitlines()) == sorted(f"wrote {folder / name}" for name in names)
+    assert _revealed(held) == 0
+
+
+@pytest.mark.parametrize("state", ["trial", "open"])
+def test_hidden_rankings_are_not_exported(
+    held: Path, quem_command: Callable[..., Outcome], state: str
+) -> None:
+    """On trial and open nothing is written; with --reveal it is, and logged in the archive."""
+    if state == "open":
+        close(held, state="open")
+    code, out, err = quem_command("export", held)
+    assert (code, out) == (1, "")
+    assert "--reveal" in err
+    assert not held.with_name("study-export").exists()
+    assert _revealed(held) == 0
+    assert quem_command("export", held, "--reveal")[0] == 0
+    assert _revealed(held) == 1
+    archive = held.with_name("study-export") / "archive.jsonl"
+    told = [json.loads(line).get("what") for line in archive.read_text().splitlines()]
+    assert told.count("revealed") == 1
+
+
+def test_the_long_table_says_all_ranks(held: Path, quem_command: Callable[..., Outcome]) -> None:
+    """Each solution that a judge was given is a row; practice is not there."""
+    close(held)
+    quem_command("export", held, "--format", "csv")
+    rows = _rows(held.with_name("study-export"))
+    assert list(rows[0]) == [
+        *("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognised"),
+    ]
+    assert len(rows) == 3 * (2 + 1) * 5
+    assert {row["problem"] for row in rows} == {"P0", "P1"}
+    found = {
+        row["solver"]: (row["rank"], row["reason"], row["recognised"])
+        for row in rows
+        if (row["judge"], row["problem"], row["occasion"]) == ("J1", "P1", "1")
+    }
+    assert found == {
+        "S0": ("", "absent", ""),
+        "S1": ("", "absent", ""),
+        "S2": ("1", "", ""),
+        "S3": ("2", "", ""),
+        "sys": ("", "absent", ""),
+    }
+    marked = {row["solver"] for row in rows if row["recognised"] == "1"}
+    assert marked == {"S1", "sys"}
+    assert {row["judge"] for row in rows if row["recognised"]} == {"J2"}
+    assert "private" not in str(rows)
+
+
+def test_the_long_table_is_read_as_the_session_is(
+    held: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """An analysis of the exported table is that of the store."""
+    close(held)
+    quem_command("export", held)
+    stored = quem.load_study(held)
+    table = held.with_name("study-export") / "rankings.csv"
+    (held.parent / "copy").mkdir()
+    copy = held.parent / "copy" / "study.yaml"
+    (copy.parent / "rankings.csv").write_bytes(table.read_bytes())
+    text = held.read_text().replace("made-up", "copied")
+    for number in range(2):
+        text = text.replace(f", statement: p{number}.md", "")
+    copy.write_text(f"{text}rankings: rankings.csv\n")
+    read = quem.load_study(copy)
+    assert stored.rankings is not None
+    assert read.rankings is not None
+    key = ["judge", "problem", "occasion", "solver"]
+    one, two = (
+        table.sort_values(key).reset_index(drop=True) for table in (stored.rankings, read.rankings)
+    )
+    assert one[[*key, "rank"]].astype(str).equals(two[[*key, "rank"]].astype(str))
+
+
+def test_preflib_files_are_read_back(held: Path, quem_command: Callable[..., Outcome]) -> None:
+    """The reader of PrefLib files in quem finds the same ranks, incomplete orders included."""
+    close(held)
+    quem_command("export", held, "--format", "toc")
+    folder = held.with_name("study-export")
+    assert sorted(path.name for path in folder.iterdir()) == ["P0.toc", "P1.toc"]
+    declared = draft_study(held).declared
+    entries, count = read_preflib(folder / "P1.toc", "P1.toc", "P1", declared.judges, declared)
+    assert count == 3
+    ranks: dict[str, dict[str, int]] = {}
+    for row in range(len(entries.columns["rank"].codes)):
+        cell = {name: column.text(row) for name, column in entries.columns.items()}
+        ranks.setdefault(cell["judge"], {})[cell["solver"]] = int(cell["rank"])
+    expected = [
+        {solver: rank for solver, rank in state.ranks().items() if rank is not None}
+        for state in STATES
+    ]
+    assert list(ranks.values()) == expected
+
+
+def test_preflib_headers_say_what_is_in_the_file(
+    held: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """Alternatives have names, and orders are counted and typed as PrefLib does."""
+    close(held)
+    quem_command("export", held, "--format", "toc")
+    text = (held.with_name("study-export") / "P0.toc").read_text()
+    header = dict(
+        line.removeprefix("# ").split(": ", 1) for line in text.splitlines() if line.startswith("#")
+    )
+    assert header["FILE NAME"] == "P0.toc"
+    assert header["DATA TYPE"] == "toi"
+    assert (header["NUMBER ALTERNATIVES"], header["NUMBER VOTERS"]) == ("5", "3")
+    assert header["ALTERNATIVE NAME 5"] == "sys"
+    assert text.splitlines()[-3:] == ["1: 4,{3,5},2,1", "1: 4,3", "1: 5,4,{1,2,3}"]
+
+
+def _ranking(problem: str, state: State, judge: str = "J1", occasion: int = 1) -> SubmittedRanking:
+    return SubmittedRanking(judge, problem, 1, occasion, state)
+
+
+def test_preflib_files_have_names_of_their_own() -> None:
+    """Names that no file can have, or that differ in case only, do not meet."""
+    problems = ["a/b", "a b", "A-B", "../x", "..", "ü", "x" * 300]
+    files = preflib_files([_ranking(p, STATES[0]) for p in problems], (), "T")
+    assert len(files) == len(problems)
+    assert len({name.casefold() for name in files}) == len(problems)
+    assert all(set(name).isdisjoint("/\\ ") and not name.startswith(".") for name in files)
+    assert max(map(len, files)) < 120
+
+
+def test_complete_orders_are_typed_so_and_empty_ones_left_out() -> None:
+    """A judge who could judge nothing has no order; repeated groups have none either."""
+    nothing = State(cannot=dict.fromkeys(("S0", "S1"), "illegible"))
+    rankings = [
+        _ranking("P1", STATES[0]),
+        _ranking("P1", nothing, "J2"),
+        _ranking("P1", STATES[0], occasion=2),
+        _ranking("P2", nothing, "J2"),
+    ]
+    files = preflib_files(rankings, ("sys", "S3"), "T")
+    assert list(files) == ["P1.toc"]
+    assert "# DATA TYPE: toc\n" in files["P1.toc"]
+    assert "# NUMBER VOTERS: 1\n" in files["P1.toc"]
+    assert files["P1.toc"].endswith("# ALTERNATIVE NAME 5: S2\n1: 2,{1,5},4,3\n")
+
+
+def test_a_study_without_a_session_is_told(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """Where there is no store, none is made."""
+    code, out, err = quem_command("export", judging_study)
+    assert (code, out) == (1, "")
+    assert "has no judging session" in err
+    assert not judging_study.with_suffix(".sqlite3").exists()
+
+
+def test_a_session_without_rankings_warns(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """When nothing is submitted, the table has a header only, and the archive is written."""
+    quem_command("judges", judging_study)
+    close(judging_study)
+    code, _, err = quem_command("export", judging_study, "--out", judging_study.parent / "new")
+    assert code == 0
+    assert "no ranking is submitted" in err
+    assert _rows(judging_study.parent / "new") == []
+    assert (judging_study.parent / "new" / "archive.jsonl").is_file()
+    assert list((judging_study.parent / "new").glob("*.toc")) == []
+
+
+def test_files_of_the_study_are_not_replaced(
+    held: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """An export into the study's folder stops before the study's own table."""
+    close(held)
+    (held.parent / "rankings.csv").write_text("mine")
+    held.write_text(held.read_text() + "rankings: {from: store, file: rankings.csv}\n")
+    code, _, err = quem_command("export", held, "--out", held.parent)
+    assert (code, (held.parent / "rankings.csv").read_text()) == (1, "mine")
+    assert "belongs to the study" in err
+
+
+def test_an_export_is_written_whole_or_not_at_all(
+    held: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """A folder that cannot be written to is a mistake, and other files stay."""
+    close(held)
+    folder = held.with_name("study-export")
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine")
+    (folder / "archive.jsonl").mkdir()
+    code, _, err = quem_command("export", held)
+    assert code == 1
+    assert "archive.jsonl" in err
+    assert sorted(path.name for path in folder.iterdir()) == ["archive.jsonl", "mine.txt"]
+
+
+def test_the_csv_is_utf8_with_plain_line_ends(
+    held: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """The table is the same bytes on any system."""
+    close(held)
+    quem_command("export", held)
+    raw = (held.with_name("study-export") / "rankings.csv").read_bytes()
+    assert b"\r" not in raw
+    assert raw.endswith(b"\n")
+    assert len(list(csv.reader(io.StringIO(raw.decode())))) == 46

@@ -1,0 +1,123 @@
+"""``quem import``: a session out of its archive."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quem.store import studies
+from quem.store.engine import store_of
+from quem.store.judges import judge_of_session
+from quem.store.place import find_place
+from tests.commands.sessions import close, hold_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Outcome = tuple[int, str, str]
+
+
+@pytest.fixture
+def archive(judging_study: Path, quem_command: Callable[..., Outcome]) -> Path:
+    """The archive of a session."""
+    hold_session(judging_study).close()
+    close(judging_study)
+    assert quem_command("export", judging_study, "--format", "archive")[0] == 0
+    return judging_study.with_name("study-export") / "archive.jsonl"
+
+
+def _but_for_time(file: Path) -> list[dict[str, object]]:
+    header, *lines = [json.loads(line) for line in file.read_text().splitlines()]
+    return [{**header, "exported_at": ""}, *lines]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_session_is_restored(
+    judging_study: Path,
+    archive: Path,
+    quem_command: Callable[..., Outcome],
+    new_postgres: Callable[[], str],
+    kind: str,
+) -> None:
+    """In an empty store, the session is what it was: its archive and its analysis are."""
+    other = str(judging_study.with_name("b.sqlite3")) if kind == "sqlite" else new_postgres()
+    code, out, err = quem_command("import", judging_study, archive, "--database", other)
+    assert (code, out) == (0, "")
+    assert "restored 3 judges, 12 ballots, 24 revisions into" in err
+    again = judging_study.with_name("again")
+    assert quem_command("export", judging_study, "--out", again, "--database", other)[0] == 0
+    assert _but_for_time(again / "archive.jsonl") == _but_for_time(archive)
+    one = quem_command("analyze", judging_study, "--json")
+    assert one[0] == 0
+    assert quem_command("analyze", judging_study, "--json", "--database", other) == one
+
+
+def test_links_work_again(
+    judging_study: Path, quem_command: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """A link that was mailed before leads to its judge in the restored store."""
+    _, table, _ = quem_command("judges", judging_study)
+    token = table.splitlines()[1].split(",")[2].rpartition("/")[2]
+    close(judging_study)
+    quem_command("export", judging_study)
+    archive = judging_study.with_name("study-export") / "archive.jsonl"
+    assert token not in archive.read_text()
+    other = tmp_path / "other.sqlite3"
+    assert quem_command("import", judging_study, archive, "--database", other)[0] == 0
+    store = store_of(find_place(judging_study, str(other)), "made-up")
+    assert store is not None
+    with store.read() as c:
+        judge = judge_of_session(c, "made-up", studies.session_of(token))
+    store.close()
+    assert judge is not None
+    assert judge.id == "J0"
+
+
+def test_a_store_that_holds_the_study_refuses(
+    judging_study: Path, archive: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """Sessions are never mixed."""
+    before = quem_command("analyze", judging_study, "--json")
+    code, out, err = quem_command("import", judging_study, archive)
+    assert (code, out) == (1, "")
+    assert "holds the study 'made-up' already" in err
+    assert quem_command("analyze", judging_study, "--json") == before
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text[: len(text) // 2], "is damaged"),
+        (lambda text: text.replace('"format": 1', '"format": 7', 1), "format 7"),
+        (lambda text: text.replace('"study": "made-up"', '"study": "else"', 1), "'else'"),
+        (lambda _: "", "is no archive"),
+        (lambda _: "judge,problem\nJ1,P1\n", "is no archive"),
+    ],
+)
+def test_what_cannot_be_restored_makes_no_store(
+    judging_study: Path,
+    archive: Path,
+    quem_command: Callable[..., Outcome],
+    change: Callable[[str], str],
+    said: str,
+) -> None:
+    """A damaged or foreign archive is refused by name, and no database is made."""
+    archive.write_text(change(archive.read_text()))
+    other = judging_study.with_name("other.sqlite3")
+    code, out, err = quem_command("import", judging_study, archive, "--database", other)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"error: {archive}:")
+    assert said in err
+    assert not other.exists()
+
+
+def test_an_archive_that_is_missing_is_told(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """A name that leads nowhere is a mistake with that name."""
+    code, _, err = quem_command("import", judging_study, judging_study.with_name("gone.jsonl"))
+    assert code == 1
+    assert "gone.jsonl: there is no such file" in err

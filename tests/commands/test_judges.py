@@ -1,0 +1,202 @@
+"""``quem judges``: links to mail, and the ends of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quem.store import studies
+from quem.store.engine import store_of
+from quem.store.judges import judge_of_session, judges_of
+from quem.store.place import find_place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Outcome = tuple[int, str, str]
+STUDY = "made-up"
+
+
+def _table(out: str) -> dict[str, dict[str, str]]:
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert not rows or list(rows[0]) == ["judge", "name", "link", "state"]
+    return {row["judge"]: row for row in rows}
+
+
+def _who(study: Path, link: str) -> str | None:
+    """Whose link it is."""
+    store = store_of(find_place(study), STUDY)
+    assert store is not None
+    with store.read() as c:
+        found = judge_of_session(c, STUDY, studies.session_of(link.rpartition("/")[2]))
+    store.close()
+    return found.id if found else None
+
+
+def test_links_are_made_once(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:
+    """The first time each judge gets a link, later it is only said that he has one."""
+    code, out, err = quem_command("judges", judging_study)
+    rows = _table(out)
+    assert code == 0
+    assert list(rows) == ["J0", "J1", "J2"]
+    assert rows["J1"]["name"] == "Judge 1"
+    for judge, row in rows.items():
+        assert re.fullmatch(r"http://127\.0\.0\.1:8080/j/[\w-]{32}", row["link"])
+        assert row["state"] == "new link"
+        assert _who(judging_study, row["link"]) == judge
+    assert err == ""
+    again = _table(quem_command("judges", judging_study)[1])
+    assert {(row["link"], row["state"]) for row in again.values()} == {("", "has a link")}
+    assert _who(judging_study, rows["J2"]["link"]) == "J2"
+
+
+def test_a_link_can_be_replaced_and_revoked(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """What is replaced or revoked ends; the others stay."""
+    old = _table(quem_command("judges", judging_study)[1])
+    words = ["--reissue", "J0", "--reissue", "J1", "--revoke", "J2"]
+    url = "https://judging.example.org/"
+    code, out, _ = quem_command("judges", judging_study, *words, "--url", url)
+    new = _table(out)
+    assert code == 0
+    assert new["J0"]["link"].startswith("https://judging.example.org/j/")
+    assert (new["J2"]["link"], new["J2"]["state"]) == ("", "revoked")
+    assert [_who(judging_study, row["link"]) for row in old.values()] == [None] * 3
+    assert [_who(judging_study, new[judge]["link"]) for judge in ("J0", "J1")] == ["J0", "J1"]
+    # A revoked judge gets a link only when it is asked for.
+    assert _table(quem_command("judges", judging_study)[1])["J2"]["state"] == "revoked"
+    back = _table(quem_command("judges", judging_study, "--reissue", "J2")[1])
+    assert _who(judging_study, back["J2"]["link"]) == "J2"
+
+
+def test_a_judge_can_be_forgotten(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """It is said what happened, and what still names the judge."""
+    links = _table(quem_command("judges", judging_study)[1])
+    code, out, err = quem_command("judges", judging_study, "--forget", "J1")
+    assert code == 0
+    assert "forgot J1, whose ranks stay as those of forgotten-1" in err
+    assert f"warning: {judging_study} still names the judge J1" in err
+    assert _table(out)["forgotten-1"]["state"] == "forgotten"
+    assert "Judge 1" not in out
+    assert _who(judging_study, links["J1"]["link"]) is None
+    files = [path for path in judging_study.parent.glob("study.sqlite3*") if path.is_file()]
+    assert files
+    assert not any(b"Judge 1" in path.read_bytes() for path in files)
+    code, _, err = quem_command("judges", judging_study, "--forget", "forgotten-1")
+    assert (code, "forgotten" in err) == (1, True)
+
+
+def test_a_judge_can_be_added(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:
+    """An added judge gets a link at once, and name and years are kept."""
+    words = ["--add", "J9", "--name", "Élodie", "--experience", "4.5"]
+    code, out, _ = quem_command("judges", judging_study, *words)
+    assert code == 0
+    assert _who(judging_study, _table(out)["J9"]["link"]) == "J9"
+    store = store_of(find_place(judging_study), STUDY)
+    assert store is not None
+    with store.read() as c:
+        added = judges_of(c, STUDY)[-1]
+    store.close()
+    assert (added.id, added.name, added.experience, added.added) == ("J9", "Élodie", 4.5, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--reissue", "J7"], "no judge 'J7'"),
+        (["--revoke", "J7"], "no judge 'J7'"),
+        (["--forget", "J7"], "no judge 'J7'"),
+        (["--add", "J1"], "already"),
+        (["--add", "S1"], "also a subject"),
+        (["--add", ""], "--add"),
+        (["--add", "J9", "--experience", "nan"], "--experience"),
+        (["--add", "J9", "--experience=-1"], "--experience"),
+        (["--add", "J9", "--name", "two\nlines"], "--name"),
+        (["--add", "J9", "--forget", "J0", "--reissue", "J7"], "no judge 'J7'"),
+    ],
+)
+def test_mistakes_change_nothing(
+    judging_study: Path, quem_command: Callable[..., Outcome], words: list[str], said: str
+) -> None:
+    """What cannot be done ends with 1 and a sentence, and nothing else is done either."""
+    links = _table(quem_command("judges", judging_study)[1])
+    code, out, err = quem_command("judges", judging_study, *words)
+    assert (code, out) == (1, "")
+    assert said in err
+    assert err.count("\n") == 1
+    after = _table(quem_command("judges", judging_study)[1])
+    assert list(after) == list(links)
+    assert [_who(judging_study, row["link"]) for row in links.values()] == list(links)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--name", "Ada"],
+        ["--url", "judging.example.org"],
+        ["--reissue", "J1", "--revoke", "J1"],
+        ["--forget", "J1", "--reissue", "J1"],
+    ],
+)
+def test_wrong_usage(
+    judging_study: Path, quem_command: Callable[..., Outcome], words: list[str]
+) -> None:
+    """Options that contradict each other end with 2, and no store is made."""
+    assert quem_command("judges", judging_study, *words)[0] == 2
+    assert not judging_study.with_suffix(".sqlite3").exists()
+
+
+def test_the_dashboard_gets_a_new_link(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """For servers that print none, its link comes on stderr, so that the CSV stays one."""
+    _, out, err = quem_command("judges", judging_study, "--dashboard")
+    assert len(_table(out)) == 3
+    link = re.fullmatch(r"Dashboard: http://127\.0\.0\.1:8080/d/([\w-]{32})\n", err)
+    assert link
+    store = store_of(find_place(judging_study), STUDY)
+    assert store is not None
+    with store.read() as c:
+        assert studies.is_desk(c, STUDY, studies.session_of(link[1]))
+    store.close()
+
+
+def test_names_are_no_formulas(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:
+    """A name that a spreadsheet would calculate is marked as text."""
+    name = '=HYPERLINK("http://x.example","a")'
+    _, out, _ = quem_command("judges", judging_study, "--add", "J9", "--name", name)
+    assert _table(out)["J9"]["name"] == f"'{name}"
+
+
+def test_links_that_cannot_be_printed_are_not_made(judging_study: Path) -> None:
+    """When the reader of the table is gone, the links are made the next time."""
+    command = [sys.executable, "-m", "quem", "judges", str(judging_study)]
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert b"Traceback" not in ended.stderr
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert {row["state"] for row in _table(again.stdout).values()} == {"new link"}
+
+
+def test_a_study_with_mistakes_is_refused(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """The mistakes of the study file are told, and no store is made."""
+    judging_study.write_text(judging_study.read_text() + "titel: x\n")
+    code, out, err = quem_command("judges", judging_study)
+    assert (code, out) == (1, "")
+    assert "titel" in err
+    assert not judging_study.with_suffix(".sqlite3").exists()

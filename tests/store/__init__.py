@@ -1,0 +1,1 @@
+"""Tests of the store of judging sessions, on SQLite and on PostgreSQL."""

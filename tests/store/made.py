@@ -1,0 +1,151 @@
+"""A made-up study in a store, and shorter words for what tests do to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from quem.store import ballots, dealing, judges, studies
+from quem.store.ballots import Change, Dealt, Group, Plan, Saved
+from quem.store.models import Base, Event, Revision
+from quem.store.state import LONGEST_COMMENT, LONGEST_REASON, State
+from quem.study.models import Judge as DeclaredJudge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quem.store.engine import Store
+    from quem.store.judges import StoredJudge
+
+__all__ = [
+    "BEST_FIRST",
+    "JUDGES",
+    "PLAN",
+    "SOLVERS",
+    "STUDY",
+    "ballot",
+    "contents",
+    "dealt",
+    "events",
+    "judge",
+    "prepare",
+    "revisions",
+    "save",
+    "states",
+]
+
+STUDY = "made-up"
+SOLVERS = ("S1", "S2", "S3", "sys")
+BEST_FIRST = State(ranked=(("sys",), ("S3", "S2"), ("S1",)))
+JUDGES = (
+    DeclaredJudge(id="J1", name="Ada Conspicuous", experience=12.5),
+    DeclaredJudge(id="J2", name="Bo Conspicuous"),
+)
+PLAN = Plan(
+    tuple(Group(problem, SOLVERS) for problem in ("P1", "P2", "P3", "P4")),
+    practice=Group("P0", SOLVERS[:2]),
+    repeat=2,
+)
+
+
+def prepare(store: Store, declared: Sequence[DeclaredJudge] = JUDGES) -> None:
+    """Make the study and its judges known to the store."""
+    with store.write() as c:
+        studies.register_study(c, STUDY)
+        judges.sync_judges(c, STUDY, declared)
+
+
+def judge(store: Store, judge_id: str = "J1") -> StoredJudge:
+    """Find a judge."""
+    with store.read() as c:
+        return judges.judge_named(c, STUDY, judge_id)
+
+
+def dealt(store: Store, judge_id: str = "J1", plan: Plan = PLAN) -> list[Dealt]:
+    """Deal a judge his groups; gives his ballots, with their labels."""
+    key = judge(store, judge_id).key
+    with store.write() as c:
+        dealing.deal(c, key, plan)
+        for held in ballots.ballots_of(c, key):
+            group = plan.find(held)
+            if group:
+                dealing.lay_out(c, held, group.solvers)
+        return ballots.ballots_of(c, key)
+
+
+def ballot(store: Store, judge_id: str = "J1", problem: str = "P1", occasion: int = 1) -> Dealt:
+    """Find a ballot of a judge, dealt if he has none yet."""
+    held = dealt(store, judge_id)
+    return next(b for b in held if (b.problem, b.occasion) == (problem, occasion))
+
+
+def save(
+    store: Store,
+    to: Dealt,
+    state: State = BEST_FIRST,
+    base: int = 0,
+    *,
+    client: str = "tab-00000001",
+    number: int | None = None,
+    kind: str = "save",
+) -> Saved:
+    """Save a state; each base has a number of its own, so that a second save is no retry."""
+    change = Change(base, client, base + 1 if number is None else number, state, kind)
+    with store.write() as c:
+        return ballots.save(c, to.judge_key, to.public_id, change)
+
+
+def revisions(store: Store, of: Dealt) -> list[dict[str, Any]]:
+    """All that is saved of a ballot, in order."""
+    mine = select(Revision.__table__).where(Revision.ballot_key == of.key)
+    with store.read() as c:
+        return [dict(row) for row in c.execute(mine.order_by(Revision.number)).mappings()]
+
+
+def events(store: Store) -> list[tuple[str, str, int | None, dict[str, Any]]]:
+    """The audit trail: actor, what, judge and detail."""
+    columns = select(Event.actor, Event.what, Event.judge_key, Event.detail)
+    with store.read() as c:
+        return [tuple(row) for row in c.execute(columns.order_by(Event.key))]
+
+
+def contents(store: Store) -> str:
+    """Every value of every table, as text."""
+    with store.read() as c:
+        rows = [
+            row for table in Base.metadata.sorted_tables for row in c.execute(select(table)).all()
+        ]
+    return "\n".join(map(repr, rows))
+
+
+def _texts(longest: int) -> st.SearchStrategy[str]:
+    signs = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+    return st.text(signs, min_size=1, max_size=min(longest, 40)).filter(str.strip)
+
+
+@st.composite
+def states(draw: st.DrawFn, solvers: tuple[str, ...] = SOLVERS, *, done: bool = False) -> State:
+    """Draw any state of a block; `done` leaves the tray empty."""
+    ranked: list[list[str]] = []
+    tray: list[str] = []
+    cannot: dict[str, str] = {}
+    for solver in draw(st.permutations(solvers)):
+        where = draw(st.sampled_from(["new", "tie", "cannot", *([] if done else ["tray"])]))
+        if where == "tray":
+            tray.append(solver)
+        elif where == "cannot":
+            cannot[solver] = draw(_texts(LONGEST_REASON))
+        elif where == "tie" and ranked:
+            ranked[-1].append(solver)
+        else:
+            ranked.append([solver])
+    return State(
+        ranked=tuple(map(tuple, ranked)),
+        tray=tuple(tray),
+        cannot=cannot,
+        recognised=tuple(draw(st.lists(st.sampled_from(solvers), unique=True))),
+        comments=draw(st.dictionaries(st.sampled_from(solvers), _texts(LONGEST_COMMENT))),
+        comment=draw(st.just("") | _texts(LONGEST_COMMENT)),
+    )

@@ -1,0 +1,285 @@
+"""An archive holds all of a study's store, and a store can be made of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from quem.errors import QuemError
+from quem.store import judges, studies
+from quem.store.archive import archive_text, restore_archive
+from quem.store.archive_rows import TABLES, read_archive
+from quem.store.engine import open_store
+from quem.store.place import find_place
+from quem.store.rankings import submitted_rankings
+from quem.store.state import State
+from tests.store.made import STUDY, ballot, contents, dealt, judge, prepare, save, states
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from quem.store.engine import Store
+
+RICH = State(
+    ranked=(("sys",), ("S1", "S3")),
+    cannot={"S2": "“torn”\u2028 \x85 \r\n 🙂"},
+    recognised=("S1",),
+    comments={"S3": 'a "quote", \\ and \t tab'},
+    comment="naïve",
+)
+
+
+@pytest.fixture
+def rich(store: Store) -> tuple[Store, str]:
+    """A store with something in every table; with the token of a link that works."""
+    fill(store)
+    with store.write() as c:
+        token = judges.issue_link(c, judges.judge_named(c, STUDY, "J2"), "shell")
+    return store, token
+
+
+def fill(store: Store) -> None:
+    """Let everything happen that leaves something in the store."""
+    with store.write() as c:
+        # Another study, so that keys are not those of a store of its own.
+        studies.register_study(c, "other")
+        judges.add_judge(c, "other", "J1", "", None, "shell")
+        added = judges.add_judge(c, STUDY, "J9", "Élodie", 0.1 + 0.2, "dashboard")
+        judges.consent(c, added)
+        judges.revoke_link(c, added, "dashboard")
+        studies.new_desk_token(c, STUDY)
+        studies.record_shown(c, STUDY, "P1", {"b": "02", "B": "03", "ä": "01"})
+        studies.set_state(c, STUDY, "open", "dashboard")
+    for person in ("J1", "J2"):
+        for held in dealt(store, person)[:4]:
+            state = State(ranked=(("S1", "S2"),)) if held.practice else RICH
+            save(store, held, state)
+            save(store, held, state, 1, kind="submit")
+            save(store, held, base=2, kind="reopen")
+    with store.write() as c:
+        judges.forget(c, judges.judge_named(c, STUDY, "J1"), "shell")
+        studies.reveal(c, STUDY, "shell")
+        studies.set_state(c, STUDY, "closed", "shell")
+
+
+def archive(store: Store) -> str:
+    """Write the archive."""
+    with store.read() as c:
+        return archive_text(c, STUDY)
+
+
+def restore(store: Store, text: str) -> dict[str, int]:
+    """Put an archive into a store."""
+    rows = read_archive(text, "archive.jsonl", STUDY)
+    with store.write() as c:
+        return restore_archive(c, STUDY, rows, "archive.jsonl")
+
+
+def but_for_time(text: str) -> list[dict[str, Any]]:
+    """Read the lines of an archive, without the time at which it was written."""
+    header, *lines = [json.loads(line) for line in text.removesuffix("\n").split("\n")]
+    assert header.pop("exported_at")
+    return [header, *lines]
+
+
+def test_nothing_is_lost_between_databases(
+    rich: tuple[Store, str], tmp_path: Path, new_postgres: Callable[[], str]
+) -> None:
+    """From one kind of database to the other and back, the archive stays the same."""
+    store, token = rich
+    first = archive(store)
+    places = [str(tmp_path / "second.sqlite3"), new_postgres(), str(tmp_path / "third.sqlite3")]
+    text = first
+    for address in places:
+        other = open_store(find_place(tmp_path / "study.yaml", address))
+        with other.write() as c:
+            # Keys are others here.
+            studies.register_study(c, "earlier")
+            judges.add_judge(c, "earlier", "X", "", None, "shell")
+        counts = restore(other, text)
+        assert set(counts) == set(TABLES)
+        assert min(counts.values()) > 0
+        text = archive(other)
+        assert but_for_time(text) == but_for_time(first)
+        with store.read() as old, other.read() as new:
+            assert submitted_rankings(new, STUDY) == submitted_rankings(old, STUDY)
+            found = judges.judge_of_session(new, STUDY, studies.session_of(token))
+        assert found is not None
+        assert found.id == "J2"
+        # The restored store goes on: new rows get keys of their own, ranks can be saved.
+        with other.write() as c:
+            studies.set_state(c, STUDY, "open", "shell")
+            judges.add_judge(c, STUDY, "J77", "", None, "shell")
+        assert save(other, ballot(other, "J77")).revision == 1
+        other.close()
+
+
+@settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(saved=st.lists(states(), min_size=1, max_size=4))
+def test_any_state_goes_round(
+    place: Any,  # noqa: ANN401  skipped by hypothesis' view of fixtures
+    tmp_path_factory: pytest.TempPathFactory,
+    saved: list[State],
+) -> None:
+    """Whatever judges save and write is restored as it was."""
+    del place
+    folder = tmp_path_factory.mktemp("round")
+    one, two = (open_store(find_place(folder / f"{name}.yaml")) for name in "ab")
+    prepare(one)
+    mine = ballot(one)
+    for base, state in enumerate(saved):
+        save(one, mine, state, base)
+    restore(two, archive(one))
+    assert but_for_time(archive(two)) == but_for_time(archive(one))
+    one.close()
+    two.close()
+
+
+def test_the_header_says_what_it_is(rich: tuple[Store, str]) -> None:
+    """The first line names format, study and the number of rows; then each row is a line."""
+    header, *lines = but_for_time(archive(rich[0]))
+    assert (header["format"], header["study"]) == (1, STUDY)
+    assert [line["table"] for line in lines] == [
+        name for name, count in header["rows"].items() for _ in range(count)
+    ]
+    assert "other" not in {line["id"] for line in lines if line["table"] == "study"}
+
+
+def test_practice_and_history_are_in_it(rich: tuple[Store, str]) -> None:
+    """Practice ballots, every revision and every event are there."""
+    lines = but_for_time(archive(rich[0]))[1:]
+    assert any(line["practice"] for line in lines if line["table"] == "ballot")
+    kinds = [line["kind"] for line in lines if line["table"] == "revision"]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"save": 8, "submit": 8, "reopen": 8}
+    whats = {line["what"] for line in lines if line["table"] == "event"}
+    assert {"revealed", "judge-forgotten", "judge-added", "consented", "closed"} <= whats
+
+
+def test_an_archive_holds_no_secret(rich: tuple[Store, str]) -> None:
+    """A link cannot be made of an archive."""
+    store, token = rich
+    assert token not in archive(store)
+    assert studies.session_of(token) not in archive(store)
+
+
+def test_a_store_that_holds_the_study_is_not_touched(rich: tuple[Store, str]) -> None:
+    """An archive is never mixed with what is there."""
+    store, _ = rich
+    held = contents(store)
+    with pytest.raises(QuemError, match="holds the study"):
+        restore(store, archive(store))
+    assert contents(store) == held
+
+
+def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
+    """Damage an archive; gives the lines and the number of the line that is wrong."""
+    rows = [json.loads(line) for line in lines]
+    at = {
+        name: next(i for i, row in enumerate(rows) if row.get("table") == name) for name in TABLES
+    }
+    changes: dict[str, tuple[str, dict[str, Any]]] = {
+        "type": ("ballot", {"head": "3"}),
+        "truth": ("judge", {"added": 1}),
+        "null": ("judge", {"id": None}),
+        "nul": ("judge", {"name": "a\0b"}),
+        "time": ("event", {"made_at": "yesterday"}),
+        "zone": ("event", {"made_at": "2026-01-01T00:00:00"}),
+        "huge": ("ballot", {"position": 2**40}),
+        "life": ("study", {"state": "unknown"}),
+        "id": ("study", {"id": "another"}),
+        "kind": ("revision", {"kind": "other"}),
+        "lost": ("revision", {"state": {**State().to_json(), "tray": ["S1"]}}),
+        "number": ("revision", {"number": 2}),
+        "layout": ("ballot", {"layout": ["S1", "S1"]}),
+        "unknown": ("ballot", {"judge_key": 99}),
+        "table": ("shown", {"table": "sqlite_master"}),
+        "column": ("shown", {"more": 1}),
+    }
+    if how in changes:
+        table, change = changes[how]
+        lines[at[table]] = json.dumps({**rows[at[table]], **change})
+        return lines, at[table] + 1
+    if how == "infinite":
+        lines[at["ballot"]] = lines[at["ballot"]].replace('"seconds": 0.0', '"seconds": Infinity')
+        return lines, at["ballot"] + 1
+    return {
+        "double": ([*lines, lines[at["shown"]]], len(lines) + 1),
+        "cut": ([*lines[:-1], lines[-1][: len(lines[-1]) // 2]], len(lines)),
+        "deep": ([*lines[:5], "[" * 100_000, *lines[5:]], 6),
+        "empty": ([*lines[:5], "", *lines[5:]], 6),
+        # A whole line is gone, which no other line tells.
+        "short": (lines[:-1], len(lines) - 1),
+    }[how]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        *("type", "truth", "null", "nul", "time", "zone", "huge", "life", "id", "kind", "lost"),
+        *("number", "layout", "unknown", "table", "column", "double", "cut", "infinite", "deep"),
+        *("empty", "short"),
+    ],
+)
+def test_damage_is_told_with_its_line(tmp_path: Path, how: str) -> None:
+    """A line that is damaged, doubled or gone is named, and nothing is restored."""
+    store = open_store(find_place(tmp_path / "study.yaml"))
+    prepare(store)
+    fill(store)
+    lines, line = _damage(archive(store).removesuffix("\n").split("\n"), how)
+    store.close()
+    with pytest.raises(QuemError) as refused:
+        read_archive("\n".join(lines) + "\n", "archive.jsonl", STUDY)
+    assert str(refused.value).splitlines()[0].startswith(f"archive.jsonl:{line}: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": 2}, "newer quem.*format 2"),
+        ({"study": "other"}, "'other'.*'made-up'"),
+        ({"format": "1"}, "is no archive"),
+        ({"format": 0}, "damaged"),
+        ({"rows": None}, "damaged"),
+        (None, "is no archive"),
+    ],
+)
+def test_other_files_are_refused_by_name(
+    tmp_path: Path, change: dict[str, Any] | None, said: str
+) -> None:
+    """Archives of another study or a newer quem, and other files, are told from ours."""
+    store = open_store(find_place(tmp_path / "study.yaml"))
+    prepare(store)
+    header, _, rest = archive(store).partition("\n")
+    store.close()
+    first = "judge,problem,rank" if change is None else json.dumps({**json.loads(header), **change})
+    with pytest.raises(QuemError, match=rf"archive\.jsonl:1: .*{said}"):
+        read_archive(f"{first}\n{rest}", "archive.jsonl", STUDY)
+
+
+def test_links_of_another_study_are_not_taken_over(store: Store, tmp_path: Path) -> None:
+    """Where a link of the archive belongs to another study of the store, nothing is restored."""
+    other = open_store(find_place(tmp_path / "second.yaml"))
+    prepare(other)
+    with other.write() as c:
+        judges.issue_link(c, judges.judge_named(c, STUDY, "J1"), "shell")
+    text = archive(other).replace(STUDY, "copy")
+    other.close()
+    rows = read_archive(text, "archive.jsonl", "copy")
+    with store.write() as c:
+        restore_archive(c, "copy", rows, "archive.jsonl")
+    held = contents(store)
+    text = text.replace("copy", "again")
+    again = read_archive(text, "archive.jsonl", "again")
+    with pytest.raises(QuemError, match="already, of another study"), store.write() as c:
+        restore_archive(c, "again", again, "archive.jsonl")
+    assert contents(store) == held
+    assert judge(store).id == "J1"

@@ -1,0 +1,217 @@
+"""Links, and judges who are forgotten."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quem.errors import QuemError
+from quem.store import judges, studies
+from quem.store.ballots import NotDealtError
+from quem.store.state import State
+from quem.study.models import Judge as DeclaredJudge
+from tests.store.made import (
+    JUDGES,
+    STUDY,
+    ballot,
+    contents,
+    dealt,
+    events,
+    judge,
+    prepare,
+    revisions,
+    save,
+)
+
+if TYPE_CHECKING:
+    from quem.store.engine import Store
+
+WORDS = State(
+    ranked=(("S1",), ("S2", "S3")),
+    cannot={"sys": "Reason-Conspicuous"},
+    recognised=("S2",),
+    comments={"S1": "Comment-Conspicuous " + "long " * 700},
+    comment="Group-Conspicuous",
+)
+
+
+def _issue(store: Store, judge_id: str = "J1") -> str:
+    with store.write() as c:
+        return judges.issue_link(c, judges.judge_named(c, STUDY, judge_id), "shell")
+
+
+def _who(store: Store, token: str) -> str | None:
+    with store.read() as c:
+        found = judges.judge_of_session(c, STUDY, studies.session_of(token))
+    return found.id if found else None
+
+
+def _forget(store: Store, judge_id: str = "J1") -> str:
+    with store.write() as c:
+        return judges.forget(c, judges.judge_named(c, STUDY, judge_id), "shell")
+
+
+def _bytes(store: Store) -> bytes:
+    """What lies in the files of an SQLite database; of another, all rows."""
+    file = store.place.file
+    if file is None:
+        return contents(store).encode()
+    return b"".join(part.read_bytes() for part in file.parent.iterdir())
+
+
+def test_a_link_leads_to_its_judge(store: Store) -> None:
+    """Each judge has a link of his own, of 192 bits, that works until it is replaced."""
+    one, two = _issue(store), _issue(store, "J2")
+    assert all(re.fullmatch(r"[\w-]{32}", token) for token in (one, two))
+    assert (_who(store, one), _who(store, two)) == ("J1", "J2")
+    assert judge(store).has_link
+    again = _issue(store)
+    assert (_who(store, one), _who(store, again)) == (None, "J1")
+    assert _who(store, "invented") is None
+    with store.read() as c:
+        assert judges.judge_of_session(c, "another", studies.session_of(two)) is None
+
+
+def test_the_store_holds_no_secret(store: Store) -> None:
+    """Neither a token nor what a cookie holds is in the database, only a hash of a hash."""
+    token = _issue(store)
+    with store.write() as c:
+        desk = studies.new_desk_token(c, STUDY)
+    for secret in (token, desk):
+        session = studies.session_of(secret)
+        assert secret not in session
+        held = contents(store)
+        assert secret not in held
+        assert session not in held
+        assert hashlib.sha256(session.encode()).hexdigest() in held
+        if store.place.file:
+            assert secret.encode() not in _bytes(store)
+            assert session.encode() not in _bytes(store)
+
+
+def test_the_newest_dashboard_link_works(store: Store) -> None:
+    """Each new link of the dashboard ends the one before; a judge's link is none."""
+    with store.write() as c:
+        old = studies.new_desk_token(c, STUDY)
+        new = studies.new_desk_token(c, STUDY)
+    mine = _issue(store)
+    with store.read() as c:
+        known = [
+            studies.is_desk(c, STUDY, studies.session_of(token)) for token in (old, new, mine, "")
+        ]
+        assert known == [False, True, False, False]
+        assert not studies.is_desk(c, "another", studies.session_of(new))
+
+
+def test_a_revoked_link_ends(store: Store) -> None:
+    """After revoking, the link leads nowhere; a new one works and the rankings are there."""
+    token, mine = _issue(store), ballot(store)
+    save(store, mine)
+    with store.write() as c:
+        judges.revoke_link(c, judges.judge_named(c, STUDY, "J1"), "dashboard")
+    assert _who(store, token) is None
+    assert not judge(store).has_link
+    assert _who(store, _issue(store)) == "J1"
+    assert ballot(store).head == 1
+    assert [(actor, what) for actor, what, _, _ in events(store)] == [
+        ("shell", "link-made"),
+        ("dashboard", "link-revoked"),
+        ("shell", "link-replaced"),
+    ]
+
+
+def test_a_forgotten_judge_leaves_no_trace(store: Store) -> None:
+    """Id, name, reasons and comments are gone, from rows and bytes; the ranks stay."""
+    prepare(store, [DeclaredJudge(id="Id-Conspicuous", name="Ada Conspicuous", experience=12.5)])
+    token = _issue(store, "Id-Conspicuous")
+    held = dealt(store, "Id-Conspicuous")[1:]
+    for mine in held:
+        save(store, mine, WORDS, kind="submit")
+        save(store, mine, base=1, kind="reopen")
+    assert b"Conspicuous" in _bytes(store)
+    with store.write() as c:
+        person = judges.judge_named(c, STUDY, "J2")
+        judges.forget(c, person, "shell")
+        pseudonym = judges.forget(c, judges.judge_named(c, STUDY, "Id-Conspicuous"), "shell")
+    with store.write() as c:
+        judges.forget(c, judges.judge_named(c, STUDY, "J1"), "shell")
+    assert pseudonym == "forgotten-2"
+    assert "Conspicuous" not in contents(store)
+    assert b"Conspicuous" not in _bytes(store)
+    assert _who(store, token) is None
+    for mine in held:
+        for row in revisions(store, mine):
+            assert row["state"] == WORDS.without_words().to_json()
+    assert judge(store, pseudonym).experience is None
+
+
+def test_a_forgotten_judge_is_not_made_again(store: Store) -> None:
+    """Though the study file still names him, a later start does not bring him back."""
+    _forget(store)
+    prepare(store, JUDGES)
+    with store.read() as c:
+        assert [j.id for j in judges.judges_of(c, STUDY)] == ["forgotten-1", "J2"]
+    with pytest.raises(QuemError, match="J1"):
+        judge(store)
+
+
+def test_nobody_is_forgotten_twice(store: Store) -> None:
+    """A pseudonym gets neither a link nor another pseudonym."""
+    pseudonym = _forget(store)
+    with pytest.raises(QuemError, match="forgotten"):
+        _forget(store, pseudonym)
+    with pytest.raises(QuemError, match="forgotten"):
+        _issue(store, pseudonym)
+
+
+def test_a_forgotten_id_can_be_given_and_forgotten_again(store: Store) -> None:
+    """The id is free for somebody else, who can be forgotten too."""
+    _forget(store)
+    with store.write() as c:
+        judges.add_judge(c, STUDY, "J1", "Somebody else", None, "shell")
+    assert judge(store).name == "Somebody else"
+    assert _forget(store) == "forgotten-2"
+
+
+def test_words_do_not_come_back(store: Store) -> None:
+    """A save that was on its way when its judge was forgotten is not taken."""
+    mine = ballot(store)
+    _forget(store)
+    with pytest.raises(NotDealtError):
+        save(store, mine, WORDS)
+    assert revisions(store, mine) == []
+
+
+def test_a_judge_can_be_added_midway(store: Store) -> None:
+    """An added judge is known with name and years, and stays when the file is read again."""
+    with store.write() as c:
+        added = judges.add_judge(c, STUDY, "J9", "Cy", 4.5, "dashboard")
+    assert (added.id, added.name, added.experience, added.added) == ("J9", "Cy", 4.5, True)
+    prepare(store)
+    assert judge(store, "J9") == added
+    assert events(store) == [("dashboard", "judge-added", added.key, {})]
+
+
+@pytest.mark.parametrize("judge_id", ["J1", "", " ", "two\nlines", "x" * 101])
+def test_ids_have_to_be_new_and_one_line(store: Store, judge_id: str) -> None:
+    """An id that is taken or cannot be written is refused, and nothing is added."""
+    with pytest.raises(QuemError), store.write() as c:
+        judges.add_judge(c, STUDY, judge_id, "", None, "shell")
+    with store.read() as c:
+        assert len(judges.judges_of(c, STUDY)) == 2
+
+
+def test_visits_and_consent_are_noted(store: Store) -> None:
+    """Consent is kept once, with its event; a visit moves the time he was last seen."""
+    for _ in range(2):
+        with store.write() as c:
+            judges.consent(c, judges.judge_named(c, STUDY, "J1"))
+    assert judge(store).consented_at is not None
+    assert [what for _, what, _, _ in events(store)] == ["consented"]
+    assert not judges.saw_lately(judge(store))
+    with store.write() as c:
+        judges.saw(c, judges.judge_named(c, STUDY, "J1"))
+    assert judges.saw_lately(judge(store))

@@ -1,0 +1,257 @@
+"""Databases that are empty, older, newer, or somebody else's."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
+
+from quem.errors import QuemError
+from quem.store import migration
+from quem.store.engine import open_store, store_of
+from quem.store.models import Base
+from quem.store.place import find_place
+from tests.store.made import STUDY, ballot, contents, prepare, save
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from quem.store.engine import Store
+    from quem.store.place import Place
+
+SCRIPTS = Path(migration.__file__).with_name("migrations")
+NEXT = '''"""A later version, for this test."""
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = depends_on = None
+
+
+def upgrade():
+    with op.batch_alter_table("study") as table:
+        table.add_column(sa.Column("note", sa.String))
+    op.execute("UPDATE study SET note = 'brought to 0002'")
+'''
+OPEN = """
+import sys
+from quem.store.engine import open_store
+from quem.store.place import find_place
+from pathlib import Path
+from tests.store.made import prepare
+store = open_store(find_place(Path("study.yaml"), sys.argv[1]))
+prepare(store)
+store.close()
+"""
+
+REACHES: tuple[Callable[[Place], object], ...] = (
+    open_store,
+    lambda place: store_of(place, STUDY),
+)
+
+
+def _sql(place: Place, *statements: str) -> list[Any]:
+    """Run statements as another program would; gives the rows of the last one."""
+    engine = create_engine(place.url)
+    with engine.begin() as c:
+        for statement in statements:
+            result = c.execute(text(statement))
+        rows = result.all() if result.returns_rows else []
+    engine.dispose()
+    return [tuple(row) for row in rows]
+
+
+def test_a_new_database_is_what_the_models_say(store: Store) -> None:
+    """Migrations and models agree, on each kind of database."""
+    with store.read() as c:
+        context = MigrationContext.configure(c, opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+        assert context.get_current_revision() == migration.HEAD
+
+
+def test_all_migrations_together_make_what_the_models_say(place: Place) -> None:
+    """A database that went through every version has the tables of a new one."""
+    engine = create_engine(place.url)
+    with engine.begin() as c:
+        migration._upgrade(c)  # noqa: SLF001  new databases are made without it
+        context = MigrationContext.configure(c, opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+        assert context.get_current_revision() == migration.HEAD
+    engine.dispose()
+    store = open_store(place)
+    prepare(store)
+    assert save(store, ballot(store)).revision == 1
+    store.close()
+
+
+def test_head_is_the_newest_script() -> None:
+    """The version that is checked without alembic is alembic's newest, and each is known."""
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS))
+    scripts = ScriptDirectory.from_config(config)
+    assert scripts.get_heads() == [migration.HEAD]
+    assert {script.revision for script in scripts.walk_revisions()} == set(migration._KNOWN)  # noqa: SLF001
+
+
+def test_opening_again_changes_nothing(place: Place, store: Store) -> None:
+    """What was stored is there, for a store that is opened and one that is looked for."""
+    save(store, ballot(store))
+    held = contents(store)
+    again, found = open_store(place), store_of(place, STUDY)
+    assert found is not None
+    assert contents(again) == contents(found) == held
+    again.close()
+    found.close()
+
+
+def test_a_store_of_other_studies_is_none(place: Place, store: Store) -> None:
+    """A study has a store only if the database holds its id."""
+    assert store.place == place
+    assert store_of(place, "another") is None
+
+
+def test_looking_for_a_store_makes_none(place: Place) -> None:
+    """Where there is no database, or an empty one, nothing is made."""
+    assert store_of(place, STUDY) is None
+    if place.file:
+        assert not place.file.exists()
+    else:
+        tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+        assert _sql(place, tables) == []
+
+
+def test_a_newer_database_is_refused_by_name(place: Place, store: Store) -> None:
+    """A version that this quem does not know is told with its place, and nothing is touched."""
+    store.close()
+    _sql(place, "UPDATE alembic_version SET version_num = '0999'")
+    for reach in REACHES:
+        with pytest.raises(QuemError, match=r"newer quem .*0999") as refused:
+            reach(place)
+        assert place.name in str(refused.value)
+    assert _sql(place, "SELECT count(*) FROM judge") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["CREATE TABLE customers (id INTEGER)"],
+        ["CREATE TABLE study (id INTEGER)"],
+        [
+            "CREATE TABLE alembic_version (version_num VARCHAR(32))",
+            "INSERT INTO alembic_version VALUES ('ae1027a6acf')",
+        ],
+    ],
+    ids=["tables", "same-name", "alembic"],
+)
+def test_a_database_of_another_program_is_refused(place: Place, statements: list[str]) -> None:
+    """Tables of others are neither used nor joined by ours."""
+    _sql(place, *statements)
+    for reach in REACHES:
+        with pytest.raises(QuemError, match="another program"):
+            reach(place)
+    if place.file:
+        assert len(_sql(place, "SELECT name FROM sqlite_master WHERE type = 'table'")) == 1
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all " * 99, b"\x00" * 4096, b"id,name\n1,2\n"]
+)
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
+    """Another file is told from a database, and stays as it is."""
+    file = tmp_path / "notes.sqlite3"
+    file.write_bytes(content)
+    for reach in REACHES:
+        with pytest.raises(QuemError, match=r"notes\.sqlite3.*(no SQLite|cannot be used)"):
+            reach(find_place(tmp_path / "study.yaml", str(file)))
+    assert file.read_bytes() == content
+
+
+def test_processes_that_open_an_empty_database_at_once(place: Place) -> None:
+    """Of several that start at the same time, one makes the tables, and all go on."""
+    address = str(place.file or place.url)
+    command = [sys.executable, "-c", OPEN, address]
+    started = [
+        subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=SCRIPTS.parents[2])
+        for _ in range(6)
+    ]
+    told = [process.communicate(timeout=60)[1] for process in started]
+    assert told == [""] * 6
+    assert [process.returncode for process in started] == [0] * 6
+    assert _sql(place, "SELECT id FROM judge ORDER BY id") == [("J1",), ("J2",)]
+    assert _sql(place, "SELECT count(*) FROM alembic_version") == [(1,)]
+
+
+@pytest.fixture
+def newer_quem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Make this quem one with another version of the tables."""
+
+    def become(script: str) -> None:
+        scripts = tmp_path / "later%20quem" / "migrations"
+        shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
+        (scripts / "versions" / "v0002_test.py").write_text(script)
+        monkeypatch.setattr(migration, "_SCRIPTS", scripts)
+        monkeypatch.setattr(migration, "HEAD", "0002")
+        monkeypatch.setattr(migration, "_KNOWN", ("0001", "0002"))
+
+    return become
+
+
+def test_an_older_database_is_brought_to_the_newest_version(
+    place: Place, store: Store, newer_quem: Callable[[str], None]
+) -> None:
+    """All data survive, and a copy of an SQLite file is saved before."""
+    save(store, ballot(store), kind="submit")
+    held = contents(store)
+    newer_quem(NEXT)
+    # The old one is still open: what is in its write-ahead log belongs to the copy.
+    opened = store_of(place, STUDY)
+    assert opened is not None
+    assert contents(opened) == held
+    opened.close()
+    assert _sql(place, "SELECT id, note FROM study") == [(STUDY, "brought to 0002")]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0002",)]
+    if place.file:
+        copy = place.file.with_name(f"{place.file.name}.before-0002-from-0001")
+        with sqlite3.connect(copy) as c:
+            assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+            kinds = c.execute("SELECT kind FROM revision").fetchall()
+        c.close()
+        assert kinds == [("submit",)]
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(
+    place: Place, store: Store, newer_quem: Callable[[str], None]
+) -> None:
+    """Half of a migration is none: the version and the tables are those of before."""
+    save(store, ballot(store))
+    store.close()
+    newer_quem(f"{NEXT}    op.drop_table('nothing')\n")
+    with pytest.raises(QuemError, match="cannot be used"):
+        open_store(place)
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0001",)]
+    assert _sql(place, "SELECT count(*) FROM revision") == [(1,)]
+    assert "note" not in str(_sql(place, "SELECT * FROM study"))
+
+
+def test_no_migration_without_a_copy(tmp_path: Path, newer_quem: Callable[[str], None]) -> None:
+    """Where the copy cannot be written, the database is left at its version."""
+    place = find_place(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3"))
+    store = open_store(place)
+    prepare(store)
+    store.close()
+    newer_quem(NEXT)
+    (tmp_path / "store.sqlite3.before-0002-from-0001").mkdir()
+    with pytest.raises(QuemError, match="cannot be used"):
+        open_store(place)
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0001",)]

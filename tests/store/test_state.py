@@ -1,0 +1,140 @@
+"""A state holds each solution exactly once, whatever is sent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quem.store.state import InvalidStateError, State, labels
+from tests.store.made import SOLVERS, states
+
+EMPTY: dict[str, Any] = State(tray=SOLVERS).to_json()
+
+
+@given(states())
+def test_any_weak_order_goes_round(state: State) -> None:
+    """Ties, tray, cannot-judge and words survive being written and read."""
+    sent = json.loads(json.dumps(state.to_json()))
+    assert State.parse(sent, SOLVERS) == state
+    assert State.stored(sent) == state
+
+
+@given(states(), st.data())
+def test_each_solution_has_to_stand_in_it_once(state: State, data: st.DataObject) -> None:
+    """A solution that is lost, doubled or unknown is refused, wherever it stands."""
+    sent = state.to_json()
+    solver = data.draw(st.sampled_from(SOLVERS))
+    places = [*sent["ranked"], sent["tray"]]
+    if data.draw(st.booleans()):
+        for held in places:
+            held[:] = [name for name in held if name != solver]
+        sent["ranked"] = [group for group in sent["ranked"] if group]
+        sent["cannot"].pop(solver, None)
+    else:
+        data.draw(st.sampled_from(places)).append(data.draw(st.sampled_from([*SOLVERS, "S9", ""])))
+    with pytest.raises(InvalidStateError):
+        State.parse(sent, SOLVERS)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=8,
+)
+
+
+@given(JSON, st.sampled_from([*EMPTY, ""]))
+def test_hostile_json_is_refused(value: object, key: str) -> None:
+    """Whatever is sent is a state of the block, or is refused."""
+    sent = {**EMPTY, key: value} if key else value
+    try:
+        state = State.parse(sent, SOLVERS)
+    except InvalidStateError:
+        return
+    assert sorted(state.ranks() | dict.fromkeys(state.tray)) == sorted(SOLVERS)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ranked": [["S1"], []], "tray": ["S2", "S3", "sys"]},
+        {"ranked": ["S1"], "tray": ["S2", "S3", "sys"]},
+        {"ranked": {"S1": 1}},
+        {"tray": "S1"},
+        {"tray": ["S1", "S2", "S3", ["sys"]]},
+        {"tray": ["S1", "S2", "S3"], "cannot": {"sys": ""}},
+        {"tray": ["S1", "S2", "S3"], "cannot": {"sys": " \n"}},
+        {"tray": ["S1", "S2", "S3"], "cannot": {"sys": "x" * 501}},
+        {"tray": ["S1", "S2", "S3"], "cannot": ["sys"]},
+        {"cannot": {"S1": "too long"}},
+        {"recognised": ["S1", "S1"]},
+        {"recognised": ["S9"]},
+        {"recognised": {"S1": True}},
+        {"comments": {"S9": "who?"}},
+        {"comments": {"S1": ""}},
+        {"comments": {"S1": "x" * 4001}},
+        {"comments": {"S1": 1}},
+        {"comment": None},
+        {"comment": "x" * 4001},
+        {"comment": "no\0text"},
+        {"comment": "half a \ud83d pair"},
+        {"more": 1},
+    ],
+)
+def test_what_is_no_state_is_refused(change: dict[str, Any]) -> None:
+    """Wrong types, empty tie groups, doubled marks, empty and endless texts are no state."""
+    with pytest.raises(InvalidStateError):
+        State.parse({**EMPTY, **change}, SOLVERS)
+
+
+def test_each_key_is_needed() -> None:
+    """A state without one of its keys is refused."""
+    for key in EMPTY:
+        with pytest.raises(InvalidStateError):
+            State.parse({name: value for name, value in EMPTY.items() if name != key}, SOLVERS)
+
+
+@given(states())
+def test_names_can_be_replaced_and_back(state: State) -> None:
+    """A state of labels is that of solvers under other names."""
+    names = dict(zip(SOLVERS, labels(len(SOLVERS)), strict=True))
+    other = state.renamed(names)
+    assert State.parse(other.to_json(), names.values()) == other
+    assert other.renamed({label: solver for solver, label in names.items()}) == state
+
+
+@given(states())
+def test_ranks_count_tie_groups_from_the_worst(state: State) -> None:
+    """Rank 1 is the worst, ties are equal, what cannot be judged has none."""
+    ranks = state.ranks()
+    for place, group in enumerate(reversed(state.ranked), 1):
+        assert {ranks[solver] for solver in group} == {place}
+    assert {solver for solver, rank in ranks.items() if rank is None} == set(state.cannot)
+    assert set(state.tray).isdisjoint(ranks)
+
+
+@given(states())
+def test_words_can_be_taken_out(state: State) -> None:
+    """Without words, the order and the marks are what they were, and it is still a state."""
+    bare = state.without_words()
+    assert State.parse(bare.to_json(), SOLVERS) == bare
+    assert (bare.ranked, bare.tray, bare.recognised) == (
+        state.ranked,
+        state.tray,
+        state.recognised,
+    )
+    assert set(bare.cannot) == set(state.cannot)
+    assert set(bare.cannot.values()) <= {"not told"}
+    assert (bare.comments, bare.comment) == ({}, "")
+
+
+def test_labels_go_on_after_z() -> None:
+    """Labels are A to Z, then AA, AB and so on, each once."""
+    assert labels(3) == ["A", "B", "C"]
+    assert labels(30)[25:] == ["Z", "AA", "AB", "AC", "AD"]
+    assert labels(703)[-2:] == ["ZZ", "AAA"]
+    assert len(set(labels(800))) == 800

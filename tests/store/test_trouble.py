@@ -1,0 +1,224 @@
+"""Disks that are full or read-only, databases that are locked or gone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
+
+from quem.errors import QuemError
+from quem.store.ballots import Saved, current_state
+from quem.store.engine import clear_refusals, open_store, store_of
+from quem.store.place import find_place
+from quem.store.state import State
+from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revisions, save
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from quem.store.engine import Store
+    from quem.store.place import Place
+
+NOBODY = 65534
+LOCK = """
+import sqlite3, sys
+c = sqlite3.connect(sys.argv[1], isolation_level=None)
+c.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()
+c.execute("ROLLBACK")
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Where an SQLite file is: these are its troubles."""
+    return find_place(tmp_path / "study.yaml")
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Let another process hold the database."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", LOCK, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"locked\n"
+        yield
+    finally:
+        holder.communicate(timeout=30)
+    assert holder.returncode == 0
+
+
+@contextmanager
+def ordinary_user(folder: Path) -> Iterator[None]:
+    """Work as somebody whom permissions bind, as they do not bind root."""
+    if os.geteuid() != 0:
+        yield
+        return
+    for path in (folder, *folder.iterdir()):
+        os.chown(path, NOBODY, NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder that every user can reach."""
+    folder = Path(tempfile.mkdtemp(prefix="quem-test-"))
+    yield folder
+    folder.chmod(0o700)
+    shutil.rmtree(folder)
+
+
+def test_a_folder_that_is_missing_is_told(tmp_path: Path) -> None:
+    """No folder is made for a database; a store that is looked for is simply not there."""
+    place = find_place(tmp_path / "study.yaml", str(tmp_path / "gone" / "store.sqlite3"))
+    with pytest.raises(QuemError, match=r"gone/store\.sqlite3.*folder does not exist"):
+        open_store(place)
+    assert store_of(place, STUDY) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
+    """A folder is no database."""
+    (tmp_path / "store.sqlite3").mkdir()
+    with pytest.raises(QuemError, match=r"store\.sqlite3.*cannot be used"):
+        open_store(find_place(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3")))
+
+
+def test_a_read_only_folder_is_told(reachable: Path) -> None:
+    """Where nothing may be written, opening a store ends with a sentence."""
+    reachable.chmod(0o555)
+    place = find_place(reachable / "study.yaml")
+    with ordinary_user(reachable), pytest.raises(QuemError, match="cannot be used"):
+        open_store(place)
+
+
+def test_a_read_only_database_is_told(reachable: Path) -> None:
+    """A database that may not be written to refuses a save with a sentence."""
+    place = find_place(reachable / "study.yaml")
+    store = open_store(place)
+    prepare(store)
+    store.close()
+    assert place.file is not None
+    place.file.chmod(0o444)
+    reachable.chmod(0o555)
+    with ordinary_user(reachable), pytest.raises(QuemError, match="cannot be used"):  # noqa: PT012
+        opened = open_store(place)
+        with clear_refusals(place):
+            prepare(opened)
+            save(opened, ballot(opened))
+
+
+def test_a_locked_database_does_not_hang(store: Store) -> None:
+    """While another program holds it, a save fails after seconds, and reading goes on."""
+    mine = ballot(store)
+    save(store, mine)
+    assert store.place.file is not None
+    with locked(store.place.file):
+        begun = time.monotonic()
+        with pytest.raises(OperationalError, match="locked"):
+            save(store, mine, base=1)
+        assert time.monotonic() - begun < 15
+        assert judge(store).id == "J1"
+        with store.read() as c:
+            assert current_state(c, mine) is not None
+    assert save(store, mine, base=1).revision == 2
+
+
+def test_a_locked_database_is_told_in_clear_words(store: Store, place: Place) -> None:
+    """A command that meets a locked database says so, with its name."""
+    assert place.file is not None
+    store.close()
+    message = "study.sqlite3: cannot be used: database is locked"
+    with locked(place.file), pytest.raises(QuemError, match=message), clear_refusals(place):  # noqa: PT012
+        prepare(open_store(place))
+        save(store, ballot(store))
+
+
+def test_a_full_disk_leaves_what_was_saved(store: Store) -> None:
+    """When nothing more can be written, saves are refused and the last one can be read."""
+    mine = ballot(store)
+    save(store, mine)
+
+    def fill(connection: sqlite3.Connection, *_: object) -> None:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    store.engine.dispose()
+    event.listen(store.engine, "connect", fill)
+    long = State(ranked=BEST_FIRST.ranked, comment="x" * 4000)
+    base = 1
+    with pytest.raises(OperationalError, match="full"):  # noqa: PT012  until it is full
+        for base in range(1, 50):
+            save(store, mine, long, base)
+    kept = ballot(store)
+    assert kept.head == base == len(revisions(store, mine))
+    with store.read() as c:
+        assert current_state(c, kept).ranked == BEST_FIRST.ranked
+    event.remove(store.engine, "connect", fill)
+    store.engine.dispose()
+    assert isinstance(save(store, mine, long, base), Saved)
+
+
+def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
+    """Of what one transaction does all is kept or nothing."""
+    mine = ballot(store)
+    with pytest.raises(ZeroDivisionError):
+        _save_and_fail(store)
+    assert revisions(store, mine) == []
+    assert ballot(store).head == 0
+
+
+def _save_and_fail(store: Store) -> None:
+    from quem.store import ballots
+
+    mine = ballot(store)
+    with store.write() as c:
+        change = ballots.Change(0, "tab-00000001", 1, BEST_FIRST)
+        ballots.save(c, mine.judge_key, mine.public_id, change)
+        raise ZeroDivisionError
+
+
+def test_names_of_files_may_hold_any_sign(tmp_path: Path) -> None:
+    """A question mark, a percent sign or a space in a path is part of it."""
+    folder = tmp_path / "why? 100% #1 ü"
+    folder.mkdir()
+    store = open_store(find_place(folder / "study.yaml"))
+    prepare(store)
+    store.close()
+    assert (folder / "study.sqlite3").is_file()
+
+
+def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """An unreachable PostgreSQL is told at once, without its password."""
+    url = "postgresql://quem:secret-word@127.0.0.1:1/quem"
+    place = find_place(tmp_path / "study.yaml", url)
+    for reach in (open_store, lambda p: store_of(p, STUDY)):
+        with pytest.raises(QuemError, match="cannot be used") as refused:
+            reach(place)
+        assert "secret-word" not in str(refused.value)
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["nosuch://host/name", "mysql://host:port/name", "sqlite3://x"])
+def test_what_is_no_url_is_told(tmp_path: Path, url: str) -> None:
+    """A URL of a database that quem cannot use is a mistake, not a bug."""
+    with pytest.raises(QuemError):
+        open_store(find_place(tmp_path / "study.yaml", url))

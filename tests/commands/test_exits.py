@@ -11,31 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 import quem
-from quem.cli import run
 from tests.examples import long_csv, study_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-Outcome = tuple[int, str, str]
+    from tests.commands.conftest import Outcome
+
 READ = "read: 6 subjects, 1 system, 2 judges, 2 problems, 28 ranks"
-
-
-@pytest.fixture
-def quem_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Outcome]:
-    """Run a command; gives the exit code, stdout and stderr."""
-
-    def command(*words: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["quem", *map(str, words)])
-        with pytest.raises(SystemExit) as end:
-            run()
-        assert isinstance(end.value.code, int)
-        return end.value.code, *capsys.readouterr()
-
-    return command
 
 
 def test_check_says_that_a_study_has_no_mistakes(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import time
 from typing import TYPE_CHECKING, Any
 
+import pikepdf
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 from playwright.sync_api import expect
 
 from tests.served import Served, write_judging_study
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page, Request
 
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -529,6 +532,58 @@ def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None
     stored = come.equals_store()
     assert stored["state"]["ranked"][0] == ["E"]
     assert not stored["submitted"]
+
+
+def test_working_time_pauses_when_nobody_works(visit: Callable[..., Visit]) -> None:
+    """Ten minutes without a touch of the page count as one: the minute before the pause."""
+    come = visit()
+    sent: list[float] = []
+
+    def note(request: Request) -> None:
+        if request.method != "GET" and request.post_data:
+            sent.append(json.loads(request.post_data).get("seconds", 0))
+
+    come.page.on("request", note)
+    come.page.clock.install()
+    page = come.enter()
+    handle(page, "A").press("Enter")
+    page.clock.run_for(20_000)
+    handle(page, "B").press("Enter")
+    come.equals_store()
+    assert 15 <= sum(sent) <= 30
+    page.clock.run_for(600_000)
+    handle(page, "C").press("Enter")
+    come.equals_store()
+    assert 70 <= sum(sent) <= 95
+
+
+def test_images_zoom_and_pdfs_open(browser: Browser, tmp_path: Path) -> None:
+    """An image is enlarged in a dialog, a PDF shown in the page; nothing is complained of."""
+    study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1)
+    group = tmp_path / "solutions" / "P0"
+    for name in ("S0", "sys"):
+        (group / f"{name}.md").unlink()
+    Image.new("RGB", (1600, 900), "teal").save(group / "S0.png")
+    pdf = pikepdf.new()
+    pdf.add_blank_page(page_size=(200, 200))
+    pdf.save(group / "sys.pdf")
+    with Served(study) as served:
+        come = Visit(browser, served, "J0")
+        page = come.page
+        page.goto(served.links["J0"])
+        page.locator(".groups a").click()
+        expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
+        page.get_by_role("button", name="Enlarge").click()
+        image = page.locator("#zoom img")
+        expect(image).to_be_visible()
+        assert image.evaluate("image => image.naturalWidth") == 1600
+        image.click()
+        assert image.evaluate("image => image.clientWidth") == 1600
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Show it here").click()
+        expect(page.locator(".card iframe")).to_be_visible()
+        accessible(page, "an image and a PDF")
+        come.close()
 
 
 def test_the_token_leaves_the_address_bar(visit: Callable[..., Visit]) -> None:

@@ -48,19 +48,27 @@ export class Clock {
     const end = Math.min(now, this.lastUse + PAUSE_AFTER);
     if (end > this.since) this.seconds += (end - this.since) / 1000;
     this.since = Infinity;
-    this.beacon();
+    this.send();
   }
 
   report() {
     this.count();
-    if (this.seconds >= 1) this.beacon();
+    if (this.seconds >= 1) this.send();
   }
 
-  beacon() {
+  async send() {
     const seconds = Math.round(this.seconds * 10) / 10;
     this.seconds = 0;
     if (!this.url || seconds <= 0) return;
-    const body = new Blob([JSON.stringify({ seconds })], { type: "application/json" });
-    navigator.sendBeacon(this.url, body);
+    try {
+      await fetch(this.url, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ seconds }),
+        keepalive: true, // it may be the last thing that this page does
+      });
+    } catch {
+      this.seconds += seconds;
+    }
   }
 }

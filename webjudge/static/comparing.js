@@ -40,6 +40,8 @@ export function zoomImages(page) {
       const frame = document.createElement("iframe");
       frame.src = show.dataset.url;
       frame.title = show.dataset.title;
+      const content = show.closest(".card")?.querySelector("details.content");
+      if (content) content.open = true;
       show.replaceWith(frame);
     }
   });

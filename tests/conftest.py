@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,10 @@ from tests.postgres import Postgres, running_postgres
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+# Programs that are started inherit it if Ctrl-C is ignored, as in the background of a shell.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same cases at every run of one commit: what CI refuses can be seen again by anybody.
 # `pytest --hypothesis-profile=explore` looks for new ones.

@@ -7,12 +7,20 @@
 const TIE_FROM = 0.25;
 const TIE_TO = 0.75;
 
+/** Whether a height is in the part of a card that ties. */
+function isMiddle(card, clientY) {
+  const box = card.getBoundingClientRect();
+  const share = (clientY - box.top) / box.height;
+  return share > TIE_FROM && share < TIE_TO;
+}
+
 /**
  * @param {HTMLElement[]} lists the tray and the ranking
  * @param {object} told start(card), drop({label, list, before, after, tie}), end()
  */
 export function makeDraggable(lists, told) {
   let tie = null;
+  let dragged = null;
 
   const mark = (card) => {
     if (tie === card) return;
@@ -21,32 +29,22 @@ export function makeDraggable(lists, told) {
     tie?.classList.add("tie-target");
   };
 
-  const move = (event, original) => {
-    const card = event.related.closest(".card");
-    const ranked = event.to.id === "ranked";
-    if (!ranked || !card || card === event.dragged) {
-      mark(null);
-      return true;
-    }
-    const pointer = original.touches?.[0] ?? original;
-    const box = card.getBoundingClientRect();
-    const share = (pointer.clientY - box.top) / box.height;
-    if (share > TIE_FROM && share < TIE_TO) {
-      mark(card);
-      return false;
-    }
-    mark(null);
-    return share <= TIE_FROM ? -1 : 1;
+  /** Mark the ranked card over whose middle the pointer is: Sortable knows only places between. */
+  const watch = (event) => {
+    const { clientX, clientY } = event.touches?.[0] ?? event;
+    const card = document.elementsFromPoint(clientX, clientY)
+      .map((element) => element.closest("#ranked .card"))
+      .find((found) => found && found !== dragged);
+    mark(card && isMiddle(card, clientY) ? card : null);
   };
 
-  // Sortable asks only when the pointer meets another card; leaving the card ends the tie.
-  const leave = (event) => {
-    if (!tie) return;
-    const pointer = event.touches?.[0] ?? event;
-    const box = tie.getBoundingClientRect();
-    const share = (pointer.clientY - box.top) / box.height;
-    const beside = pointer.clientX < box.left || pointer.clientX > box.right;
-    if (beside || share <= TIE_FROM || share >= TIE_TO) mark(null);
+  const move = (event, original) => {
+    const card = event.related.closest(".card");
+    if (event.to.id !== "ranked" || !card || card === event.dragged) return true;
+    const { clientY } = original.touches?.[0] ?? original;
+    if (isMiddle(card, clientY)) return false;
+    const box = card.getBoundingClientRect();
+    return clientY < box.top + box.height / 2 ? -1 : 1;
   };
 
   const settings = {
@@ -63,14 +61,15 @@ export function makeDraggable(lists, told) {
     scrollSpeed: 14,
     invertSwap: false,
     onStart: (event) => {
-      addEventListener("pointermove", leave, { passive: true });
-      addEventListener("touchmove", leave, { passive: true });
+      dragged = event.item;
+      addEventListener("pointermove", watch, { passive: true });
+      addEventListener("touchmove", watch, { passive: true });
       told.start(event.item);
     },
     onMove: move,
     onEnd: (event) => {
-      removeEventListener("pointermove", leave);
-      removeEventListener("touchmove", leave);
+      removeEventListener("pointermove", watch);
+      removeEventListener("touchmove", watch);
       const onto = tie?.dataset.label ?? null;
       mark(null);
       const near = (card) => (card?.classList.contains("card") ? card.dataset.label : null);

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-_THREADS = 8
+# More of them only wait for each other: pages are made by one at a time.
+_THREADS = 4
 _ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  compared with, not bound to
 
 
@@ -50,12 +51,15 @@ def serve(
     Stop it with Ctrl-C: everything is kept, and a later start goes on.
     """
     import gc
+    import logging
 
     from waitress.server import create_server
 
     from quem.errors import QuemError
     from webjudge import create_app, open_site
 
+    # That requests wait for a thread for some milliseconds is no news.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     gc.enable()  # which the command line switched off: a server runs for long
     site = open_site(study, database)
     app = create_app(site, behind_proxy=behind_proxy, url=url)

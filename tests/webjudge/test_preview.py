@@ -1,0 +1,54 @@
+"""A preview shows what judges see, and stores nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from quem.store.models import Ballot, Revision, Shown
+from quem.store.studies import new_desk_token
+from tests.served import all_ranked, write_judging_study
+from webjudge import create_app, open_site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_every_page_can_be_previewed_and_nothing_is_stored(tmp_path: Path) -> None:
+    """Welcome, practice, all groups, repeated ones and thanks; no ballot is made of it."""
+    practice = tmp_path / "solutions" / "P9"
+    practice.mkdir(parents=True)
+    for name in ("good", "bad"):
+        (practice / f"{name}.txt").write_text(f"A {name} one.\n")
+    (tmp_path / "consent.md").write_text("Do you agree?\n")
+    judging = "{practice: P9, repeat: 1, consent: consent.md}"
+    site = open_site(write_judging_study(tmp_path, judging=judging))
+    client = create_app(site).test_client()
+    with site.store.write() as c:
+        token = new_desk_token(c, site.id)
+    client.get(f"/d/{token}")
+    welcome = client.get("/desk/preview").text
+    assert "Do you agree?" in welcome
+    assert "Nothing is stored" in welcome
+    gids = ("0", "1", "2", "3")  # practice, two groups, and one of them again
+    for gid in gids:
+        page = client.get(f"/desk/preview/g/{gid}").text
+        found = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+        assert found
+        data = json.loads(found[1])
+        assert data["preview"]
+        assert set(data["urls"]) == {"home", "next"}
+        assert client.get(f"/desk/preview/g/{gid}").text == page
+        body = {"base": 0, "client": "tab-12345678", "change": 1, "seconds": 0, "submit": False}
+        state = all_ranked(data["labels"])
+        saved = client.put(f"/desk/preview/g/{gid}/state", json={**body, "state": state})
+        assert saved.status_code in (404, 405)
+    assert client.get("/desk/preview/g/4").status_code == 404
+    assert client.get("/desk/preview/done").status_code == 200
+    with site.store.read() as c:
+        for table in (Ballot, Revision, Shown):
+            assert c.execute(select(func.count()).select_from(table)).scalar() == 0
+    site.store.close()

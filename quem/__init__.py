@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quem.errors import QuemError
+    from quem.experience.simulation import simulate_study
     from quem.kinds import analyze
     from quem.load import Study, load_study
 
-__all__ = ["QuemError", "Study", "__version__", "analyze", "load_study"]
+__all__ = ["QuemError", "Study", "__version__", "analyze", "load_study", "simulate_study"]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -21,6 +22,7 @@ _HOMES = {
     "Study": "quem.load",
     "analyze": "quem.kinds",
     "load_study": "quem.load",
+    "simulate_study": "quem.experience.simulation",
 }
 
 

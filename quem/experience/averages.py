@@ -98,24 +98,27 @@ def widening(
 
     Parameters
     ----------
-    problem_means : array of float, shape (n_problems, n_solvers)
+    problem_means : array of float, shape (..., n_problems, n_solvers)
+        Of one study or many.
     subjects, systems : arrays of int
         Columns of it.
 
     Returns
     -------
-    array of float, shape (len(systems),)
+    array of float, shape (..., len(systems))
         In squared ranks; NaN where no subject was judged on two problems.
     """
     held = np.isfinite(problem_means)
-    study, of_system = held.any(axis=1).sum(), held[:, systems].sum(axis=0)
+    study = held.any(axis=-1).sum(axis=-1)[..., np.newaxis]
+    of_system = held[..., systems].sum(axis=-2)
     fewer = (of_system > 0) & (of_system < study)
-    widened = np.zeros(len(systems))
-    if fewer.any():
-        of_subjects = problem_means[:, subjects]
-        of_subjects = of_subjects[:, held[:, subjects].sum(axis=0) >= 2]  # noqa: PLR2004  a variance
-        variance = np.nan
-        if of_subjects.shape[1]:
-            variance = float(np.nanvar(of_subjects, axis=0, ddof=1).mean())
-        widened[fewer] = variance * (1 / of_system[fewer] - 1 / study)
-    return widened
+    if not fewer.any():
+        return np.zeros(fewer.shape)
+    means = problem_means[..., subjects]
+    n = held[..., subjects].sum(axis=-2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = means - (np.nansum(means, axis=-2) / n)[..., np.newaxis, :]
+        variance = np.where(n > 1, np.nansum(off**2, axis=-2) / (n - 1), 0.0)
+        sigma = variance.sum(axis=-1) / (n > 1).sum(axis=-1)
+        widened = sigma[..., np.newaxis] * (1 / of_system - 1 / study)
+    return np.asarray(np.where(fewer, widened, 0.0))

@@ -11,14 +11,30 @@ from scipy.special import stdtr, stdtrit
 from quem.experience.averages import widening
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from quem.experience.averages import Averages
     from quem.experience.skill import SkillFunction
 
-__all__ = ["Calibration", "Estimate", "Interval", "calibrate", "estimate_system"]
+__all__ = [
+    "Calibration",
+    "Estimate",
+    "Interval",
+    "calibrate",
+    "estimate_system",
+    "invert",
+    "outside",
+]
 
 Interval = tuple[float, float]
 _UNBOUNDED = (float("nan"), float("nan"))
 _ROUNDING = 1e-9
+_SIDES: dict[tuple[bool, bool], Literal["inside", "above", "below", "outside"]] = {
+    (False, False): "inside",
+    (True, False): "above",
+    (False, True): "below",
+    (True, True): "outside",
+}
 
 
 @dataclass(frozen=True)
@@ -131,7 +147,8 @@ def estimate_system(
     two_sided = float(stdtrit(function.df, (1 + level) / 2))
     one_sided = float(stdtrit(function.df, level))
 
-    side = _side(function, float(x[0]), years)
+    above, below = outside(function.x, function.y, x, np.array([years]))
+    side = _SIDES[bool(above[0]), bool(below[0])]
     bound = {"above": years - one_sided * error, "below": years + one_sided * error}
     half_mean = two_sided * float(np.sqrt(mean_variance))
     return Estimate(
@@ -169,23 +186,48 @@ def calibrate(function: SkillFunction, x: float, level: float) -> Calibration | 
     form = function.form
     if form.degree > 1:
         return None
-    g, y = form.transform(function.x), function.y
-    n, df = len(y), len(y) - 2
-    s_yy = float(((y - y.mean()) ** 2).sum())
-    slope = float(((y - y.mean()) * (g - g.mean())).sum()) / s_yy
-    rss = float(((g - g.mean() - slope * (y - y.mean())) ** 2).sum())
-    d = float(form.transform(np.array([x]))[0] - g.mean())
-    if slope == 0:
-        return Calibration(float("nan"), _UNBOUNDED)
-    centre = y.mean() + d / slope
-    noise = stdtrit(df, (1 + level) / 2) ** 2 * rss / df
+    g = form.transform(function.x)
+    at = form.transform(np.array([x])) - g.mean()
+    centre, ends = invert(g, function.y, at, level)
+    low, high = ends[0].tolist()
+    return Calibration(float(centre[0]), (low, high))
+
+
+def invert(
+    x: NDArray[np.float64], y: NDArray[np.float64], d: NDArray[np.float64], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Regress x on y and invert, for one study or many (Fieller 1954).
+
+    Parameters
+    ----------
+    x, y : array of float, shape (..., n)
+        Average rank, transformed as the form asks, and experience.
+    d : array of float, shape (..., m)
+        Where to invert, as distance from the mean of x.
+    level : float
+
+    Returns
+    -------
+    centre : array of float, shape (..., m)
+        NaN where the slope is 0.
+    ends : array of float, shape (..., m, 2)
+        NaN where the interval is unbounded.
+    """
+    n = x.shape[-1]
+    mean = y.mean(axis=-1, keepdims=True)
+    in_y, in_x = y - mean, x - x.mean(axis=-1, keepdims=True)
+    s_yy = (in_y**2).sum(axis=-1, keepdims=True)
+    slope = (in_y * in_x).sum(axis=-1, keepdims=True) / s_yy
+    rss = ((in_x - slope * in_y) ** 2).sum(axis=-1, keepdims=True)
+    noise = stdtrit(n - 2, (1 + level) / 2) ** 2 * rss / (n - 2)
     a = slope**2 - noise / s_yy
-    if a <= 0:
-        return Calibration(float(centre), _UNBOUNDED)
-    # Equal to (slope d)^2 - a (d^2 - noise (1 + 1/n)), and never negative by rounding.
-    root = np.sqrt(noise * (d**2 / s_yy + a * (1 + 1 / n)))
-    ends = (y.mean() + (slope * d - root) / a, y.mean() + (slope * d + root) / a)
-    return Calibration(float(centre), (float(min(ends)), float(max(ends))))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = np.where(slope == 0, np.nan, mean + d / slope)
+        # Equal to (slope d)^2 - a (d^2 - noise (1 + 1/n)), and never negative by rounding.
+        root = np.sqrt(noise * (d**2 / s_yy + a * (1 + 1 / n)))
+        ends = np.stack([mean + (slope * d - root) / a, mean + (slope * d + root) / a], axis=-1)
+    bounded = np.broadcast_to(a > 0, d.shape)[..., np.newaxis]
+    return centre, np.where(bounded, ends, np.nan)
 
 
 def _probability(margin: float, error: float, df: int) -> float:
@@ -195,14 +237,27 @@ def _probability(margin: float, error: float, df: int) -> float:
     return float(stdtr(df, margin / error))
 
 
-def _side(
-    function: SkillFunction, x: float, years: float
-) -> Literal["inside", "above", "below", "outside"]:
-    """Where the system is against the subjects' range, in quality and in experience."""
+def outside(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    x_systems: NDArray[np.float64],
+    years: NDArray[np.float64],
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which systems lie above the subjects' range, and which below it.
+
+    A system lies outside in quality, in experience, or in both.
+
+    Parameters
+    ----------
+    x, y : array of float, shape (..., n)
+        Average rank and experience of the subjects of one study or many.
+    x_systems, years : array of float, shape (..., m)
+        Average rank and estimate of the systems.
+    """
     # The same average can differ in its last digit by the order in which ranks are added.
-    near_x, near_y = _ROUNDING * np.ptp(function.x), _ROUNDING * np.ptp(function.y)
-    above = x >= function.x.max() - near_x or years > function.y.max() + near_y
-    below = x <= function.x.min() + near_x or years < function.y.min() - near_y
-    if above and below:
-        return "outside"
-    return "above" if above else "below" if below else "inside"
+    ends = [(of.min(-1, keepdims=True), of.max(-1, keepdims=True)) for of in (x, y)]
+    near_x, near_y = (_ROUNDING * (high - low) for low, high in ends)
+    (low_x, high_x), (low_y, high_y) = ends
+    above = (x_systems >= high_x - near_x) | (years > high_y + near_y)
+    below = (x_systems <= low_x + near_x) | (years < low_y - near_y)
+    return above, below

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.averages import widening
-from quem.experience.resample import fit_batch
+from quem.experience.batch import fit_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

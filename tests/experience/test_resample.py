@@ -12,8 +12,9 @@ from statsmodels.formula.api import ols, wls
 from statsmodels.regression.linear_model import OLS
 
 import quem
+from quem.experience.batch import fit_batch
 from quem.experience.influence import residuals
-from quem.experience.resample import bootstrap, fit_batch
+from quem.experience.resample import bootstrap
 from quem.experience.skill import FORMS, fit
 from tests.experience.made import averages_of, cells_of, random_ranks, study_of, years_of
 from tests.experience.test_estimate import FORMULAS, subjects

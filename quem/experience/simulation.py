@@ -1,0 +1,257 @@
+"""Simulated studies: solvers of known quality, and judges who see it through noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.load import Study
+
+__all__ = ["HIGH", "LOW", "NOISES", "Noise", "Scenario", "Simulated", "simulate", "simulate_study"]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What stands between a solver's experience and a judge's impression of a solution.
+
+    All are standard deviations in units of experience.
+
+    Parameters
+    ----------
+    person : float
+        How much better or worse somebody is than others of the same experience.
+    solution : float
+        How much a solver's quality differs from problem to problem; all judges see it.
+    judge : float
+        How much a judge's impression of one solution is off.
+    taste : float
+        How much a judge likes a solver's style, in all problems alike.
+    """
+
+    person: float = 1.0
+    solution: float = 1.0
+    judge: float = 1.0
+    taste: float = 0.5
+
+
+LOW = Noise()
+HIGH = Noise(person=2.0, solution=2.0, judge=2.0, taste=1.0)
+NOISES = {"low": LOW, "high": HIGH}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What sort of study is simulated.
+
+    Parameters
+    ----------
+    subjects, judges, problems : int
+    systems : tuple of float
+        The true experience of each system.
+    noise : Noise
+    experience : (float, float)
+        The subjects' experience is uniform between these.
+    peers : bool
+        Whether a system, like a person, is better or worse than its experience says. If so,
+        what is simulated is a person who is not among the subjects; else the typical one.
+    missing : float
+        The share of solutions that are absent, at random.
+    ties : float
+        Judges see quality in steps of so many units of experience; 0 for no ties.
+    system_taste : float, optional
+        The taste for systems, where it differs from that for people.
+    """
+
+    subjects: int = 12
+    judges: int = 3
+    problems: int = 6
+    systems: tuple[float, ...] = (6.5,)
+    noise: Noise = LOW
+    experience: tuple[float, float] = (1.0, 12.0)
+    peers: bool = False
+    missing: float = 0.0
+    ties: float = 0.0
+    system_taste: float | None = None
+
+    @property
+    def experience_variance(self) -> float:
+        """The variance of the subjects' experience."""
+        low, high = self.experience
+        return (high - low) ** 2 / 12
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Many studies of one scenario.
+
+    Solvers are the subjects and then the systems.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    experience : array of float, shape (b, subjects)
+    truth : array of float, shape (b, systems)
+        The experience of the systems.
+    ranks : array of float, shape (b, judges, problems, solvers)
+        Adjusted ranks; NaN where there is no solution.
+    """
+
+    scenario: Scenario
+    experience: NDArray[np.float64]
+    truth: NDArray[np.float64]
+    ranks: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        """Count the studies."""
+        return len(self.ranks)
+
+    def study(self, index: int, **analysis: Any) -> Study:  # noqa: ANN401  settings of any type
+        """Make one of the studies into one that `quem.analyze` takes.
+
+        Parameters
+        ----------
+        index : int
+        **analysis
+            Settings of the analysis, as in a study file.
+        """
+        return _study(self, index, analysis)
+
+
+def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequence = 0) -> Simulated:
+    r"""Simulate studies.
+
+    The quality of the solution of problem p by solver s, as judge j sees it, is
+
+    .. math:: q_{jps} = y_s + a_s + b_{ps} + t_{js} + e_{jps}
+
+    with experience y and independent normal a (person), b (solution), t (taste) and e (judge);
+    a is 0 for systems unless they are peers. Each judge ranks each group by it.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    studies : int
+    seed : int or SeedSequence
+    """
+    rng = np.random.default_rng(seed)
+    noise, n = scenario.noise, scenario.subjects
+    b, j, p, k = studies, scenario.judges, scenario.problems, n + len(scenario.systems)
+    experience = rng.uniform(*scenario.experience, size=(b, n))
+    truth = np.broadcast_to(np.array(scenario.systems, dtype=float), (b, k - n))
+    person = rng.standard_normal((b, k)) * noise.person
+    if not scenario.peers:
+        person[:, n:] = 0.0
+    taste = np.full(k, noise.taste)
+    if scenario.system_taste is not None:
+        taste[n:] = scenario.system_taste
+    quality = rng.standard_normal((b, j, p, k)) * noise.judge
+    quality += rng.standard_normal((b, j, 1, k)) * taste
+    quality += rng.standard_normal((b, 1, p, k)) * noise.solution
+    quality += (np.concatenate([experience, truth], axis=1) + person)[:, np.newaxis, np.newaxis]
+    if scenario.missing:
+        absent = rng.random((b, 1, p, k)) < scenario.missing
+        quality = np.where(absent, np.nan, quality)
+    if scenario.ties:
+        quality = np.round(quality / scenario.ties)
+    return Simulated(scenario, experience, truth, _ranks(quality))
+
+
+def simulate_study(
+    *,
+    subjects: int = 12,
+    judges: int = 3,
+    problems: int = 6,
+    systems: tuple[float, ...] = (6.5,),
+    noise: Noise | str = "low",
+    seed: int = 0,
+    **more: Any,  # noqa: ANN401  the fields of Scenario
+) -> Study:
+    """Simulate one study, to be analysed like any other.
+
+    Parameters
+    ----------
+    subjects, judges, problems : int
+    systems : tuple of float
+        The true experience of each system; their ids are K1, K2, ...
+    noise : Noise or {"low", "high"}
+    seed : int
+    **more
+        ``experience``, ``peers``, ``missing``, ``ties``: see `Scenario`.
+
+    Returns
+    -------
+    Study
+    """
+    if isinstance(noise, str) and noise not in NOISES:
+        message = f"there is no noise {noise!r}; name one of {', '.join(NOISES)}, or give a Noise"
+        raise ValueError(message)
+    known = NOISES[noise] if isinstance(noise, str) else noise
+    scenario = Scenario(subjects, judges, problems, tuple(systems), known, **more)
+    return simulate(scenario, 1, seed).study(0)
+
+
+def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
+    """One of the studies, with ids S1, S2, ... for subjects and K1, K2, ... for systems."""
+    from quem.load import Study
+    from quem.rankings import Rankings
+    from quem.study import Declared, ExperienceStudy
+
+    ranks = simulated.ranks[index]
+    n_judges, n_problems, _ = ranks.shape
+    names = {
+        letter: tuple(f"{letter}{number}" for number in range(1, n + 1))
+        for letter, n in (
+            ("J", n_judges),
+            ("P", n_problems),
+            ("S", simulated.experience.shape[1]),
+            ("K", simulated.truth.shape[1]),
+        )
+    }
+    solvers = dict.fromkeys(names["S"], "subject") | dict.fromkeys(names["K"], "system")
+    judge, problem, solver = np.nonzero(np.isfinite(ranks))
+    once = np.ones(len(judge), dtype=np.int64)
+    data = Rankings(
+        names["J"],
+        names["P"],
+        tuple(solvers),
+        judge,
+        problem,
+        solver,
+        once,
+        once,
+        ranks[judge, problem, solver],
+        np.zeros(len(judge), dtype=bool),
+    )
+    spec = ExperienceStudy.model_validate(
+        {
+            "id": f"simulated-{index}",
+            "title": f"Simulated study {index}",
+            "problems": [{"id": name} for name in names["P"]],
+            "judges": [{"id": name} for name in names["J"]],
+            "subjects": [
+                {"id": name, "experience": years}
+                for name, years in zip(names["S"], simulated.experience[index], strict=True)
+            ],
+            "systems": [{"id": name} for name in names["K"]],
+            "analysis": analysis,
+        }
+    )
+    declared = Declared(names["J"], names["P"], solvers)
+    return Study(Path("simulated.yaml"), "simulated.yaml", spec, declared, data)
+
+
+def _ranks(quality: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Adjusted ranks along the last axis; NaN stays NaN."""
+    ranks = np.full(quality.shape, 0.5)
+    for solver in range(quality.shape[-1]):
+        other = quality[..., solver, np.newaxis]
+        # Who is better than the other gains a whole rank, who is tied (itself) half of one.
+        ranks += 0.5 * (quality > other)
+        ranks += 0.5 * (quality >= other)
+    return np.where(np.isnan(quality), np.nan, ranks)

@@ -1,0 +1,115 @@
+"""Simulated studies, and the estimates of many of them at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+import quem
+from quem.experience.batch_estimates import batch_estimates
+from quem.experience.simulation import HIGH, LOW, Noise, Scenario, simulate
+
+_FAST = {"bootstrap": 0, "permutations": 0}
+_SCENARIOS = {
+    "plain": Scenario(systems=(3.0, 6.5)),
+    "three subjects": Scenario(subjects=3, judges=1, problems=1, noise=HIGH),
+    "far outside": Scenario(subjects=7, systems=(0.0, 16.0), noise=HIGH),
+    "missing": Scenario(subjects=7, problems=5, systems=(6.5, 9.0), missing=0.3),
+    "ties": Scenario(subjects=8, judges=2, systems=(6.5,), ties=2.0),
+}
+
+
+@pytest.mark.parametrize("name", _SCENARIOS)
+def test_batched_estimates_are_those_of_analyze(name: str) -> None:
+    """Each simulated study has the same estimates alone as among others."""
+    simulated = simulate(_SCENARIOS[name], 12, seed=3)
+    found = batch_estimates(simulated)
+    for index in range(len(simulated)):
+        alone = quem.analyze(simulated.study(index), **_FAST).estimates
+        for column, values in {
+            "average_rank": found.average[index, simulated.experience.shape[1] :],
+            "experience": found.experience[index],
+            "prediction_low": found.prediction[index, :, 0],
+            "prediction_high": found.prediction[index, :, 1],
+            "mean_low": found.mean[index, :, 0],
+            "mean_high": found.mean[index, :, 1],
+            "calibration_experience": found.calibrated[index],
+            "calibration_low": found.calibration[index, :, 0],
+            "calibration_high": found.calibration[index, :, 1],
+            "lower_bound": found.lower[index],
+            "upper_bound": found.upper[index],
+            "inside_range": found.inside[index],
+        }.items():
+            expected = alone[column].to_numpy(dtype=float)
+            np.testing.assert_allclose(values, expected, rtol=1e-7, atol=1e-9, err_msg=column)
+
+
+def test_ranks_are_those_of_the_qualities() -> None:
+    """Simulated ranks are adjusted ranks within each group, absent solutions left out."""
+    simulated = simulate(Scenario(missing=0.2, ties=1.0), 5, seed=1)
+    for group in simulated.ranks.reshape(-1, simulated.ranks.shape[-1]):
+        held = group[np.isfinite(group)]
+        np.testing.assert_allclose(held, rankdata(held))
+
+
+def test_no_noise_ranks_by_experience() -> None:
+    """Without any noise each judge orders each group by experience."""
+    simulated = simulate(Scenario(noise=Noise(0, 0, 0, 0)), 4, seed=2)
+    truth = np.concatenate([simulated.experience, simulated.truth], axis=1)
+    for study, years in zip(simulated.ranks, truth, strict=True):
+        np.testing.assert_array_equal(study, np.broadcast_to(rankdata(years), study.shape))
+
+
+@pytest.mark.parametrize("part", ["person", "solution", "judge", "taste"])
+def test_each_noise_varies_what_it_should(part: str) -> None:
+    """A noise alone makes the ranks differ between problems, judges or neither."""
+    noise = Noise(**{"person": 0, "solution": 0, "judge": 0, "taste": 0, part: 3.0})
+    ranks = simulate(Scenario(noise=noise), 50, seed=4).ranks
+    between_judges = ranks.std(axis=1).mean() > 0
+    between_problems = ranks.std(axis=2).mean() > 0
+    assert between_judges == (part in ("judge", "taste"))
+    assert between_problems == (part in ("solution", "judge"))
+
+
+def test_only_peers_have_a_person_effect() -> None:
+    """A typical system is as good as its experience; a peer need not be."""
+    noise = Noise(person=3.0, solution=0.0, judge=0.0, taste=0.0)
+    systems = (6.5, 6.5)
+    ranks = {
+        peers: simulate(Scenario(systems=systems, noise=noise, peers=peers), 50, seed=5).ranks
+        for peers in (False, True)
+    }
+    assert (ranks[False][..., -1] == ranks[False][..., -2]).all()
+    assert (ranks[True][..., -1] != ranks[True][..., -2]).all()
+
+
+def test_taste_for_systems_alone() -> None:
+    """Judges can have a taste for systems and none for people."""
+    silent = Noise(person=0.0, solution=0.0, judge=0.0, taste=0.0)
+    ranks = simulate(Scenario(noise=silent, system_taste=8.0), 50, seed=6).ranks
+    assert ranks[..., -1].std(axis=1).mean() > 2
+    order = ranks[..., :-1].argsort(axis=-1)
+    assert (order == order[:, :1]).all()
+
+
+def test_a_simulated_study_is_analysed_like_any_other() -> None:
+    """The public function gives a study whose estimate is near the truth."""
+    study = quem.simulate_study(subjects=20, judges=5, problems=12, systems=(4.0, 9.0), seed=1)
+    estimates = quem.analyze(study, **_FAST).estimates
+    assert list(estimates["system"]) == ["K1", "K2"]
+    np.testing.assert_allclose(estimates["experience"], [4.0, 9.0], atol=1.5)
+
+
+def test_seeds() -> None:
+    """The same seed gives the same study, another seed another."""
+    one, same, other = (simulate(Scenario(), 2, seed).ranks for seed in (7, 7, 8))
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+def test_unknown_noise_is_refused() -> None:
+    """A noise that does not exist is named, with those that do."""
+    with pytest.raises(ValueError, match="no noise 'loud'; name one of low, high"):
+        quem.simulate_study(noise="loud")
+    assert quem.simulate_study(noise=LOW).spec.subjects

@@ -1,0 +1,1 @@
+"""Comparing systems: in one study, between studies, and with and without assistance."""

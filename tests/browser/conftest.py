@@ -1,4 +1,4 @@
-"""A real Chromium: the one that is named, found, or can be installed."""
+"""A real Chromium (the one that is named, found, or can be installed), and judges who use it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import sync_playwright
 
+from tests.browser.judging import Visit
+from tests.served import Served, write_judging_study
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Playwright
 
@@ -64,3 +67,43 @@ def _chromium(playwright: Playwright) -> str:
 
 def _on_path() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A session of one problem and so many judges that each test has one of its own."""
+    folder = tmp_path_factory.mktemp("judging")
+    judging = "{briefing: briefing.md, consent: consent.md, practice: P9}"
+    study = write_judging_study(folder, problems=1, solvers=5, judges=30, judging=judging)
+    (folder / "briefing.md").write_text("# Hello\n\nPlease rank.\n")
+    (folder / "consent.md").write_text("You may stop at any time.\n")
+    practice = folder / "solutions" / "P9"
+    practice.mkdir()
+    for name in ("good", "bad"):
+        (practice / f"{name}.txt").write_text(f"A {name} one.\n")
+    long = folder / "solutions" / "P0" / "S1.md"
+    long.write_text("# Long\n\n" + "Many words that go on and on. " * 400)
+    with Served(study) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def judges(served: Served) -> Iterator[str]:
+    """The judges, by id, each for one test."""
+    return iter(list(served.links))
+
+
+@pytest.fixture
+def visit(
+    browser: Browser, served: Served, judges: Iterator[str]
+) -> Iterator[Callable[..., Visit]]:
+    """Let a new judge come."""
+    made: list[Visit] = []
+
+    def come(**options: Any) -> Visit:  # noqa: ANN401
+        made.append(Visit(browser, served, next(judges), **options))
+        return made[-1]
+
+    yield come
+    for one in made:
+        one.close()

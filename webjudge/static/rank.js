@@ -6,6 +6,7 @@ import { ask, tell } from "./dialogs.js";
 import { makeDraggable } from "./dragging.js";
 import { draw } from "./drawing.js";
 import { History } from "./history.js";
+import { listen } from "./keys.js";
 import * as model from "./model.js";
 import { Saver } from "./saving.js";
 
@@ -95,12 +96,13 @@ function keepFocus(held, label) {
   if (next !== document.activeElement) next?.focus({ preventScroll: true });
 }
 
-function step(move, said) {
+/** Undo or redo. */
+function step(move) {
   if (readOnly || !history[move]()) return;
   const held = document.activeElement;
   redraw();
   keepFocus(held, null);
-  announce(said);
+  announce(move === "undo" ? "Undone." : "Done again.");
   saver.save(history.state);
 }
 
@@ -135,8 +137,7 @@ page.addEventListener("click", (event) => {
   const label = button?.closest(".card")?.dataset.label;
   if (!button) return;
   if (label) act(button.dataset.do, label);
-  else if (button.dataset.do === "undo") step("undo", "Undone.");
-  else if (button.dataset.do === "redo") step("redo", "Done again.");
+  else if (["undo", "redo"].includes(button.dataset.do)) step(button.dataset.do);
   else if (button.dataset.do === "submit") submit();
   else if (button.dataset.do === "reopen") saver.save(history.state, { reopen: true });
   else if (button.dataset.do === "compare") openComparison(data.labels);
@@ -166,46 +167,11 @@ page.addEventListener("input", (event) => {
 });
 let typing = 0;
 
-const KEYS = {
-  ArrowUp: "better", ArrowDown: "worse", t: "tie", u: "untie", Delete: "tray", Backspace: "tray",
-  Enter: "worst", Home: "best", End: "worst",
-};
-
-document.addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]")) return;
-  const typingText = event.target.matches("textarea, input, select");
-  const command = event.ctrlKey || event.metaKey;
-  if (command && !typingText && !event.altKey) {
-    const key = event.key.toLowerCase();
-    if (key === "z" || key === "y") {
-      event.preventDefault();
-      if (key === "y" || event.shiftKey) step("redo", "Done again.");
-      else step("undo", "Undone.");
-    }
-    return;
-  }
-  if (event.key === "?" && !typingText) document.getElementById("keys").showModal();
-  if (!event.target.matches(".handle") || event.altKey || command) return;
-  const label = event.target.closest(".card").dataset.label;
-  const ranked = model.whereabouts(history.state, label).area === "ranked";
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (!(key in KEYS) || (key === "Enter" && ranked)) return;
-  if (key === "ArrowUp" || key === "ArrowDown") {
-    event.preventDefault();
-    if (!ranked) {
-      nextHandle(event.target, key === "ArrowDown" ? 1 : -1);
-      return;
-    }
-  }
-  event.preventDefault();
-  act(KEYS[key], label);
+listen((label) => model.whereabouts(history.state, label).area === "ranked", {
+  act,
+  step,
+  help: () => document.getElementById("keys").showModal(),
 });
-
-/** In the tray arrows go from card to card. */
-function nextHandle(handle, by) {
-  const handles = [...handle.closest("ul, ol").querySelectorAll(".handle")];
-  handles[handles.indexOf(handle) + by]?.focus();
-}
 
 function openAll(button) {
   const open = button.getAttribute("aria-pressed") !== "true";

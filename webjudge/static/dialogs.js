@@ -8,6 +8,9 @@ export function tell(title, text) {
   if (!dialog.open) dialog.showModal();
 }
 
+// For each dialog that is asking: takes the answer.
+const asking = new Map();
+
 /**
  * Ask in one of the page's dialogs.
  *
@@ -19,19 +22,27 @@ export function tell(title, text) {
 export function ask(name, text = "", title = "") {
   const dialog = document.getElementById(name);
   const form = dialog.querySelector("form");
+  // Browsers tell of a closing a moment late, and quick hands may have opened it again by then.
+  asking.get(name)?.();
   if (title) dialog.querySelector("h2").textContent = title;
   if (text) dialog.querySelector(".explanation").textContent = text;
   form.reset();
   dialog.returnValue = "";
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => {
-      if (dialog.returnValue !== "own") {
-        resolve(dialog.returnValue);
-        return;
-      }
-      const given = new FormData(form);
-      resolve((given.get("text") || given.get("preset") || "").trim().slice(0, 500));
-    }, { once: true });
+    const answer = () => {
+      if (dialog.open) return;
+      dialog.removeEventListener("close", answer);
+      asking.delete(name);
+      resolve(given(dialog.returnValue, form));
+    };
+    dialog.addEventListener("close", answer);
+    asking.set(name, answer);
   });
+}
+
+function given(value, form) {
+  if (value !== "own") return value;
+  const written = new FormData(form);
+  return (written.get("text") || written.get("preset") || "").trim().slice(0, 500);
 }

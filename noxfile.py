@@ -1,4 +1,4 @@
-"""The sessions of the project: ``nox -s tests``, ``nox -s lint``, ``nox -s bench``."""
+"""The sessions of the project: ``nox -s tests``, ``lint``, ``bench``, ``coverage``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True
 
 # `analyze` first; `web` takes --without-peer.
-BENCHMARKS = ("analyze", "web")
+BENCHMARKS = ("analyze", "simulated", "web")
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
@@ -44,3 +44,10 @@ def bench(session: nox.Session) -> None:
     session.install(".", "uv")
     for name in names or BENCHMARKS:
         session.run("python", f"benchmarks/{name}.py", *(options if name == "web" else ()))
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Run the coverage study, with the options of benchmarks/coverage.py."""
+    session.install(".[dask]")
+    session.run("python", "benchmarks/coverage.py", *session.posargs)

@@ -52,16 +52,16 @@ class Scenario:
     Parameters
     ----------
     subjects, judges, problems : int
-    systems : tuple of float
-        The true experience of each system.
+    systems : tuple of float or None
+        The true experience of each system, which is *typical*: just as good as its experience
+        says. None for a *peer*: somebody who is drawn as the subjects are, and not fitted.
     noise : Noise
     experience : (float, float)
         The subjects' experience is uniform between these.
-    peers : bool
-        Whether a system, like a person, is better or worse than its experience says. If so,
-        what is simulated is a person who is not among the subjects; else the typical one.
     missing : float
         The share of solutions that are absent, at random.
+    system_problems : int, optional
+        How many of the problems the systems solved; all by default.
     ties : float
         Judges see quality in steps of so many units of experience; 0 for no ties.
     system_taste : float, optional
@@ -71,11 +71,11 @@ class Scenario:
     subjects: int = 12
     judges: int = 3
     problems: int = 6
-    systems: tuple[float, ...] = (6.5,)
+    systems: tuple[float | None, ...] = (6.5,)
     noise: Noise = LOW
     experience: tuple[float, float] = (1.0, 12.0)
-    peers: bool = False
     missing: float = 0.0
+    system_problems: int | None = None
     ties: float = 0.0
     system_taste: float | None = None
 
@@ -131,7 +131,7 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
     .. math:: q_{jps} = y_s + a_s + b_{ps} + t_{js} + e_{jps}
 
     with experience y and independent normal a (person), b (solution), t (taste) and e (judge);
-    a is 0 for systems unless they are peers. Each judge ranks each group by it.
+    a is 0 for typical systems. Each judge ranks each group by it.
 
     Parameters
     ----------
@@ -143,10 +143,11 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
     noise, n = scenario.noise, scenario.subjects
     b, j, p, k = studies, scenario.judges, scenario.problems, n + len(scenario.systems)
     experience = rng.uniform(*scenario.experience, size=(b, n))
-    truth = np.broadcast_to(np.array(scenario.systems, dtype=float), (b, k - n))
+    fixed = np.array([np.nan if s is None else s for s in scenario.systems], dtype=float)
+    drawn = rng.uniform(*scenario.experience, size=(b, k - n))
+    truth = np.where(np.isnan(fixed), drawn, fixed)
     person = rng.standard_normal((b, k)) * noise.person
-    if not scenario.peers:
-        person[:, n:] = 0.0
+    person[:, n:][:, ~np.isnan(fixed)] = 0.0
     taste = np.full(k, noise.taste)
     if scenario.system_taste is not None:
         taste[n:] = scenario.system_taste
@@ -157,6 +158,8 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
     if scenario.missing:
         absent = rng.random((b, 1, p, k)) < scenario.missing
         quality = np.where(absent, np.nan, quality)
+    if scenario.system_problems is not None:
+        quality[:, :, scenario.system_problems :, n:] = np.nan
     if scenario.ties:
         quality = np.round(quality / scenario.ties)
     return Simulated(scenario, experience, truth, _ranks(quality))
@@ -167,7 +170,7 @@ def simulate_study(
     subjects: int = 12,
     judges: int = 3,
     problems: int = 6,
-    systems: tuple[float, ...] = (6.5,),
+    systems: tuple[float | None, ...] = (6.5,),
     noise: Noise | str = "low",
     seed: int = 0,
     **more: Any,  # noqa: ANN401  the fields of Scenario
@@ -177,12 +180,13 @@ def simulate_study(
     Parameters
     ----------
     subjects, judges, problems : int
-    systems : tuple of float
-        The true experience of each system; their ids are K1, K2, ...
+    systems : tuple of float or None
+        The true experience of each system, None for one drawn as the subjects are; their ids
+        are K1, K2, ...
     noise : Noise or {"low", "high"}
     seed : int
     **more
-        ``experience``, ``peers``, ``missing``, ``ties``: see `Scenario`.
+        ``experience``, ``missing``, ``system_problems``, ``ties``: see `Scenario`.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,8 +19,9 @@ __all__ = ["Worths", "fit_worths"]
 
 # In each of its cells a solver also draws so often with one of average worth, which keeps the
 # worth of who is always first finite.
-_DRAWS = 0.2
-_STEPS, _LONGEST_STEP, _CLOSE = 100, 1.5, 1e-9
+_DRAWS = 0.4
+# Newton's error squares with each step, so that after a step of a millionth there is none.
+_STEPS, _LONGEST_STEP, _CLOSE = 100, 1.5, 1e-6
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Worths:
     Parameters
     ----------
     worth : array of float, shape (b, solvers)
-        On the logit scale, 0 for an average solver.
+        On the logit scale, 0 for an average solver; NaN for one who was never ranked.
     cells : array of float, shape (b, judges, problems, solvers)
         What each cell says of the worth, to first order; where nothing is missing, the mean
         over a solver's cells is its worth. NaN where the solver was not ranked.
@@ -47,7 +48,7 @@ def fit_worths(ranks: NDArray[np.float64]) -> Worths:
 
     .. math:: \sum_{g \ni s} \Big( r_{gs} - 1 - \sum_{k \in g, k \neq s}
               \Lambda(\theta_s - \theta_k) \Big)
-              + 0.2\, c_s \big( \tfrac12 - \Lambda(\theta_s) \big) = 0
+              + 0.4\, c_s \big( \tfrac12 - \Lambda(\theta_s) \big) = 0
 
     with the adjusted ranks r in the groups g and the logistic function :math:`\Lambda`: the
     ranks that the worths predict add up to those that were given.
@@ -55,40 +56,55 @@ def fit_worths(ranks: NDArray[np.float64]) -> Worths:
     Parameters
     ----------
     ranks : array of float, shape (b, judges, problems, solvers)
-        Adjusted ranks; NaN where a solver was not ranked. Each solver is ranked somewhere.
+        Adjusted ranks; NaN where a solver was not ranked.
     """
     held = np.isfinite(ranks)
     beaten = np.where(held, ranks - 1, 0.0)
     count = held.sum(axis=(1, 2)).astype(np.float64)
     flat = held.reshape(len(ranks), -1, ranks.shape[-1]).astype(np.float64)
-    met = np.einsum("bgs,bgk->bsk", flat, flat, optimize=True)
+    met = flat.transpose(0, 2, 1) @ flat
     each = np.arange(ranks.shape[-1])
     met[:, each, each] = 0.0
     wins = beaten.sum(axis=(1, 2))
 
-    worth = np.zeros_like(count)
+    drawn = _DRAWS * count
+    # Close to the end already: each solver against all others as if they were average.
+    with np.errstate(invalid="ignore"):
+        worth = np.nan_to_num(logit((wins + drawn / 2) / (met.sum(axis=2) + drawn)))
+    going = np.arange(len(worth))
     for _ in range(_STEPS):
-        expected, information = _expected(worth, met, count)
-        step = np.linalg.solve(information, (wins - expected)[..., np.newaxis])[..., 0]
-        worth += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
-        if np.abs(step).max(initial=0.0) < _CLOSE:
+        expected, information = _expected(worth[going], met[going], count[going])
+        step = np.linalg.solve(information, (wins[going] - expected)[..., np.newaxis])[..., 0]
+        worth[going] += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+        going = going[np.abs(step).max(axis=1) >= _CLOSE]
+        if not len(going):
             break
     information = _expected(worth, met, count)[1]
-    return Worths(worth, _cells(worth, information, beaten, held, count))
+    cells = _cells(worth, information, beaten, held, count)
+    return Worths(np.where(count > 0, worth, np.nan), cells)
 
 
 def _expected(
     worth: NDArray[np.float64], met: NDArray[np.float64], count: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The wins that these worths predict, and how they rise with the worths."""
-    better = expit(worth[:, :, np.newaxis] - worth[:, np.newaxis, :])
-    drawn = expit(worth)
-    expected = (met * better).sum(axis=2) + _DRAWS * count * (drawn - 0.5)
-    slopes = met * better * (1 - better)
+    better, drawn = _better(worth), expit(worth)
+    won = met * better
+    expected = won.sum(axis=2) + _DRAWS * count * (drawn - 0.5)
+    information = won * (better - 1)
     each = np.arange(worth.shape[1])
-    information = -slopes
-    information[:, each, each] = slopes.sum(axis=2) + _DRAWS * count * drawn * (1 - drawn)
+    own = _DRAWS * count * drawn * (1 - drawn) - information.sum(axis=2)
+    information[:, each, each] = own
+    # Who was never ranked stays at 0.
+    information[:, each, each] += count == 0
     return expected, information
+
+
+def _better(worth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How likely each solver is to beat each other one, shape (b, solvers, solvers)."""
+    # The logistic function of all differences, by one exponential a solver.
+    weight = np.exp(worth)[:, :, np.newaxis]
+    return np.asarray(weight / (weight + weight.transpose(0, 2, 1)))
 
 
 def _cells(
@@ -99,13 +115,15 @@ def _cells(
     count: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The worth, and how each cell moves it."""
-    better = expit(worth[:, :, np.newaxis] - worth[:, np.newaxis, :])
-    each = np.arange(worth.shape[1])
+    better, each = _better(worth), np.arange(worth.shape[1])
     better[:, each, each] = 0.0
-    expected = np.einsum("bsk,bjpk->bjps", better, held.astype(np.float64), optimize=True)
-    expected += (_DRAWS * (expit(worth) - 0.5))[:, np.newaxis, np.newaxis]
-    surplus = np.where(held, beaten - expected, 0.0)
-    inverse = np.linalg.inv(information)
-    moved = np.einsum("bsk,bjpk->bjps", inverse, surplus, optimize=True)
-    spread = (count[:, np.newaxis, np.newaxis], worth[:, np.newaxis, np.newaxis])
-    return np.where(held, spread[1] + spread[0] * moved, np.nan)
+    # One row a group, whatever its judge and problem.
+    rows = (len(worth), -1, worth.shape[1])
+    there, won = held.reshape(rows), beaten.reshape(rows)
+    expected = there.astype(np.float64) @ better.transpose(0, 2, 1)
+    expected += (_DRAWS * (expit(worth) - 0.5))[:, np.newaxis]
+    surplus = np.where(there, won - expected, 0.0)
+    # The information is symmetric, and so is its inverse.
+    moved = surplus @ np.linalg.inv(information)
+    cells = np.where(there, worth[:, np.newaxis] + count[:, np.newaxis] * moved, np.nan)
+    return np.asarray(cells.reshape(held.shape))

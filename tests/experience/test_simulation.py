@@ -75,13 +75,12 @@ def test_each_noise_varies_what_it_should(part: str) -> None:
 def test_only_peers_have_a_person_effect() -> None:
     """A typical system is as good as its experience; a peer need not be."""
     noise = Noise(person=3.0, solution=0.0, judge=0.0, taste=0.0)
-    systems = (6.5, 6.5)
-    ranks = {
-        peers: simulate(Scenario(systems=systems, noise=noise, peers=peers), 50, seed=5).ranks
-        for peers in (False, True)
-    }
-    assert (ranks[False][..., -1] == ranks[False][..., -2]).all()
-    assert (ranks[True][..., -1] != ranks[True][..., -2]).all()
+    typical = simulate(Scenario(systems=(6.5, 6.5), noise=noise), 50, seed=5)
+    assert (typical.ranks[..., -1] == typical.ranks[..., -2]).all()
+    peers = simulate(Scenario(subjects=1, systems=(None,), noise=noise), 3000, seed=5)
+    assert 1.0 <= peers.truth.min() < peers.truth.max() <= 12.0
+    more, better = peers.truth[:, 0] > peers.experience[:, 0], peers.ranks[:, 0, 0, 1] == 2
+    assert 0.05 < (more != better).mean() < 0.4
 
 
 def test_taste_for_systems_alone() -> None:

@@ -31,7 +31,7 @@ def _negative_log_likelihood(worth: NDArray[np.float64], ranks: NDArray[np.float
         for i, a in enumerate(group):
             if np.isnan(a):
                 continue
-            total += 0.1 * (log_expit(worth[i]) + log_expit(-worth[i]))
+            total += 0.2 * (log_expit(worth[i]) + log_expit(-worth[i]))
             for k, b in enumerate(group):
                 won = float(a > b) + 0.5 * float(a == b)
                 if k != i and not np.isnan(b):

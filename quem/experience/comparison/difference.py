@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Difference", "difference_interval"]
 
 # What the interval was found to hold for (docs/method.md); outside of it there is none.
-_FEWEST_JUDGES, _FEWEST_PROBLEMS, _FEWEST_SUBJECTS = 2, 3, 5
+_FEWEST_JUDGES, _FEWEST_PROBLEMS, _FEWEST_SUBJECTS = 2, 3, 7
 _MOST_PROBLEMS_OF_TWO = 6
 _MOST_CELLS = 20_000_000
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["Differences", "worth_differences"]
 
 # Where the judges' tastes for the two systems stand out at this level, they are estimated
-# from these two alone and not from all solvers.
-_TASTE_LEVEL = 0.25
+# from these two alone and not from all solvers. Of two judges the test sees little.
+_TASTE_LEVEL, _TASTE_LEVEL_OF_TWO = 0.2, 0.3
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,8 @@ def _variance(
         usual = n_problems.sum(axis=1) / some.sum(axis=1)
         common = (complete[..., a] & complete[..., b]).sum(axis=1)
         own = _own_taste(cells[..., a] - cells[..., b], common)
-        stands_out = fdtrc(n_judges - 1, df["judge"], own / mean["judge"]) < _TASTE_LEVEL
+        level = _TASTE_LEVEL_OF_TWO if n_judges == 2 else _TASTE_LEVEL  # noqa: PLR2004
+        stands_out = fdtrc(n_judges - 1, df["judge"], own / mean["judge"]) < level
         judge = np.where(stands_out, own, mean["judge"])
         df_judge = np.where(stands_out, n_judges - 1, df["judge"])
         per_judge = 2 / n_judges / np.where(stands_out, common, usual)

@@ -1,0 +1,117 @@
+"""The coverage study: resumable, the same numbers wherever it runs, and in the docs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from distributed import LocalCluster
+
+from quem.experience.coverage import Case, cover
+from tests.docs.pages import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BENCHMARK = ROOT / "benchmarks" / "coverage.py"
+
+
+def _run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHMARK), "--grid", "tiny", "--out", str(out), *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def _parts(path: Path) -> dict[str, Any]:
+    lines = path.read_text(encoding="utf-8").splitlines()[1:]
+    found = [json.loads(line) for line in lines]
+    parts = {json.dumps([part["case"], part["part"]]): part["rows"] for part in found}
+    assert len(parts) == len(found)
+    return parts
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The results of one process, and what it printed."""
+    path = tmp_path_factory.mktemp("coverage") / "alone.jsonl"
+    ran = _run(path, "--jobs", "1")
+    assert ran.returncode == 0, ran.stderr
+    return path, ran.stdout
+
+
+def test_a_dask_cluster_gives_the_same_numbers(alone: tuple[Path, str], tmp_path: Path) -> None:
+    """Two workers of a real cluster find what one process finds."""
+    path, printed = alone
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        ran = _run(tmp_path / "cluster.jsonl", "--cluster", cluster.scheduler_address)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == printed
+    assert _parts(tmp_path / "cluster.jsonl") == _parts(path)
+
+
+def test_several_processes_give_the_same_numbers(alone: tuple[Path, str], tmp_path: Path) -> None:
+    """The order in which parts come changes nothing."""
+    ran = _run(tmp_path / "two.jsonl", "--jobs", "2")
+    assert ran.stdout == alone[1]
+
+
+def test_a_stopped_study_goes_on(alone: tuple[Path, str], tmp_path: Path) -> None:
+    """What was finished is kept as it is, a half-written part is done again."""
+    path, printed = alone
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    stopped = tmp_path / "stopped.jsonl"
+    stopped.write_text("".join(lines[:5]) + lines[5][:40], encoding="utf-8")
+    ran = _run(stopped, "--jobs", "1")
+    assert ran.stdout == printed
+    assert stopped.read_text(encoding="utf-8").startswith("".join(lines[:5]))
+    assert _parts(stopped) == _parts(path)
+    again = stopped.read_bytes()
+    assert _run(stopped, "--jobs", "1").stdout == printed
+    assert stopped.read_bytes() == again
+
+
+def test_results_of_another_seed_are_refused(alone: tuple[Path, str]) -> None:
+    """Nothing is mixed, and the file stays as it is."""
+    before = alone[0].read_bytes()
+    ran = _run(alone[0], "--seed", "1")
+    assert ran.returncode == 1
+    assert "holds results of another seed or format; name another file" in ran.stderr
+    assert alone[0].read_bytes() == before
+
+
+def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
+    """One message names the address."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        ran = _run(tmp_path / "none.jsonl", "--cluster", address)
+    assert ran.returncode == 1
+    assert f"{address}: there is no cluster" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_parts_of_a_case_differ() -> None:
+    """Each part has random numbers of its own, and always the same."""
+    case = Case("peer", "low", 7, 2, 3)
+    # As text, since what is undefined is NaN, and equals nothing.
+    first, again, second = (repr(cover(case, 40, part=part)) for part in (0, 0, 1))
+    assert first == again
+    assert first != second
+
+
+def test_the_docs_show_the_committed_results() -> None:
+    """The tables of docs/method.md are those of docs/coverage.csv."""
+    path = ROOT / "benchmarks" / "coverage_tables.py"
+    spec = importlib.util.spec_from_file_location("coverage_tables", path)
+    assert spec is not None
+    assert spec.loader is not None
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    committed = pd.read_csv(ROOT / "docs" / "coverage.csv", keep_default_na=False, na_values=[""])
+    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    assert tables.filled(page, committed) == page

@@ -412,6 +412,7 @@ def test_images_zoom_and_pdfs_open(browser: Browser, tmp_path: Path) -> None:
         page.keyboard.press("Escape")
         page.get_by_role("button", name="Show it here").click()
         expect(page.locator(".card iframe")).to_be_visible()
+        expect(page.locator(".card iframe")).to_be_focused()
         accessible(page, "an image and a PDF")
         come.close()
 

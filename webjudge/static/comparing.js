@@ -43,6 +43,7 @@ export function zoomImages(page) {
       const content = show.closest(".card")?.querySelector("details.content");
       if (content) content.open = true;
       show.replaceWith(frame);
+      frame.focus({ preventScroll: true });
     }
   });
   image.addEventListener("click", () => dialog.classList.toggle("is-full"));

@@ -8,7 +8,7 @@ const plural = (n) => (n === 1 ? "1 solution" : `${n} solutions`);
  * @param {HTMLElement} page
  * @param {import("./history.js").History} history
  * @param {string[]} labels
- * @param {{readOnly: boolean, submitted: boolean, closed: boolean}} mode
+ * @param {{readOnly: boolean, submitted: boolean, closed: boolean, takenBack: boolean}} mode
  */
 export function draw(page, history, labels, mode) {
   const { state } = history;
@@ -51,14 +51,13 @@ function drawCard(page, state, label, { readOnly }) {
   const recognised = card.querySelector("input[data-do=recognised]");
   recognised.checked = state.recognised.includes(label);
   recognised.disabled = readOnly;
-  const comment = card.querySelector("textarea");
-  if (comment !== document.activeElement) comment.value = state.comments[label] ?? "";
-  comment.readOnly = readOnly;
+  drawText(card.querySelector("textarea"), state.comments[label] ?? "", readOnly);
   card.querySelector(".has-comment").hidden = !state.comments[label];
   card.querySelector(".handle").disabled = readOnly;
 }
 
-function drawPage(page, history, { readOnly, submitted, closed }) {
+function drawPage(page, history, mode) {
+  const { readOnly, submitted, closed } = mode;
   const { state } = history;
   const [waiting, placed] = [state.tray.length, state.ranked.flat().length];
   page.dataset.tray = waiting ? "some" : "empty";
@@ -66,20 +65,25 @@ function drawPage(page, history, { readOnly, submitted, closed }) {
   page.querySelector("#tray-count").textContent = waiting ? plural(waiting) : "all are placed";
   page.querySelector("#ranked-count").textContent = placed ? plural(placed) : "none yet";
   page.querySelector("#cannot-area").hidden = Object.keys(state.cannot).length === 0;
-  page.querySelector("#left").textContent = leftText(waiting, { submitted, closed });
+  page.querySelector("#left").textContent = leftText(waiting, mode);
   const show = (name, yes) => { page.querySelector(`button[data-do=${name}]`).hidden = !yes; };
   show("submit", !readOnly);
   show("reopen", submitted && !closed);
   page.querySelector("button[data-do=submit]").classList.toggle("is-ready", waiting === 0);
   page.querySelector("button[data-do=undo]").disabled = readOnly || !history.canUndo;
   page.querySelector("button[data-do=redo]").disabled = readOnly || !history.canRedo;
-  const comment = page.querySelector("#group-comment");
-  if (comment !== document.activeElement) comment.value = state.comment;
-  comment.readOnly = readOnly;
+  drawText(page.querySelector("#group-comment"), state.comment, readOnly);
 }
 
-function leftText(waiting, { submitted, closed }) {
+function drawText(field, text, readOnly) {
+  // What is the same already stays untouched, so that the caret stays where somebody types.
+  if (field.value.trim() !== text.trim()) field.value = text;
+  field.readOnly = readOnly;
+}
+
+function leftText(waiting, { submitted, closed, takenBack }) {
   if (submitted) return "This ranking is submitted.";
   if (closed) return "The study is closed.";
-  return waiting ? `${plural(waiting)} left to rank` : "All solutions are placed.";
+  if (waiting) return `${plural(waiting)} left to rank`;
+  return takenBack ? "Not submitted: submit it again." : "All solutions are placed.";
 }

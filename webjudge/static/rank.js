@@ -5,6 +5,7 @@ import { openComparison, zoomImages } from "./comparing.js";
 import { ask, tell } from "./dialogs.js";
 import { makeDraggable } from "./dragging.js";
 import { draw } from "./drawing.js";
+import { keepFocus } from "./focus.js";
 import { History } from "./history.js";
 import { listen } from "./keys.js";
 import * as model from "./model.js";
@@ -16,20 +17,33 @@ const history = new History(model.check(data.state, data.labels));
 const clock = new Clock(data.urls.time);
 let submitted = data.submitted;
 let readOnly = data.closed || submitted;
+let undecided = null; // a newer order elsewhere, about which the person has not decided
 
 const cardOf = (label) => document.getElementById(`card-${label}`);
-const announce = (text) => { document.getElementById("announcement").textContent = text; };
+const handleOf = (label) => cardOf(label).querySelector(".handle");
+
+/** Say something to those who do not see the page; the same twice in a row is said twice. */
+function announce(text) {
+  const live = document.getElementById("announcement");
+  live.textContent = live.textContent === text ? `${text}\u00a0` : text;
+}
+
+function status(word, text) {
+  const line = document.getElementById("save-status");
+  line.dataset.word = word;
+  if (line.textContent !== text) line.textContent = text;
+}
 
 const saver = new Saver(data, {
-  status(word, text) {
-    const status = document.getElementById("save-status");
-    status.dataset.word = word;
-    status.textContent = text;
-  },
-  submitted(answer) { if (answer.next) location.assign(answer.next); },
+  status,
+  submitted: (answer) => leave(answer.next),
+  takenBack: () => redraw(),
   reopened() {
+    const held = document.activeElement;
     submitted = readOnly = false;
     redraw();
+    // Not on the button that stands there now: pressed twice, it would submit.
+    if (held.dataset.do === "reopen") page.querySelector(".card .handle").focus();
     announce("The ranking is open again.");
   },
   closed(text) {
@@ -40,68 +54,95 @@ const saver = new Saver(data, {
   ended(text) {
     readOnly = true;
     redraw();
-    tell("This cannot be saved", `${text} Your order is kept in this browser.`);
+    const { refuge } = saver;
+    tell("This cannot be saved", `${text} ${refuge[0].toUpperCase()}${refuge.slice(1)}.`);
   },
   conflict,
 }, () => clock.take());
 
-/** Somebody saved since, in another tab or on another device: show the newer, or keep this. */
-async function conflict(answer) {
-  const mine = history.state;
-  if (model.same(mine, answer.state) && !answer.submitted) {
-    saver.resume(answer.revision, null);
+/** Go on to the next group, unless somebody is at something that may become a change. */
+function leave(next) {
+  if (!saver.submitted || saver.isBehind) return;
+  if (page.matches(".is-dragging") || document.querySelector("dialog[open]")) {
+    setTimeout(() => leave(next), 300);
     return;
   }
-  const choice = await ask("conflict", answer.submitted
-    ? "There it has been submitted as well."
-    : "Nothing is lost: you can look at the newer order, or keep the one on this page.");
-  if (choice === "mine") {
-    if (answer.submitted) {
-      saver.resume(answer.revision, null);
-      saver.save(mine, { reopen: true });
-      saver.waiting = { state: mine, submit: false, reopen: false };
-    } else saver.resume(answer.revision, mine);
-    return;
-  }
-  history.push(answer.state);
-  saver.resume(answer.revision, null);
-  submitted = answer.submitted;
-  readOnly = data.closed || submitted;
+  submitted = readOnly = true; // a change that is made while the next page loads would be lost
   redraw();
+  location.assign(next);
+}
+
+/** Somebody saved since, in another tab or on another device. */
+function conflict(answer) {
+  const mine = history.state;
+  if (model.same(mine, answer.state)) {
+    if (saver.isSubmitting && !answer.submitted) saver.resume(answer, mine, { submit: true });
+    else follow(answer);
+  } else if (readOnly) showNewer(answer); // this page had nothing of its own
+  else {
+    decide({
+      ...answer,
+      title: "Changed elsewhere",
+      text: "This group was changed in another tab or on another device since this page was opened.",
+    });
+  }
+}
+
+/** Ask which order counts; until that is chosen both stay, and nothing is saved. */
+async function decide(question) {
+  undecided = question;
+  redraw();
+  status("offline", `Not saved until you choose: ${saver.refuge}`);
+  const choice = await ask("conflict", [
+    question.text,
+    question.submitted ? "The newer order is submitted; if you keep yours, the ranking is open again." : "",
+    "Nothing is lost: after you looked at the newer order, Undo brings yours back.",
+  ].join(" "), question.title);
+  if (!choice) return;
+  undecided = null;
+  if (choice === "mine") follow(question, history.state);
+  else showNewer(question);
+}
+
+function showNewer(answer) {
+  history.push(answer.state);
+  follow(answer);
   announce("The newer order is shown.");
 }
 
+/** Go on from what the server has: with this order, as a draft, or with the server's. */
+function follow(answer, order = null) {
+  submitted = answer.submitted && !order;
+  readOnly = data.closed || submitted;
+  saver.resume(answer, order);
+  redraw();
+}
+
+/** Draw the page; the focus stays, or goes to what is nearest. */
 function redraw() {
-  draw(page, history, data.labels, { readOnly, submitted, closed: data.closed });
+  const held = document.activeElement;
+  const { takenBack } = saver;
+  draw(page, history, data.labels, { readOnly, submitted, closed: data.closed, takenBack });
+  document.getElementById("decide").hidden = !undecided;
   dragging.enable(!readOnly);
+  keepFocus(held);
 }
 
 /** Take a new state: draw it, say it, save it. */
-function take(state, { label = null, said = "", kind = "", focus = null } = {}) {
+function take(state, { label = null, said = "", scroll = true } = {}) {
   if (readOnly || model.same(state, history.state)) return;
-  history.push(model.check(state, data.labels), kind);
-  const held = focus ?? document.activeElement;
+  history.push(model.check(state, data.labels));
   redraw();
-  keepFocus(held, label);
-  if (label && held !== document.body) cardOf(label)?.scrollIntoView({ block: "nearest" });
+  if (label && scroll) cardOf(label).scrollIntoView({ block: "nearest" });
   if (label || said) announce(said || `Solution ${label} is now ${model.place(state, label)}.`);
   saver.save(state);
-}
-
-/** A card that moves loses the focus, and a button may be gone: its card's handle is nearest. */
-function keepFocus(held, label) {
-  if (!held || held === document.body) return;
-  const gone = held.hidden || held.disabled;
-  const next = gone ? cardOf(label ?? held.closest(".card")?.dataset.label)?.querySelector(".handle") : held;
-  if (next !== document.activeElement) next?.focus({ preventScroll: true });
 }
 
 /** Undo or redo. */
 function step(move) {
   if (readOnly || !history[move]()) return;
-  const held = document.activeElement;
   redraw();
-  keepFocus(held, null);
+  document.activeElement.closest(".card")?.scrollIntoView({ block: "nearest" });
   announce(move === "undo" ? "Undone." : "Done again.");
   saver.save(history.state);
 }
@@ -139,15 +180,16 @@ page.addEventListener("click", (event) => {
   if (label) act(button.dataset.do, label);
   else if (["undo", "redo"].includes(button.dataset.do)) step(button.dataset.do);
   else if (button.dataset.do === "submit") submit();
-  else if (button.dataset.do === "reopen") saver.save(history.state, { reopen: true });
+  else if (button.dataset.do === "reopen") reopen();
   else if (button.dataset.do === "compare") openComparison(data.labels);
   else if (button.dataset.do === "problem") document.getElementById("problem").showModal();
   else if (button.dataset.do === "keys") document.getElementById("keys").showModal();
   else if (button.dataset.do === "open-all") openAll(button);
 });
 
+document.getElementById("decide").addEventListener("click", () => decide(undecided));
+
 page.addEventListener("change", (event) => {
-  if (event.target.matches("[data-do=recognised]")) return;
   if (event.target.matches("textarea")) saver.pump();
 });
 
@@ -161,11 +203,8 @@ page.addEventListener("input", (event) => {
   // While somebody types nothing is drawn anew, and a pause saves.
   if (readOnly) return;
   history.push(state, `typing ${label}`);
-  saver.soon(state);
-  clearTimeout(typing);
-  typing = setTimeout(() => saver.save(history.state), 600);
+  saver.save(state, { soon: true });
 });
-let typing = 0;
 
 listen((label) => model.whereabouts(history.state, label).area === "ranked", {
   act,
@@ -181,13 +220,19 @@ function openAll(button) {
 
 function submit() {
   const state = history.state;
-  if (state.tray.length) {
+  if (undecided) decide(undecided);
+  else if (state.tray.length) {
     const left = state.tray.length === 1 ? "One solution is" : `${state.tray.length} solutions are`;
     tell("Not all are placed", `${left} not ranked yet: ${state.tray.join(", ")}. Rank them, or say that you cannot judge them.`);
-    return;
+  } else {
+    saver.save(state, { submit: true });
+    redraw();
   }
-  clearTimeout(typing);
-  saver.save(state, { submit: true });
+}
+
+function reopen() {
+  if (undecided) decide(undecided);
+  else saver.reopen();
 }
 
 const dragging = makeDraggable(
@@ -201,6 +246,7 @@ const dragging = makeDraggable(
     },
     drop({ label, list, before, after, tie }) {
       page.classList.remove("is-dragging");
+      handleOf(label).focus({ preventScroll: true });
       const state = history.state;
       let next = state;
       if (list === "tray") next = model.toTray(state, label);
@@ -212,31 +258,39 @@ const dragging = makeDraggable(
         else if (before) next = model.placeBefore(state, label, before);
         else next = model.worst(state, label);
       }
-      if (model.same(next, state)) redraw(); // put the card back where the model has it
-      else take(next, { label, focus: document.body });
+      if (readOnly || model.same(next, state)) redraw(); // back to where the model has the card
+      else take(next, { label, scroll: false });
     },
   },
 );
 
 zoomImages(page);
 redraw();
-const left = saver.left();
-if (left && !readOnly && !data.preview) restore(left);
+const left = data.closed || data.preview ? null : saver.kept.takeOver();
+if (left) restore(left);
 
 /** Bring back what an earlier visit could not save. */
 function restore({ base, state }) {
   try {
     model.check(state, data.labels);
   } catch {
-    saver.keep(null);
+    saver.kept.drop();
     return;
   }
-  if (model.same(state, history.state)) saver.keep(null);
-  else if (base === data.revision) take(state, { said: "Your unsaved order is back." });
-  else {
-    const stored = history.state;
+  const { revision, state: stored } = data;
+  if (model.same(state, stored)) saver.kept.drop();
+  else if (base === revision && !submitted) {
+    take(state, { said: "Your unsaved order is back. It is not submitted yet." });
+  } else {
     history.push(state);
-    redraw();
-    saver.stop(() => conflict({ revision: data.revision, submitted, state: stored }));
+    // What is kept must go on saying what it was made from, until the person has decided.
+    saver.revision = base;
+    saver.stop(() => decide({
+      revision,
+      submitted,
+      state: stored,
+      title: "An order that is not saved",
+      text: "An order that could not be saved is kept in this browser, and a newer one is saved.",
+    }));
   }
 }

@@ -1,9 +1,15 @@
 // Saves states: one at a time, the newest next, retried until the server has them.
 //
-// What is not saved yet is also kept in this browser, so that a reload or a crash loses nothing.
+// A change that is made after submitting takes the submission back, wherever that is by then:
+// still waiting here, on its way, or on the server, where it is opened again first.
+
+import { Kept } from "./keeping.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30];
 const LONGEST_WAIT = 20_000;
+const TYPING = 600;
+// Browsers let no more than this outlive the page.
+const MOST_KEPT_ALIVE = 60_000;
 
 /** A random id of this tab; works without https too. */
 function tabId() {
@@ -13,81 +19,97 @@ function tabId() {
 
 export class Saver {
   /**
-   * @param {object} data what the page carries: urls, key, revision, preview
+   * @param {object} data what the page carries: urls, key, revision, submitted, preview
    * @param {object} told functions: status(word, text), conflict(answer), closed(text),
-   *   submitted(answer), ended(text)
+   *   submitted(answer), takenBack(), reopened(), ended(text)
    * @param {function(): number} takeSeconds gives the working time since the last call
    */
   constructor(data, told, takeSeconds) {
     this.urls = data.urls;
     this.preview = data.preview;
     this.revision = data.revision;
-    this.store = `webjudge:${data.key}`;
+    this.submitted = data.submitted; // whether that revision is a submitted one
     this.told = told;
     this.takeSeconds = takeSeconds;
     this.client = tabId();
+    this.kept = new Kept(data.key, this.client);
     this.change = 0;
     this.waiting = null; // the newest change that is not sent yet
     this.sending = null; // the change that is on its way, or to be sent again
+    this.opening = false; // whether the person asked for the ranking to be opened again
+    this.takenBack = false; // whether there is a change since the person submitted
     this.failures = 0;
-    this.stopped = false;
+    this.stopped = false; // until the person has decided
+    this.ended = false; // for good
     this.timer = 0;
+    this.pausing = 0;
     addEventListener("online", () => this.retry());
-    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.retry(); });
+    addEventListener("pagehide", () => this.pump());
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) this.pump();
+      else this.retry();
+    });
     addEventListener("beforeunload", (event) => { if (this.isBehind) event.preventDefault(); });
   }
 
   get isBehind() {
-    return !this.preview && !this.stopped && Boolean(this.waiting || this.sending);
+    return !this.preview && !this.ended && Boolean(this.waiting || this.sending || this.opening);
   }
 
-  /** What an earlier visit left unsaved here, or null: {base, state}. */
-  left() {
-    try {
-      return JSON.parse(localStorage.getItem(this.store));
-    } catch {
-      return null;
-    }
+  /** Whether the newest that the person wants is to submit. */
+  get isSubmitting() {
+    return Boolean((this.waiting ?? this.sending)?.submit);
   }
 
-  keep(state) {
-    try {
-      if (state) localStorage.setItem(this.store, JSON.stringify({ base: this.revision, state }));
-      else localStorage.removeItem(this.store);
-    } catch {
-      // A full or forbidden storage is no reason to stop ranking.
-    }
-  }
-
-  save(state, { submit = false, reopen = false } = {}) {
+  /** Save or submit an order: at once, or when the person pauses typing. */
+  save(state, { submit = false, soon = false } = {}) {
     if (this.preview) {
-      this.told.status("preview", "Preview: nothing is stored");
+      this.submitted = submit;
+      this.report();
       if (submit) this.told.submitted({ next: this.urls.next });
-      if (reopen) this.told.reopened({});
       return;
     }
+    if (this.ended) return;
+    if (submit && this.isSubmitting) {
+      this.retry();
+      return;
+    }
+    const takesBack = !submit && (this.isSubmitting || this.submitted);
+    this.waiting = { state, submit };
+    this.kept.put(this.revision, state);
+    if (submit) this.takenBack = false;
+    else if (takesBack && !this.takenBack) {
+      this.takenBack = true;
+      this.told.takenBack();
+    }
     if (this.stopped) return;
-    this.waiting = { state, submit, reopen };
-    this.keep(state);
-    if (!this.failures) this.told.status("saving", "Saving …");
-    this.pump();
+    this.report();
+    clearTimeout(this.pausing);
+    this.pausing = soon ? setTimeout(() => this.pump(), TYPING) : 0;
+    if (!soon) this.pump();
   }
 
-  /** A change is coming, when the person pauses: keep it, and do not say that all is saved. */
-  soon(state) {
-    if (this.preview || this.stopped) return;
-    this.keep(state);
-    if (!this.failures) this.told.status("saving", "Saving …");
+  /** Open a submitted ranking again. */
+  reopen() {
+    this.opening = !this.preview;
+    if (this.opening) this.pump();
+    else {
+      this.submitted = false;
+      this.told.reopened();
+    }
   }
 
-  /** Go on from a newer revision, with this order or none. */
-  resume(revision, state) {
+  /** Go on from a newer revision, with this order or none; a submission has to be made anew. */
+  resume({ revision, submitted }, state = null, how = {}) {
+    const wanted = this.takenBack || this.isSubmitting;
+    this.takenBack = state ? wanted || submitted : wanted && !submitted;
     this.revision = revision;
+    this.submitted = submitted;
     this.sending = this.waiting = null;
-    this.stopped = false;
-    this.keep(null);
-    if (state) this.save(state);
-    else this.told.status("saved", "Saved");
+    this.opening = this.stopped = false;
+    this.kept.drop();
+    if (state) this.save(state, how);
+    else this.report();
   }
 
   retry() {
@@ -97,70 +119,85 @@ export class Saver {
   }
 
   async pump() {
+    clearTimeout(this.pausing);
+    this.pausing = 0;
     if (this.busy || this.stopped) return;
-    if (!this.sending) {
-      if (!this.waiting) return;
-      this.change += 1;
-      this.sending = { ...this.waiting, base: this.revision, change: this.change, seconds: this.takeSeconds() };
-      this.waiting = null;
-    }
+    this.sending ??= this.next();
+    if (!this.sending) return;
     this.busy = true;
     try {
       await this.send(this.sending);
     } finally {
       this.busy = false;
     }
-    if (!this.failures) this.pump();
+    if (!this.failures && !this.pausing) this.pump();
   }
 
-  async send(change) {
-    const { base, state, submit, seconds } = change;
-    const common = { base, client: this.client, change: change.change };
-    const [method, url, body] = change.reopen
+  /** What is sent next, or null; what is submitted has to be opened before it changes. */
+  next() {
+    const reopen = this.submitted && Boolean(this.waiting || this.opening);
+    if (!reopen && !this.waiting) return null;
+    const change = reopen ? { reopen } : { ...this.waiting, seconds: this.takeSeconds() };
+    if (!reopen) this.waiting = null;
+    this.change += 1;
+    return { ...change, base: this.revision, change: this.change };
+  }
+
+  async send({ base, change, reopen, state, submit, seconds }) {
+    const common = { base, client: this.client, change };
+    const [method, url, content] = reopen
       ? ["POST", this.urls.reopen, common]
       : ["PUT", this.urls.state, { ...common, state, seconds, submit }];
+    const body = JSON.stringify(content);
     let response;
     let answer;
     try {
       response = await fetch(url, {
         method,
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(body),
+        body,
+        keepalive: new TextEncoder().encode(body).length < MOST_KEPT_ALIVE,
         signal: AbortSignal.timeout(LONGEST_WAIT),
       });
       answer = await response.json();
     } catch {
-      this.later("offline", "Offline: your order is kept in this browser and will be saved later");
+      this.later("Offline");
       return;
     }
-    if (response.ok) this.acknowledge(change, answer);
+    if (response.ok) this.acknowledge(answer);
     else if (response.status === 409) this.stop(() => this.told.conflict(answer));
-    else if (response.status === 403 && answer.error === "submitted") this.stop(() => location.reload());
-    else if (response.status === 403) this.stop(() => this.told.closed(answer.message));
-    else if (response.status === 401 || response.status === 404) this.stop(() => this.told.ended(answer.message));
-    else if (response.status >= 500 || response.status === 429) {
-      this.later("offline", "Not saved yet: the server is busy. Your order is kept in this browser");
-    } else this.stop(() => this.told.ended(answer.message));
-  }
-
-  acknowledge(change, answer) {
-    this.failures = 0;
-    this.revision = answer.revision;
-    this.sending = null;
-    if (this.waiting) {
-      this.keep(this.waiting.state);
-      return;
+    else if (response.status >= 500 || response.status === 429) this.later("Not saved yet, the server is busy");
+    else {
+      this.ended = true;
+      this.stop(() => {
+        if (answer.error === "submitted") location.reload();
+        else if (response.status === 403) this.told.closed(answer.message);
+        else this.told.ended(answer.message);
+      });
     }
-    this.keep(null);
-    this.told.status("saved", "Saved");
-    if (answer.submitted) this.told.submitted(answer);
-    if (change.reopen) this.told.reopened(answer);
   }
 
-  later(word, text) {
+  acknowledge(answer) {
+    this.failures = 0;
+    this.trouble = "";
+    this.revision = answer.revision;
+    this.submitted = answer.submitted;
+    this.sending = null;
+    if (this.waiting) this.kept.put(this.revision, this.waiting.state);
+    else this.kept.drop();
+    this.report();
+    if (this.opening && !this.submitted) {
+      this.opening = false;
+      this.told.reopened();
+    }
+    if (this.submitted && !this.waiting) this.told.submitted(answer);
+  }
+
+  later(trouble) {
     const pause = PAUSES[Math.min(this.failures, PAUSES.length - 1)];
     this.failures += 1;
-    this.told.status(word, text);
+    this.trouble = trouble;
+    this.report();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.pump(), pause * 1000);
   }
@@ -170,5 +207,22 @@ export class Saver {
     this.failures = 0;
     this.stopped = true;
     tell();
+  }
+
+  /** Where an order is that is not saved. */
+  get refuge() {
+    return this.kept.works ? "your order is kept in this browser" : "keep this page open, it alone has your order";
+  }
+
+  /** Say how far saving is. */
+  report() {
+    const again = this.takenBack ? ", but not submitted: submit it again" : "";
+    if (this.preview) this.told.status("preview", "Preview: nothing is stored");
+    else if (this.failures) {
+      const later = this.isSubmitting ? "submitted" : "saved";
+      this.told.status("offline", `${this.trouble}: ${this.refuge}; it will be ${later} later${again}`);
+    } else if (this.waiting || this.sending) {
+      this.told.status("saving", this.isSubmitting ? "Submitting …" : "Saving …");
+    } else this.told.status("saved", this.submitted ? "Submitted" : `Saved${again}`);
   }
 }

@@ -1,0 +1,391 @@
+"""No work of a judge is lost: not while a submission waits, nor between tabs, nor on leaving."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.judging import accessible, handle, rank_by_keys, shown_ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import APIResponse, Page, Route
+
+    from tests.browser.judging import Visit
+
+SUBMITTING = re.compile(r'"submit":\s*true')
+TAKEN_BACK = "Saved, but not submitted"
+MINE = [["E"], ["A"], ["B"], ["C"], ["D"]]
+ABC = [["A"], ["B"], ["C"]]
+
+
+def submit(page: Page) -> None:
+    """Press the button."""
+    page.get_by_role("button", name="Submit this ranking").click()
+
+
+def stored(come: Visit) -> dict[str, Any]:
+    """Give what the store holds."""
+    return come.served.stored(come.judge, "P0")
+
+
+def is_taken_back(come: Visit, ranked: list[list[str]]) -> None:
+    """The page stays and says so, and the newest order is stored as a draft."""
+    expect(come.page.locator("#save-status")).to_contain_text(TAKEN_BACK)
+    expect(come.page.locator("#left")).to_contain_text("submit it again")
+    held = stored(come)
+    assert held["state"]["ranked"] == ranked == shown_ranking(come.page)
+    assert not held["submitted"]
+
+
+class Held:
+    """Holds back a submission, or the answer to it where it has arrived at the server."""
+
+    def __init__(self, page: Page, *, arrived: bool) -> None:
+        self.page, self.arrived = page, arrived
+        self.route: Route | None = None
+        self.answer: APIResponse | None = None
+        page.route("**/state", self.take)
+
+    def take(self, route: Route) -> None:
+        """Hold the first submission back; let all else pass."""
+        if self.route or not SUBMITTING.search(route.request.post_data or ""):
+            route.continue_()
+            return
+        self.route = route
+        self.answer = route.fetch() if self.arrived else None
+
+    def waiting(self) -> Route:
+        """Give the submission, which is on its way."""
+        while self.route is None or (self.arrived and self.answer is None):
+            self.page.wait_for_timeout(20)
+        return self.route
+
+    def release(self) -> None:
+        """Let it come through."""
+        if self.answer:
+            self.waiting().fulfill(response=self.answer)
+        else:
+            self.waiting().continue_()
+
+    def lose(self) -> None:
+        """Let the connection break before the answer comes."""
+        self.waiting().abort()
+
+
+def test_a_change_takes_back_a_submission_that_waits_offline(visit: Callable[..., Visit]) -> None:
+    """What is changed after submitting offline is saved as a draft, which is submitted anew."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    come.equals_store()
+    come.context.set_offline(True)
+    submit(page)
+    expect(page.locator("#save-status")).to_contain_text("Offline")
+    handle(page, "E").press("Home")
+    expect(page.locator("#left")).to_contain_text("submit it again")
+    come.context.set_offline(False)
+    is_taken_back(come, MINE)
+    submit(page)
+    come.has_submitted()
+    assert stored(come)["state"]["ranked"] == MINE
+
+
+@pytest.mark.parametrize("arrived", [True, False], ids=["arrived", "on its way"])
+def test_a_change_takes_back_a_submission_in_flight(
+    visit: Callable[..., Visit],
+    arrived: bool,  # noqa: FBT001
+) -> None:
+    """A change between a submission and its answer is saved, whoever is first."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    come.equals_store()
+    held = Held(page, arrived=arrived)
+    submit(page)
+    held.waiting()
+    handle(page, "E").press("Home")
+    held.release()
+    is_taken_back(come, MINE)
+    submit(page)
+    come.has_submitted()
+    assert stored(come)["state"]["ranked"] == MINE
+
+
+def test_a_submission_whose_answer_is_lost_can_be_taken_back(visit: Callable[..., Visit]) -> None:
+    """Where the server has a submission that the page believes waiting, a change still counts."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    come.equals_store()
+    held = Held(page, arrived=True)
+    submit(page)
+    held.waiting()
+    held.lose()
+    expect(page.locator("#save-status")).to_contain_text("Offline")
+    assert stored(come)["submitted"]
+    handle(page, "E").press("Home")
+    is_taken_back(come, MINE)
+
+
+def test_submitting_twice_is_submitting_once(visit: Callable[..., Visit]) -> None:
+    """A second press while the first is on its way changes nothing."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    before = come.equals_store()["revision"]
+    held = Held(page, arrived=False)
+    submit(page)
+    submit(page)
+    held.release()
+    come.has_submitted()
+    assert stored(come)["revision"] == before + 1
+
+
+def test_a_comment_that_is_being_typed_takes_a_submission_back(visit: Callable[..., Visit]) -> None:
+    """Words that are typed while a submission is on its way stay, and are stored."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    come.equals_store()
+    held = Held(page, arrived=True)
+    submit(page)
+    page.get_by_label("A comment on this group").press_sequentially("Wait")
+    held.release()
+    is_taken_back(come, [["A"], ["B"], ["C"], ["D"], ["E"]])
+    assert stored(come)["state"]["comment"] == "Wait"
+
+
+def test_a_submission_waits_for_an_open_dialog(visit: Callable[..., Visit]) -> None:
+    """The page does not go away under a judge who is giving a reason; the reason is stored."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    come.equals_store()
+    held = Held(page, arrived=True)
+    submit(page)
+    page.get_by_role("button", name="Solution E: cannot judge").click()
+    page.get_by_label("Another reason").fill("Half of it is missing")
+    held.release()
+    expect(page.locator("#save-status")).to_contain_text("Submitted")
+    page.wait_for_timeout(600)
+    page.get_by_role("button", name="Cannot judge it").click()
+    is_taken_back(come, [["A"], ["B"], ["C"], ["D"]])
+    assert stored(come)["state"]["cannot"] == {"E": "Half of it is missing"}
+
+
+def test_a_reason_counts_where_the_dialog_was_closed_just_before(
+    visit: Callable[..., Visit],
+) -> None:
+    """Browsers tell late that a dialog was closed; that is no answer to the next question."""
+    come = visit()
+    page = come.enter()
+    page.get_by_role("button", name="Solution A: cannot judge").click()
+    page.evaluate("""() => {
+        document.getElementById("cannot-reason").close("");
+        document.querySelector("#card-E [data-do=cannot]").click();
+    }""")
+    page.get_by_label("Another reason").fill("Half of it is missing")
+    page.get_by_role("button", name="Cannot judge it").click()
+    assert come.equals_store()["state"]["cannot"] == {"E": "Half of it is missing"}
+
+
+def test_an_order_newer_than_the_submission_is_offered_later(
+    visit: Callable[..., Visit],
+) -> None:
+    """A submitted ranking does not hide a later order that only this browser has."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    come.equals_store()
+    held = Held(page, arrived=True)
+    submit(page)
+    handle(page, "E").press("Home")
+    page.route("**/reopen", lambda route: route.abort())
+    held.release()
+    expect(page.locator("#save-status")).to_contain_text("Offline")
+    assert stored(come)["submitted"]
+    url = page.url
+    # The page is left as it is, as after a crash: one that is closed would try once more.
+    come.page = page = come.new_page()
+    page.goto(url)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("kept in this browser")
+    dialog.get_by_role("button", name="Keep my order").click()
+    is_taken_back(come, MINE)
+    submit(page)
+    come.has_submitted()
+
+
+def in_conflict(visit: Callable[..., Visit]) -> tuple[Visit, Page, Page]:
+    """Let a judge have A, B, D in one tab, and A, B, C saved by another."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "AB")
+    come.equals_store()
+    other = come.new_page()
+    other.goto(page.url)
+    expect(other.locator("#ranking-page[data-tray]")).to_be_visible()
+    rank_by_keys(other, "C")
+    expect(other.locator("#save-status")).to_have_text("Saved")
+    rank_by_keys(page, "D")
+    expect(page.get_by_role("dialog")).to_contain_text("changed in another tab")
+    return come, page, other
+
+
+@pytest.mark.parametrize("how", ["Escape", "button", "Enter, then Escape twice"])
+def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit], how: str) -> None:
+    """Escape and "Decide later" choose nothing: the page says so, keeps the order and asks."""
+    come, page, _ = in_conflict(visit)
+    accessible(page, "asked for the order")
+    if how == "button":
+        page.get_by_role("button", name="Decide later").click()
+    else:
+        # Somebody who ranks by keys may press Enter as the question comes up.
+        for key in ["Enter", "Escape", "Escape"] if "Enter" in how else ["Escape"]:
+            page.keyboard.press(key)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("#save-status")).to_contain_text("Not saved until you choose")
+    accessible(page, "not decided")
+    mine = [["A"], ["B"], ["D"]]
+    assert shown_ranking(page) == mine
+    assert stored(come)["state"]["ranked"] == ABC
+    # Ranking goes on, and is kept, but not saved.
+    rank_by_keys(page, "E")
+    expect(page.locator("#save-status")).to_contain_text("Not saved")
+    page.get_by_role("button", name="Choose an order").click()
+    page.keyboard.press("Escape")
+    assert stored(come)["state"]["ranked"] == ABC
+    page.get_by_role("button", name="Choose an order").click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep my order").click()
+    assert come.equals_store()["state"]["ranked"] == [*mine, ["E"]]
+    expect(page.get_by_role("button", name="Choose an order")).to_have_count(0)
+
+
+def test_showing_the_newer_order_can_be_undone(visit: Callable[..., Visit]) -> None:
+    """One's own order is not gone where the other one was shown."""
+    come, page, _ = in_conflict(visit)
+    page.get_by_role("dialog").get_by_role("button", name="Show the newer order").click()
+    assert come.equals_store()["state"]["ranked"] == ABC
+    page.get_by_role("button", name="Undo").click()
+    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"]]
+
+
+def test_submitting_asks_for_the_order_first(visit: Callable[..., Visit]) -> None:
+    """Nobody submits an order past an undecided conflict."""
+    come, page, _ = in_conflict(visit)
+    page.keyboard.press("Escape")
+    rank_by_keys(page, "CE")
+    submit(page)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("changed in another tab")
+    assert not stored(come)["submitted"]
+    dialog.get_by_role("button", name="Keep my order").click()
+    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"], ["C"], ["E"]]
+    submit(page)
+    come.has_submitted()
+
+
+def test_another_tab_does_not_remove_what_this_one_keeps(visit: Callable[..., Visit]) -> None:
+    """An undecided order outlives saving in another tab, and a reload, and is offered again."""
+    come, page, other = in_conflict(visit)
+    page.keyboard.press("Escape")
+    rank_by_keys(page, "E")
+    handle(other, "C").press("Home")
+    expect(other.locator("#save-status")).to_have_text("Saved")
+    for _ in range(2):  # Escape decides nothing after a reload either
+        page.reload()
+        expect(page.get_by_role("dialog")).to_contain_text("kept in this browser")
+        page.keyboard.press("Escape")
+    page.get_by_role("button", name="Choose an order").click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep my order").click()
+    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"], ["E"]]
+    page.reload()
+    expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_submission_that_meets_another_order_is_said_to_be_none(
+    visit: Callable[..., Visit],
+) -> None:
+    """Who submits, and has to choose an order first, is told that it is not submitted yet."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    come.equals_store()
+    other = come.new_page()
+    other.goto(page.url)
+    handle(other, "C").press("Home")
+    expect(other.locator("#save-status")).to_have_text("Saved")
+    submit(page)
+    page.get_by_role("dialog").get_by_role("button", name="Keep my order").click()
+    is_taken_back(come, [["A"], ["B"], ["C"], ["D"], ["E"]])
+    submit(page)
+    come.has_submitted()
+
+
+def test_keeping_an_order_opens_what_was_submitted_elsewhere(visit: Callable[..., Visit]) -> None:
+    """An order that is kept against a submitted one reopens the ranking, and can be changed."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    come.equals_store()
+    other = come.new_page()
+    other.goto(page.url)
+    submit(other)
+    expect(other.locator("h1")).not_to_have_text("Problem 0")
+    handle(page, "E").press("Home")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("submitted")
+    dialog.get_by_role("button", name="Keep my order").click()
+    is_taken_back(come, MINE)
+    handle(page, "E").press("ArrowDown")
+    is_taken_back(come, [["A"], ["E"], ["B"], ["C"], ["D"]])
+
+
+def test_the_newer_comment_is_shown_where_one_is_being_typed(visit: Callable[..., Visit]) -> None:
+    """Who chooses the newer order sees its comment too, and typing on does not overwrite it."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "A")
+    come.equals_store()
+    other = come.new_page()
+    other.goto(page.url)
+    other.get_by_label("A comment on this group").fill("From the other tab")
+    expect(other.locator("#save-status")).to_have_text("Saved")
+    comment = page.get_by_label("A comment on this group")
+    comment.press_sequentially("Mine")
+    page.get_by_role("dialog").get_by_role("button", name="Show the newer order").click()
+    expect(comment).to_have_value("From the other tab")
+
+
+def test_words_typed_just_before_leaving_are_stored(visit: Callable[..., Visit]) -> None:
+    """A comment is sent as soon as the judge leaves its field, or the page."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "A")
+    come.equals_store()
+    page.get_by_label("A comment on this group").press_sequentially("Last words")
+    page.get_by_role("link", name="All groups").click()
+    expect(page.get_by_role("heading", name="Your groups")).to_be_visible()
+    assert stored(come)["state"]["comment"] == "Last words"
+
+
+def test_a_full_storage_is_not_promised(visit: Callable[..., Visit]) -> None:
+    """Where the browser keeps nothing, the page does not say that it does."""
+    come = visit()
+    page = come.page
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
+    come.enter()
+    come.context.set_offline(True)
+    rank_by_keys(page, "A")
+    status = page.locator("#save-status")
+    expect(status).to_contain_text("Offline")
+    expect(status).to_contain_text("keep this page open")
+    expect(status).not_to_contain_text("kept in this browser")
+    come.context.set_offline(False)
+    come.equals_store()

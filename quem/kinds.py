@@ -8,9 +8,10 @@ from quem.experience.analysis import analyze_experience
 from quem.load import Study
 
 if TYPE_CHECKING:
+    from quem.experience.planning.result import ExperiencePlan
     from quem.experience.result import ExperienceAnalysis
 
-__all__ = ["analyze"]
+__all__ = ["analyze", "plan"]
 
 _ANALYSES = {"experience": analyze_experience}
 
@@ -41,3 +42,51 @@ def analyze(study: Study, **settings: Any) -> ExperienceAnalysis:  # noqa: ANN40
         )
         raise TypeError(message)
     return _ANALYSES[study.spec.kind](study, **settings)
+
+
+def plan(
+    pilot: Study | None = None,
+    *,
+    database: str | None = None,
+    jobs: int = 1,
+    **settings: Any,  # noqa: ANN401  see PlanSettings
+) -> ExperiencePlan:
+    """Say how large a study has to be.
+
+    Parameters
+    ----------
+    pilot : Study, optional
+        As from `quem.load_study`: the noise is estimated from it, and the time that judges
+        take from its judging session.
+    database : str, optional
+        Where that is, as in `quem.load_study`.
+    jobs : int
+        Processes for the simulation.
+    **settings
+        ``width``, ``judges``, ``subjects``, ``problems``, ``experience``, ``noise``,
+        ``person``, ``solution``, ``judge``, ``taste``, ``systems``, ``power_for``,
+        ``cost_solution``, ``cost_judgement``, ``minutes``, ``level``, ``simulate``, ``seed``: see
+        `quem.experience.planning.settings.PlanSettings`.
+
+    Raises
+    ------
+    QuemError
+        A setting is wrong, or the pilot cannot tell the noise.
+    TypeError
+        What is given is no study.
+    """
+    from quem.experience.planning.planner import make_plan
+    from quem.experience.planning.result import ExperiencePlan
+
+    minutes = None
+    if pilot is not None:
+        if not isinstance(pilot, Study):
+            message = f"plan takes a study and not {type(pilot).__name__}; load it first: "
+            raise TypeError(f"{message}quem.plan(quem.load_study(path))")
+        from quem.rankings.stored import Session, judging_minutes
+        from quem.store.place import find_place
+
+        session = Session(find_place(pilot.path, database))
+        minutes = judging_minutes(session, pilot.spec.id)
+    made = ExperiencePlan(make_plan(pilot, settings, measured=minutes))
+    return made.simulated(made.findings.settings.simulate, jobs=jobs)

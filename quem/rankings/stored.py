@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from quem.store.place import Place
     from quem.study.reading import StudyFile
 
-__all__ = ["Session", "read_stored", "session_of_study"]
+__all__ = ["Session", "judging_minutes", "read_stored", "session_of_study"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,23 @@ def session_of_study(session: Session, study_id: str) -> Store | None:
     from quem.store.engine import store_of
 
     return store_of(session.place, study_id)
+
+
+def judging_minutes(session: Session, study_id: str) -> float | None:
+    """Say how long a study's judges took to place one solution; None where nobody knows.
+
+    Parameters
+    ----------
+    session : Session
+    study_id : str
+    """
+    store = session_of_study(session, study_id)
+    if store is None:
+        return None
+    from quem.store.progress import minutes_a_solution
+
+    with store.read() as c:
+        return minutes_a_solution(c, study_id)
 
 
 def read_stored(

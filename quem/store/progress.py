@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from sqlalchemy import select
+
 from quem.store.ballots import ballots_of
 from quem.store.judges import judges_of
+from quem.store.models import Ballot, Judge, Revision
+from quem.store.state import State
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
     from quem.store.ballots import Dealt, Plan
     from quem.store.judges import StoredJudge
 
-__all__ = ["GroupProgress", "JudgeProgress", "progress_of", "standing"]
+__all__ = ["GroupProgress", "JudgeProgress", "minutes_a_solution", "progress_of", "standing"]
 
 Standing = Literal["new", "begun", "submitted"]
 
@@ -84,3 +88,37 @@ def progress_of(c: Connection, study_id: str, plan: Plan) -> list[JudgeProgress]
         )
         for judge in judges_of(c, study_id)
     ]
+
+
+def minutes_a_solution(c: Connection, study_id: str) -> float | None:
+    """Say how long judges took to place one solution, in the mean over all they placed.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+
+    Returns
+    -------
+    float or None
+        Of submitted groups, practice and repeated ones left out; None where no working time was
+        measured.
+    """
+    rows = c.execute(
+        select(Ballot.seconds, Revision.state)
+        .join(Judge, Ballot.judge_key == Judge.key)
+        .join(
+            Revision,
+            (Revision.ballot_key == Ballot.key) & (Revision.number == Ballot.submitted),
+        )
+        .where(
+            Judge.study_id == study_id,
+            Ballot.practice.is_(False),
+            Ballot.occasion == 1,
+            Ballot.seconds > 0,
+        )
+    ).all()
+    placed = sum(
+        sum(rank is not None for rank in State.stored(state).ranks().values()) for _, state in rows
+    )
+    return sum(seconds for seconds, _ in rows) / placed / 60 if placed else None

@@ -1,0 +1,1 @@
+"""How large a study has to be: a closed form, components from a pilot, and simulation."""

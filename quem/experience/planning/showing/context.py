@@ -1,0 +1,104 @@
+"""What the report of a plan shows, as text and tables ready to be laid out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from quem.experience.planning.showing.figures import CAPTIONS
+from quem.experience.planning.showing.summary import (
+    answer,
+    basis,
+    columns,
+    design_text,
+    growth,
+    rows,
+    table_title,
+    title,
+)
+from quem.experience.wording import number, p_text
+from quem.report.layout import TextTable
+
+if TYPE_CHECKING:
+    from quem.experience.planning.findings import Plan
+
+__all__ = ["report_context"]
+
+
+def report_context(found: Plan) -> dict[str, Any]:
+    """Give what the template ``report/plan.html`` shows.
+
+    Parameters
+    ----------
+    found : Plan
+    """
+    index = found.reference
+    reached = found.settings.width is None or found.recommended is not None
+    return {
+        "title": title(found),
+        "study_id": found.pilot.spec.id if found.pilot else "",
+        "study_title": found.pilot.spec.title if found.pilot else "",
+        "unit": found.unit,
+        "lead": answer(found),
+        "reached": reached,
+        "design": design_text(found.design(index)),
+        "half_width": number(found.best_half_width(index), 2),
+        "simulated": bool(found.trials),
+        "table_of_designs": TextTable(table_title(found), columns(found), rows(found), _note(found)),
+        "growth": growth(found),
+        "basis": basis(found),
+        "noise": _noise_table(found),
+        "pilot": _pilot_text(found),
+        "captions": CAPTIONS,
+    }
+
+
+def _note(found: Plan) -> str:
+    text = "A half-width of ± 2 means that the interval goes from 2 below the estimate to 2 above. "
+    if found.trials:
+        studies = next(iter(found.trials.values())).studies
+        text += (
+            f"Each row: {studies:,} simulated studies of systems that differ from their experience "
+            "as people do; covers: the share of intervals that held the truth. "
+        )
+    if found.circumstances.difference is not None:
+        text += (
+            "Power: how often the t test over problems finds the better of two systems that are "
+            f"{found.circumstances.difference:g} {found.unit} apart. "
+        )
+    return f"{text}Hours a judge: to place all solutions once."
+
+
+def _noise_table(found: Plan) -> TextTable:
+    """Each component, with what it means and what averages it out."""
+    noise = found.circumstances.noise
+    meanings = {
+        "person": ("better or worse than others of that experience", "nothing"),
+        "solution": ("better or worse on one problem", "problems"),
+        "judge": ("one judge's impression of one solution", "judges, problems"),
+        "taste": ("one judge's liking for one solver's style", "judges"),
+    }
+    return TextTable(
+        f"The noise, as standard deviations in {found.unit}",
+        ("component", found.unit, "what it is", "averaged out by"),
+        [
+            (name, number(getattr(noise, name), 2), meaning, by)
+            for name, (meaning, by) in meanings.items()
+        ],
+        words=frozenset({2, 3}),
+    )
+
+
+def _pilot_text(found: Plan) -> str:
+    told = found.components
+    if told is None or found.pilot is None:
+        return ""
+    low, high = told.person_interval
+    return (
+        f"The noise was estimated from {found.pilot.spec.title}: {told.subjects} subjects, "
+        f"{told.judges} judge{'s' if told.judges != 1 else ''}, {told.problems} "
+        f"problem{'s' if told.problems != 1 else ''}. There the average rank rose by "
+        f"{number(told.ranks_per_year, 2)} a unit of experience ({p_text(told.p_value)}), by which "
+        "the variance components of its ranks were brought to "
+        f"{found.unit}. That of persons is between {number(low, 2)} and {number(high, 2)} with about "
+        "90% confidence."
+    )

@@ -81,8 +81,11 @@ def plan(
     minutes = None
     if pilot is not None:
         if not isinstance(pilot, Study):
-            message = f"plan takes a study and not {type(pilot).__name__}; load it first: "
-            raise TypeError(f"{message}quem.plan(quem.load_study(path))")
+            message = (
+                f"plan takes a study and not {type(pilot).__name__}; "
+                "load it first: quem.plan(quem.load_study(path))"
+            )
+            raise TypeError(message)
         from quem.rankings.stored import Session, judging_minutes
         from quem.store.place import find_place
 

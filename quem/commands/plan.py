@@ -19,43 +19,34 @@ __all__ = ["plan"]
 _STUDIES = 1000
 
 
-class Numbers(click.ParamType):
-    """Whole numbers: ``12``, ``6-20``, ``6-20:2`` (every second), or several with commas."""
-
-    name = "numbers"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None  # noqa: ANN401
-    ) -> tuple[int, ...]:
-        """Read the numbers."""
-        found: set[int] = set()
-        for part in str(value).split(","):
-            read = re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6})(?::(\d{1,6}))?)?\s*", part, re.ASCII)
-            if not read:
-                self.fail(f"{value!r} is no number such as 12, nor 6-20, 6-20:2 or 8,12", param, ctx)
-            first, last, step = int(read[1]), int(read[2] or read[1]), int(read[3] or 1)
-            if last < first or not step:
-                self.fail(f"{part.strip()!r} holds no number; write it rising: 6-20", param, ctx)
-            found.update(range(first, last + 1, step))
-        return tuple(sorted(found))
-
-
-class Span(click.ParamType):
-    """Two numbers, such as ``1-12``."""
-
-    name = "from-to"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None  # noqa: ANN401
-    ) -> tuple[float, float]:
-        """Read the two numbers."""
-        read = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*", str(value), re.ASCII)
+def _numbers(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Read whole numbers: 12, 6-20, 6-20:2 (every second), or several with commas."""
+    if value is None:
+        return None
+    found: set[int] = set()
+    for part in value.split(","):
+        read = re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6})(?::(\d{1,6}))?)?\s*", part, re.ASCII)
         if not read:
-            self.fail(f"{value!r} is not two numbers such as 1-12", param, ctx)
-        low, high = float(read[1]), float(read[2])
-        if not low < high:
-            self.fail(f"{value!r} should rise, from the least to the most experience", param, ctx)
-        return low, high
+            message = f"{value!r} is no number such as 12, and none of 6-20, 6-20:2 or 8,12"
+            raise click.BadParameter(message)
+        first, last, step = int(read[1]), int(read[2] or read[1]), int(read[3] or 1)
+        if last < first or not step:
+            message = f"{part.strip()!r} holds no number; write it rising: 6-20 or 6-20:2"
+            raise click.BadParameter(message)
+        found.update(range(first, last + 1, step))
+    return tuple(sorted(found))
+
+
+def _span(_: click.Context, __: click.Parameter, value: str | None) -> tuple[float, float] | None:
+    """Read two numbers, such as 1-12."""
+    if value is None:
+        return None
+    number = r"\s*(\d+(?:\.\d+)?)\s*"
+    read = re.fullmatch(f"{number}-{number}", value, re.ASCII)
+    if not read or not float(read[1]) < float(read[2]):
+        message = f"{value!r} is not from the least to the most experience; write 1-12"
+        raise click.BadParameter(message)
+    return float(read[1]), float(read[2])
 
 
 def _positive(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
@@ -87,12 +78,28 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     type=click.Path(path_type=Path),
     help="Study file of a pilot, from which the noise is estimated.",
 )
-@click.option("--judges", type=Numbers(), help="Numbers to try: 3, 2-5 or 2,4.  [default: 2-5]")
-@click.option("--subjects", type=Numbers(), help="The same of subjects.  [default: 6-20]")
-@click.option("--problems", type=Numbers(), help="The same of problems.  [default: 3-12]")
+@click.option(
+    "--judges",
+    callback=_numbers,
+    metavar="NUMBERS",
+    help="Numbers to try: 3, 2-5 or 2,4.  [default: 2-5]",
+)
+@click.option(
+    "--subjects",
+    callback=_numbers,
+    metavar="NUMBERS",
+    help="The same of subjects.  [default: 6-20]",
+)
+@click.option(
+    "--problems",
+    callback=_numbers,
+    metavar="NUMBERS",
+    help="The same of problems.  [default: 3-12]",
+)
 @click.option(
     "--experience",
-    type=Span(),
+    callback=_span,
+    metavar="FROM-TO",
     help="The subjects' range of experience.  [default: 1-12, or that of the pilot]",
 )
 @click.option(

@@ -55,7 +55,8 @@ def average_variance(
     """
     j, p = np.asarray(judges, dtype=float), np.asarray(problems, dtype=float)
     own = noise.person**2 if person else 0.0
-    return own + noise.solution**2 / p + noise.judge**2 / (j * p) + noise.taste**2 / j
+    shared = noise.solution**2 / p + noise.judge**2 / (j * p) + noise.taste**2 / j
+    return np.asarray(own + shared)
 
 
 def half_width(

@@ -128,9 +128,7 @@ def _changes(apart: NDArray[np.float64], over: tuple[int, ...]) -> NDArray[np.fl
     return np.array([squares.sum(), (n * (n - 1) / 2).sum()])
 
 
-def estimate_components(
-    ranks: NDArray[np.float64], experience: NDArray[np.float64]
-) -> Components:
+def estimate_components(ranks: NDArray[np.float64], experience: NDArray[np.float64]) -> Components:
     r"""Estimate the noise of a pilot, in units of experience.
 
     `shared_noise` gives solution, judge and taste. The average ranks are regressed on

@@ -24,6 +24,14 @@ class Design(NamedTuple):
     judges: int
     problems: int
 
+    @property
+    def words(self) -> str:
+        """Its size, such as "12 subjects, 3 judges, 6 problems"."""
+        return ", ".join(
+            f"{count:,} {name if count != 1 else name[:-1]}"
+            for name, count in self._asdict().items()
+        )
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -123,8 +131,8 @@ def make_designs(
         closed_form.half_width(s, variance, experience_variance, level),
         power,
         false_alarms,
-        costs.solution * s * p + costs.judgement * j * placed,
-        costs.minutes * placed / 60,
+        np.asarray(costs.solution * s * p + costs.judgement * j * placed, dtype=np.float64),
+        np.asarray(costs.minutes * placed / 60, dtype=np.float64),
     )
 
 

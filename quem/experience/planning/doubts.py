@@ -53,8 +53,9 @@ def doubts_of(plan: Plan) -> Iterator[Doubt]:
     if false_alarms > _FALSE_ALARMS:
         yield Doubt(
             "taste-false-alarms",
-            f"with these judges' tastes the test over problems would call {percent(round(false_alarms, 2))} "
-            f"of equal pairs of systems different, and not 5%; more judges lower that",
+            "with the tastes of these judges the test over problems would call "
+            f"{percent(round(false_alarms, 2))} of equal pairs of systems different, and not 5%; "
+            "more judges lower that",
         )
 
 
@@ -67,8 +68,7 @@ def _not_reached(plan: Plan, width: float) -> Iterator[str]:
     design, most = plan.design(plan.nearest), int(plan.designs.subjects[-1])
     yield (
         f"no design tried reaches ± {width:g} {plan.unit}; the nearest is ± "
-        f"{number(plan.best_half_width(plan.nearest), 2)} with {_counted(design.subjects, 'subject')}, "
-        f"{_counted(design.judges, 'judge')} and {_counted(design.problems, 'problem')}."
+        f"{number(plan.best_half_width(plan.nearest), 2)} with {design.words}."
     )
     noise, variance = plan.circumstances.noise, plan.experience_variance
     if plan.limit > width:
@@ -147,8 +147,6 @@ def _small(plan: Plan, found: Components) -> str:
     worse = plan.formula(design, replace(plan.circumstances.noise, person=high))
     return (
         f"what the pilot says of people rests on {_counted(found.df, 'degree')} of freedom: their "
-        f"standard deviation may be anything from {number(low)} to {number(high)} {plan.unit} (about "
-        f"90% confidence), and with the last {_counted(design.subjects, 'subject')}, "
-        f"{_counted(design.judges, 'judge')} and {_counted(design.problems, 'problem')} give ± "
-        f"{number(worse, 2)}"
+        f"standard deviation may be anything from {number(low)} to {number(high)} {plan.unit} "
+        f"(about 90% confidence); at the upper end {design.words} give ± {number(worse, 2)}"
     )

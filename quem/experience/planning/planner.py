@@ -98,9 +98,7 @@ def make_plan(
     return replace(plan, doubts=tuple(doubts_of(plan)))
 
 
-def simulate_plan(
-    plan: Plan, *, jobs: int = 1, done: Callable[[], object] = lambda: None
-) -> Plan:
+def simulate_plan(plan: Plan, *, jobs: int = 1, done: Callable[[], object] = lambda: None) -> Plan:
     """Try the designs that a plan shows on simulated studies.
 
     Where none of them reaches the width there, those are tried that leave as much room as the
@@ -122,7 +120,9 @@ def simulate_plan(
     by_form = plan.designs.half_width.ravel()
     if width is not None and plan.recommended is None and by_form[plan.shown[0]] <= width:
         wrong = max(plan.trials[index].half_width / by_form[index] for index in plan.shown)
-        more = [index for index in smallest(plan.designs, width / wrong) if index not in plan.trials]
+        more = [
+            index for index in smallest(plan.designs, width / wrong) if index not in plan.trials
+        ]
         plan = _tried(plan, tuple(more[:_SHOWN]), jobs, done)
     return replace(plan, doubts=tuple(doubts_of(plan)))
 

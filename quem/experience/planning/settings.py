@@ -17,7 +17,7 @@ from pydantic import (
 
 from quem.errors import Mistake, QuemError
 from quem.study.document import dotted
-from quem.study.models import Level, Years
+from quem.study.models import Level, Years  # noqa: TC001  pydantic reads them
 from quem.study.schema import complaints
 
 __all__ = ["COMPONENTS", "MOST_DESIGNS", "PlanSettings", "plan_settings"]
@@ -52,8 +52,8 @@ def _positive(value: float) -> float:
 def _spread(value: tuple[float, float]) -> tuple[float, float]:
     low, high = value
     if not low < high:
-        message = f"should rise, from the least to the most experience, not from {low:g} to "
-        raise ValueError(message + f"{high:g}")
+        message = f"should rise, from least to most experience; {low:g} to {high:g} does not"
+        raise ValueError(message)
     return value
 
 
@@ -126,8 +126,11 @@ class PlanSettings(BaseModel):
     def _fit_each_other(self) -> PlanSettings:
         count = prod(map(len, (self.judges, self.subjects, self.problems)))
         if count > MOST_DESIGNS:
-            message = f"{count:,} designs are too many; name fewer numbers of judges, subjects or "
-            raise ValueError(f"{message}problems ({MOST_DESIGNS:,} designs at most)")
+            message = (
+                f"{count:,} designs are too many ({MOST_DESIGNS:,} at most); name fewer numbers "
+                "of judges, subjects or problems"
+            )
+            raise ValueError(message)
         if self.cost_judgement is not None and self.cost_solution is None:
             message = "cost_judgement needs cost_solution beside it, in the same unit; add it"
             raise ValueError(message)

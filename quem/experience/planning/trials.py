@@ -105,8 +105,7 @@ def try_designs(
     from joblib import Parallel, delayed
 
     yield from Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(try_design)(design, circumstances, studies=studies, seed=seed)
-        for design in designs
+        delayed(try_design)(design, circumstances, studies=studies, seed=seed) for design in designs
     )
 
 

@@ -9,13 +9,13 @@ from quem.experience.planning.showing.summary import (
     answer,
     basis,
     columns,
-    design_text,
     growth,
+    power_text,
     rows,
     table_title,
     title,
 )
-from quem.experience.wording import number, p_text
+from quem.experience.wording import number, p_text, percent
 from quem.report.layout import TextTable
 
 if TYPE_CHECKING:
@@ -39,11 +39,12 @@ def report_context(found: Plan) -> dict[str, Any]:
         "study_title": found.pilot.spec.title if found.pilot else "",
         "unit": found.unit,
         "lead": answer(found),
+        "details": _details(found),
         "reached": reached,
-        "design": design_text(found.design(index)),
+        "design": found.design(index).words,
         "half_width": number(found.best_half_width(index), 2),
         "simulated": bool(found.trials),
-        "table_of_designs": TextTable(table_title(found), columns(found), rows(found), _note(found)),
+        "table_of_designs": _designs_table(found),
         "growth": growth(found),
         "basis": basis(found),
         "noise": _noise_table(found),
@@ -52,13 +53,40 @@ def report_context(found: Plan) -> dict[str, Any]:
     }
 
 
+def _details(found: Plan) -> list[str]:
+    """What the number in large letters is, as sentences."""
+    index, width = found.reference, found.settings.width
+    by = "in simulation" if index in found.trials else "by the closed form"
+    what = f"Expected half-width of the {percent(found.level)} prediction interval, {by}"
+    if width is not None and found.recommended is not None:
+        what += f"; ± {width:g} or less is wanted, and no cheaper design shown gives it"
+    told = [f"{what}."]
+    if found.circumstances.difference is not None:
+        told.append(f"{power_text(found)}.")
+    return told
+
+
+def _designs_table(found: Plan) -> TextTable:
+    """The designs shown, each named by its size."""
+    return TextTable(
+        table_title(found),
+        ("design", *columns(found)[3:]),
+        [
+            (found.design(index).words, *row[3:])
+            for index, row in zip(found.shown, rows(found), strict=True)
+        ],
+        _note(found),
+    )
+
+
 def _note(found: Plan) -> str:
-    text = "A half-width of ± 2 means that the interval goes from 2 below the estimate to 2 above. "
+    text = "Half-width: by the closed form; the interval is the estimate ± so much. "
     if found.trials:
         studies = next(iter(found.trials.values())).studies
         text += (
             f"Each row: {studies:,} simulated studies of systems that differ from their experience "
-            "as people do; covers: the share of intervals that held the truth. "
+            "as people do; simulated: their mean half-width; covers: the share of intervals that "
+            "held the truth. "
         )
     if found.circumstances.difference is not None:
         text += (
@@ -98,7 +126,6 @@ def _pilot_text(found: Plan) -> str:
         f"{told.judges} judge{'s' if told.judges != 1 else ''}, {told.problems} "
         f"problem{'s' if told.problems != 1 else ''}. There the average rank rose by "
         f"{number(told.ranks_per_year, 2)} a unit of experience ({p_text(told.p_value)}), by which "
-        "the variance components of its ranks were brought to "
-        f"{found.unit}. That of persons is between {number(low, 2)} and {number(high, 2)} with about "
-        "90% confidence."
+        f"the variance components of its ranks were brought to {found.unit}. That of persons is "
+        f"between {number(low, 2)} and {number(high, 2)} with about 90% confidence."
     )

@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from quem.experience.planning.designs import Design
 from quem.experience.wording import number
 from quem.report.drawing import INK, INNER_BAND, LINE, MUTED, PAPER, SYSTEMS, tidy, with_style
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.contour import QuadContourSet
     from numpy.typing import NDArray
 
+    from quem.experience.planning.designs import Design
     from quem.experience.planning.findings import Plan
 
 __all__ = ["CAPTIONS", "growth", "reach"]
@@ -118,7 +118,7 @@ def _label(axes: Axes, lines: QuadContourSet, colour: str) -> None:
 def _levels(values: NDArray[np.float64]) -> list[float]:
     """Round values, closer where the designs are: most of them are narrow."""
     low, high = float(values.min()), float(np.quantile(values, 0.97))
-    steps = MaxNLocator(nbins=_LEVELS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    steps = np.array(MaxNLocator(nbins=_LEVELS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
     fine = (steps[:-1] + steps[1:]) / 2
     lower = [level for level in fine if level < np.median(values)]
     return sorted({round(float(level), 6) for level in (*steps, *lower) if low < level < high}) or [

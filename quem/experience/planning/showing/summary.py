@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 from quem.experience.wording import chance, joined, number, percent
 
 if TYPE_CHECKING:
-    from quem.experience.planning.designs import Design
     from quem.experience.planning.findings import Plan
 
 __all__ = [
     "answer",
     "basis",
     "columns",
-    "design_text",
     "growth",
+    "power_text",
     "rows",
     "simulation_text",
     "summary_text",
@@ -60,16 +59,8 @@ def title(found: Plan) -> str:
     """What is planned for."""
     text = f"Plan for a {percent(found.level)} prediction interval"
     if found.settings.width is not None:
-        text += f" of at most ± {found.settings.width:g} {found.unit} (its half-width)"
+        text += f" of ± {found.settings.width:g} {found.unit} or less (half-width)"
     return text
-
-
-def design_text(design: Design) -> str:
-    """Write a design: "12 subjects, 3 judges, 6 problems"."""
-    return ", ".join(
-        f"{count:,} {name if count != 1 else name[:-1]}"
-        for name, count in design._asdict().items()
-    )
 
 
 def answer(found: Plan) -> list[str]:
@@ -77,26 +68,24 @@ def answer(found: Plan) -> list[str]:
     index, width = found.reference, found.settings.width
     by = "in simulation" if index in found.trials else "by the closed form"
     gives = f"± {number(found.best_half_width(index), 2)} {found.unit} {by}"
-    design = design_text(found.design(index))
+    design = found.design(index).words
     if width is None:
         return [f"For example {design}: {gives}"]
     if found.recommended is None:
         return [f"No design tried reaches it. The nearest, {design}: {gives}"]
     told = [f"{design}: {gives}"]
-    if found.circumstances.difference is not None:
-        told.append(_power_text(found, index))
-    return told
+    return [*told, power_text(found)] if found.circumstances.difference is not None else told
 
 
-def _power_text(found: Plan, index: int) -> str:
+def power_text(found: Plan) -> str:
+    """How surely the design to begin with tells two systems apart."""
+    index = found.reference
     trial = found.trials.get(index)
     power = trial.power if trial else float(found.designs.power.flat[index])
     if power != power:  # noqa: PLR0124  NaN: one problem
-        return "no test of two systems on one problem"
-    return (
-        f"finds the better of two systems that are {found.circumstances.difference:g} {found.unit} "
-        f"apart with a chance of {chance(power)}"
-    )
+        return "It cannot test two systems: that takes two problems"
+    apart = f"{found.circumstances.difference:g} {found.unit} apart"
+    return f"It finds the better of two systems that are {apart} with a chance of {chance(power)}"
 
 
 def table_title(found: Plan) -> str:
@@ -110,10 +99,10 @@ def table_title(found: Plan) -> str:
 
 def columns(found: Plan) -> tuple[str, ...]:
     """The columns of the table of designs."""
-    names = ["subjects", "judges", "problems", "± by formula"]
+    names = ["subjects", "judges", "problems", "half-width"]
     asked = found.circumstances.difference is not None
     if found.trials:
-        names += ["± simulated", "covers"]
+        names += ["simulated", "covers"]
     if asked:
         names.append(f"power for {found.circumstances.difference:g}")
     if found.settings.width is not None:
@@ -128,10 +117,14 @@ def rows(found: Plan) -> list[tuple[str, ...]]:
     for index in found.shown:
         trial = found.trials.get(index)
         row = [f"{count}" for count in found.design(index)]
-        row.append(number(float(designs.half_width.flat[index]), 2))
+        row.append(f"± {number(float(designs.half_width.flat[index]), 2)}")
         power = float(designs.power.flat[index])
         if found.trials:
-            row += [number(trial.half_width, 2), f"{100 * trial.coverage:.1f}%"] if trial else ["–"] * 2
+            row += (
+                [f"± {number(trial.half_width, 2)}", f"{100 * trial.coverage:.1f}%"]
+                if trial
+                else ["–", "–"]
+            )
             power = trial.power if trial else power
         if found.circumstances.difference is not None:
             row.append("–" if power != power else chance(power))  # noqa: PLR0124  NaN
@@ -191,7 +184,7 @@ def _cost_text(found: Plan) -> str:
 def growth(found: Plan) -> list[str]:
     """What twice as many of each would give, and what nothing can give, a line each."""
     design = found.design(found.reference)
-    lines = [f"{design_text(design)}: ± {number(found.formula(design), 2)} {found.unit}"]
+    lines = [f"{design.words}: ± {number(found.formula(design), 2)} {found.unit}"]
     for name in ("subjects", "problems", "judges"):
         twice = design._replace(**{name: 2 * getattr(design, name)})
         lines.append(f"twice the {name}: ± {number(found.formula(twice), 2)}")

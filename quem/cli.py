@@ -26,7 +26,17 @@ from quem.errors import QuemError
 __all__ = ["main", "run"]
 
 # What stands for characters that an encoding such as Windows-1252 or ASCII lacks.
-_PLAIN = {"−": "-", "–": "-", "×": "x", "²": "^2", "³": "^3", "√": "sqrt", "∞": "inf", "…": "..."}
+_PLAIN = {
+    "−": "-",
+    "–": "-",
+    "±": "+-",
+    "×": "x",
+    "²": "^2",
+    "³": "^3",
+    "√": "sqrt",
+    "∞": "inf",
+    "…": "...",
+}
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
 

@@ -56,6 +56,15 @@ def _positive(_: click.Context, __: click.Parameter, value: float | None) -> flo
     return value
 
 
+def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        from quem.text import percent_hint
+
+        message = f"{value:g} is not between 0 and 1{percent_hint(value)}"
+        raise click.BadParameter(message)
+    return value
+
+
 def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
     if value is not None and not (isfinite(value) and value >= 0):
         message = f"{value:g} is not a finite number, 0 or more"
@@ -149,7 +158,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     help="Minutes in which a judge places one solution.  [default: as in the pilot's judging "
     "session, else 5]",
 )
-@click.option("--level", type=float, help="Level of the interval, such as 0.95.")
+@click.option("--level", type=float, callback=_share, help="Level of the interval, such as 0.95.")
 @click.option(
     "--simulate",
     type=click.IntRange(0, 1_000_000),
@@ -206,6 +215,7 @@ def plan(
     if pilot is None and (database or reveal):
         message = "--database and --reveal are about a pilot's judging session; name it: --from"
         raise click.UsageError(message)
+    _refuse_half_said(pilot, settings)
     from quem.commands.output import print_warnings
     from quem.kinds import plan as make_plan
     from quem.load import load_study
@@ -229,6 +239,16 @@ def plan(
         click.echo(f"\n{result.simulation_summary()}")
     print_warnings(result.warnings)
     click.echo(f"\nReport: {folder / 'report.html'}", err=True)
+
+
+def _refuse_half_said(pilot: Path | None, settings: dict[str, Any]) -> None:
+    """Refuse options that contradict each other or lack another."""
+    if pilot is not None and settings["noise"] is not None:
+        message = "--from estimates the noise; leave --noise out, or replace parts: --person 1.5"
+        raise click.UsageError(message)
+    if settings["cost_judgement"] is not None and settings["cost_solution"] is None:
+        message = "--cost-judgement needs --cost-solution beside it, in the same unit"
+        raise click.UsageError(message)
 
 
 def _simulated(result: ExperiencePlan, studies: int, jobs: int) -> ExperiencePlan:

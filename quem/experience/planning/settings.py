@@ -32,7 +32,8 @@ def _several(value: object) -> object:
         return (value,)
     if isinstance(value, range | set | list | tuple):
         return tuple(sorted(value))
-    return value
+    message = "should be a whole number, or several"
+    raise ValueError(message)
 
 
 def _distinct(values: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,0 +1,174 @@
+"""``quem plan``: options, output, and where the report goes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import quem
+from quem.report.files import json_text
+from tests.examples import study_with, write_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.commands.conftest import Outcome
+
+    Command = Callable[..., Outcome]
+
+SMALL = ("--judges", "2-3", "--subjects", "6,9-12:3", "--problems", "3", "--simulate", 0)
+NAMES = {"report.html", "analysis.json", "designs.csv", "all-designs.csv", "growth.svg"}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_closed_form_comes_before_simulation(here: Path, quem_command: Command) -> None:
+    """The closed form is printed first, then what was simulated; progress goes to stderr."""
+    words = (*SMALL[:-1], 30, "--width", 3.5, "--power-for", 2, "--seed", 3)
+    code, out, err = quem_command("plan", *words)
+    assert code == 0
+    formula, simulated = out.split("30 simulated studies of each design")
+    assert "by the closed form" in formula
+    assert "covers" not in formula
+    assert "in simulation" in simulated
+    assert "covers" in simulated
+    assert "Simulating" in err
+    assert "warning: noise-assumed" in err
+    assert "warning" not in out
+    assert err.endswith("Report: quem-plan/report.html\n")
+    assert {path.name for path in (here / "quem-plan").iterdir()} > NAMES
+
+
+def test_numbers_are_read_in_every_way(here: Path, quem_command: Command) -> None:
+    """A number, several, a range and every third of one are what they say."""
+    code, out, _ = quem_command("plan", *SMALL, "--experience", "2-10.5", "--json")
+    assert code == 0
+    settings = json.loads(out)["settings"]
+    assert settings["judges"] == [2, 3]
+    assert settings["subjects"] == [6, 9, 12]
+    assert settings["problems"] == [3]
+    assert settings["experience"] == [2, 10.5]
+    assert list(here.iterdir()) == []
+
+
+def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
+    """--json prints what `quem.plan` gives, and writes nothing."""
+    words: tuple[object, ...] = (
+        "--width",
+        3.5,
+        "--person",
+        0.5,
+        "--noise",
+        "high",
+        "--simulate",
+        20,
+        "--seed",
+        9,
+    )
+    words += ("--subjects", "6-9", "--judges", "2,4", "--problems", "3-4")
+    words += ("--cost-solution", 80, "--cost-judgement", 9, "--minutes", 4, "--systems", 3)
+    code, out, _ = quem_command("plan", *words, "--json", "--level", 0.9, "--jobs", 1)
+    assert code == 0
+    result = quem.plan(
+        width=3.5,
+        person=0.5,
+        noise="high",
+        simulate=20,
+        seed=9,
+        subjects=range(6, 10),
+        judges=(2, 4),
+        problems=(3, 4),
+        cost_solution=80,
+        cost_judgement=9,
+        minutes=4,
+        systems=3,
+        level=0.9,
+    )
+    assert out == json_text(result.to_dict())
+    assert list(here.iterdir()) == []
+
+
+def test_a_pilots_plan_stands_beside_it(tmp_path: Path, quem_command: Command) -> None:
+    """With a pilot the report goes beside it, and nothing of the pilot is overwritten."""
+    path = write_study(tmp_path, study_with())
+    code, out, err = quem_command("plan", "--from", path, *SMALL, "--width", 4)
+    assert code == 0
+    assert "(estimated from the pilot)" in out
+    assert "warning: pilot-small" in err
+    content = json.loads((tmp_path / "study-plan" / "analysis.json").read_text())
+    assert content["study"] == {"id": "example", "title": "Example"}
+    assert content["pilot"]["subjects"] == 6
+    assert path.is_file()
+
+
+def test_out_names_another_folder(here: Path, quem_command: Command) -> None:
+    """--out is where the report goes."""
+    assert quem_command("plan", *SMALL, "--out", here / "elsewhere")[0] == 0
+    assert (here / "elsewhere" / "report.html").is_file()
+    assert not (here / "quem-plan").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--subjects", "many"], "'many' is no number such as 12, and none of 6-20"),
+        (["--judges", "5-2"], "'5-2' holds no number; write it rising"),
+        (["--judges", "2-5:0"], "'2-5:0' holds no number"),
+        (["--problems", "3,"], "'3,' is no number"),
+        (["--experience", "12"], "'12' is not from the least to the most experience"),
+        (["--experience", "9-2"], "'9-2' is not from the least to the most experience"),
+        (["--width", "0"], "0 is not a finite number above 0"),
+        (["--width", "nan"], "nan is not a finite number above 0"),
+        (["--person", "-1"], "-1 is not a finite number, 0 or more"),
+        (["--noise", "some"], "'some' is not one of 'low', 'high'"),
+        (["--json", "--out", "x"], "--json writes nothing, so it takes no --out"),
+        (["--reveal"], "--database and --reveal are about a pilot's judging session"),
+        (["--from", "s.yaml", "--noise", "low"], "--from estimates the noise"),
+        (["--cost-judgement", "2"], "--cost-judgement needs --cost-solution"),
+        (["--level", "95"], "95 is not between 0 and 1; 95 percent is written 0.95"),
+    ],
+)
+def test_wrong_usage_is_refused(
+    here: Path, quem_command: Command, words: list[str], message: str
+) -> None:
+    """Wrong usage exits with 2, says what is wrong, and writes nothing."""
+    code, out, err = quem_command("plan", *words)
+    assert code == 2
+    assert message in " ".join(err.split())
+    assert out == ""
+    assert list(here.iterdir()) == []
+
+
+def test_mistakes_are_refused(here: Path, quem_command: Command) -> None:
+    """What a user can mend exits with 1 and one message, and writes nothing."""
+    code, out, err = quem_command("plan", "--subjects", "2-8")
+    assert (code, out) == (1, "")
+    assert err == "error: subjects: should be 3 or more\n"
+    code, _, err = quem_command("plan", "--from", "no-such.yaml")
+    assert code == 1
+    assert "no-such.yaml: there is no such file" in err
+    assert list(here.iterdir()) == []
+
+
+def test_interrupted_plans_write_nothing(
+    here: Path, quem_command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the simulation ends with 130; the closed form was said, nothing is written."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("quem.experience.planning.trials.try_design", interrupted)
+    code, out, err = quem_command("plan", "--width", 3, "--simulate", 10)
+    assert code == 130
+    assert "by the closed form" in out
+    assert "Interrupted." in err
+    assert list(here.iterdir()) == []

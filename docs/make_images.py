@@ -17,6 +17,7 @@ from playwright.sync_api import sync_playwright
 from waitress.server import create_server
 
 import quem
+from quem.report.drawing import svg_text
 from quem.report.files import write_report
 from quem.store.judges import issue_link, judges_of
 from quem.store.studies import new_desk_token, set_state
@@ -39,6 +40,7 @@ def main() -> None:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = driver.chromium.launch(executable_path=path, args=sandbox)
         report(browser, Path(folder))
+        plan()
         judging(browser, Path(folder))
         browser.close()
 
@@ -51,6 +53,13 @@ def report(browser: Browser, folder: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.goto((folder / "report" / "report.html").as_uri())
     page.screenshot(path=IMAGES / "report.png")
+
+
+def plan() -> None:
+    """Draw where the first example of docs/planning.md reaches its width."""
+    figure = quem.plan(width=2.4, subjects=range(6, 31), simulate=0).plot_reach()
+    if figure is not None:
+        (IMAGES / "plan-reach.svg").write_text(svg_text(figure, "reach"), encoding="utf-8")
 
 
 def judging(browser: Browser, folder: Path) -> None:

@@ -140,6 +140,42 @@ def test_no_random_numbers_fits(make_study: Callable[..., Path]) -> None:
     assert document["bootstrap"] is None
 
 
+def _plan(pilot: Path | None = None, **settings: Any) -> Any:  # noqa: ANN401  JSON
+    study = quem.load_study(pilot) if pilot else None
+    return json.loads(json_text(quem.plan(study, **settings).to_dict()))
+
+
+def test_plans_fit(make_study: Callable[..., Path]) -> None:
+    """Plans fit, with and without a pilot, width, difference, simulation and reach."""
+    small: dict[str, Any] = {"subjects": (6, 8), "judges": 2, "problems": (2, 4)}
+    reached = _plan(**small, width=4.5, power_for=2, simulate=20)
+    unreached = _plan(make_study(study_with()), **small, width=0.1, simulate=0)
+    for document in (
+        reached,
+        unreached,
+        _plan(**{**small, "problems": 1}, power_for=1, simulate=20),
+    ):
+        assert _mistakes(document) == []
+    assert reached["recommended"]["simulated"]["power"] is not None
+    assert unreached["recommended"] is unreached["designs"][0]["simulated"] is None
+    assert unreached["pilot"]["lacking"] is None
+
+
+def test_plans_hold_nothing_else(make_study: Callable[..., Path]) -> None:
+    """A key more or fewer, in any mapping of a plan, does not fit."""
+    small: dict[str, Any] = {"subjects": 8, "judges": 2, "problems": 4}
+    document = _plan(make_study(study_with()), **small, width=9, power_for=2, simulate=20)
+    assert document["recommended"] is not None
+    for index, mapping in enumerate(_mappings(document)):
+        for key in mapping:
+            changed = deepcopy(document)
+            del list(_mappings(changed))[index][key]
+            assert _mistakes(changed), f"{key} is missing beside {sorted(mapping)}"
+        changed = deepcopy(document)
+        list(_mappings(changed))[index]["surplus"] = 1
+        assert _mistakes(changed), f"a key more beside {sorted(mapping)}"
+
+
 def _mappings(value: object) -> Iterator[dict[str, Any]]:
     """Each mapping in a document, as a part of it."""
     children: list[Any] = []

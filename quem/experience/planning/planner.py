@@ -101,8 +101,8 @@ def make_plan(
 def simulate_plan(plan: Plan, *, jobs: int = 1, done: Callable[[], object] = lambda: None) -> Plan:
     """Try the designs that a plan shows on simulated studies.
 
-    Where none of them reaches the width there, those are tried that leave as much room as the
-    closed form was wrong.
+    Where none of them reaches the width there, larger ones are tried: those that leave as much
+    room as the closed form was wrong, and at last the largest.
 
     Parameters
     ----------
@@ -116,14 +116,13 @@ def simulate_plan(plan: Plan, *, jobs: int = 1, done: Callable[[], object] = lam
     if not plan.settings.simulate:
         return plan
     plan = _tried(plan, plan.shown, jobs, done)
-    width = plan.settings.width
-    by_form = plan.designs.half_width.ravel()
-    if width is not None and plan.recommended is None and by_form[plan.shown[0]] <= width:
-        wrong = max(plan.trials[index].half_width / by_form[index] for index in plan.shown)
-        more = [
-            index for index in smallest(plan.designs, width / wrong) if index not in plan.trials
-        ]
-        plan = _tried(plan, tuple(more[:_SHOWN]), jobs, done)
+    width, by_formula = plan.settings.width, plan.designs.half_width.ravel()
+    if width is not None and by_formula[plan.designs.largest] <= width:
+        wrong = max(plan.trials[index].half_width / by_formula[index] for index in plan.shown)
+        for larger in (smallest(plan.designs, width / wrong)[:_SHOWN], [plan.designs.largest]):
+            if plan.recommended is None:
+                untried = tuple(index for index in larger if index not in plan.trials)
+                plan = _tried(plan, untried, jobs, done)
     return replace(plan, doubts=tuple(doubts_of(plan)))
 
 

@@ -74,6 +74,14 @@ def test_overrated_designs_are_replaced() -> None:
     assert set(simulated.findings.trials) == set(simulated.findings.shown)
 
 
+def test_the_largest_is_tried_at_last() -> None:
+    """Where nothing else reaches the width in simulation, the largest design is simulated too."""
+    plan = quem.plan(width=4.12, subjects=5, judges=2, problems=range(5, 9), simulate=200)
+    assert plan.findings.recommended is None
+    assert plan.findings.designs.largest in plan.findings.trials
+    assert "no design tried reaches" in _message(plan, "width-not-reached")
+
+
 def test_without_a_width_the_efficient_are_shown() -> None:
     """Without a width the table holds ten designs at most, wider where cheaper."""
     plan = _plan()

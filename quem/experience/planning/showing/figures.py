@@ -190,21 +190,20 @@ def _curve(
 
 def _lines(axes: Axes, found: Plan) -> None:
     """What is wanted, and what no number of anything goes below, each with its value."""
-    limit, width = found.limit, found.settings.width
+    limit, width = found.limit, found.settings.width or 0.0
     for value, style, colour, text in (
         (width, "--", _WANTED, "wanted"),
-        (limit or None, ":", MUTED, "limit"),
+        (limit, ":", MUTED, "limit"),
     ):
-        if value is None:
-            continue
-        axes.axhline(value, linestyle=style, color=colour, linewidth=1.2)
-        axes.annotate(
-            f"{text} ± {number(value, 2)}",
-            (1, value),
-            (-2, 3 if text == "wanted" else -9),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            color=colour,
-            fontsize=7.5,
-            ha="right",
-        )
+        if value:
+            axes.axhline(value, linestyle=style, color=colour, linewidth=1.2)
+            axes.annotate(
+                f"{text} ± {number(value, 2)}",
+                (1, value),
+                (-2, 3 if value == max(limit, width) else -9),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                color=colour,
+                fontsize=7.5,
+                ha="right",
+            )

@@ -20,7 +20,7 @@ import click
 
 from quem.errors import Mistake, QuemError
 from quem.experience.coverage import Case, Taste, Truth, cover
-from quem.parallel import in_parallel
+from quem.parallel import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +124,7 @@ def main(
         path.open("a", encoding="utf-8") as file,
         click.progressbar(length=len(tasks), label="parts", file=sys.stderr) as bar,
     ):
-        for found in in_parallel(run_part, tasks, jobs=jobs, cluster=cluster):
+        for found in Workers(jobs, cluster).each(run_part, tasks):
             done.append(found)
             file.write(json.dumps(found) + "\n")
             file.flush()

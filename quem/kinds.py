@@ -49,6 +49,7 @@ def plan(
     *,
     database: str | None = None,
     jobs: int = 1,
+    cluster: str | None = None,
     **settings: Any,  # noqa: ANN401  see PlanSettings
 ) -> ExperiencePlan:
     """Say how large a study has to be.
@@ -62,6 +63,8 @@ def plan(
         Where that is, as in `quem.load_study`.
     jobs : int
         Processes for the simulation.
+    cluster : str, optional
+        Address of a Dask scheduler, whose workers simulate instead.
     **settings
         ``width``, ``judges``, ``subjects``, ``problems``, ``experience``, ``noise``,
         ``person``, ``solution``, ``judge``, ``taste``, ``systems``, ``power_for``,
@@ -92,4 +95,5 @@ def plan(
         session = Session(find_place(pilot.path, database))
         minutes = judging_minutes(session, pilot.spec.id)
     made = ExperiencePlan(make_plan(pilot, settings, measured=minutes))
-    return made.simulated(made.findings.settings.simulate, jobs=jobs)
+    studies = made.findings.settings.simulate
+    return made.simulated(studies, jobs=jobs, cluster=cluster)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from quem.errors import Mistake, QuemError
@@ -10,50 +11,59 @@ from quem.errors import Mistake, QuemError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["in_parallel"]
+__all__ = ["ALONE", "Workers"]
 
 T = TypeVar("T")
 
 
-def in_parallel(
-    work: Callable[..., T],
-    tasks: Iterable[tuple[Any, ...]],
-    *,
-    jobs: int = 1,
-    cluster: str | None = None,
-) -> Iterator[T]:
-    """Do every task, and give the results as they come, in any order.
+@dataclass(frozen=True)
+class Workers:
+    """Who does the work.
 
     Parameters
     ----------
-    work : callable
-        Of a module that all workers can import.
-    tasks : iterable of tuple
-        The arguments of each call.
     jobs : int, default 1
         Processes on this machine; -1 for as many as it has processors.
     cluster : str, optional
         Address of a Dask scheduler, such as ``tcp://host:8786``, whose workers do the work.
-
-    Raises
-    ------
-    QuemError
-        There is no such cluster, or the extra ``dask`` is not installed.
+        They need the same version of quem.
     """
-    if jobs == 1 and cluster is None:
-        yield from (work(*task) for task in tasks)
-        return
-    from joblib import Parallel, delayed
 
-    with _workers(cluster):
-        # A cluster takes as many as it has workers.
-        n_jobs = None if cluster else jobs
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        yield from parallel(delayed(work)(*task) for task in tasks)
+    jobs: int = 1
+    cluster: str | None = None
+
+    def each(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+        """Do every task, and give the results in the order of the tasks, each when it is there.
+
+        Parameters
+        ----------
+        work : callable
+        tasks : iterable of tuple
+            The arguments of each call.
+
+        Raises
+        ------
+        QuemError
+            There is no such cluster, or the extra ``dask`` is not installed.
+        """
+        if self.jobs == 1 and self.cluster is None:
+            yield from (work(*task) for task in tasks)
+            return
+        from joblib import Parallel, delayed
+
+        with _connected(self.cluster):
+            # A cluster takes as many as it has workers.
+            n_jobs = None if self.cluster else self.jobs
+            parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+            yield from parallel(delayed(work)(*task) for task in tasks)
+
+
+# This process.
+ALONE = Workers()
 
 
 @contextmanager
-def _workers(cluster: str | None) -> Iterator[None]:
+def _connected(cluster: str | None) -> Iterator[None]:
     """Let joblib use the cluster, if there is to be one."""
     if cluster is None:
         yield

@@ -181,6 +181,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     show_default=True,
     help="Processes that simulate.",
 )
+@click.option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers simulate.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON; write nothing.")
 @click.option(
     "--out",
@@ -196,6 +197,7 @@ def plan(
     pilot: Path | None,
     simulate: int,
     jobs: int,
+    cluster: str | None,
     out: Path | None,
     database: str | None,
     *,
@@ -224,7 +226,7 @@ def plan(
     result = make_plan(study, database=database, simulate=0, **settings)
     if not as_json:
         click.echo(result.summary(warnings=False))
-    result = _simulated(result, simulate, jobs)
+    result = _simulated(result, simulate, jobs, cluster)
     if as_json:
         from quem.report.files import json_text
 
@@ -251,7 +253,9 @@ def _refuse_half_said(pilot: Path | None, settings: dict[str, Any]) -> None:
         raise click.UsageError(message)
 
 
-def _simulated(result: ExperiencePlan, studies: int, jobs: int) -> ExperiencePlan:
+def _simulated(
+    result: ExperiencePlan, studies: int, jobs: int, cluster: str | None
+) -> ExperiencePlan:
     """Simulate, with progress on stderr."""
     import sys
 
@@ -261,4 +265,4 @@ def _simulated(result: ExperiencePlan, studies: int, jobs: int) -> ExperiencePla
     with click.progressbar(
         length=len(result.findings.shown), label="Simulating", file=sys.stderr
     ) as bar:
-        return result.simulated(studies, jobs=jobs, done=lambda: bar.update(1))
+        return result.simulated(studies, jobs=jobs, cluster=cluster, done=lambda: bar.update(1))

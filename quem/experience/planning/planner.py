@@ -16,6 +16,7 @@ from quem.experience.planning.findings import Plan
 from quem.experience.planning.settings import COMPONENTS, plan_settings
 from quem.experience.planning.trials import Circumstances, try_designs
 from quem.experience.simulation import NOISES
+from quem.parallel import ALONE
 from quem.rankings import PrintedAverages
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from quem.experience.planning.settings import PlanSettings
     from quem.experience.simulation import Noise
     from quem.load import Study
+    from quem.parallel import Workers
 
 __all__ = ["make_plan", "simulate_plan"]
 
@@ -98,7 +100,9 @@ def make_plan(
     return replace(plan, doubts=tuple(doubts_of(plan)))
 
 
-def simulate_plan(plan: Plan, *, jobs: int = 1, done: Callable[[], object] = lambda: None) -> Plan:
+def simulate_plan(
+    plan: Plan, *, workers: Workers = ALONE, done: Callable[[], object] = lambda: None
+) -> Plan:
     """Try the designs that a plan shows on simulated studies.
 
     Where none of them reaches the width there, larger ones are tried: those that leave as much
@@ -108,32 +112,33 @@ def simulate_plan(plan: Plan, *, jobs: int = 1, done: Callable[[], object] = lam
     ----------
     plan : Plan
         Whose settings say how many studies.
-    jobs : int
-        Processes.
+    workers : Workers
     done : callable
         Called after each design.
     """
     if not plan.settings.simulate:
         return plan
-    plan = _tried(plan, plan.shown, jobs, done)
+    plan = _tried(plan, plan.shown, workers, done)
     width, by_formula = plan.settings.width, plan.designs.half_width.ravel()
     if width is not None and by_formula[plan.designs.largest] <= width:
         wrong = max(plan.trials[index].half_width / by_formula[index] for index in plan.shown)
         for larger in (smallest(plan.designs, width / wrong)[:_SHOWN], [plan.designs.largest]):
             if plan.recommended is None:
                 untried = tuple(index for index in larger if index not in plan.trials)
-                plan = _tried(plan, untried, jobs, done)
+                plan = _tried(plan, untried, workers, done)
     return replace(plan, doubts=tuple(doubts_of(plan)))
 
 
-def _tried(plan: Plan, places: tuple[int, ...], jobs: int, done: Callable[[], object]) -> Plan:
+def _tried(
+    plan: Plan, places: tuple[int, ...], workers: Workers, done: Callable[[], object]
+) -> Plan:
     trials = dict(plan.trials)
     found = try_designs(
         [plan.design(index) for index in places],
         plan.circumstances,
         studies=plan.settings.simulate,
         seed=plan.settings.seed,
-        jobs=jobs,
+        workers=workers,
     )
     for index, trial in zip(places, found, strict=True):
         trials[index] = trial

@@ -52,7 +52,12 @@ class ExperiencePlan:
         )
 
     def simulated(
-        self, studies: int, *, jobs: int = 1, done: Callable[[], object] = lambda: None
+        self,
+        studies: int,
+        *,
+        jobs: int = 1,
+        cluster: str | None = None,
+        done: Callable[[], object] = lambda: None,
     ) -> ExperiencePlan:
         """Try the designs shown on simulated studies.
 
@@ -62,15 +67,17 @@ class ExperiencePlan:
             How many of each design.
         jobs : int
             Processes.
+        cluster : str, optional
+            Address of a Dask scheduler, whose workers simulate instead.
         done : callable
             Called after each design.
         """
         from quem.experience.planning.planner import simulate_plan
+        from quem.parallel import Workers
 
         settings = self.findings.settings.model_copy(update={"simulate": studies})
-        return ExperiencePlan(
-            simulate_plan(replace(self.findings, settings=settings), jobs=jobs, done=done)
-        )
+        found = replace(self.findings, settings=settings)
+        return ExperiencePlan(simulate_plan(found, workers=Workers(jobs, cluster), done=done))
 
     @property
     def inputs(self) -> tuple[Path, ...]:

@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from quem.experience.batch_estimates import batch_estimates
 from quem.experience.simulation import Scenario, simulate
+from quem.parallel import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,11 +19,10 @@ if TYPE_CHECKING:
 
     from quem.experience.planning.designs import Design
     from quem.experience.simulation import Noise, Simulated
+    from quem.parallel import Workers
 
 __all__ = ["Circumstances", "Trial", "try_design", "try_designs"]
 
-# Where in the subjects' range systems are put, as shares of it.
-_PLACES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _CELLS = 500_000
 _TEST_LEVEL = 0.05
 
@@ -79,7 +79,7 @@ def try_designs(
     *,
     studies: int,
     seed: int = 0,
-    jobs: int = 1,
+    workers: Workers = ALONE,
 ) -> Iterator[Trial]:
     """Try designs one after the other, or several at a time.
 
@@ -90,33 +90,24 @@ def try_designs(
     studies : int
         How many are simulated of each.
     seed : int
-    jobs : int
-        Processes. The numbers are the same with any.
+    workers : Workers
+        The numbers are the same with any.
 
-    Yields
-    ------
-    Trial
+    Returns
+    -------
+    iterator of Trial
         In the order of the designs, each as soon as it is known.
     """
-    if jobs == 1 or len(designs) <= 1:
-        for design in designs:
-            yield try_design(design, circumstances, studies=studies, seed=seed)
-        return
-    from joblib import Parallel, delayed
-
-    yield from Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(try_design)(design, circumstances, studies=studies, seed=seed) for design in designs
-    )
+    tasks = [(design, circumstances, studies, seed) for design in designs]
+    return workers.each(try_design, tasks)
 
 
-def try_design(
-    design: Design, circumstances: Circumstances, *, studies: int, seed: int = 0
-) -> Trial:
+def try_design(design: Design, circumstances: Circumstances, studies: int, seed: int = 0) -> Trial:
     """Simulate studies of one design.
 
-    Half-width and coverage are those of systems that differ from their experience as people
-    do, at five places of the subjects' range in turn. The power is that of the t test over
-    problems for two systems in the middle of the range, one as much better as asked.
+    Half-width and coverage are those of systems that are drawn as the subjects are. The power
+    is that of the t test over problems for two systems in the middle of the range, one as much
+    better as asked.
 
     Parameters
     ----------
@@ -136,12 +127,12 @@ def try_design(
         experience=circumstances.experience,
     )
     halves, covered = [], []
-    for peers, count in _with_systems(scenario, circumstances.systems, studies):
-        for simulated in _simulated(peers, count, seeds):
-            interval = batch_estimates(simulated, level=circumstances.level).prediction
-            halves.append((interval[..., 1] - interval[..., 0]) / 2)
-            inside = (interval[..., 0] <= simulated.truth) & (simulated.truth <= interval[..., 1])
-            covered.append(inside)
+    peers = replace(scenario, systems=(None,) * circumstances.systems)
+    for simulated in _simulated(peers, studies, seeds):
+        interval = batch_estimates(simulated, level=circumstances.level).prediction
+        halves.append((interval[..., 1] - interval[..., 0]) / 2)
+        inside = (interval[..., 0] <= simulated.truth) & (simulated.truth <= interval[..., 1])
+        covered.append(inside)
     # The mean over the systems of a study, which share its line.
     half, inside = np.concatenate(halves).mean(axis=1), np.concatenate(covered).mean(axis=1)
     return Trial(
@@ -151,16 +142,6 @@ def try_design(
         float(inside.mean()),
         _power(scenario, circumstances.difference, studies, seeds),
     )
-
-
-def _with_systems(scenario: Scenario, systems: int, studies: int) -> Iterator[tuple[Scenario, int]]:
-    """Scenarios with systems at places that change places, and how many studies of each."""
-    low, high = scenario.experience
-    places = [low + (high - low) * share for share in _PLACES]
-    for first in range(min(len(places), studies)):
-        years = tuple(places[(first + k) % len(places)] for k in range(systems))
-        count = len(range(first, studies, len(places)))
-        yield replace(scenario, systems=years, peers=True), count
 
 
 def _simulated(

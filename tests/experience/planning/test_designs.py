@@ -21,6 +21,7 @@ from quem.experience.planning.designs import (
 )
 from quem.experience.planning.trials import Circumstances, try_design, try_designs
 from quem.experience.simulation import LOW, Noise, Scenario, simulate
+from quem.parallel import Workers
 
 HERE = Circumstances(LOW, (1.0, 12.0))
 
@@ -107,7 +108,9 @@ def test_trials_are_the_same_in_any_number_of_processes() -> None:
     designs = [Design(6, 2, 3), Design(8, 2, 4), Design(7, 3, 1)]
     here = replace(HERE, systems=2, difference=1.0)
     alone = [try_design(design, here, studies=40, seed=5) for design in designs]
-    one, two = (list(try_designs(designs, here, studies=40, seed=5, jobs=n)) for n in (1, 2))
+    one, two = (
+        list(try_designs(designs, here, studies=40, seed=5, workers=Workers(n))) for n in (1, 2)
+    )
     assert repr(alone) == repr(one) == repr(two)
     assert repr(try_design(designs[0], here, studies=40, seed=6)) != repr(alone[0])
     assert np.isnan(alone[2].power)

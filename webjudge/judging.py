@@ -240,7 +240,7 @@ def _mine(c: Connection, person: StoredJudge) -> list[Dealt]:
     """A judge's ballots, dealt now where the study has groups that he lacks."""
     plan = site().plan
     held = ballots_of(c, person.key)
-    wanted = len(plan.groups) + bool(plan.practice) + plan.repeat
+    wanted = len(plan.parts) + bool(plan.practice) + plan.repeat
     current = [ballot for ballot in held if plan.find(ballot)]
     if len(current) < wanted:
         with site().store.write() as writer:

@@ -31,7 +31,7 @@ def overview_page(site: Site) -> dict[str, Any]:
     with site.store.read() as c:
         status = studies.status_of(c, site.id)
         progress = progress_of(c, site.id, site.plan)
-    total = len(site.plan.groups) + site.plan.repeat
+    total = len(site.plan.parts) + site.plan.repeat
     judges = [_judge(site, person, total) for person in progress]
     return {
         "status": status,
@@ -95,8 +95,8 @@ def _rows(site: Site, progress: Sequence[JudgeProgress]) -> list[dict[str, Any]]
     """The table of groups and judges; a cell holds the first time and, if dealt, the second."""
     plan = site.plan
     practice = [(plan.practice, True)] if plan.practice else []
-    groups = [*practice, *((group, False) for group in plan.groups)]
-    blocked = len({group.problem for group in plan.groups}) < len(plan.groups)
+    groups = [*practice, *((group, False) for group in plan.parts)]
+    blocked = len(plan.groups) < len(plan.parts)
     rows = []
     for group, is_practice in groups:
         problem = site.problem(group.problem)

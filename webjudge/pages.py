@@ -87,6 +87,7 @@ def listed(site: Site, area: Area, ballots: Sequence[Dealt]) -> list[dict[str, A
         b.is_submitted for b in ballots if b.occasion == 1 and not b.practice
     )
     groups = []
+    parts = _parts(ballots)
     number = 0
     # One address made, and the others of its kind: a judge has many groups.
     pattern = area.url("group", gid="gid").removesuffix("gid")
@@ -97,7 +98,7 @@ def listed(site: Site, area: Area, ballots: Sequence[Dealt]) -> list[dict[str, A
             {
                 "url": f"{pattern}{ballot.public_id}" if ready else None,
                 "gid": ballot.public_id,
-                "title": _title(site, ballot),
+                "title": _title(site, ballot) + parts.get((ballot.problem, ballot.block), ""),
                 "number": number,
                 "state": standing(ballot),
                 "practice": ballot.practice,
@@ -105,6 +106,20 @@ def listed(site: Site, area: Area, ballots: Sequence[Dealt]) -> list[dict[str, A
             }
         )
     return groups
+
+
+def _parts(ballots: Sequence[Dealt]) -> dict[tuple[str, int], str]:
+    """What is said of each block behind its problem's title."""
+    blocks: dict[str, list[int]] = {}
+    for ballot in ballots:
+        if ballot.occasion == 1 and not ballot.practice:
+            blocks.setdefault(ballot.problem, []).append(ballot.block)
+    return {
+        (problem, block): f", part {part} of {len(of)}"
+        for problem, of in blocks.items()
+        if len(of) > 1
+        for part, block in enumerate(sorted(of), 1)
+    }
 
 
 def next_url(area: Area, groups: Sequence[dict[str, Any]], after: str | None = None) -> str:

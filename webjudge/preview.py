@@ -9,6 +9,7 @@ from flask import Blueprint, abort, render_template, url_for
 
 from quem.store.ballots import Dealt
 from quem.store.state import State, labels
+from quem.study.blocks import Met
 from webjudge.access import is_at_desk, site
 from webjudge.files import send_part
 from webjudge.pages import Area, Shown, group_page, home_page, listed
@@ -83,8 +84,11 @@ def _ballots() -> list[Dealt]:
     """Ballots that no judge was dealt: the study's order, and an order of solutions that stays."""
     plan = site().plan
     groups = [(plan.practice, 1)] if plan.practice else []
-    groups += [(group, 1) for group in plan.groups]
-    groups += [(group, 2) for group in plan.groups[: plan.repeat]]
+    # The same blocks each time; nobody judges them.
+    rng, met = random.Random(0), Met()  # noqa: S311
+    parts = [part for group in plan.groups for part in plan.deal(group, met, rng)]
+    groups += [(group, 1) for group in parts]
+    groups += [(group, 2) for group in parts[: plan.repeat]]
     return [
         _made_up(number, group, occasion, practice=group is plan.practice)
         for number, (group, occasion) in enumerate(groups)
@@ -104,6 +108,7 @@ def _made_up(number: int, group: Group, occasion: int, *, practice: bool) -> Dea
         occasion=occasion,
         practice=practice,
         position=number,
+        solvers=list(group.solvers),
         layout=layout,
         head=0,
         submitted=None,

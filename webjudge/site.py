@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,8 +118,9 @@ def _plan(spec: ExperienceStudy, solutions: Solutions) -> Plan:
     by_problem = solutions.by_problem
     groups = [Group(p.id, tuple(by_problem.get(p.id, ()))) for p in spec.problems]
     groups = [group for group in groups if group.solvers and group.problem != practice]
-    return Plan(
+    plan = Plan(
         tuple(groups),
         Group(practice, tuple(solutions.practice)) if practice else None,
-        min(spec.judging.repeat, len(groups)),
+        block_size=spec.design.block_size,
     )
+    return replace(plan, repeat=min(spec.judging.repeat, len(plan.parts)))

@@ -59,8 +59,11 @@ def judging_minutes(session: Session, study_id: str) -> float | None:
         return None
     from quem.store.progress import minutes_a_solution
 
-    with store.read() as c:
-        return minutes_a_solution(c, study_id)
+    try:
+        with store.read() as c:
+            return minutes_a_solution(c, study_id)
+    finally:
+        store.close()
 
 
 def read_stored(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from quem.errors import Doubt, QuemError
 from quem.solutions.finding import find_solutions, printable
 from quem.solutions.sheets import inner_path, references
+from quem.study.blocks import LONGEST_LIST
 from quem.text import read_text, shown
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def doubts_about(solutions: Solutions, spec: ExperienceStudy) -> list[Doubt]:
     Returns
     -------
     list of Doubt
-        Words, metadata, formats that differ, and images that are not shown.
+        Words, metadata, formats that differ, images that are not shown, and lists too long to
+        rank.
     """
     from quem.solutions.identity import identity_doubts
 
@@ -81,6 +83,7 @@ def doubts_about(solutions: Solutions, spec: ExperienceStudy) -> list[Doubt]:
         *_metadata(solutions),
         *_formats(solutions),
         *_lost_images(solutions),
+        *_long_lists(solutions, spec),
     ]
     return [printable(doubt) for doubt in found]
 
@@ -147,6 +150,26 @@ def _lost_images(solutions: Solutions) -> Iterator[Doubt]:
         yield Doubt("image-not-shown", message)
     if more := max(len(told) - _MOST_FILES, 0):
         yield Doubt("image-not-shown", f"and {more} more images are not shown")
+
+
+def _long_lists(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Doubt]:
+    """Problems with more solutions than judges rank well at once."""
+    block_size = spec.design.block_size
+    sizes = {problem: len(group) for problem, group in solutions.by_problem.items()}
+    longest = max(sizes, key=lambda problem: sizes[problem], default=None)
+    if longest is None or min(sizes[longest], block_size or sizes[longest]) <= LONGEST_LIST:
+        return
+    if block_size is None:
+        message = (
+            f"{longest} has {sizes[longest]} solutions, and judges rank about {LONGEST_LIST} well "
+            "in one list; have them dealt in blocks: design: {block_size: 8}"
+        )
+    else:
+        message = (
+            f"blocks hold up to {block_size} solutions, and judges rank about {LONGEST_LIST} well "
+            "in one list; choose a smaller block_size, such as 8"
+        )
+    yield Doubt("long-lists", message)
 
 
 def _references(file: SolutionFile) -> Iterator[tuple[int, str]]:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "read_archive"]
 
-FORMAT = 1
+# Format 1 knew no blocks.
+FORMAT = 2
 Row = dict[str, Any]
 # In the order in which they refer to each other.
 TABLES: dict[str, type[Base]] = {
@@ -78,8 +79,8 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
         It is another study's, a newer quem's, or damaged; with each line that is wrong.
     """
     lines = text.removesuffix("\n").split("\n")
-    expected = _header(lines[0], name, study_id)
-    reader = _Reader(study_id)
+    number, expected = _header(lines[0], name, study_id)
+    reader = _Reader(study_id, number)
     mistakes = []
     for number, line in enumerate(lines[1:], 2):
         try:
@@ -95,8 +96,8 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
     return reader.rows
 
 
-def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
-    """Check the first line; gives the number of rows of each table."""
+def _header(line: str, name: str, study_id: str) -> tuple[int, dict[str, Any]]:
+    """Check the first line; gives the format, and the number of rows of each table."""
     message = ""
     try:
         header = _parsed(line)
@@ -113,14 +114,15 @@ def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
         message = f"is an archive of the study {shown(study)}, and this is {shown(study_id)}"
     if message:
         raise QuemError([Mistake(name, 1, message=message)])
-    return dict(counts or {})
+    return int(number or 0), dict(counts or {})
 
 
 class _Reader:
     """Takes one line after another, and knows what the earlier ones said."""
 
-    def __init__(self, study_id: str) -> None:
+    def __init__(self, study_id: str, number: int) -> None:
         self._study_id = study_id
+        self._format = number
         self.rows: dict[str, list[Row]] = {name: [] for name in TABLES}
         self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
         self._judges: set[int] = set()
@@ -132,6 +134,8 @@ class _Reader:
         """Check a line and keep its row."""
         row = _parsed(line)
         table = row.pop("table", None)
+        if table == "ballot" and self._format == 1:
+            row.setdefault("solvers", None)
         if not isinstance(table, str) or table not in TABLES:
             message = "is of no table that quem knows"
             raise _WrongError(message)
@@ -180,10 +184,11 @@ class _Reader:
         if table == "study" and row["id"] != self._study_id:
             message = f"is of the study {shown(row['id'])}, and the header says another"
             raise _WrongError(message)
-        layout: list[str] = row.get("layout") or []
-        if len(layout) != len(set(layout)):
-            message = "layout names a solver twice"
-            raise _WrongError(message)
+        for column in ("layout", "solvers"):
+            names: list[str] = row.get(column) or []
+            if len(names) != len(set(names)):
+                message = f"{column} names a solver twice"
+                raise _WrongError(message)
 
     def _check_revision(self, row: Row) -> None:
         key, number = row["ballot_key"], row["number"]
@@ -252,7 +257,7 @@ def _string(value: object) -> str | None:
 
 
 def _json(name: str, value: object) -> object:
-    if name != "layout":
+    if name not in ("layout", "solvers"):
         return value if isinstance(value, dict) else None
     is_list = isinstance(value, list) and all(_string(solver) is not None for solver in value)
     return value if is_list else None

@@ -9,12 +9,16 @@ from sqlalchemy import bindparam, insert, select, update
 
 from quem.store.models import Ballot, Judge, Revision, Study, now
 from quem.store.state import State
+from quem.study.blocks import block_sizes, deal_blocks
 
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
+    from random import Random
 
     from sqlalchemy import Connection
+
+    from quem.study.blocks import Met
 
 __all__ = [
     "Change",
@@ -52,12 +56,44 @@ class Plan:
     groups : tuple of Group
     practice : Group or None
     repeat : int
-        How many groups are shown again at the end.
+        How many groups or blocks are shown again at the end.
+    block_size : int or None
+        The most solutions in one list; larger groups are dealt in blocks.
     """
 
     groups: tuple[Group, ...]
     practice: Group | None = None
     repeat: int = 0
+    block_size: int | None = None
+
+    @property
+    def parts(self) -> tuple[Group, ...]:
+        """The groups, those that are dealt in blocks once for each block; all with all solvers."""
+        return tuple(
+            replace(group, block=block)
+            for group in self.groups
+            for block in range(1, len(self.sizes(group)) + 1)
+        )
+
+    def sizes(self, group: Group) -> list[int]:
+        """Give the sizes of the blocks of a group."""
+        size = len(group.solvers)
+        return block_sizes(size, self.block_size or max(size, 2))
+
+    def deal(self, group: Group, met: Met, rng: Random) -> list[Group]:
+        """Give a group as one judge is to have it: whole, or in blocks.
+
+        Parameters
+        ----------
+        group : Group
+        met : Met
+            Who met in the blocks so far, to which those of this group are added.
+        rng : random.Random
+        """
+        if self.block_size is None or len(self.sizes(group)) == 1:
+            return [group]
+        blocks = deal_blocks(group.solvers, self.block_size, met, rng)
+        return [Group(group.problem, block, number) for number, block in enumerate(blocks, 1)]
 
     def find(self, ballot: Dealt) -> Group | None:
         """Give the group of a ballot, or None where the study has it no more."""
@@ -65,8 +101,11 @@ class Plan:
             same = self.practice and self.practice.problem == ballot.problem
             return self.practice if same else None
         for group in self.groups:
-            if (group.problem, group.block) == (ballot.problem, ballot.block):
-                return group
+            if group.problem == ballot.problem:
+                held = group.solvers
+                if ballot.solvers is not None:
+                    held = tuple(solver for solver in ballot.solvers if solver in held)
+                return Group(group.problem, held, ballot.block) if held else None
         return None
 
 
@@ -82,6 +121,7 @@ class Dealt:
     occasion: int
     practice: bool
     position: int
+    solvers: list[str] | None
     layout: list[str] | None
     head: int
     submitted: int | None

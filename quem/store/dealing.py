@@ -9,11 +9,12 @@ from sqlalchemy import insert, select, update
 
 from quem.store.ballots import ballot_of, ballots_of
 from quem.store.models import Ballot, Judge, now
+from quem.study.blocks import Met
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from quem.store.ballots import Dealt, Plan
+    from quem.store.ballots import Dealt, Group, Plan
 
 __all__ = ["deal", "lay_out", "needs_layout"]
 
@@ -22,6 +23,9 @@ _shuffler = secrets.SystemRandom()
 
 def deal(c: Connection, judge_key: int, plan: Plan) -> None:
     """Give a judge the ballots that he lacks, in random order; repeated groups come last.
+
+    Groups that are too large for one list are dealt in blocks, which follow on each other and
+    stay as they are for good.
 
     Parameters
     ----------
@@ -33,9 +37,10 @@ def deal(c: Connection, judge_key: int, plan: Plan) -> None:
     c.execute(select(Judge.key).where(Judge.key == judge_key).with_for_update())
     held = ballots_of(c, judge_key)
     taken = {(b.problem, b.block, b.occasion) for b in held}
-    first = list(plan.groups)
-    _shuffler.shuffle(first)
+    groups = list(plan.groups)
+    _shuffler.shuffle(groups)
     place_of = {(b.problem, b.block): b.position for b in held if b.occasion == 1}
+    first = _in_blocks(c, judge_key, plan, groups, held)
     first.sort(key=lambda group: place_of.get((group.problem, group.block), len(held)))
     wanted = [(group, 1, False) for group in first]
     repeated = {(b.problem, b.block) for b in held if b.occasion > 1}
@@ -53,12 +58,47 @@ def deal(c: Connection, judge_key: int, plan: Plan) -> None:
             "occasion": occasion,
             "practice": practice,
             "position": place + len(held),
+            "solvers": None if practice or group in plan.groups else list(group.solvers),
         }
         for place, (group, occasion, practice) in enumerate(wanted)
         if (group.problem, group.block, occasion) not in taken
     ]
     if rows:
         c.execute(insert(Ballot), rows)
+
+
+def _in_blocks(
+    c: Connection, judge_key: int, plan: Plan, groups: list[Group], held: list[Dealt]
+) -> list[Group]:
+    """The groups as a judge is to have them: as dealt already, whole, or in fresh blocks."""
+    mine: dict[str, list[Group]] = {}
+    for ballot in held:
+        if ballot.occasion == 1 and not ballot.practice:
+            group = plan.find(ballot)
+            mine.setdefault(ballot.problem, []).extend([group] if group else [])
+    parts: list[Group] = []
+    met = None
+    for group in groups:
+        if group.problem in mine:
+            parts += mine[group.problem]
+            continue
+        met = met or _met(c, judge_key)
+        parts += plan.deal(group, met, _shuffler)
+    return parts
+
+
+def _met(c: Connection, judge_key: int) -> Met:
+    """How often solvers met in the blocks of all judges of the study."""
+    study = select(Judge.study_id).where(Judge.key == judge_key).scalar_subquery()
+    blocks = c.execute(
+        select(Ballot.solvers)
+        .join(Judge, Ballot.judge_key == Judge.key)
+        .where(Judge.study_id == study, Ballot.occasion == 1)
+    ).scalars()
+    met = Met()
+    for block in blocks:
+        met.add(block or ())
+    return met
 
 
 def lay_out(c: Connection, ballot: Dealt, solvers: tuple[str, ...]) -> list[str]:

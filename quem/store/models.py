@@ -124,6 +124,7 @@ class Ballot(Base):
     occasion: Mapped[int] = mapped_column(default=1)
     practice: Mapped[bool] = mapped_column(default=False)
     position: Mapped[int]
+    solvers: Mapped[list[str] | None]  # those of the block; None for the whole group
     layout: Mapped[list[str] | None]  # solvers in the order of their labels; None until shown
     head: Mapped[int] = mapped_column(default=0)  # number of the last revision
     submitted: Mapped[int | None]  # number of the last submitted revision

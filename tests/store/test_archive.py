@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +19,7 @@ from quem.store.engine import open_store
 from quem.store.place import find_place
 from quem.store.rankings import submitted_rankings
 from quem.store.state import State
-from tests.store.made import STUDY, ballot, contents, dealt, judge, prepare, save, states
+from tests.store.made import PLAN, STUDY, ballot, contents, dealt, judge, prepare, save, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +149,7 @@ def test_any_state_goes_round(
 def test_the_header_says_what_it_is(rich: tuple[Store, str]) -> None:
     """The first line names format, study and the number of rows; then each row is a line."""
     header, *lines = but_for_time(archive(rich[0]))
-    assert (header["format"], header["study"]) == (1, STUDY)
+    assert (header["format"], header["study"]) == (2, STUDY)
     assert [line["table"] for line in lines] == [
         name for name, count in header["rows"].items() for _ in range(count)
     ]
@@ -244,7 +246,7 @@ def test_damage_is_told_with_its_line(tmp_path: Path, how: str) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": 2}, "newer quem.*format 2"),
+        ({"format": 3}, "newer quem.*format 3"),
         ({"study": "other"}, "'other'.*'made-up'"),
         ({"format": "1"}, "is no archive"),
         ({"format": 0}, "damaged"),
@@ -283,3 +285,20 @@ def test_links_of_another_study_are_not_taken_over(store: Store, tmp_path: Path)
         restore_archive(c, "again", again, "archive.jsonl")
     assert contents(store) == held
     assert judge(store).id == "J1"
+
+
+def test_blocks_go_round(tmp_path: Path) -> None:
+    """Which solvers a block holds is restored; archives of before knew whole groups only."""
+    one, two, three = (open_store(find_place(tmp_path / f"{name}.yaml")) for name in "abc")
+    prepare(one)
+    plan = replace(PLAN, block_size=3)
+    held = dealt(one, plan=plan)
+    assert {len(b.solvers or ()) for b in held} == {0, 2, 3}
+    restore(two, archive(one))
+    assert [b.solvers for b in dealt(two, plan=plan)] == [b.solvers for b in held]
+    old = archive(one).replace('{"format": 2', '{"format": 1', 1)
+    old = re.sub(r', "solvers": (null|\[[^]]*\])', "", old)
+    restore(three, old)
+    assert all(b.solvers is None for b in dealt(three, plan=plan))
+    for store in (one, two, three):
+        store.close()

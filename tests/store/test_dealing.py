@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import threading
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
 
 from quem.store import ballots, dealing, judges
 from quem.store.ballots import Group, NotDealtError, Plan
+from quem.study.blocks import Met
 from quem.study.models import Judge as DeclaredJudge
 from tests.store.made import JUDGES, PLAN, SOLVERS, ballot, dealt, judge, prepare, save
 
@@ -175,3 +177,71 @@ def test_judges_of_the_file_are_taken_over(store: Store) -> None:
         known = judges.judges_of(c, "made-up")
     assert [j.id for j in known] == ["J1", "J2", "J3"]
     assert (known[0].name, known[0].experience) == ("Other", 3)
+
+
+MORE_SOLVERS = (*(f"S{number}" for number in range(1, 16)), "sys")
+BLOCKED = Plan(
+    tuple(Group(problem, MORE_SOLVERS) for problem in ("P1", "P2", "P3")),
+    practice=Group("P0", SOLVERS[:2]),
+    repeat=1,
+    block_size=8,
+)
+
+
+def test_large_groups_are_dealt_in_blocks(store: Store) -> None:
+    """Three blocks of at most 8 for 16 solvers, which follow on each other, and one again."""
+    assert len(BLOCKED.parts) == 9
+    held = dealt(store, plan=BLOCKED)
+    assert len(held) == 1 + 9 + 1
+    first = held[1:10]
+    for start in (0, 3, 6):
+        blocks = first[start : start + 3]
+        assert len({b.problem for b in blocks}) == 1
+        assert sorted(b.block for b in blocks) == [1, 2, 3]
+        assert [len(b.solvers or ()) for b in blocks] == [6, 6, 6]
+        assert {solver for b in blocks for solver in b.solvers or ()} == set(MORE_SOLVERS)
+    for b in held:
+        assert sorted(b.layout or ()) == sorted(b.solvers or SOLVERS[:2])
+    again = held[-1]
+    (same,) = [b for b in first if (b.problem, b.block) == (again.problem, again.block)]
+    assert sorted(again.solvers or ()) == sorted(same.solvers or ())
+
+
+def test_blocks_stay_and_differ_between_judges(store: Store) -> None:
+    """A judge who comes back finds his blocks; pairs meet about equally often over judges."""
+    prepare(store, MANY)
+    before = {declared.id: dealt(store, declared.id, BLOCKED) for declared in MANY[:8]}
+    assert all(dealt(store, name, BLOCKED) == held for name, held in before.items())
+    met = Met()
+    for held in before.values():
+        for b in held[1:10]:
+            met.add(b.solvers or ())
+    times = [met.times.get(frozenset(pair), 0) for pair in combinations(MORE_SOLVERS, 2)]
+    # 24 problems and judges, with 45 of 120 pairs each: 9 times in the mean.
+    assert sum(times) == 24 * 45
+    assert 4 <= min(times) <= max(times) <= 14
+
+
+def test_groups_that_were_dealt_whole_stay_whole(store: Store) -> None:
+    """A design that comes midway changes nothing for judges who began; nor does one that goes."""
+    whole = dealt(store, "J1", replace(BLOCKED, block_size=None))
+    with store.write() as c:
+        dealing.deal(c, judge(store, "J1").key, BLOCKED)
+        assert ballots.ballots_of(c, judge(store, "J1").key) == whole
+    blocked = dealt(store, "J2", BLOCKED)
+    with store.write() as c:
+        dealing.deal(c, judge(store, "J2").key, replace(BLOCKED, block_size=None))
+        assert ballots.ballots_of(c, judge(store, "J2").key) == blocked
+
+
+def test_a_solver_who_left_leaves_the_blocks(store: Store) -> None:
+    """A block holds those of its solvers who still have a solution."""
+    held = dealt(store, plan=BLOCKED)
+    fewer = replace(
+        BLOCKED, groups=tuple(Group(g.problem, MORE_SOLVERS[1:]) for g in BLOCKED.groups)
+    )
+    for b in held[1:]:
+        group = fewer.find(b)
+        assert group is not None
+        assert set(group.solvers) == set(b.solvers or ()) - {"S1"}
+    assert Plan(()).find(held[1]) is None

@@ -2,13 +2,101 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-__all__ = ["database_option"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "analysis_options",
+    "database_option",
+    "json_option",
+    "out_option",
+    "refuse_out_with_json",
+    "reveal_option",
+    "seed_option",
+]
+
+Command = Any  # a function, or a command that click made of one
+
+
+def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        from quem.text import percent_hint
+
+        message = f"{value:g} is not between 0 and 1{percent_hint(value)}"
+        raise click.BadParameter(message)
+    return value
+
+
+def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
+    if value == "":
+        message = "is empty; name a folder"
+        raise click.BadParameter(message)
+    return None if value is None else Path(value)
+
+
+def out_option(default: str) -> Callable[[Command], Command]:
+    """Make the option for the folder of a report, whose default is told in words."""
+    help_text = f"Folder for the report.  [default: {default}]"
+    return click.option("--out", type=click.Path(), callback=_folder, help=help_text)
+
+
+def refuse_out_with_json(out: Path | None, *, as_json: bool) -> None:
+    """Refuse a folder for what is not written."""
+    if as_json and out is not None:
+        message = "--json writes nothing, so it takes no --out; leave one of them out"
+        raise click.UsageError(message)
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the result as JSON; write nothing."
+)
+
+_ANALYSIS = (
+    click.option(
+        "--level", type=float, callback=_share, help="Level of the intervals, such as 0.95."
+    ),
+    click.option(
+        "--form",
+        type=click.Choice(["linear", "log", "sqrt", "quadratic", "cubic", "auto"]),
+        help="Form of the skill function.",
+    ),
+    click.option("--score", type=click.Choice(["rank", "blom"]), help="What is averaged."),
+    click.option(
+        "--normalize",
+        type=click.Choice(["none", "expected", "percentile"]),
+        help="How ranks of groups of unequal size are made comparable.",
+    ),
+    click.option(
+        "--reference",
+        type=click.Choice(["all", "humans"]),
+        help="Whom a solution is ranked against.",
+    ),
+)
+
+
+def analysis_options(command: Command) -> Command:
+    """Give a command the settings that every analysis of ranks has."""
+    for option in reversed(_ANALYSIS):
+        command = option(command)
+    return command
+
 
 database_option = click.option(
     "--database",
     metavar="URL",
     help="Store of the judging session: a URL, or an SQLite file.  [default: $QUEM_DATABASE_URL, "
     "or STUDY's name with .sqlite3, beside it]",
+)
+
+reveal_option = click.option(
+    "--reveal", is_flag=True, help="Read a judging session that is not closed; this is logged."
+)
+
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of what is random."
 )

@@ -8,10 +8,29 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from quem.errors import Doubt
+    from quem.report.result import Result
 
-__all__ = ["print_warnings"]
+__all__ = ["print_warnings", "show_result"]
+
+
+def show_result(result: Result, folder: Path, *, as_json: bool) -> None:
+    """Print a result as JSON; or write its report, and print its summary."""
+    if as_json:
+        from quem.report.files import json_text
+
+        # JSON is UTF-8, whatever the terminal is.
+        click.echo(json_text(result.to_dict()).encode(), nl=False)
+        print_warnings(result.warnings)
+        return
+    from quem.report.files import write_report
+
+    write_report(result, folder)
+    click.echo(result.summary(warnings=False))
+    print_warnings(result.warnings)
+    click.echo(f"\nReport: {folder / 'report.html'}", err=True)
 
 
 def print_warnings(doubts: Iterable[Doubt]) -> None:

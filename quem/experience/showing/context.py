@@ -87,6 +87,7 @@ def report_context(found: Findings) -> dict[str, Any]:
         "interval_name": f"{percent(found.settings.level)} {INTERVALS[found.settings.interval]}",
         "n_systems": len(found.estimates),
         "equation": equation(found),
+        "first_figure": "estimate" if found.estimates else "skill-function",
         "sections": sections(found),
         "methods": methods_paragraph(found),
         "references": REFERENCES,

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.experience.showing.canvas import MOST_ROWS, colours, label_inches, one_axes, short
+from quem.experience.showing.heat_map import heat_map
 from quem.experience.showing.summary import system_name
-from quem.experience.wording import number
-from quem.report.drawing import GRID, INK, LINE, PAPER, SYSTEMS, tidy, with_style
+from quem.report.drawing import GRID, INK, LINE, tidy, with_style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from quem.experience.findings import Findings
 
 __all__ = ["agreement", "ranks"]
-
-_MOST_NUMBERS = 20  # columns of the heat map into which numbers fit
 
 
 def agreement(found: Findings) -> Figure | None:
@@ -34,56 +30,7 @@ def agreement(found: Findings) -> Figure | None:
         return None
     labels, values, title = _agreement_matrix(found)
     columns = [short(problem, 12) for problem in (*judged.problems, "mean")]
-    with with_style():
-        figure, axes = _map_axes(labels, columns, title)
-        axes.imshow(values, cmap=_diverging(), vmin=-1, vmax=1, aspect="auto")
-        axes.axvline(len(columns) - 1.5, color=PAPER, linewidth=3)
-        if len(columns) <= _MOST_NUMBERS:
-            _write_numbers(axes, values)
-        else:
-            _colour_scale(figure)
-        axes.set_title(title)
-    return figure
-
-
-def _map_axes(labels: list[str], columns: list[str], title: str) -> tuple[Figure, Axes]:
-    """Make the canvas of a heat map, with the labels of its rows and columns."""
-    rotated = len(columns) > 12 or max(map(len, columns)) > 8  # noqa: PLR2004  would touch
-    left, below = label_inches(labels), 0.1 + 0.87 * label_inches(columns) if rotated else 0.35
-    scale = 0.0 if len(columns) <= _MOST_NUMBERS else 0.4
-    width = left + max(1.15 * label_inches([title]), min(9.5, 0.62 * len(columns))) + 0.15
-    height = 0.35 + 0.26 * len(labels) + below + scale
-    figure, axes = one_axes(width, height, left=left, bottom=below + scale)
-    step = -(-len(columns) // 60)
-    ticks = [*range(0, len(columns) - step, step), len(columns) - 1]
-    turned: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"}
-    axes.set_xticks(ticks, [columns[i] for i in ticks], **(turned if rotated else {}))
-    axes.set_yticks(range(len(labels)), labels)
-    axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    return figure, axes
-
-
-def _write_numbers(axes: Axes, values: NDArray[np.float64]) -> None:
-    for row, column in np.argwhere(np.isfinite(values)):
-        value = values[row, column]
-        # Fixed colours: the cells are as light or dark in either scheme.
-        colour = "#fefefe" if abs(value) > 0.55 else "#1b1f25"  # noqa: PLR2004
-        text = number(value, 2)
-        axes.text(column, row, text, color=colour, ha="center", va="center", fontsize=7.5)
-
-
-def _colour_scale(figure: Figure) -> None:
-    """Say below the map what its colours mean."""
-    width, height = figure.get_size_inches()
-    scale = figure.add_axes((1 - 1.75 / width, 0.22 / height, 1.5 / width, 0.1 / height))
-    scale.imshow(np.linspace(-1, 1, 41)[None, :], cmap=_diverging(), vmin=-1, vmax=1, aspect="auto")
-    scale.set_yticks([])
-    scale.set_xticks([0, 20, 40], ["−1", "0", "1"])
-    scale.tick_params(length=0)
-    for spine in scale.spines.values():
-        spine.set_visible(False)
+    return heat_map(labels, columns, values, title)
 
 
 def _agreement_matrix(found: Findings) -> tuple[list[str], NDArray[np.float64], str]:
@@ -115,12 +62,6 @@ def _agreement_matrix(found: Findings) -> tuple[list[str], NDArray[np.float64], 
 def _finite_mean(values: list[float]) -> float:
     known = [value for value in values if np.isfinite(value)]
     return float(np.mean(known)) if known else np.nan
-
-
-def _diverging() -> LinearSegmentedColormap:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("agreement", [SYSTEMS[0], "#f1efe9", LINE])
 
 
 def ranks(found: Findings) -> Figure | None:

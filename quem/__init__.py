@@ -1,8 +1,8 @@
 """Measure expert systems in years of human experience (QUEM; Hayes & Parzen 1997).
 
-``quem.load_study(path)`` reads a study, ``quem.analyze(study)`` analyses it. ``quem.plan()``
-says how large a study has to be. Importing this package loads nothing else until one of its
-names is used.
+``quem.load_study(path)`` reads a study, ``quem.analyze(study)`` analyses it,
+``quem.compare(study)`` compares its systems, and ``quem.plan()`` says how large a study has to
+be. Importing this package loads nothing else until one of its names is used.
 """
 
 from __future__ import annotations
@@ -12,16 +12,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quem.errors import QuemError
     from quem.experience.simulation import simulate_study
-    from quem.kinds import analyze, plan
+    from quem.kinds import analyze, compare, plan
     from quem.load import Study, load_study
 
-__all__ = ["QuemError", "Study", "__version__", "analyze", "load_study", "plan", "simulate_study"]
+__all__ = [
+    "QuemError",
+    "Study",
+    "__version__",
+    "analyze",
+    "compare",
+    "load_study",
+    "plan",
+    "simulate_study",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
     "QuemError": "quem.errors",
     "Study": "quem.load",
     "analyze": "quem.kinds",
+    "compare": "quem.kinds",
     "load_study": "quem.load",
     "plan": "quem.kinds",
     "simulate_study": "quem.experience.simulation",

@@ -15,6 +15,7 @@ import click
 from quem import __version__
 from quem.commands.analyze import analyze
 from quem.commands.check import check
+from quem.commands.compare import compare
 from quem.commands.export import export
 from quem.commands.import_ import import_
 from quem.commands.init import init
@@ -52,7 +53,7 @@ def main() -> None:
     """  # noqa: D400  the summary asks
 
 
-for _command in (analyze, plan, check, init, serve, judges, export, import_):
+for _command in (analyze, compare, plan, check, init, serve, judges, export, import_):
     main.add_command(_command)
 
 

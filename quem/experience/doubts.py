@@ -61,10 +61,12 @@ def _people(found: Findings) -> Iterator[Doubt]:
                 f"{verb} more; judges should have at least as much as every subject"
             )
             yield Doubt("judge-less-experienced", message)
+    # A system that helps people need not have solved anything by itself.
+    helping = {assisted.by for assisted in found.study.spec.assisted}
     unranked = [
         solver
         for solver, kind in found.study.declared.solvers.items()
-        if kind != "withheld" and not np.isfinite(_average(found, solver))
+        if kind != "withheld" and solver not in helping and not np.isfinite(_average(found, solver))
     ]
     if unranked:
         verb = "has" if len(unranked) == 1 else "have"
@@ -92,7 +94,7 @@ def _people(found: Findings) -> Iterator[Doubt]:
     if any(kind == "assisted" for kind in found.study.declared.solvers.values()):
         message = (
             "assisted solvers hold their places in the groups, but are neither fitted nor "
-            "estimated by this analysis"
+            "estimated by this analysis; `quem compare` measures what they gain"
         )
         yield Doubt("assisted", message)
 

@@ -21,6 +21,7 @@ __all__ = [
     "number",
     "p_text",
     "percent",
+    "signed",
     "statement",
 ]
 
@@ -41,6 +42,12 @@ def number(value: float, digits: int = 1) -> str:
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", "−")
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """Write a difference, with its sign: "+1.2", "−0.3"; "–" for none."""
+    text = number(value, digits)
+    return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
 def p_text(p: float) -> str:

@@ -67,7 +67,7 @@ def test_there_are_pages_with_examples() -> None:
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The examples of a page run, one after another, and print what it shows."""
     for name in ("studies", "docs"):
-        ignored = shutil.ignore_patterns("*-report")
+        ignored = shutil.ignore_patterns("*-report", "*-compare")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     monkeypatch.chdir(tmp_path)
     here = str(Path(sys.executable).parent)

@@ -1,0 +1,117 @@
+"""``quem compare``: systems of one study, of several studies, and people with help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from quem.commands.options import (
+    analysis_options,
+    database_option,
+    json_option,
+    out_option,
+    refuse_out_with_json,
+    reveal_option,
+    seed_option,
+)
+
+if TYPE_CHECKING:
+    from quem.errors import Mistake
+    from quem.load import Study
+
+__all__ = ["compare"]
+
+
+@click.command()
+@click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--systems",
+    metavar="ID",
+    multiple=True,
+    help="A system to compare, or what versions of one share (`of`); once for each: "
+    "--systems A --systems B.  [default: all]",
+)
+@click.option(
+    "--test",
+    type=click.Choice(["problem", "twoway", "signflip"]),
+    default="problem",
+    show_default=True,
+    help="How systems of one study are tested: over problems, over problems and judges, or by "
+    "flipping signs (6 problems at least).",
+)
+@click.option(
+    "--same-system", is_flag=True, help="The studies measured versions of one system, over time."
+)
+@out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
+@json_option
+@analysis_options
+@click.option(
+    "--permutations",
+    type=click.IntRange(0, 10_000_000),
+    help="Random patterns of signs above 20 problems.",
+)
+@database_option
+@reveal_option
+@seed_option
+def compare(
+    studies: tuple[str, ...],
+    systems: tuple[str, ...],
+    out: Path | None,
+    database: str | None,
+    *,
+    as_json: bool,
+    reveal: bool,
+    **settings: Any,  # noqa: ANN401
+) -> None:
+    """Compare the systems in STUDY, or those of several studies.
+
+    Of one study, its systems are compared where the same judges ranked them, and the gain of
+    people who worked with a system is measured. Of several studies, systems of different ones
+    are compared as independent estimates. Options replace the settings of the study files.
+    """
+    refuse_out_with_json(out, as_json=as_json)
+    paths = [Path(study) for study in studies]
+    if systems:
+        _refuse_bare_names(paths)
+    if settings["same_system"] and len(paths) == 1:
+        message = "--same-system needs two studies; versions in one study are shown without it"
+        raise click.UsageError(message)
+    from quem.commands.output import show_result
+    from quem.kinds import compare as compare_studies
+
+    loaded = _load(paths, database=database, reveal=reveal)
+    result = compare_studies(*loaded, systems=systems, **settings)
+    if out is None:
+        beside = paths[0].parent if len(paths) == 1 else Path()
+        out = beside / f"{paths[0].stem}-compare"
+    show_result(result, out, as_json=as_json)
+
+
+def _refuse_bare_names(paths: list[Path]) -> None:
+    """``--systems A B`` reads B as a study."""
+    bare = [path for path in paths if not path.suffix and not path.exists()]
+    if bare and len(bare) < len(paths):
+        message = (
+            f"there is no study {bare[0]}; each system takes its own --systems: "
+            "--systems A --systems B"
+        )
+        raise click.UsageError(message)
+
+
+def _load(paths: list[Path], *, database: str | None, reveal: bool) -> list[Study]:
+    """Load all studies, and name the mistakes of all of them."""
+    from quem.errors import QuemError
+    from quem.load import load_study
+
+    studies: list[Study] = []
+    mistakes: list[Mistake] = []
+    for path in paths:
+        try:
+            studies.append(load_study(path, database=database, reveal=reveal))
+        except QuemError as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    return studies

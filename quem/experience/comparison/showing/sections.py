@@ -1,0 +1,308 @@
+"""The sections of a comparison's report: each a heading, a few sentences, figures and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.experience.comparison.showing.phrases import (
+    TEST_NAMES,
+    bare_p,
+    bound_text,
+    estimate_text,
+    names_of,
+    rank_interval,
+    years_interval,
+)
+from quem.experience.comparison.showing.summary import INDEPENDENCE, UPLIFT_MEANING
+from quem.experience.comparison.tests import GENERALISES, TESTS
+from quem.experience.wording import interval_text, number, percent, signed
+from quem.report.layout import Section, TextTable
+
+if TYPE_CHECKING:
+    from quem.experience.comparison.findings import Comparison
+    from quem.experience.comparison.uplift import PersonUplift, Uplift
+
+__all__ = ["YEARS", "answers_table", "sections"]
+
+_MOST_ROWS = 50
+_MOST_COLUMNS = 20
+YEARS = (
+    "The difference in years is estimated in three ways. By the skill function it is the "
+    "difference of the two estimates; it shrinks towards 0, the more the noisier the ranks. By "
+    "calibration it is the difference in rank over the slope of rank on experience; it is too "
+    "large on average, and is given only where that slope is significant. By worths it is nearly "
+    "right on average, since worths do not flatten at both ends as ranks do, and the interval "
+    "belongs to it; there is none where none was found to cover."
+)
+_WINS = (
+    "Each cell is the share of the judges who put the first system above the second, a tie "
+    "counting one half; the last column is over all rankings that hold both."
+)
+_ADJUSTED = "Adjusted p values (Holm 1979) hold for all pairs together."
+
+
+def sections(found: Comparison) -> list[Section]:
+    """Make the sections of the report below its first screen.
+
+    Parameters
+    ----------
+    found : Comparison
+    """
+    made = [
+        _differences(found) if found.pairs else None,
+        _wins(found) if found.pairs else None,
+        _apart(found) if found.apart else None,
+        _progressions(found) if found.progressions else None,
+        _uplifts(found) if found.uplifts else None,
+        _estimates(found) if found.standings else None,
+    ]
+    return [section for section in made if section is not None]
+
+
+def answers_table(found: Comparison) -> TextTable | None:
+    """Say what came out in one table, for the first screen; None where help alone is measured."""
+    unit = found.unit.capitalize()
+    level = percent(found.level)
+    rows: list[tuple[str, ...]]
+    columns: tuple[str, ...]
+    if found.pairs:
+        names = names_of(found)
+        rows = [
+            (
+                f"{names[pair.b]} − {names[pair.a]}",
+                signed(pair.paired.mean, 2),
+                rank_interval(pair.interval),
+                signed(pair.years.years),
+                years_interval(pair),
+                bare_p(pair.p_holm),
+            )
+            for pair in found.pairs[:_MOST_ROWS]
+        ]
+        interval = f"{level} interval"
+        columns = ("Difference", "Average rank", interval, unit, interval, "Adjusted p")
+        return TextTable(TEST_NAMES[found.test].capitalize(), columns, rows)
+    if found.apart:
+        rows = [
+            (
+                f"{found.name_of(apart.b)} − {found.name_of(apart.a)}",
+                signed(apart.years),
+                bound_text(apart),
+                bare_p(apart.p_holm),
+            )
+            for apart in found.apart[:_MOST_ROWS]
+        ]
+        columns = ("Difference", unit, f"{level} interval", "Adjusted p")
+        return TextTable("Independent estimates", columns, rows)
+    if found.progressions:
+        return _steps_table(found)
+    return None
+
+
+def _differences(found: Comparison) -> Section:
+    names = names_of(found)
+    rows = [
+        (
+            f"{names[pair.b]} − {names[pair.a]}",
+            signed(pair.paired.mean, 2),
+            rank_interval(pair.interval),
+            *(bare_p(pair.tests[name].p) for name in TESTS),
+            bare_p(pair.p_holm),
+            signed(pair.years.years),
+            signed(pair.years.calibrated),
+            signed(pair.years.by_worths),
+            years_interval(pair),
+        )
+        for pair in found.pairs[:_MOST_ROWS]
+    ]
+    columns = (
+        "Difference",
+        "Average rank",
+        f"{percent(found.level)} interval",
+        "p over problems",
+        "p two-way",
+        "p sign-flip",
+        "Adjusted p",
+        f"{found.unit.capitalize()} by the skill function",
+        "By calibration",
+        "By worths",
+        "Interval",
+    )
+    note = f"The first {_MOST_ROWS}; differences.csv has all."
+    note = note if len(found.pairs) > _MOST_ROWS else ""
+    table = TextTable(f"Differences, by the {TEST_NAMES[found.test]}", columns, rows, note)
+    text = [f"{GENERALISES[found.test]} {_ADJUSTED if len(found.pairs) > 1 else ''}".strip()]
+    text += [GENERALISES[name] for name in TESTS if name != found.test]
+    text.append(YEARS)
+    reasons = dict.fromkeys(p.years.reason for p in found.pairs if p.years.reason)
+    text += [f"No interval in {found.unit}: {reason}." for reason in reasons]
+    return Section("differences", "Differences", text, ("differences",), [table])
+
+
+def _wins(found: Comparison) -> Section:
+    names = names_of(found)
+    problems = found.studies[0].study.declared.problems
+    held = {problem for pair in found.pairs for problem in pair.paired.problems}
+    columns = [problem for problem in problems if problem in held]
+    tables = []
+    if len(columns) <= _MOST_COLUMNS:
+        rows = []
+        for pair in found.pairs[:_MOST_ROWS]:
+            of = dict(zip(pair.paired.problems, pair.paired.by_problem.tolist(), strict=True))
+            cells = (signed(of.get(problem, np.nan), 2) for problem in columns)
+            rows.append((f"{names[pair.b]} − {names[pair.a]}", *cells))
+        note = "Means over the judges; the test over problems is of these."
+        title = "Difference in rank on each problem"
+        tables.append(TextTable(title, ("Difference", *columns), rows, note))
+    return Section("wins", "Who beats whom", [_WINS], ("wins",), tables)
+
+
+def _apart(found: Comparison) -> Section:
+    rows = [
+        (
+            f"{found.name_of(apart.b)} − {found.name_of(apart.a)}",
+            signed(apart.years, 2),
+            number(apart.error, 2),
+            number(apart.df),
+            bound_text(apart),
+            bare_p(apart.p),
+            bare_p(apart.p_holm),
+        )
+        for apart in found.apart[:_MOST_ROWS]
+    ]
+    columns = (
+        "Difference",
+        found.unit.capitalize(),
+        "Standard error",
+        "df",
+        f"{percent(found.level)} interval",
+        "p",
+        "Adjusted p",
+    )
+    text = [
+        "The variance of a difference is the sum of both prediction variances, with Welch's "
+        f"degrees of freedom. {INDEPENDENCE}"
+    ]
+    if any(apart.reason for apart in found.apart):
+        text.append(
+            "Outside its subjects' range an estimate is only a bound, and so is a difference: it "
+            "has no interval and no p value."
+        )
+    table = TextTable("Differences of independent estimates", columns, rows)
+    return Section("independent", "Differences", text, ("differences",), [table])
+
+
+def _progressions(found: Comparison) -> Section:
+    text = ["Steps are from each version to the next."]
+    tables = [_steps_table(found)]
+    if found.mode == "time":
+        text.append(f"Versions of different studies are independent estimates. {INDEPENDENCE}")
+        tables = []  # it stands on the first screen
+    return Section("versions", "Versions", text, ("progression",), tables)
+
+
+def _steps_table(found: Comparison) -> TextTable:
+    rows = []
+    for progression in found.progressions:
+        for version, step in zip(progression.versions, (None, *progression.steps), strict=True):
+            rows.append(
+                (
+                    found.name_of(version),
+                    str(version.date) if version.date else "–",
+                    estimate_text(version),
+                    signed(step.years) if step else "–",
+                    bare_p(step.p) if step else "–",
+                    bare_p(step.p_holm) if step else "–",
+                )
+            )
+    columns = ("Version", "Date", found.unit.capitalize(), "Step", "p", "Adjusted p")
+    return TextTable("Versions in order", columns, rows, words=frozenset({1}))
+
+
+def _uplifts(found: Comparison) -> Section:
+    tables = []
+    for uplift in found.uplifts:
+        name = found.studies[0].name_of(uplift.system)
+        rows = [
+            (
+                person.person,
+                f"{len(person.unaided_problems)} and {len(person.aided_problems)}",
+                number(person.unaided, 2),
+                number(person.aided, 2),
+                *_gain(person),
+                bare_p(person.p_holm),
+            )
+            for person in uplift.people
+        ]
+        means = [
+            number(float(np.mean([getattr(person, how) for person in uplift.people])), 2)
+            for how in ("unaided", "aided")
+        ]
+        rows.append(("all, on average", f"{uplift.n_problems}", *means, *_gain(uplift), "–"))
+        columns = (
+            "Person",
+            "Problems alone and with help",
+            "Rank alone",
+            "Rank with help",
+            "Gain",
+            f"{percent(found.level)} interval",
+            "p",
+            found.unit.capitalize(),
+            "By calibration",
+            "Adjusted p",
+        )
+        tables.append(TextTable(f"With the help of {name}", columns, rows))
+    text = [
+        "People are ranked among those who worked alone, and each solution made with help is "
+        "located among these, so that people with help do not push each other down.",
+        UPLIFT_MEANING,
+        "The gain in years is the gain in average rank by the skill function; it shrinks towards "
+        "0. By calibration it does not, and is too large on average.",
+    ]
+    return Section("uplift", "People with help", text, ("uplift",), tables)
+
+
+def _gain(gained: Uplift | PersonUplift) -> tuple[str, ...]:
+    return (
+        signed(gained.gain, 2),
+        rank_interval(gained.test.interval),
+        bare_p(gained.test.p),
+        signed(gained.years),
+        signed(gained.calibrated),
+    )
+
+
+def _estimates(found: Comparison) -> Section:
+    rows = []
+    for standing in found.standings[:_MOST_ROWS]:
+        estimate = standing.estimate
+        bound = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
+        rows.append(
+            (
+                found.name_of(standing),
+                number(estimate.average_rank, 2),
+                number(estimate.experience, 2),
+                interval_text(estimate.prediction),
+                f"{bound}{number(estimate.bound)}" if bound else "–",
+            )
+        )
+    level = percent(found.level)
+    columns = (
+        "System",
+        "Average rank",
+        f"Estimate ({found.unit})",
+        "Prediction interval",
+        "One-sided",
+    )
+    text = [
+        "The prediction interval says where a human peer of that quality would be. Whether "
+        "intervals of two systems of one study overlap says little about their difference: both "
+        "rest on the same people, and the tests above compare them ranking by ranking."
+    ]
+    if found.mode != "systems":
+        text = ["The prediction interval says where a human peer of that quality would be."]
+    shown = () if found.mode == "time" else ("estimates",)
+    return Section(
+        "estimates", "Estimates", text, shown, [TextTable(f"Estimates, {level}", columns, rows)]
+    )

@@ -1,0 +1,292 @@
+"""Do two systems differ in rank? Three tests, which generalise to different things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.experience.comparison.paired import Paired
+    from quem.experience.estimate import Interval
+
+__all__ = [
+    "GENERALISES",
+    "LEAST_FOR_SIGNFLIP",
+    "TESTS",
+    "PairTest",
+    "holm",
+    "problem_test",
+    "refusal",
+    "run_test",
+    "signflip_test",
+    "t_test",
+    "twoway_test",
+]
+
+TESTS = ("problem", "twoway", "signflip")
+GENERALISES = {
+    "problem": "The t test over problems generalises to other problems of this kind, judged by "
+    "these judges.",
+    "twoway": "The two-way test generalises to other problems of this kind and to other judges "
+    "like these.",
+    "signflip": "The sign-flip test generalises, as the t test over problems does, to other "
+    "problems judged by these judges, and needs no normal distribution.",
+}
+LEAST_FOR_SIGNFLIP = 6
+_MOST_EXACT = 20
+_CHUNK = 4_000_000
+_ROUNDING = 1e-9
+_NONE = float("nan")
+_NO_SPREAD = (
+    "the difference is the same on every problem, so that a t test has no spread to hold it against"
+)
+_NO_INTERVAL = (_NONE, _NONE)
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """A two-sided test that two systems do not differ.
+
+    Parameters
+    ----------
+    p : float
+        NaN where there is no test.
+    statistic, df : float
+        t and its degrees of freedom; NaN for a sign-flip test.
+    interval : (float, float)
+        Of the difference in average rank; NaN for a sign-flip test.
+    patterns : int
+        How many patterns of signs were tried; 0 for a t test.
+    extreme : int
+        How many of them gave a difference at least as large.
+    exact : bool
+        Whether these were all patterns, or random ones.
+    reason : str
+        Why there is no test; empty where there is one.
+    """
+
+    p: float
+    statistic: float = _NONE
+    df: float = _NONE
+    interval: Interval = _NO_INTERVAL
+    patterns: int = 0
+    extreme: int = 0
+    exact: bool = False
+    reason: str = ""
+
+
+def refusal(name: str, paired: Paired) -> str:
+    """Say why the data of two systems do not allow a test; empty where they do.
+
+    Parameters
+    ----------
+    name : {"problem", "twoway", "signflip"}
+    paired : Paired
+    """
+    n_judges, n_problems = paired.difference.shape
+    if not n_problems:
+        return "no judge ranked both on the same problem"
+    if name == "signflip" and n_problems < LEAST_FOR_SIGNFLIP:
+        least = 2 / 2**n_problems
+        return (
+            f"a sign-flip test needs {LEAST_FOR_SIGNFLIP} problems with a ranking of both, and "
+            f"there are {n_problems}: the smallest p that it can give is {least:.4g}"
+        )
+    if n_problems == 1:
+        return "both were ranked on one problem only, and a test over problems needs two"
+    if name == "twoway" and n_judges == 1:
+        return "one judge only ranked both, and a two-way test needs two judges"
+    if name == "twoway" and paired.n_cells < n_judges + n_problems:
+        return (
+            f"a two-way test of {n_judges} judges and {n_problems} problems needs "
+            f"{n_judges + n_problems} rankings of both, and there are {paired.n_cells}"
+        )
+    return ""
+
+
+def run_test(name: str, paired: Paired, *, level: float, permutations: int, seed: int) -> PairTest:
+    """Test the difference of two systems; without a test where the data allow none.
+
+    Parameters
+    ----------
+    name : {"problem", "twoway", "signflip"}
+    paired : Paired
+    level : float
+        Of the interval, in (0, 1).
+    permutations, seed : int
+        For the sign-flip test above 20 problems.
+    """
+    if why := refusal(name, paired):
+        return PairTest(_NONE, reason=why)
+    if name == "signflip":
+        return signflip_test(paired.by_problem, permutations=permutations, seed=seed)
+    if name == "twoway":
+        return twoway_test(paired.difference, level)
+    return problem_test(paired.by_problem, level)
+
+
+def problem_test(by_problem: NDArray[np.float64], level: float) -> PairTest:
+    r"""Student's t over the problems: :math:`t = \bar D/(s_D/\sqrt P)`, P - 1 df.
+
+    Parameters
+    ----------
+    by_problem : array of float, shape (P,)
+        D_p, the mean difference on each problem; P of 2 or more.
+    level : float
+    """
+    n = len(by_problem)
+    variance = float(by_problem.var(ddof=1)) / n
+    scale = float(np.abs(by_problem).max())
+    return t_test(float(by_problem.mean()), variance, n - 1, level, scale=scale)
+
+
+def t_test(
+    difference: float, variance: float, df: float, level: float, *, scale: float
+) -> PairTest:
+    """Hold a difference against its standard error.
+
+    Parameters
+    ----------
+    difference, variance : float
+        The variance is that of the difference.
+    df : float
+    level : float
+    scale : float
+        The size of what was averaged, against which rounding is told from a variance.
+    """
+    if variance <= (_ROUNDING * scale) ** 2:
+        if abs(difference) <= _ROUNDING * scale:
+            return PairTest(1.0, 0.0, df, (0.0, 0.0))
+        return PairTest(_NONE, reason=_NO_SPREAD)
+    error = variance**0.5
+    t = difference / error
+    half = float(stdtrit(df, (1 + level) / 2)) * error
+    p = 2 * float(stdtr(df, -abs(t)))
+    return PairTest(p, t, df, (difference - half, difference + half))
+
+
+def twoway_test(difference: NDArray[np.float64], level: float) -> PairTest:
+    r"""Student's t with both problems and judges random.
+
+    With :math:`d_{jp} = \mu + J_j + P_p + e_{jp}`, all random,
+
+    .. math:: Var(\bar D) = \sigma_J^2 \sum_j w_{j\cdot}^2 + \sigma_P^2 \sum_p w_{\cdot p}^2
+              + \sigma_e^2 \sum_{jp} w_{jp}^2
+
+    where w are the weights of the cells in D-bar. The components come from the mean squares of
+    judges given problems, of problems given judges, and of the residual (Henderson's method 3);
+    a negative one counts as 0. The degrees of freedom are Satterthwaite's. Where every
+    judge ranked both on every problem this is
+
+    .. math:: Var(\bar D) = (MS_J + MS_P - MS_{JP})/(JP), \quad
+              \nu = \frac{(MS_J + MS_P - MS_{JP})^2}
+              {MS_J^2/(J-1) + MS_P^2/(P-1) + MS_{JP}^2/((J-1)(P-1))}
+
+    Parameters
+    ----------
+    difference : array of float, shape (J, P)
+        NaN where a judge did not rank both; J and P of 2 or more, and J + P values at least.
+    level : float
+
+    References
+    ----------
+    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance
+    components. Biometrics Bulletin, 2(6), 110-114.
+
+    Henderson, C. R. (1953). Estimation of variance and covariance components. Biometrics,
+    9(2), 226-252.
+    """
+    held = np.isfinite(difference)
+    judge, problem = np.nonzero(held)
+    d = difference[held]
+    n, (n_judges, n_problems) = len(d), difference.shape
+    of_judge = (judge[:, np.newaxis] == np.arange(n_judges)).astype(float)
+    of_problem = (problem[:, np.newaxis] == np.arange(n_problems)).astype(float)
+    rss, rank = _residual(np.hstack([of_judge, of_problem]), d)
+    squares = [
+        (_residual(others, d)[0] - rss, rank - others.shape[1], n - others.shape[1])
+        for others in (of_problem, of_judge)
+    ]
+    df_error = n - rank
+    error = rss / df_error
+    weights = held / held.sum(axis=0) / n_problems
+    sums = [float((weights.sum(axis=1) ** 2).sum()), float((weights.sum(axis=0) ** 2).sum())]
+    parts = []  # coefficient, mean square and degrees of freedom
+    for (ss, df, trace), of_mean in zip(squares, sums, strict=True):
+        if df and ss / df > error:
+            parts.append((of_mean * df / trace, ss / df, df))
+    rest = float((weights**2).sum()) - sum(coefficient for coefficient, _, _ in parts)
+    parts.append((rest, error, df_error))
+    variance = sum(c * ms for c, ms, _ in parts)
+    spread = sum((c * ms) ** 2 / df for c, ms, df in parts)
+    df = variance**2 / spread if spread else float(n_problems - 1)
+    mean = float((weights * np.where(held, difference, 0)).sum())
+    return t_test(mean, variance, df, level, scale=float(np.abs(d).max()))
+
+
+def _residual(design: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, int]:
+    """Residual sum of squares and rank of a model."""
+    solution, _, rank, _ = np.linalg.lstsq(design, y, rcond=_ROUNDING)
+    return float(((y - design @ solution) ** 2).sum()), int(rank)
+
+
+def signflip_test(by_problem: NDArray[np.float64], *, permutations: int, seed: int) -> PairTest:
+    r"""Flip the sign of each problem's difference; two-sided on :math:`|\sum D_p|`.
+
+    All :math:`2^P` patterns up to 20 problems; above, random ones and
+    p = (1 + extreme)/(1 + permutations).
+
+    Parameters
+    ----------
+    by_problem : array of float, shape (P,)
+    permutations : int
+        Random patterns, above 20 problems; 0 for no test there.
+    seed : int
+    """
+    n = len(by_problem)
+    least = abs(float(by_problem.sum())) - _ROUNDING * float(np.abs(by_problem).sum())
+    if n <= _MOST_EXACT:
+        # Each pattern with the first sign as it is stands for itself and its mirror image.
+        sums = by_problem[:1]
+        for value in by_problem[1:]:
+            sums = np.concatenate([sums + value, sums - value])
+        extreme = 2 * int((np.abs(sums) >= least).sum())
+        return PairTest(extreme / 2**n, patterns=2**n, extreme=extreme, exact=True)
+    if not permutations:
+        return PairTest(_NONE, reason="no random patterns of signs were asked for")
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    for start in range(0, permutations, step := max(1, _CHUNK // n)):
+        signs = rng.integers(0, 2, size=(min(step, permutations - start), n)) * 2 - 1
+        extreme += int((np.abs(signs @ by_problem) >= least).sum())
+    p = (1 + extreme) / (1 + permutations)
+    return PairTest(p, patterns=permutations, extreme=extreme)
+
+
+def holm(p_values: list[float]) -> list[float]:
+    r"""Adjust p values for their number; an unknown one counts as 1 and stays unknown.
+
+    The k-th smallest of m becomes the largest of :math:`(m - i + 1) p_{(i)}` for i up to k, and
+    1 at most. (multipletests of statsmodels gives the same, and collects garbage each time, which
+    takes longer than a whole comparison.)
+
+    Parameters
+    ----------
+    p_values : list of float
+
+    References
+    ----------
+    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
+    Journal of Statistics, 6(2), 65-70.
+    """
+    p = np.array(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")  # unknown ones last
+    scaled = np.nan_to_num(p[order], nan=1.0) * np.arange(len(p), 0, -1)
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return [float(value) for value in np.where(np.isnan(p), np.nan, adjusted)]

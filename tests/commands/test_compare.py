@@ -1,0 +1,234 @@
+"""``quem compare``: what it prints and writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.commands.sessions import hold_session
+from tests.examples import RANKS, long_csv, study_with, write_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.commands.conftest import Outcome
+
+    Command = Callable[..., Outcome]
+
+SHIPPED = Path(__file__).resolve().parents[2] / "studies" / "assembly-planners"
+
+
+@pytest.fixture
+def studies(tmp_path: Path) -> Path:
+    """A copy of the shipped studies, as the current folder would have them."""
+    shutil.copytree(SHIPPED, tmp_path / "studies", ignore=shutil.ignore_patterns("*-*e"))
+    return tmp_path / "studies"
+
+
+def _two_systems(folder: Path, **changes: Any) -> Path:  # noqa: ANN401  YAML
+    """The example with a second system, which J1 did not rank on P2."""
+    ranks = {**RANKS, **{(j, p, "two"): 3 for j, p, s in RANKS if s == "S1"}}
+    del ranks["J1", "P2", "two"]
+    study = study_with(systems=[{"id": "sys"}, {"id": "two"}], **changes)
+    return write_study(folder, study, rankings__csv=long_csv(ranks))
+
+
+def test_report_is_written_beside_the_study(quem_command: Command, studies: Path) -> None:
+    """One study: summary on stdout, and every file that there is something for."""
+    code, out, err = quem_command("compare", studies / "study.yaml")
+    assert (code, out.splitlines()[0]) == (0, "Assembly planners (made up)")
+    folder = studies / "study-compare"
+    assert err == f"\nReport: {folder / 'report.html'}\n"
+    stems = ("estimates", "differences", "wins", "progression")
+    figures = {f"{stem}.{ending}" for stem in stems for ending in ("svg", "png")}
+    tables = {f"{stem}.csv" for stem in ("estimates", "differences", "rankings", "progression")}
+    assert {file.name for file in folder.iterdir()} == {
+        "report.html", "analysis.json", *figures, *tables
+    }  # fmt: skip
+    assert json.loads((folder / "analysis.json").read_text("utf-8"))["mode"] == "systems"
+
+
+def test_a_later_comparison_leaves_nothing_old(quem_command: Command, studies: Path) -> None:
+    """Figures and tables that the new comparison has not are removed, other files stay."""
+    folder = studies / "out"
+    quem_command("compare", studies / "study.yaml", "--out", folder)
+    (folder / "notes.txt").write_text("mine")
+    quem_command("compare", studies / "study.yaml", "--systems", "fitter-1", "--systems",
+                 "stacker", "--out", folder)  # fmt: skip
+    names = {file.name for file in folder.iterdir()}
+    assert "progression.svg" not in names
+    assert {"notes.txt", "wins.svg", "analysis.json"} <= names
+
+
+def test_several_studies_report_into_the_current_folder(
+    quem_command: Command, studies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report of several studies belongs to none of them; `--same-system` draws them."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    both = (studies / "study.yaml", studies / "next-year.yaml")
+    code, out, _ = quem_command("compare", *both)
+    assert code == 0
+    assert "Welch's t test" in out
+    assert not (here / "study-compare" / "progression.svg").exists()
+    code, out, _ = quem_command("compare", *both, "--same-system")
+    assert "Versions of Fitter" in out
+    assert (here / "study-compare" / "progression.svg").exists()
+    assert not (here / "study-compare" / "differences.csv").exists()
+    assert [path.name for path in here.iterdir()] == ["study-compare"]
+
+
+def test_json_prints_and_writes_nothing(quem_command: Command, studies: Path) -> None:
+    """The JSON is the same as in analysis.json, with the settings of the command."""
+    before = sorted(studies.iterdir())
+    words = ("compare", studies / "assistance.yaml", "--level", 0.9, "--test", "twoway")
+    code, out, _ = quem_command(*words, "--json")
+    assert (code, sorted(studies.iterdir())) == (0, before)
+    quem_command(*words)
+    assert (studies / "assistance-compare" / "analysis.json").read_text("utf-8") == out
+    printed = json.loads(out)
+    assert printed["settings"] == {"test": "twoway", "level": 0.9, "systems": []}
+    assert [person["person"] for person in printed["uplifts"][0]["people"]] == [
+        "S2", "S4", "S5", "S7"
+    ]  # fmt: skip
+
+
+def test_same_input_gives_the_same_bytes(quem_command: Command, studies: Path) -> None:
+    """Every file of a report is the same when it is made again."""
+    both = []
+    for name in ("one", "two"):
+        quem_command("compare", studies / "study.yaml", "--out", studies / name)
+        both.append({file.name: file.read_bytes() for file in (studies / name).iterdir()})
+    assert both[0] == both[1]
+
+
+def test_incomplete_rankings_are_told(quem_command: Command, tmp_path: Path) -> None:
+    """What is left out of a difference is a warning, and exit is 0."""
+    code, out, err = quem_command("compare", _two_systems(tmp_path))
+    assert code == 0
+    assert "of 3 rankings of both" in out
+    assert (
+        "warning: not-always-together: not always ranked together: sys and two (1 rankings hold "
+        "one of them); only rankings that hold both are compared"
+    ) in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "Missing argument 'STUDY...'"),
+        (("x.yaml", "--json", "--out", "y"), "--json writes nothing, so it takes no --out"),
+        (("x.yaml", "--test", "exact"), "'exact' is not one of 'problem', 'twoway', 'signflip'"),
+        (("x.yaml", "--level", "95"), "95 percent is written 0.95"),
+        (("x.yaml", "--same-system"), "--same-system needs two studies"),
+        (("x.yaml", "B", "--systems", "A"), "there is no study B; each system takes its own"),
+        (("x.yaml", "--interval", "mean"), "No such option"),
+    ],
+)
+def test_wrong_usage_ends_with_2(quem_command: Command, words: tuple[str, ...], said: str) -> None:
+    """A command that cannot be meant is told with its usage."""
+    code, out, err = quem_command("compare", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.startswith("Usage: quem compare")
+
+
+def test_mistakes_of_all_studies_are_told_at_once(quem_command: Command, studies: Path) -> None:
+    """Each study's mistakes are named; nothing is written."""
+    for name in ("study.yaml", "next-year.yaml"):
+        text = (studies / name).read_text("utf-8")
+        (studies / name).write_text(text.replace("experience_unit", "experience_units"), "utf-8")
+    before = sorted(studies.iterdir())
+    code, out, err = quem_command("compare", studies / "study.yaml", studies / "next-year.yaml")
+    assert (code, out, len(err.splitlines())) == (1, "", 2)
+    assert "/study.yaml:9:1: experience_units: unknown key" in err
+    assert "next-year.yaml:10:1: experience_units: unknown key" in err
+    assert sorted(studies.iterdir()) == before
+
+
+def _refusal(quem_command: Command, *words: object) -> str:
+    code, out, err = quem_command("compare", *words)
+    assert (code, out) == (1, "")
+    assert err.startswith("error: ")
+    return err.removeprefix("error: ").rstrip("\n")
+
+
+def test_one_system_is_refused(quem_command: Command, tmp_path: Path) -> None:
+    """A comparison is of two: the message says what there is, and what to do."""
+    path = write_study(tmp_path, study_with())
+    assert _refusal(quem_command, path).endswith(
+        "systems: a comparison needs two systems with ranks, and only sys has any here; add a "
+        "system, or name a second study"
+    )
+    assert _refusal(quem_command, path, "--systems", "syss") == (
+        f"systems: there is no system 'syss' in {path}; did you mean sys?"
+    )
+
+
+def test_units_that_differ_are_refused(quem_command: Command, studies: Path) -> None:
+    """Years against months name both files, the place and the remedy."""
+    path = studies / "next-year.yaml"
+    text = path.read_text("utf-8").replace("experience_unit: years", "experience_unit: months")
+    path.write_text(text, "utf-8")
+    assert _refusal(quem_command, studies / "study.yaml", path) == (
+        f"{path}:10:18: experience_unit: experience is counted in 'months' here and in 'years' in "
+        f"{studies / 'study.yaml'}; state it in the same unit in both, numbers included"
+    )
+
+
+def test_a_study_named_twice_is_refused(quem_command: Command, studies: Path) -> None:
+    """The same file under two names is still the same study."""
+    other = studies / ".." / studies.name / "study.yaml"
+    assert _refusal(quem_command, studies / "study.yaml", other) == (
+        f"{other}: is named twice, and a study is not independent of itself; name another, or "
+        "name it once to compare the systems in it"
+    )
+
+
+def test_tests_that_cannot_be_are_refused(quem_command: Command, tmp_path: Path) -> None:
+    """A test that was asked for and that the data do not allow names pair, reason and remedy."""
+    path = _two_systems(tmp_path)
+    end = "; choose another test, or leave one of them out by --systems"
+    assert _refusal(quem_command, path, "--test", "signflip") == (
+        f"{path}: test: sys and two: a sign-flip test needs 6 problems with a ranking of both, "
+        f"and there are 2: the smallest p that it can give is 0.5{end}"
+    )
+    assert _refusal(quem_command, path, "--test", "twoway") == (
+        f"{path}: test: sys and two: a two-way test of 2 judges and 2 problems needs 4 rankings "
+        f"of both, and there are 3{end}"
+    )
+
+
+def test_averages_of_one_study_are_refused(quem_command: Command, tmp_path: Path) -> None:
+    """Published averages say nothing of single rankings."""
+    averages = {"S1": 1, "S2": 2, "S3": 3, "S4": 4, "S5": 5, "S6": 6.5, "sys": 4, "two": 3}
+    table = "solver,average_rank\n" + "".join(f"{s},{x}\n" for s, x in averages.items())
+    study = study_with(
+        problems=None, judges=None, systems=[{"id": "sys"}, {"id": "two"}],
+        rankings={"from": "averages", "file": "averages.csv"},
+    )  # fmt: skip
+    path = write_study(tmp_path, study, averages__csv=table)
+    assert _refusal(quem_command, path).endswith(
+        "rankings: comparing systems of one study needs the ranks, and this study has only their "
+        "averages; give the ranks, or name a second study"
+    )
+
+
+def test_an_open_session_is_read_only_with_reveal(
+    quem_command: Command, judging_study: Path, studies: Path
+) -> None:
+    """A comparison shows no ranking of a session that is not closed, unless told to."""
+    hold_session(judging_study).close()
+    words = ("compare", judging_study, studies / "study.yaml", "--json")
+    code, out, err = quem_command(*words)
+    assert (code, out) == (1, "")
+    assert "--reveal, which is logged" in err
+    code, out, err = quem_command(*words, "--reveal")
+    assert code == 0
+    assert "warning: session-open: made-up: the judging session is not closed" in err
+    assert json.loads(out)["studies"][0]["id"] == "made-up"

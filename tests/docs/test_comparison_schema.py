@@ -1,0 +1,66 @@
+"""analysis.json of a comparison is as its schema says, and the schema allows nothing else."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+import quem
+from quem.report.files import json_text
+from tests.docs.pages import ROOT
+from tests.docs.test_schema import _mappings, _mistakes
+
+FOLDER = ROOT / "studies/assembly-planners"
+CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "systems": (("study",), {}),
+    "studies": (("study", "next-year"), {}),
+    "time": (("study", "next-year"), {"same_system": True}),
+    "uplift": (("assistance",), {}),
+    "sign flips": (("study",), {"test": "signflip", "systems": ["stacker", "fitter-1"]}),
+}
+
+
+def _output(case: str) -> Any:  # noqa: ANN401  JSON
+    names, more = CASES[case]
+    studies = [quem.load_study(FOLDER / f"{name}.yaml") for name in names]
+    return json.loads(json_text(quem.compare(*studies, **more).to_dict()))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_comparisons_fit(case: str) -> None:
+    """Every sort of comparison fits the schema."""
+    assert _mistakes(_output(case)) == []
+
+
+def test_what_is_undefined_fits() -> None:
+    """One problem, systems that never met and one outside the range leave nulls, and fit."""
+    small = quem.simulate_study(problems=1, judges=1, systems=(4.0, 30.0))
+    pairs = json.loads(json_text(quem.compare(small).to_dict()))
+    other = quem.simulate_study(seed=1)
+    apart = json.loads(json_text(quem.compare(small, other).to_dict()))
+    assert pairs["pairs"][0]["p"] is pairs["pairs"][0]["years_interval"] is None
+    assert apart["independent"][1]["interval"] == [None, None]
+    assert apart["study"] is None
+    assert _mistakes(pairs) == _mistakes(apart) == []
+
+
+@pytest.mark.parametrize("case", ["systems", "studies", "time", "uplift"])
+def test_other_keys_are_refused(case: str) -> None:
+    """A key more or fewer, in any mapping of the document, does not fit."""
+    document = _output(case)
+    seen = set()
+    for index, mapping in enumerate(_mappings(document)):
+        keys = tuple(mapping)
+        if keys in seen:
+            continue
+        seen.add(keys)
+        changed = deepcopy(document)
+        list(_mappings(changed))[index]["surplus"] = 1
+        assert _mistakes(changed), f"a key more beside {sorted(mapping)}"
+        for key in keys:
+            changed = deepcopy(document)
+            del list(_mappings(changed))[index][key]
+            assert _mistakes(changed), f"{key} is missing beside {sorted(keys)}"

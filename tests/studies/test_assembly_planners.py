@@ -1,0 +1,64 @@
+"""The made-up studies to compare systems with."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import quem
+
+FOLDER = Path(__file__).resolve().parents[2] / "studies" / "assembly-planners"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text("utf-8"))
+STEMS = ("study", "next-year", "assistance")
+
+
+def test_rankings_are_those_of_the_documented_seeds() -> None:
+    """Drawing the ranks again gives the files, byte for byte; the README names the seeds."""
+    made = runpy.run_path(str(FOLDER / "generate.py"))
+    assert made["tables"]() == {s: (FOLDER / f"{s}.csv").read_text("utf-8") for s in STEMS}
+    assert list(made["SEEDS"].values()) == [4, 1, 7]
+    assert "with the seeds 4, 1 and 7" in (FOLDER / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_says_that_it_is_made_up(stem: str) -> None:
+    """Nobody takes a study for a real one."""
+    assert "MADE UP" in (FOLDER / f"{stem}.yaml").read_text("utf-8")
+    assert "(made up)" in quem.load_study(FOLDER / f"{stem}.yaml").spec.title
+
+
+def test_estimates_are_as_expected() -> None:
+    """Each system comes out where it did."""
+    for stem in ("study", "next-year"):
+        found = quem.analyze(quem.load_study(FOLDER / f"{stem}.yaml"), bootstrap=0).findings
+        years = {estimate.system: round(estimate.experience, 3) for estimate in found.estimates}
+        assert years == EXPECTED[f"{stem}.yaml"]["experience"]
+
+
+def test_differences_are_as_expected() -> None:
+    """So do the differences in rank with their p values, and in years."""
+    table = quem.compare(quem.load_study(FOLDER / "study.yaml")).differences
+    for row, expected in zip(
+        table.to_dict("records"), EXPECTED["study.yaml"]["differences"], strict=True
+    ):
+        assert {key: row[key] for key in ("a", "b")} == {key: expected[key] for key in ("a", "b")}
+        for key in set(expected) - {"a", "b"}:
+            assert row[key] == pytest.approx(expected[key], abs=5e-5), key
+
+
+def test_gain_is_as_expected() -> None:
+    """So does the gain of those who had help, and no warning comes with it."""
+    found = quem.compare(quem.load_study(FOLDER / "assistance.yaml"))
+    (uplift,) = found.findings.uplifts
+    expected = EXPECTED["assistance.yaml"]
+    assert found.warnings == ()
+    assert [person.person for person in uplift.people] == expected["people"]
+    np.testing.assert_allclose(
+        [uplift.gain, *uplift.test.interval, uplift.test.p, uplift.years],
+        [expected["gain"], *expected["interval"], expected["p"], expected["years"]],
+        atol=5e-5,
+    )

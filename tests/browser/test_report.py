@@ -3,48 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 import quem
 from quem.report.files import write_report
+from tests.browser.reports import PHONE, WIDE, extreme_study, open_report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
-WIDE = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
-
-
-def _extreme_study(folder: Path) -> Path:
-    """Nine systems with hostile names, one outside the range, and few subjects."""
-    systems = [f"<script>alert({i})</script> & a name that goes on and on" for i in range(9)]
-    names = [f"S{i}" for i in range(4)] + [f"x{i}" for i in range(9)]
-    long_word = "word" * 40
-    lines = [
-        f"title: 'A </title><img src=https://example.org/x> {long_word}'",
-        f"description: {long_word}",
-        "problems:",
-    ]
-    lines += [f"  - {{id: P{i}}}" for i in range(3)]
-    lines += ["judges:", *(f"  - {{id: J{i}, experience: 3}}" for i in range(8)), "subjects:"]
-    lines += [f"  - {{id: S{i}, experience: {i + 1}}}" for i in range(4)]
-    lines += ["systems:"]
-    lines += [f'  - {{id: x{i}, name: "{name}", version: "{i}"}}' for i, name in enumerate(systems)]
-    lines += ["rankings: ranks.csv"]
-    (folder / "study.yaml").write_text("\n".join(lines))
-    rows = ["judge,problem,solver,rank"]
-    for judge in range(8):
-        for problem in range(3):
-            rows += [
-                f"J{judge},P{problem},{name},{place + (judge * problem * place) % 3}"
-                for place, name in enumerate(names)
-            ]
-    (folder / "ranks.csv").write_text("\n".join(rows))
-    return folder / "study.yaml"
 
 
 def _no_system(folder: Path) -> Path:
@@ -64,23 +35,11 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         "study": lambda: STUDIES / "study.yaml",
         "averages": lambda: STUDIES / "averages.yaml",
         "no system": lambda: _no_system(folder),
-        "extreme": lambda: _extreme_study(folder),
+        "extreme": lambda: extreme_study(folder),
     }
     study = made[request.param]()
     write_report(quem.analyze(quem.load_study(study), bootstrap=200), folder / "out")
     return folder / "out" / "report.html"
-
-
-def _open(browser: Browser, report: Path, **options: Any) -> tuple[Page, list[str]]:  # noqa: ANN401
-    """Open the report, and note what it asks for and complains of."""
-    page = browser.new_context(**options).new_page()
-    noted: list[str] = []
-    page.on("console", lambda message: noted.append(f"console: {message.text}"))
-    page.on("pageerror", lambda error: noted.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: noted.append(f"dialog: {dialog.message}"))
-    page.on("request", lambda request: noted.append(f"request: {request.url[:200]}"))
-    page.goto(report.as_uri(), wait_until="load")
-    return page, noted
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -89,7 +48,7 @@ def test_page_is_self_contained_and_accessible(
     browser: Browser, report: Path, viewport: dict[str, int], scheme: str
 ) -> None:
     """No request but for the page, no complaint, no overflow, and nothing that axe objects to."""
-    page, noted = _open(browser, report, viewport=viewport, color_scheme=scheme)
+    page, noted = open_report(browser, report, viewport=viewport, color_scheme=scheme)
     try:
         assert noted == [f"request: {report.as_uri()}"]
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -106,7 +65,7 @@ def test_first_screen_gives_the_answer_and_what_it_depends_on(
 ) -> None:
     """The estimate, its interval, and its ranges over judges, subjects and settings are in view."""
     write_report(quem.analyze(quem.load_study(STUDIES / "study.yaml")), tmp_path)
-    page, _ = _open(browser, tmp_path / "report.html", viewport=viewport)
+    page, _ = open_report(browser, tmp_path / "report.html", viewport=viewport)
     try:
         for text in ("7.2", "3.6 to 10.9", "each judge", "each subject", "each setting"):
             box = page.get_by_text(text).first.bounding_box()
@@ -118,7 +77,7 @@ def test_first_screen_gives_the_answer_and_what_it_depends_on(
 
 def test_report_prints_on_a4(browser: Browser, report: Path) -> None:
     """Printed, the report is a PDF of A4 pages, light even for a reader of dark pages."""
-    page, _ = _open(browser, report, color_scheme="dark")
+    page, _ = open_report(browser, report, color_scheme="dark")
     try:
         page.emulate_media(media="print")
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -141,6 +100,6 @@ def test_figures_follow_the_colour_scheme(browser: Browser, tmp_path: Path) -> N
         ("estimate.svg", "light", dark_ink),
         ("estimate.svg", "dark", dark_ink),
     ):
-        page, _ = _open(browser, tmp_path / name, color_scheme=scheme)
+        page, _ = open_report(browser, tmp_path / name, color_scheme=scheme)
         assert page.evaluate(probe) == expected, (name, scheme)
         page.context.close()

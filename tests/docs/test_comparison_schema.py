@@ -11,7 +11,7 @@ import pytest
 import quem
 from quem.report.files import json_text
 from tests.docs.pages import ROOT
-from tests.docs.test_schema import _mappings, _mistakes
+from tests.docs.schema import mappings, mistakes
 
 FOLDER = ROOT / "studies/assembly-planners"
 CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
@@ -32,7 +32,7 @@ def _output(case: str) -> Any:  # noqa: ANN401  JSON
 @pytest.mark.parametrize("case", CASES)
 def test_comparisons_fit(case: str) -> None:
     """Every sort of comparison fits the schema."""
-    assert _mistakes(_output(case)) == []
+    assert mistakes(_output(case)) == []
 
 
 def test_what_is_undefined_fits() -> None:
@@ -44,7 +44,7 @@ def test_what_is_undefined_fits() -> None:
     assert pairs["pairs"][0]["p"] is pairs["pairs"][0]["years_interval"] is None
     assert apart["independent"][1]["interval"] == [None, None]
     assert apart["study"] is None
-    assert _mistakes(pairs) == _mistakes(apart) == []
+    assert mistakes(pairs) == mistakes(apart) == []
 
 
 @pytest.mark.parametrize("case", ["systems", "studies", "time", "uplift"])
@@ -52,15 +52,15 @@ def test_other_keys_are_refused(case: str) -> None:
     """A key more or fewer, in any mapping of the document, does not fit."""
     document = _output(case)
     seen = set()
-    for index, mapping in enumerate(_mappings(document)):
+    for index, mapping in enumerate(mappings(document)):
         keys = tuple(mapping)
         if keys in seen:
             continue
         seen.add(keys)
         changed = deepcopy(document)
-        list(_mappings(changed))[index]["surplus"] = 1
-        assert _mistakes(changed), f"a key more beside {sorted(mapping)}"
+        list(mappings(changed))[index]["surplus"] = 1
+        assert mistakes(changed), f"a key more beside {sorted(mapping)}"
         for key in keys:
             changed = deepcopy(document)
-            del list(_mappings(changed))[index][key]
-            assert _mistakes(changed), f"{key} is missing beside {sorted(keys)}"
+            del list(mappings(changed))[index][key]
+            assert mistakes(changed), f"{key} is missing beside {sorted(keys)}"

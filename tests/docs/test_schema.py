@@ -12,14 +12,13 @@ import pytest
 import quem
 from quem.report.files import json_text
 from tests.docs.pages import ROOT
+from tests.docs.schema import SCHEMA, mappings, mistakes
 from tests.examples import RANKS, SOLVERS, long_csv, study_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-SCHEMA = json.loads((ROOT / "quem/report/analysis.schema.json").read_text(encoding="utf-8"))
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 SHIPPED = [ROOT / "studies/p3-1997" / name for name in ("study.yaml", "averages.yaml")]
 OPTIONAL = {"quadratic", "cubic"}
 
@@ -27,10 +26,6 @@ OPTIONAL = {"quadratic", "cubic"}
 def _output(path: Path, **settings: object) -> Any:  # noqa: ANN401  JSON
     result = quem.analyze(quem.load_study(path), **{"bootstrap": 50, **settings})
     return json.loads(json_text(result.to_dict()))
-
-
-def _mistakes(document: object) -> list[str]:
-    return [f"{error.json_path}: {error.message}" for error in VALIDATOR.iter_errors(document)]
 
 
 def _printed(averages: dict[str, float]) -> str:
@@ -53,21 +48,21 @@ def test_schema_is_a_schema() -> None:
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_studies_fit(path: Path) -> None:
     """The output of both shipped studies fits the schema."""
-    assert _mistakes(_output(path)) == []
+    assert mistakes(_output(path)) == []
 
 
 @pytest.mark.parametrize("form", ["log", "sqrt", "quadratic", "auto"])
 def test_forms_fit(form: str) -> None:
     """The output fits the schema whatever the form of the skill function."""
     document = _output(SHIPPED[0], form=form)
-    assert _mistakes(document) == []
+    assert mistakes(document) == []
     assert (document["estimates"][0]["calibration"] is None) == (form == "quadratic")
 
 
 def test_study_without_system_fits(make_study: Callable[..., Path]) -> None:
     """A study without a system gives no estimates, and fits."""
     document = _output(make_study(study_with(systems=None, withheld=["sys"])))
-    assert _mistakes(document) == []
+    assert mistakes(document) == []
     assert document["estimates"] == document["influence"]["judges"] == []
 
 
@@ -78,7 +73,7 @@ def test_system_outside_the_range_fits(
     """A system beyond the subjects has one bound, and fits."""
     averages = {**RISING, "sys": average}
     document = _output(make_study(_averages_study(), averages__csv=_printed(averages)))
-    assert _mistakes(document) == []
+    assert mistakes(document) == []
     (estimate,) = document["estimates"]
     assert not estimate["inside_range"]
     assert {b for b in ("lower_bound", "upper_bound") if estimate[b] is not None} == {bound}
@@ -88,14 +83,14 @@ def test_perfect_fit_fits(make_study: Callable[..., Path]) -> None:
     """Subjects who lie exactly on the line fit, though F is infinite."""
     years = {s["id"]: s["experience"] for s in study_with()["subjects"]}
     document = _output(make_study(_averages_study(), averages__csv=_printed({**years, "sys": 5})))
-    assert _mistakes(document) == []
+    assert mistakes(document) == []
 
 
 def test_unbounded_interval_fits(make_study: Callable[..., Path]) -> None:
     """A calibration interval without ends is two nulls, and fits."""
     noisy = dict(zip(SOLVERS, (3, 1, 4, 2, 3.5, 2.5, 3), strict=True))
     document = _output(make_study(_averages_study(), averages__csv=_printed(noisy)))
-    assert _mistakes(document) == []
+    assert mistakes(document) == []
     assert document["estimates"][0]["calibration"]["interval"] == [None, None]
 
 
@@ -109,7 +104,7 @@ def test_gaps_in_the_data_fit(make_study: Callable[..., Path]) -> None:
         assisted=[{"id": "both", "by": "sys", "person": "S1"}],
     )
     document = _output(make_study(study, rankings__csv=long_csv(ranks)))
-    assert _mistakes(document) == []
+    assert mistakes(document) == []
     assert document["estimates"][0]["n_problems"] == 1
     kinds = {average["solver"]: average["kind"] for average in document["averages"]}
     assert kinds["both"] == "assisted"
@@ -122,7 +117,7 @@ def test_study_in_blocks_fits(make_study: Callable[..., Path]) -> None:
     text = "judge,problem,solver,rank,block\n"
     text += "".join(",".join(map(str, row)) + "\n" for row in rows)
     document = _output(make_study(study_with(), rankings__csv=text))
-    assert _mistakes(document) == []
+    assert mistakes(document) == []
     assert document["agreement"] is None
 
 
@@ -135,7 +130,7 @@ def test_no_random_numbers_fits(make_study: Callable[..., Path]) -> None:
         _averages_study(subjects=subjects), averages__csv=_printed({**averages, "sys": 5.5})
     )
     document = _output(path, permutations=0, bootstrap=0, form="cubic")
-    assert _mistakes(document) == []
+    assert mistakes(document) == []
     assert document["skill_function"]["permutation_p"] is None
     assert document["bootstrap"] is None
 
@@ -191,40 +186,40 @@ def _mappings(value: object) -> Iterator[dict[str, Any]]:
 def test_unknown_keys_are_refused() -> None:
     """A key more, in any mapping of the document, does not fit."""
     document = _output(SHIPPED[0], form="quadratic")
-    count = len(list(_mappings(document)))
+    count = len(list(mappings(document)))
     assert count > 50
     for index in range(count):
         changed = deepcopy(document)
-        mapping = list(_mappings(changed))[index]
+        mapping = list(mappings(changed))[index]
         mapping["surplus"] = 1
-        assert _mistakes(changed), f"a key more beside {sorted(mapping)}"
+        assert mistakes(changed), f"a key more beside {sorted(mapping)}"
 
 
 def test_missing_keys_are_refused() -> None:
     """A key fewer, in any mapping of the document, does not fit."""
     document = _output(SHIPPED[0])
     seen = set()
-    for index, mapping in enumerate(_mappings(document)):
+    for index, mapping in enumerate(mappings(document)):
         keys = tuple(mapping)
         if keys in seen:
             continue
         seen.add(keys)
         for key in set(keys) - OPTIONAL:
             changed = deepcopy(document)
-            del list(_mappings(changed))[index][key]
-            assert _mistakes(changed), f"{key} is missing beside {sorted(keys)}"
+            del list(mappings(changed))[index][key]
+            assert mistakes(changed), f"{key} is missing beside {sorted(keys)}"
 
 
 @pytest.mark.parametrize(("key", "value"), [("format", 2), ("kind", "retrieval")])
 def test_other_formats_and_kinds_are_refused(key: str, value: object) -> None:
     """A document of another format or an unknown kind does not fit."""
-    assert _mistakes({**_output(SHIPPED[1]), key: value})
+    assert mistakes({**_output(SHIPPED[1]), key: value})
 
 
 def test_every_key_is_documented() -> None:
     """Each key of the schema stands in docs/analysis-json.md."""
     text = (ROOT / "docs/analysis-json.md").read_text(encoding="utf-8")
-    keys = {key for part in _mappings(SCHEMA) for key in part.get("properties", {})}
+    keys = {key for part in mappings(SCHEMA) for key in part.get("properties", {})}
     keys -= set(SCHEMA["$defs"]["experience_settings"]["properties"])
     assert len(keys) > 60
     assert [key for key in sorted(keys) if key not in text] == []

@@ -1,0 +1,35 @@
+"""The JSON Schema of analysis.json, and what tests ask of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+
+from tests.docs.pages import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["SCHEMA", "mappings", "mistakes"]
+
+SCHEMA = json.loads((ROOT / "quem/report/analysis.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def mistakes(document: object) -> list[str]:
+    """Say where a document does not fit the schema."""
+    return [f"{error.json_path}: {error.message}" for error in VALIDATOR.iter_errors(document)]
+
+
+def mappings(value: object) -> Iterator[dict[str, Any]]:
+    """Each mapping in a document, as a part of it."""
+    children: list[Any] = []
+    if isinstance(value, dict):
+        yield value
+        children = list(value.values())
+    elif isinstance(value, list):
+        children = value
+    for child in children:
+        yield from mappings(child)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem import __version__
+from quem.experience.comparison.showing.answers import answers_table
 from quem.experience.comparison.showing.phrases import (
     TEST_NAMES,
     apart_text,
@@ -13,7 +14,7 @@ from quem.experience.comparison.showing.phrases import (
     uplift_text,
     years_text,
 )
-from quem.experience.comparison.showing.sections import answers_table, sections
+from quem.experience.comparison.showing.sections import sections
 from quem.experience.comparison.showing.summary import INDEPENDENCE, UPLIFT_MEANING, title_of
 from quem.experience.comparison.tests import GENERALISES
 from quem.experience.showing.methods import REFERENCES
@@ -29,8 +30,8 @@ __all__ = ["report_context"]
 CAPTIONS = {
     "estimates": "Each system's estimate with its prediction interval, or all that its one-sided "
     "bound leaves. The shaded bar is the experience of the study's subjects.",
-    "differences": "The difference of each two systems, the second less the first. Blue: the "
-    "interval leaves 0 out.",
+    "differences": "The difference of each two systems, with its interval where there is one; blue "
+    "where that leaves 0 out. A circle is the difference of the two estimates.",
     "wins": "The share of rankings in which one system stands above the other, a tie counting one "
     "half: blue where it mostly does, red where it mostly does not.",
     "progression": "The versions of a system with their prediction intervals, and the steps "

@@ -53,7 +53,7 @@ def differences(found: Comparison) -> Figure | None:
         _forest(
             of_years,
             years,
-            f"{short(found.unit.capitalize(), 24)} by worths; hollow: by the skill function",
+            f"{short(found.unit.capitalize(), 16)} by worths (○ by the line)",
         )
         regressed = [pair.years.years for pair in pairs]
         of_years.plot(
@@ -142,7 +142,7 @@ def _forest(axes: Axes, points: list[Point], title: str) -> None:
 def _p_column(axes: Axes, p_values: list[float]) -> None:
     """Adjusted p values at the right."""
     place = axes.get_yaxis_transform()
-    axes.text(1.04, 1.0, "adjusted p", transform=axes.transAxes, va="bottom", color=MUTED)
+    axes.text(1.04, 1.02, "adjusted p", transform=axes.transAxes, va="bottom", color=MUTED)
     for row, p in enumerate(p_values):
         axes.text(1.04, row, bare_p(p), transform=place, va="center")
 

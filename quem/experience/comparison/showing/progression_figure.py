@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.comparison.findings import Comparison
-    from quem.experience.comparison.standing import Standing
     from quem.experience.comparison.versions import Progression
 
 __all__ = ["progression"]
 
 _MOST_PANELS = 4
-_EACH = 1.7  # inches that a version and its step take
+# In inches: what a version and its step take, a panel above its labels, margins, a line of a
+# label, and how far apart labels and steps have to be.
+_EACH, _HEIGHT, _LEFT, _RIGHT, _LINE = 1.7, 2.9, 0.7, 0.2, 0.15
+_LABEL, _STEP = 1.2, 1.3
+_REACH = 0.16  # of the versions' span, on both sides of it
 _OPAQUE = {**HALO, "alpha": 1.0}
 
 
@@ -35,17 +38,17 @@ def progression(found: Comparison) -> Figure | None:
         return None
     with with_style():
         width = max(6.6, 1.0 + _EACH * max(len(progress.versions) for progress in shown))
-        figure = Figure(figsize=(width, 3.3 * len(shown)))
-        panels = figure.subplots(len(shown), 1, squeeze=False).ravel()
-        figure.subplots_adjust(
-            left=0.7 / width,
-            right=1 - 0.2 / width,
-            top=1 - 0.09 / len(shown),
-            bottom=0.17 / len(shown),
-            hspace=0.42,
-        )
-        for axes, progress, colour in zip(panels, shown, colours(), strict=False):
+        labels = [_labels(found, progress, width) for progress in shown]
+        below = [0.2 + _LINE * max(label.count("\n") + 1 for label in own) for own in labels]
+        height = sum(_HEIGHT + room for room in below)
+        figure, top = Figure(figsize=(width, height)), height
+        for progress, own, room, colour in zip(shown, labels, below, colours(), strict=False):
+            top -= _HEIGHT + room
+            place = (_LEFT / width, (top + room) / height)
+            size = (1 - (_LEFT + _RIGHT) / width, (_HEIGHT - 0.35) / height)
+            axes = figure.add_axes((*place, *size))
             _course(axes, found, progress, colour)
+            axes.set_xticks(_positions(progress), own)
     return figure
 
 
@@ -58,7 +61,7 @@ def _course(axes: Axes, found: Comparison, progress: Progression, colour: str) -
     margin = 0.12 * (float(np.ptp(known)) or 1.0)
     low, high = float(known.min()) - margin, float(known.max()) + 1.6 * margin
     axes.set_ylim(low, high)
-    reach = 0.16 * (float(np.ptp(at)) or 1.0)
+    reach = _REACH * float(np.ptp(at))
     axes.set_xlim(float(at.min()) - reach, float(at.max()) + reach)
     axes.plot(at, years, color=colour, linewidth=1.2, linestyle="--")
     for x, (bottom, top) in zip(at, bars, strict=True):
@@ -68,7 +71,6 @@ def _course(axes: Axes, found: Comparison, progress: Progression, colour: str) -
                 axes.plot([x], [end], arrow, color=LINE, markersize=6, clip_on=False)
     axes.plot(at, years, "D", color=colour, markersize=6)
     _write(axes, progress, at, years, colour)
-    axes.set_xticks(at, [_label(found, version) for version in progress.versions])
     axes.set_title(f"Versions of {short(progress.of, 40)}")
     tidy(axes, y=f"experience ({short(found.unit, 30)})")
 
@@ -86,7 +88,10 @@ def _write(
         side = -1 if step >= 0 else 1
         _near(axes, (x, y), estimate_text(version), (9 * side, 9), MUTED)
     middles = zip((at[:-1] + at[1:]) / 2, (years[:-1] + years[1:]) / 2, strict=True)
-    for middle, change in zip(middles, progress.steps, strict=True):
+    wide = _STEP * float(np.ptp(at)) / _inches(axes.get_figure().get_figwidth())  # type: ignore[union-attr]
+    for middle, change, gap in zip(middles, progress.steps, np.diff(at), strict=True):
+        if gap < wide:
+            continue
         p = bare_p(change.p_holm)
         text = f"{signed(change.years)}, p {p if p.startswith(('<', '–')) else f'= {p}'}"
         _near(axes, middle, text, (0, 0), colour)
@@ -107,18 +112,32 @@ def _near(
     )
 
 
+def _inches(width: float) -> float:
+    """How much of a figure's width the versions span."""
+    return (width - _LEFT - _RIGHT) / (1 + 2 * _REACH)
+
+
 def _positions(progress: Progression) -> NDArray[np.float64]:
     """By days where all versions have dates, which differ; else at equal distances."""
     days = np.array([v.date.toordinal() for v in progress.versions if v.date], dtype=float)
     if len(days) < len(progress.versions) or np.ptp(days) == 0:
         return np.arange(len(progress.versions), dtype=float)
-    # Labels of versions that came soon after each other must not cover one another.
-    least = float(np.ptp(days)) / (1.6 * len(days))
-    return np.concatenate([days[:1], days[0] + np.cumsum(np.maximum(np.diff(days), least))])
+    return days
 
 
-def _label(found: Comparison, version: Standing) -> str:
-    lines = [short(version.version or version.name, 18), str(version.date or "")]
-    if len(found.studies) > 1:
-        lines.append(short(found.study_of(version), 22))
-    return "\n".join(filter(None, lines))
+def _labels(found: Comparison, progress: Progression, width: float) -> list[str]:
+    """Version, date and study; below those before it where it would cover them."""
+    at = _positions(progress)
+    least = _LABEL * float(np.ptp(at)) / _inches(width)
+    last: list[float] = []  # where each level was last written on
+    labels = []
+    for x, version in zip(at, progress.versions, strict=True):
+        lines = [short(version.version or version.name, 18), str(version.date or "")]
+        if len(found.studies) > 1:
+            lines.append(short(found.study_of(version), 18))
+        lines = [line for line in lines if line]
+        free = (level for level, before in enumerate(last) if x - before >= least)
+        level = next(free, len(last))
+        last[level : level + 1] = [x]
+        labels.append("\n" * (level * len(lines)) + "\n".join(lines))
+    return labels

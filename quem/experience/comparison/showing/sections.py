@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.experience.comparison.showing.answers import less, steps_table
 from quem.experience.comparison.showing.phrases import (
     TEST_NAMES,
     bare_p,
     bound_text,
-    estimate_text,
     names_of,
     rank_interval,
     years_interval,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from quem.experience.comparison.findings import Comparison
     from quem.experience.comparison.uplift import PersonUplift, Uplift
 
-__all__ = ["YEARS", "answers_table", "sections"]
+__all__ = ["YEARS", "sections"]
 
 _MOST_ROWS = 50
 _MOST_COLUMNS = 20
@@ -61,50 +61,11 @@ def sections(found: Comparison) -> list[Section]:
     return [section for section in made if section is not None]
 
 
-def answers_table(found: Comparison) -> TextTable | None:
-    """Say what came out in one table, for the first screen; None where help alone is measured."""
-    unit = found.unit.capitalize()
-    level = percent(found.level)
-    rows: list[tuple[str, ...]]
-    columns: tuple[str, ...]
-    if found.pairs:
-        names = names_of(found)
-        rows = [
-            (
-                f"{names[pair.b]} − {names[pair.a]}",
-                signed(pair.paired.mean, 2),
-                rank_interval(pair.interval),
-                signed(pair.years.years),
-                years_interval(pair),
-                bare_p(pair.p_holm),
-            )
-            for pair in found.pairs[:_MOST_ROWS]
-        ]
-        interval = f"{level} interval"
-        columns = ("Difference", "Average rank", interval, unit, interval, "Adjusted p")
-        return TextTable(TEST_NAMES[found.test].capitalize(), columns, rows)
-    if found.apart:
-        rows = [
-            (
-                f"{found.name_of(apart.b)} − {found.name_of(apart.a)}",
-                signed(apart.years),
-                bound_text(apart),
-                bare_p(apart.p_holm),
-            )
-            for apart in found.apart[:_MOST_ROWS]
-        ]
-        columns = ("Difference", unit, f"{level} interval", "Adjusted p")
-        return TextTable("Independent estimates", columns, rows)
-    if found.progressions:
-        return _steps_table(found)
-    return None
-
-
 def _differences(found: Comparison) -> Section:
     names = names_of(found)
     rows = [
         (
-            f"{names[pair.b]} − {names[pair.a]}",
+            less(names[pair.b], names[pair.a]),
             signed(pair.paired.mean, 2),
             rank_interval(pair.interval),
             *(bare_p(pair.tests[name].p) for name in TESTS),
@@ -151,7 +112,7 @@ def _wins(found: Comparison) -> Section:
         for pair in found.pairs[:_MOST_ROWS]:
             of = dict(zip(pair.paired.problems, pair.paired.by_problem.tolist(), strict=True))
             cells = (signed(of.get(problem, np.nan), 2) for problem in columns)
-            rows.append((f"{names[pair.b]} − {names[pair.a]}", *cells))
+            rows.append((less(names[pair.b], names[pair.a]), *cells))
         note = "Means over the judges; the test over problems is of these."
         title = "Difference in rank on each problem"
         tables.append(TextTable(title, ("Difference", *columns), rows, note))
@@ -161,7 +122,7 @@ def _wins(found: Comparison) -> Section:
 def _apart(found: Comparison) -> Section:
     rows = [
         (
-            f"{found.name_of(apart.b)} − {found.name_of(apart.a)}",
+            less(found.name_of(apart.b), found.name_of(apart.a)),
             signed(apart.years, 2),
             number(apart.error, 2),
             number(apart.df),
@@ -195,29 +156,11 @@ def _apart(found: Comparison) -> Section:
 
 def _progressions(found: Comparison) -> Section:
     text = ["Steps are from each version to the next."]
-    tables = [_steps_table(found)]
+    tables = [steps_table(found)]
     if found.mode == "time":
         text.append(f"Versions of different studies are independent estimates. {INDEPENDENCE}")
         tables = []  # it stands on the first screen
     return Section("versions", "Versions", text, ("progression",), tables)
-
-
-def _steps_table(found: Comparison) -> TextTable:
-    rows = []
-    for progression in found.progressions:
-        for version, step in zip(progression.versions, (None, *progression.steps), strict=True):
-            rows.append(
-                (
-                    found.name_of(version),
-                    str(version.date) if version.date else "–",
-                    estimate_text(version),
-                    signed(step.years) if step else "–",
-                    bare_p(step.p) if step else "–",
-                    bare_p(step.p_holm) if step else "–",
-                )
-            )
-    columns = ("Version", "Date", found.unit.capitalize(), "Step", "p", "Adjusted p")
-    return TextTable("Versions in order", columns, rows, words=frozenset({1}))
 
 
 def _uplifts(found: Comparison) -> Section:

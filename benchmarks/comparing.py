@@ -31,6 +31,8 @@ from quem.study.models import Assisted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from quem.experience.simulation import Simulated
+
 GAIN = 3.0
 NAN = float("nan")
 
@@ -73,25 +75,23 @@ def levels(studies: int) -> None:
 def welch(studies: int) -> None:
     """How often the interval between two independent studies covers the true difference."""
     print("\n95% intervals between two studies, in percent     cover   there is one")
-    for subjects, apart, name in product((7, 12, 20), (0.0, 3.0), NOISES):
-        pairs = zip(
-            *(
-                _standings(Scenario(subjects, 3, 6, (y,), NOISES[name], peers=True), studies, seed)
-                for seed, y in ((2, 5.0 - apart / 2), (3, 5.0 + apart / 2))
-            ),
-            strict=True,
-        )
+    for subjects, name in product((7, 12, 20), NOISES):
+        # The systems are drawn as people are, each for itself.
+        scenario = Scenario(subjects, 3, 6, (None,), NOISES[name])
+        one, other = (simulate(scenario, studies, seed) for seed in (2, 3))
+        apart = (other.truth - one.truth)[:, 0]
+        pairs = zip(_standings(one), _standings(other), strict=True)
         ends = np.array([compare_apart(a, b, 0.95).interval for a, b in pairs])
         held = np.isfinite(ends[:, 0])
-        covered = (ends[held, 0] <= apart) & (apart <= ends[held, 1])
-        design = f"{name} noise, {subjects} subjects, {apart:g} years apart"
+        covered = ((ends[:, 0] <= apart) & (apart <= ends[:, 1]))[held]
+        design = f"{name} noise, {subjects} subjects"
         print(f"{design:<49} {100 * covered.mean():6.1f}  {100 * held.mean():6.1f}")
 
 
-def _standings(scenario: Scenario, studies: int, seed: int) -> Iterator[Standing]:
+def _standings(simulated: Simulated) -> Iterator[Standing]:
     """The one system of each study, as a comparison takes it."""
-    found = batch_estimates(simulate(scenario, studies, seed))
-    df = scenario.subjects - 2
+    found = batch_estimates(simulated)
+    df = simulated.scenario.subjects - 2
     errors = np.diff(found.prediction[:, 0], axis=1)[:, 0] / 2 / stdtrit(df, 0.975)
     none = (NAN, NAN)
     for years, error, inside in zip(

@@ -150,7 +150,7 @@ def test_plans_fit(make_study: Callable[..., Path]) -> None:
         unreached,
         _plan(**{**small, "problems": 1}, power_for=1, simulate=20),
     ):
-        assert _mistakes(document) == []
+        assert mistakes(document) == []
     assert reached["recommended"]["simulated"]["power"] is not None
     assert unreached["recommended"] is unreached["designs"][0]["simulated"] is None
     assert unreached["pilot"]["lacking"] is None
@@ -161,26 +161,14 @@ def test_plans_hold_nothing_else(make_study: Callable[..., Path]) -> None:
     small: dict[str, Any] = {"subjects": 8, "judges": 2, "problems": 4}
     document = _plan(make_study(study_with()), **small, width=9, power_for=2, simulate=20)
     assert document["recommended"] is not None
-    for index, mapping in enumerate(_mappings(document)):
+    for index, mapping in enumerate(mappings(document)):
         for key in mapping:
             changed = deepcopy(document)
-            del list(_mappings(changed))[index][key]
-            assert _mistakes(changed), f"{key} is missing beside {sorted(mapping)}"
+            del list(mappings(changed))[index][key]
+            assert mistakes(changed), f"{key} is missing beside {sorted(mapping)}"
         changed = deepcopy(document)
-        list(_mappings(changed))[index]["surplus"] = 1
-        assert _mistakes(changed), f"a key more beside {sorted(mapping)}"
-
-
-def _mappings(value: object) -> Iterator[dict[str, Any]]:
-    """Each mapping in a document, as a part of it."""
-    children: list[Any] = []
-    if isinstance(value, dict):
-        yield value
-        children = list(value.values())
-    elif isinstance(value, list):
-        children = value
-    for child in children:
-        yield from _mappings(child)
+        list(mappings(changed))[index]["surplus"] = 1
+        assert mistakes(changed), f"a key more beside {sorted(mapping)}"
 
 
 def test_unknown_keys_are_refused() -> None:

@@ -15,8 +15,8 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True
 
-# `analyze` first; `web` takes --without-peer.
-BENCHMARKS = ("analyze", "simulated", "web")
+# `web` takes --without-peer.
+BENCHMARKS = ("analyze", "plackett_luce", "simulated", "web")
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 

@@ -1,0 +1,310 @@
+"""Plackett-Luce with ties: against statsmodels, brute force and closed forms; and its laws."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from statsmodels.duration.hazard_regression import PHReg
+
+from quem.errors import QuemError
+from quem.experience.connection import connection
+from quem.experience.plackett_luce import (
+    PlackettLuce,
+    WeakOrders,
+    fit_plackett_luce,
+    weak_orders,
+)
+
+# Best first; a place that solvers share is a tie.
+Ranking = list[list[int]]
+
+few = settings(deadline=None, max_examples=30)
+
+CYCLE: list[Ranking] = [[[0], [1], [2]], [[1], [2], [0]], [[2], [0], [1]]]
+
+
+def fit(
+    rankings: list[Ranking],
+    n: int,
+    *,
+    ridge: float = 0.01,
+    weights: list[float] | None = None,
+) -> PlackettLuce:
+    """Fit rankings that are written out."""
+    each = None if weights is None else np.array(weights)
+    return fit_plackett_luce(orders_of(rankings), n, ridge=ridge, weights=each)
+
+
+def orders_of(rankings: list[Ranking]) -> tuple[WeakOrders, ...]:
+    """Arrange rankings that are written out."""
+    rows = [
+        (number, solver, -place)
+        for number, ranking in enumerate(rankings)
+        for place, tie in enumerate(ranking)
+        for solver in tie
+    ]
+    ranking, solver, rank = (np.array(column) for column in zip(*rows, strict=True))
+    return weak_orders(ranking, solver, rank.astype(float))
+
+
+def log_probability(ranking: Ranking, theta: np.ndarray, log_delta: dict[int, float]) -> float:
+    """The model as it is defined: each choice against all sets that could have been chosen."""
+
+    def odds(chosen: tuple[int, ...]) -> float:
+        return log_delta[len(chosen)] + float(np.mean(theta[list(chosen)]))
+
+    left = [solver for tie in ranking for solver in tie]
+    total = 0.0
+    for tie in ranking:
+        sets = [odds(chosen) for k in log_delta for chosen in combinations(left, k)]
+        total += odds(tuple(tie)) - float(np.logaddexp.reduce(sets))
+        left = [solver for solver in left if solver not in tie]
+    return total
+
+
+def brute_force(rankings: list[Ranking], n: int, ridge: float) -> tuple[np.ndarray, float]:
+    """Maximise the definition by a general optimiser; gives the parameters and the maximum."""
+    sizes = sorted({len(tie) for ranking in rankings for tie in ranking} - {1})
+
+    def loss(at: np.ndarray) -> float:
+        log_delta = {1: 0.0, **dict(zip(sizes, at[n:], strict=True))}
+        total = sum(log_probability(ranking, at[:n], log_delta) for ranking in rankings)
+        return ridge / 2 * float(at @ at) - total
+
+    found = minimize(loss, np.zeros(n + len(sizes)), method="BFGS", options={"gtol": 1e-7})
+    return found.x, -float(found.fun)
+
+
+def drawn(seed: int, n: int, count: int, longest: int, step: float) -> list[Ranking]:
+    """Random rankings of 2 to `longest` solvers; a larger step makes more ties."""
+    rng = np.random.default_rng(seed)
+    rankings = []
+    for _ in range(count):
+        solvers = rng.choice(n, rng.integers(2, longest + 1), replace=False)
+        quality = np.round((solvers / 3 + rng.gumbel(size=len(solvers))) / step)
+        rankings.append([solvers[quality == q].tolist() for q in sorted(set(quality))[::-1]])
+    return rankings
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_it_is_a_stratified_cox_model(seed: int) -> None:
+    """Without ties, worths are the hazards of a Cox model with a stratum a ranking."""
+    n = 5
+    rankings = [*drawn(seed, n, 25, 5, 1e-9), *CYCLE, [[3], [4], [0]], [[4], [3]], [[0], [3]]]
+    rows = [
+        (number, place, solver)
+        for number, ranking in enumerate(rankings)
+        for place, (solver,) in enumerate(ranking, 1)
+    ]
+    stratum, time, solver = np.array(rows).T
+    dummies = (solver[:, np.newaxis] == np.arange(1, n)).astype(float)
+    cox = PHReg(time.astype(float), dummies, strata=stratum).fit()
+
+    found = fit(rankings, n, ridge=0.0)
+
+    assert found.log_likelihood == pytest.approx(cox.llf, rel=1e-9)
+    np.testing.assert_allclose(found.log_worth[1:] - found.log_worth[0], cox.params, atol=1e-6)
+    assert found.ties == {}
+
+
+@pytest.mark.parametrize("ridge", [0.01, 1.0])
+@pytest.mark.parametrize(("seed", "longest", "step"), [(1, 5, 1.0), (2, 4, 2.0), (3, 5, 0.5)])
+def test_ties_are_as_they_are_defined(
+    seed: int, longest: int, step: float, *, ridge: float
+) -> None:
+    """With ties of several sizes, the maximum is that of the likelihood written out."""
+    n = 5
+    rankings = drawn(seed, n, 10, longest, step)
+    at, most = brute_force(rankings, n, ridge)
+
+    found = fit(rankings, n, ridge=ridge)
+
+    np.testing.assert_allclose(found.log_worth, at[:n] - at[:n].mean(), atol=1e-4)
+    np.testing.assert_allclose(np.log(list(found.ties.values())), at[n:], atol=1e-4)
+    penalty = ridge / 2 * float(at @ at)
+    assert found.log_likelihood == pytest.approx(most + penalty, rel=1e-6)
+
+
+def test_the_probabilities_of_all_outcomes_add_up_to_one() -> None:
+    """Summed over every weak order of four solvers, the model's probabilities are 1."""
+    theta, log_delta = np.array([0.3, -1.0, 0.8, 0.0]), {1: 0.0, 2: -0.5, 3: 0.4, 4: -1.0}
+    outcomes = {
+        tuple(tuple(sorted(order[a:b])) for a, b in zip((0, *cuts), (*cuts, 4), strict=True))
+        for order in permutations(range(4))
+        for count in range(4)
+        for cuts in combinations(range(1, 4), count)
+    }
+    logs = [log_probability([list(tie) for tie in o], theta, log_delta) for o in outcomes]
+    assert len(outcomes) == 75
+    assert float(np.exp(logs).sum()) == pytest.approx(1.0)
+
+
+def test_two_solvers_have_a_closed_form() -> None:
+    """Davidson (1970): the odds are those of wins, and delta the ties by the root of both."""
+    found = fit([[[0], [1]], [[1], [0]], [[0, 1]]], 2, ridge=0.0, weights=[12.0, 3.0, 6.0])
+    assert found.log_worth[0] - found.log_worth[1] == pytest.approx(np.log(12 / 3))
+    assert found.ties[2] == pytest.approx(6 / np.sqrt(12 * 3))
+    assert found.beats()[0, 1] == pytest.approx((12 + 6 / 2) / 21)
+
+
+def test_many_solvers_are_fitted_as_few_are() -> None:
+    """Solvers without rankings, so many that another way of solving is taken, change nothing."""
+    for step in (1e-9, 1.0):
+        rankings = drawn(5, 8, 60, 6, step) + CYCLE
+        few, many = (fit(rankings, n, ridge=0.1) for n in (8, 400))
+        apart = few.log_worth - few.log_worth[0]
+        np.testing.assert_allclose(many.log_worth[:8] - many.log_worth[0], apart, atol=1e-6)
+        np.testing.assert_allclose(many.log_worth[8:], many.log_worth[8], atol=1e-9)
+        assert many.ties == pytest.approx(few.ties, abs=1e-6)
+        assert many.log_likelihood == pytest.approx(few.log_likelihood, rel=1e-9)
+
+
+def test_large_ties_are_fitted() -> None:
+    """Twelve solvers that are tied last, as failed ones are, come out alike and below."""
+    rankings = [[[s], [(s + 1) % 6], list(range(6, 18))] for s in range(6)]
+    worth = fit(rankings, 18).log_worth
+    np.testing.assert_allclose(worth[6:], worth[6], atol=1e-7)
+    assert worth[:6].min() > worth[6] + 1
+
+
+weak_rankings = st.lists(
+    st.permutations(range(5)).flatmap(
+        lambda order: st.lists(st.booleans(), min_size=5, max_size=5).map(
+            lambda tied: _joined(order, tied)
+        )
+    ),
+    min_size=3,
+    max_size=8,
+)
+
+
+def _joined(order: list[int], tied: list[bool]) -> Ranking:
+    """Tie solvers with the one before where that is said."""
+    ranking: Ranking = [[order[0]]]
+    for solver, with_it in zip(order[1:], tied[1:], strict=True):
+        if with_it:
+            ranking[-1].append(solver)
+        else:
+            ranking.append([solver])
+    return ranking
+
+
+@few
+@given(weak_rankings, st.permutations(range(5)))
+def test_other_names_change_nothing(rankings: list[Ranking], names: list[int]) -> None:
+    """Relabelling the solvers relabels their worths."""
+    renamed = [[[names[solver] for solver in tie] for tie in ranking] for ranking in rankings]
+    before, after = fit(rankings, 5), fit(renamed, 5)
+    np.testing.assert_allclose(after.log_worth[names], before.log_worth, atol=1e-7)
+    assert after.ties == pytest.approx(before.ties, rel=1e-6)
+
+
+@few
+@given(weak_rankings)
+def test_a_ranking_that_stands_twice_weighs_two(rankings: list[Ranking]) -> None:
+    """Repeating rankings is the same as weighting them, and a weight of 0 takes one out."""
+    twice = fit(rankings + rankings[:1], 5)
+    weighted = fit(
+        rankings + drawn(9, 5, 1, 5, 1.0), 5, weights=[2.0, *[1.0] * len(rankings[1:]), 0.0]
+    )
+    np.testing.assert_allclose(weighted.log_worth, twice.log_worth, atol=1e-7)
+    assert weighted.ties == pytest.approx(twice.ties, rel=1e-6)
+    assert weighted.log_likelihood == pytest.approx(twice.log_likelihood)
+
+
+@few
+@given(st.lists(st.permutations(range(4)).map(lambda order: order[:2]), min_size=2, max_size=12))
+def test_pairs_turned_around_turn_the_worths_around(pairs: list[list[int]]) -> None:
+    """Reversing rankings of two solvers, ties among them, reverses the log worths."""
+    rankings: list[Ranking] = [
+        [list(pair)] if index % 4 == 3 else [[pair[0]], [pair[1]]]
+        for index, pair in enumerate(pairs)
+    ]
+    before, after = fit(rankings, 4), fit([ranking[::-1] for ranking in rankings], 4)
+    np.testing.assert_allclose(after.log_worth, -before.log_worth, atol=1e-7)
+    np.testing.assert_allclose(after.beats(), before.beats().T, atol=1e-7)
+
+
+def test_longer_rankings_have_a_direction() -> None:
+    """The best is chosen first: turned around, rankings of more than two give other worths."""
+    rankings: list[Ranking] = [*CYCLE, [[0], [1], [2]], [[0], [2], [1]]]
+    before, after = fit(rankings, 3), fit([ranking[::-1] for ranking in rankings], 3)
+    assert np.abs(after.log_worth + before.log_worth).max() > 0.01
+
+
+@few
+@given(weak_rankings)
+def test_of_two_solvers_one_beats_the_other(rankings: list[Ranking]) -> None:
+    """The probabilities of both ways add up to 1, and rise with worth."""
+    found = fit(rankings, 5)
+    beats = found.beats()
+    np.testing.assert_allclose(beats + beats.T, 1.0)
+    order = np.argsort(found.log_worth)
+    assert (np.diff(beats.sum(axis=1)[order]) > -1e-12).all()
+
+
+def test_without_ridge_there_may_be_no_maximum() -> None:
+    """Somebody who always wins has no finite worth without ridge, and has one with it."""
+    rankings: list[Ranking] = [[[0], [1], [2]], [[0], [2], [1]]]
+    with pytest.raises(QuemError, match=r"no maximum of likelihood.*give a ridge above 0"):
+        fit(rankings, 3, ridge=0.0)
+    assert fit(rankings, 3).log_worth[0] > 2
+    apart: list[Ranking] = [[[0], [1]], [[1], [0]], [[2], [3]], [[3], [2]]]
+    with pytest.raises(QuemError, match="no maximum of likelihood"):
+        fit(apart, 4, ridge=0.0)
+    only_ties: list[Ranking] = [[[0, 1]], [[1, 0]]]
+    with pytest.raises(QuemError, match="ties of some size are the only outcome"):
+        fit(only_ties, 2, ridge=0.0)
+
+
+def test_parts_that_were_never_compared() -> None:
+    """The graph of comparisons falls into its parts, the largest first."""
+    rankings: list[Ranking] = [[[4], [5]], [[0], [1]], [[1], [2]], [[5], [4]]]
+    assert connection(orders_of(rankings), 8).parts == ((0, 1, 2), (4, 5))
+
+
+def test_who_is_always_above_and_always_below() -> None:
+    """Sets that win all their comparisons with others, or lose them; a tie is neither."""
+    cycle = connection(orders_of(CYCLE), 3)
+    assert (cycle.parts, cycle.above, cycle.below) == (((0, 1, 2),), (), ())
+    above = connection(orders_of([*CYCLE, [[3], [0]], [[4], [3]], [[3], [4]]]), 5)
+    assert (above.above, above.below) == (((3, 4),), ((0, 1, 2),))
+    tied = connection(orders_of([*CYCLE, [[3], [0]], [[4], [3]], [[3, 4], [0]], [[1, 3]]]), 5)
+    assert (tied.above, tied.below) == ((), ())
+
+
+@few
+@given(weak_rankings.map(lambda rankings: [ranking[:3] for ranking in rankings]))
+def test_the_graph_is_that_of_networks(rankings: list[Ranking]) -> None:
+    """Whoever can be reached in the graph is found by walking it."""
+    edges = {
+        (a, b)
+        for ranking in rankings
+        for place, tie in enumerate(ranking)
+        for a in tie
+        for b in (s for lower in ranking[place:] for s in lower)
+        if a != b
+    }
+    solvers = {s for ranking in rankings for tie in ranking for s in tie}
+
+    def reach(start: int, pairs: set[tuple[int, int]]) -> frozenset[int]:
+        seen, fresh = {start}, {start}
+        while fresh:
+            fresh = {b for a, b in pairs if a in fresh} - seen
+            seen |= fresh
+        return frozenset(seen)
+
+    both = edges | {(b, a) for a, b in edges}
+    found = connection(orders_of(rankings), 5)
+    assert {frozenset(part) for part in found.parts} == {reach(s, both) for s in solvers}
+    sets = {frozenset(t for t in reach(s, edges) if s in reach(t, edges)) for s in solvers}
+    wins = Counter(s for s in sets for a, b in edges if a in s and b not in s)
+    losses = Counter(s for s in sets for a, b in edges if b in s and a not in s)
+    assert {frozenset(s) for s in found.above} == {s for s in sets if wins[s] and not losses[s]}
+    assert {frozenset(s) for s in found.below} == {s for s in sets if losses[s] and not wins[s]}

@@ -162,7 +162,7 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
         quality[:, :, scenario.system_problems :, n:] = np.nan
     if scenario.ties:
         quality = np.round(quality / scenario.ties)
-    return Simulated(scenario, experience, truth, _ranks(quality))
+    return Simulated(scenario, experience, truth, _ranks(quality, ties=scenario.ties > 0))
 
 
 def simulate_study(
@@ -250,12 +250,15 @@ def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
     return Study(Path("simulated.yaml"), "simulated.yaml", spec, declared, data)
 
 
-def _ranks(quality: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ranks(quality: NDArray[np.float64], *, ties: bool) -> NDArray[np.float64]:
     """Adjusted ranks along the last axis; NaN stays NaN."""
-    ranks = np.full(quality.shape, 0.5)
+    ranks = np.full(quality.shape, 0.5 if ties else 1.0)
     for solver in range(quality.shape[-1]):
         other = quality[..., solver, np.newaxis]
-        # Who is better than the other gains a whole rank, who is tied (itself) half of one.
-        ranks += 0.5 * (quality > other)
-        ranks += 0.5 * (quality >= other)
+        if ties:
+            # Who is better than the other gains a whole rank, who is tied (itself) half of one.
+            ranks += 0.5 * (quality > other)
+            ranks += 0.5 * (quality >= other)
+        else:
+            ranks += quality > other
     return np.where(np.isnan(quality), np.nan, ranks)

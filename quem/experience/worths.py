@@ -68,9 +68,10 @@ def fit_worths(ranks: NDArray[np.float64]) -> Worths:
     wins = beaten.sum(axis=(1, 2))
 
     drawn = _DRAWS * count
-    # Close to the end already: each solver against all others as if they were average.
+    # Close to the end already: each solver against all others as if they were average, and a
+    # little more, since they are not.
     with np.errstate(invalid="ignore"):
-        worth = np.nan_to_num(logit((wins + drawn / 2) / (met.sum(axis=2) + drawn)))
+        worth = 1.3 * np.nan_to_num(logit((wins + drawn / 2) / (met.sum(axis=2) + drawn)))
     going = np.arange(len(worth))
     for _ in range(_STEPS):
         expected, information = _expected(worth[going], met[going], count[going])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.comparison.worth_difference import worth_differences
-from quem.experience.estimate import calibrate
+from quem.experience.comparison.years import years_between
 from quem.experience.ranks import adjusted_ranks
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ def difference_interval(
     level : float
         Of the interval, in (0, 1).
     """
-    x = averages.average[[averages.solvers.index(a), averages.solvers.index(b)]]
-    at_a, at_b = function.predict(x)
-    years, calibrated = float(at_a - at_b), _calibrated(function, x, level)
+    x_a, x_b = averages.average[[averages.solvers.index(a), averages.solvers.index(b)]]
+    ahead = float(x_a - x_b) if cells is None else _ahead(cells, a, b)
+    years, calibrated = years_between(function, float(x_a + x_b) / 2, ahead, level)
     refused = Difference(years, calibrated, float("nan"), None)
     if cells is None:
         return replace(refused, reason="the study has averages only")
@@ -124,12 +124,20 @@ def _too_few(pair: NDArray[np.float64]) -> str:
     return ""
 
 
-def _calibrated(function: SkillFunction, x: NDArray[np.float64], level: float) -> float:
-    """The difference by calibration of the skill function, where its slope is significant."""
-    first, second = (calibrate(function, float(at), level) for at in x)
-    if first is None or second is None or not (first.bounded and second.bounded):
-        return float("nan")
-    return first.experience - second.experience
+def _ahead(cells: Cells, a: str, b: str) -> float:
+    """The mean difference in score where both were ranked; NaN where they never met."""
+    shape = (len(cells.judges), len(cells.problems), int(cells.block.max(initial=1)))
+    scores = []
+    for solver in (a, b):
+        own = cells.solver == cells.solvers.index(solver)
+        score = np.full(shape, np.nan)
+        score[cells.judge[own], cells.problem[own], cells.block[own] - 1] = cells.score[own]
+        scores.append(score)
+    apart = scores[0] - scores[1]
+    met = np.isfinite(apart)
+    # The mean over problems, as the tests have it.
+    total, count = np.where(met, apart, 0.0).sum(axis=(0, 2)), met.sum(axis=(0, 2))
+    return float((total[count > 0] / count[count > 0]).mean()) if met.any() else float("nan")
 
 
 def _tensor(cells: Cells) -> tuple[NDArray[np.float64], list[str]]:

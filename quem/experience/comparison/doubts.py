@@ -70,7 +70,8 @@ def _pairs(pairs: list[Pair]) -> Iterator[Doubt]:
             f"{pair.a} and {pair.b} ({pair.paired.alone} rankings hold one of them)"
             for pair in incomplete
         )
-        message = f"not always ranked together: {each}; only rankings that hold both are compared"
+        message = f"not always ranked together: {each}; only rankings that hold both "
+        message += "are compared (worths are of all rankings)"
         yield Doubt("not-always-together", message)
     reasons: dict[str, list[str]] = {}
     for pair in pairs:

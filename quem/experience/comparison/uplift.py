@@ -173,9 +173,11 @@ def gain_test(
               y_p = \frac{P_s}{n} \sum_i \left(\frac{a_{ip}}{A_i} - \frac{u_{ip}}{U_i}\right)
 
     with n people, of whom i solved A_i problems with help (score a) and U_i without (u), and
-    P_s problems in the set of p. Its variance is s^2 times the sum of 1/P_s, with s^2 the
-    variance of y within the sets and P less the number of sets degrees of freedom. So the
-    problems, and not the people, are what is sampled.
+    P_s problems in the set of p. The more people solved a problem, and the fewer others each of
+    them, the more y_p varies: as :math:`k_s = P_s^2 \sum_i w_{is}^2/n^2`, with the weights
+    1/A_i and 1/U_i. The variance of G is s^2 times the sum of k_s/P_s, with s^2 the mean over
+    the problems of the squares of y within the sets, each over its k_s, and P less the number of
+    sets degrees of freedom. So the problems, and not the people, are what is sampled.
 
     Parameters
     ----------
@@ -194,7 +196,9 @@ def gain_test(
     weight = with_help / with_help.sum(axis=1, keepdims=True)
     weight = weight - alone / alone.sum(axis=1, keepdims=True)
     score = np.where(with_help, aided[:, used], np.where(alone, unaided[:, used], 0.0))
-    _, of_set, size = np.unique(np.sign(weight), axis=1, return_inverse=True, return_counts=True)
+    _, first, of_set, size = np.unique(
+        np.sign(weight), axis=1, return_index=True, return_inverse=True, return_counts=True
+    )
     of_set = of_set.ravel()
     y = size[of_set] * (weight * score).mean(axis=0)
     mean = np.bincount(of_set, y) / size
@@ -202,6 +206,9 @@ def gain_test(
     df = n_problems - n_sets
     if df < 1:
         return PairTest(float("nan"), reason=_NO_TEST), n_problems, n_sets
-    variance = float(((y - mean[of_set]) ** 2).sum()) / df * float((1 / size).sum())
+    # Within a set all problems have the same weights.
+    spread = (size[of_set] ** 2 * (weight**2).sum(axis=0) / len(weight) ** 2)[first]
+    within = float(((y - mean[of_set]) ** 2 / spread[of_set]).sum()) / df
+    variance = within * float((spread / size).sum())
     scale = float(np.abs(y).max())
     return t_test(float(mean.sum()), variance, df, level, scale=scale), n_problems, n_sets

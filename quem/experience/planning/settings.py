@@ -135,6 +135,9 @@ class PlanSettings(BaseModel):
         if self.cost_judgement is not None and self.cost_solution is None:
             message = "cost_judgement needs cost_solution beside it, in the same unit; add it"
             raise ValueError(message)
+        if self.power_for is not None and self.systems == 1:
+            message = "power_for compares two systems; give systems: 2 or more, or leave it out"
+            raise ValueError(message)
         return self
 
 

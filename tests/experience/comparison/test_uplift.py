@@ -302,3 +302,36 @@ def test_without_work_alone_there_is_no_gain() -> None:
     found = _found(_only(study, "solver", kept))
     assert [person.person for person in found.uplifts[0].people] == ["S6", "S8"]
     assert sum(doubt.code == "no-gain" for doubt in found.doubts) == 2
+
+
+_ALONE_ON = (range(1, 5), range(3, 7), range(5, 9), (7, 8, 1, 2))
+
+
+def test_unequal_designs_keep_their_level() -> None:
+    """Help worth nothing is found about as often as it should be, however people overlap."""
+    rng = np.random.default_rng(1)
+    found, studies = 0, 1500
+    for _ in range(studies):
+        unaided, aided = np.full((2, 4, 9), np.nan)
+        for person, problems in enumerate(_ALONE_ON):
+            unaided[person, list(problems)] = rng.standard_normal(len(problems))
+            aided[person, 0] = rng.standard_normal()
+        unaided[0, :], unaided[1, :] = np.nan, np.nan
+        unaided[0, [1, 2]] = rng.standard_normal(2)
+        unaided[1, 3:9] = rng.standard_normal(6)
+        found += gain_test(unaided, aided, 0.95)[0].p < 0.05
+    assert 0.03 < found / studies < 0.075
+
+
+def test_variance_of_the_gain_is_that_of_its_weights() -> None:
+    """With two people of unequal designs the standard error is that of a sum by hand."""
+    unaided = np.array([[np.nan, 2.0, 3.5, 1.0, np.nan, np.nan], [np.nan] * 4 + [4.0, 1.5]])
+    aided = np.array([[5.0] + [np.nan] * 5, [6.5] + [np.nan] * 5])
+    test, n_problems, n_sets = gain_test(unaided, aided, 0.95)
+    assert (n_problems, n_sets) == (6, 3)
+    gain = ((5.0 - 6.5 / 3) + (6.5 - 2.75)) / 2
+    # Sums of squares of the scores alone; each weighs 1/3 and 1/2 of half the people.
+    variance = (np.var([2.0, 3.5, 1.0]) * 3 + np.var([4.0, 1.5]) * 2) / 3
+    weights = 2 * (1 / 2) ** 2 + 3 * (1 / 6) ** 2 + 2 * (1 / 4) ** 2
+    assert test.statistic == pytest.approx(gain / np.sqrt(variance * weights))
+    assert test.df == 3

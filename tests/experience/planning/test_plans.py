@@ -10,8 +10,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import quem
+from quem.errors import QuemError
 from quem.experience.planning.trials import Trial
 from quem.experience.simulation import Noise
+from quem.report.drawing import png_bytes
 from quem.report.files import report_files, write_report
 from tests.commands.sessions import close, hold_session
 from tests.experience.made import printed_study, study_of
@@ -135,7 +137,7 @@ def test_assumptions_are_told() -> None:
 
 def test_long_lists_and_tastes_are_warned_of() -> None:
     """A list above 12 solutions is warned of, and so are tests that tastes mislead."""
-    short = _plan(width=9, subjects=11, noise="low", power_for=2.0, systems=1)
+    short = _plan(width=9, subjects=10, noise="low", power_for=2.0, systems=2)
     assert _codes(short) == []
     longer = _plan(width=9, subjects=11, noise="low", systems=2)
     assert _codes(longer) == ["long-lists"]
@@ -387,3 +389,16 @@ def test_simulation_can_follow() -> None:
     assert isinstance(next(iter(later.findings.trials.values())), Trial)
     assert later.summary().count("simulated") == 2
     assert repr(later).startswith("<ExperiencePlan: ± ")
+
+
+def test_a_width_far_above_all_is_not_drawn() -> None:
+    """A wanted half-width of a million years leaves the figures as they are."""
+    result = quem.plan(width=1e6, subjects=(8, 10), simulate=0)
+    for figure in result.figures().values():
+        assert len(png_bytes(figure)) > 1000
+
+
+def test_power_takes_two_systems() -> None:
+    """A difference between systems is not asked of one."""
+    with pytest.raises(QuemError, match="power_for compares two systems; give systems: 2"):
+        quem.plan(power_for=2, systems=1, simulate=0)

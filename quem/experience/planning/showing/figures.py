@@ -171,7 +171,7 @@ def growth(found: Plan) -> Figure:
             at.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
             tidy(at, x=name, grid="both")
             top = max(top, float(curve[1].max()))
-        height = 1.5 * max(found.formula(design), found.settings.width or 0.0)
+        height = _height(found, design)
         axes[0].set_ylim(0, min(top, max(2 * found.formula(design), height)) * 1.08 or 1)
         axes[0].set_ylabel(f"half-width, ± {found.unit}")
     return figure
@@ -188,6 +188,12 @@ def _curve(
     return (counts, np.array(widths)), now
 
 
+def _height(found: Plan, design: Design) -> float:
+    """How high the curves are drawn: a little above the wanted width, if that is near."""
+    drawn = found.formula(design)
+    return 1.5 * max(drawn, min(found.settings.width or 0.0, 2 * drawn))
+
+
 def _lines(axes: Axes, found: Plan) -> None:
     """What is wanted, and what no number of anything goes below, each with its value."""
     limit, width = found.limit, found.settings.width or 0.0
@@ -195,7 +201,8 @@ def _lines(axes: Axes, found: Plan) -> None:
         (width, "--", _WANTED, "wanted"),
         (limit, ":", MUTED, "limit"),
     ):
-        if value:
+        # What lies far above all that is drawn is not looked for there.
+        if value and value <= _height(found, found.design(found.reference)):
             axes.axhline(value, linestyle=style, color=colour, linewidth=1.2)
             axes.annotate(
                 f"{text} ± {number(value, 2)}",

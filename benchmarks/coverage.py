@@ -54,13 +54,27 @@ def differences(
         yield Case("difference", noise, n, judges, problems, d, taste)
 
 
+def blocks(subjects: tuple[int, ...], designs: tuple[tuple[int, int], ...]) -> Iterator[Case]:
+    """Cases in which judges rank blocks of the solutions, so that there have to be many."""
+    for noise, n, (judges, problems) in product(NOISES, subjects, designs):
+        yield Case("blocks", noise, n, judges, problems)
+
+
 DESIGNS = tuple(product((2, 3, 5), (3, 6, 12)))
 # Name: cases, and parts of 500 studies for each.
 GRIDS = {
-    "tiny": ([*estimates((7,), ((2, 3),)), *differences((7,), ((2, 3),), (2.0,))], 1),
+    "tiny": (
+        [
+            *estimates((7,), ((2, 3),)),
+            *blocks((12,), ((2, 3),)),
+            *differences((7,), ((2, 3),), (2.0,)),
+        ],
+        1,
+    ),
     "reduced": (
         [
             *estimates((7, 20), ((2, 3), (3, 6), (5, 12))),
+            *blocks((20,), ((2, 3), (3, 6))),
             *differences((7, 20), ((2, 3), (3, 6), (5, 12)), (0.0, 4.0)),
         ],
         2,
@@ -68,6 +82,7 @@ GRIDS = {
     "full": (
         [
             *estimates((7, 12, 20), DESIGNS),
+            *blocks((12, 20), DESIGNS),
             *differences((5, 7, 12, 20), DESIGNS, (0.0, 1.0, 2.0, 4.0)),
         ],
         8,

@@ -21,6 +21,7 @@ TRUTHS = {
     "outside": "typical, 14 years",
     "missing": "a peer, a fifth absent",
     "few problems": "a peer, a third of the problems",
+    "blocks": "a peer, in blocks of 8",
     "two studies": "two peers of two studies",
 }
 INTERVALS = {

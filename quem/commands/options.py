@@ -65,7 +65,7 @@ _ANALYSIS = (
         type=click.Choice(["linear", "log", "sqrt", "quadratic", "cubic", "auto"]),
         help="Form of the skill function.",
     ),
-    click.option("--score", type=click.Choice(["rank", "blom"]), help="What is averaged."),
+    click.option("--score", type=click.Choice(["rank", "blom", "pl"]), help="What is averaged."),
     click.option(
         "--normalize",
         type=click.Choice(["none", "expected", "percentile"]),

@@ -14,7 +14,13 @@ from quem.experience.cells import judged_cells, score_cells
 from quem.experience.doubts import doubts_of
 from quem.experience.estimate import estimate_system
 from quem.experience.findings import Findings
-from quem.experience.influence import leave_out_cells, leave_out_subjects, residuals
+from quem.experience.influence import (
+    leave_out_cells,
+    leave_out_pooled,
+    leave_out_subjects,
+    residuals,
+)
+from quem.experience.pooled import pool, pooled_averages
 from quem.experience.recognised import leave_out_recognised
 from quem.experience.resample import bootstrap
 from quem.experience.result import ExperienceAnalysis
@@ -22,6 +28,7 @@ from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
 from quem.experience.variants import vary
+from quem.experience.wording import joined
 from quem.rankings import PrintedAverages
 from quem.study import Analysis
 from quem.study.document import dotted
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.cells import Cells
+    from quem.experience.pooled import Pooled
     from quem.load import Study
 
 __all__ = ["analyze_experience"]
@@ -42,20 +50,29 @@ def analyze_experience(study: Study, **settings: Any) -> ExperienceAnalysis:  # 
     """Analyse a study of kind ``experience`` (see `quem.analyze`)."""
     used = _settings(study, settings)
     experience = _experience(study)
-    cells = None
+    cells, pooled = None, None
     if isinstance(study.data, PrintedAverages):
         _refuse_for_averages(study, used)
         averages = _printed(study.data, study, experience)
     else:
         cells = judged_cells(study.data, study.declared, reference=used.reference)
+        used = _suited_to_blocks(study, used, cells)
         cells = score_cells(cells, score=used.score, normalize=used.normalize)
-        averages = average_cells(cells, experience)
-    findings = _findings(study, used, cells, averages)
+        if used.score == "pl":
+            pooled = _pool(study, cells)
+            averages = pooled_averages(pooled, cells, experience)
+        else:
+            averages = average_cells(cells, experience)
+    findings = _findings(study, used, cells, averages, pooled)
     return ExperienceAnalysis(replace(findings, doubts=tuple(doubts_of(findings))))
 
 
 def _findings(
-    study: Study, settings: Analysis, cells: Cells | None, averages: Averages
+    study: Study,
+    settings: Analysis,
+    cells: Cells | None,
+    averages: Averages,
+    pooled: Pooled | None,
 ) -> Findings:
     x, y = averages.fitted()
     _refuse_flat(study, x, y)
@@ -73,15 +90,18 @@ def _findings(
     ]
     years = {estimate.system: estimate.experience for estimate in estimates}
     experience = averages.experience
+    leave_out = leave_out_pooled if pooled else leave_out_cells
     left_out = {
-        what: tuple(leave_out_cells(what, cells, averages, function, years, level)) if cells else ()
+        what: tuple(leave_out(what, cells, averages, function, years, level)) if cells else ()
         for what in ("judge", "problem")
     }
     small = cells is not None and (
         len(cells.judges) * len(cells.problems) * len(cells.solvers) <= _LARGE_AGREEMENT
-        and cells.block.max(initial=1) == 1
+        and not cells.is_blocked
     )
-    anova = factorial_anova(cells, experience) if cells else None
+    # Both take each cell's score, of which worths have none.
+    averaged = cells if not pooled else None
+    anova = factorial_anova(averaged, experience) if averaged else None
     return Findings(
         study=study,
         settings=settings,
@@ -100,9 +120,14 @@ def _findings(
         agreement=judge_agreement(cells, seed=seed) if cells and small else None,
         anova=tuple(anova) if anova is not None else None,
         bootstrap=bootstrap(
-            cells, experience, function.form, replicates=settings.bootstrap, level=level, seed=seed
+            averaged,
+            experience,
+            function.form,
+            replicates=settings.bootstrap,
+            level=level,
+            seed=seed,
         )
-        if cells and settings.bootstrap
+        if averaged and settings.bootstrap
         else None,
         recognised=leave_out_recognised(cells, averages, function.form, estimates, settings)
         if cells
@@ -110,7 +135,35 @@ def _findings(
         retest=None
         if isinstance(study.data, PrintedAverages)
         else retest_agreement(study.data, study.declared),
+        pooled=pooled,
     )
+
+
+def _suited_to_blocks(study: Study, settings: Analysis, cells: Cells) -> Analysis:
+    """Pool worths where ranks of different blocks cannot be averaged."""
+    if settings.score == "pl" or not cells.is_blocked:
+        return settings
+    for key in ("score", "normalize"):
+        if getattr(settings, key) not in ("rank", "none"):
+            message = "needs ranks of whole groups, and some were judged in blocks; leave it out"
+            raise QuemError([_wrong_setting(study, settings, key, message)])
+    return settings.model_copy(update={"score": "pl"})
+
+
+def _pool(study: Study, cells: Cells) -> Pooled:
+    """Fit worths, where the rankings put all solvers on one scale."""
+    pooled = pool(cells)
+    if pooled.is_connected:
+        return pooled
+    parts = "; ".join(
+        f"({joined(cells.solvers[solver] for solver in part)})" for part in pooled.connection.parts
+    )
+    message = (
+        f"the solvers fall into parts that were never compared with each other: {parts}; let a "
+        "judge rank solutions of different parts together, or analyse each part as a study of "
+        "its own"
+    )
+    raise QuemError([study.mistake(("rankings",), message)])
 
 
 def _settings(study: Study, changed: dict[str, Any]) -> Analysis:

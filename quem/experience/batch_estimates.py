@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 from quem.experience.averages import widening
 from quem.experience.batch import fit_batch
 from quem.experience.estimate import invert, outside
+from quem.experience.simulated_blocks import blocked_ranks
 from quem.experience.skill import FORMS
 from quem.experience.worths import fit_worths
 
@@ -68,12 +69,25 @@ def batch_estimates(
     simulated : Simulated
     level : float
     score : {"rank", "worth"}
-        What is averaged; worths (see `quem.experience.worths`) do not flatten at the ends.
+        What is averaged; worths (see `quem.experience.worths`) do not flatten at the ends. Of
+        studies in blocks ranks are expected ranks, as in `quem.analyze`.
+
+    Raises
+    ------
+    ValueError
+        Worths of studies in blocks are asked for.
     """
     y = simulated.experience
-    scores = fit_worths(simulated.ranks).cells if score == "worth" else simulated.ranks
-    n, solvers = y.shape[1], scores.shape[-1]
-    average, problem_means = _means(scores)
+    if simulated.scenario.block_size is not None:
+        if score == "worth":
+            message = "worths need whole groups; leave out block_size, or the score"
+            raise ValueError(message)
+        average = blocked_ranks(simulated)
+        problem_means = average[:, np.newaxis]
+    else:
+        scores = fit_worths(simulated.ranks).cells if score == "worth" else simulated.ranks
+        average, problem_means = _means(scores)
+    n, solvers = y.shape[1], average.shape[1]
     widened = widening(problem_means, np.arange(n), np.arange(n, solvers))
     x, x_systems = average[:, :n], average[:, n:]
     fit = fit_batch(FORMS["linear"], x, y, np.ones(x.shape))

@@ -50,7 +50,8 @@ class Cells:
     size : array of int, shape (n,)
         The number of solutions in the cell's group that count.
     score : array of float, shape (n,)
-        What is averaged; the adjusted rank unless the settings say otherwise.
+        What is averaged; the adjusted rank unless the settings say otherwise. NaN for
+        ranks in blocks.
     placed : array of bool, shape (n,)
         Whether the study and no judge gave the cell its place.
     recognised : array of bool, shape (n,)
@@ -83,6 +84,14 @@ class Cells:
     def n_groups(self) -> int:
         """The number of rankings."""
         return int(self.group.max()) + 1 if len(self.group) else 0
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether some judge ranked some problem in several blocks."""
+        if self.block.max(initial=1) == 1:
+            return False
+        pairs = pd.unique(self.judge * len(self.problems) + self.problem)
+        return len(pairs) < self.n_groups
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Tell which solvers are of one of the kinds, shape (number of solvers,)."""
@@ -191,8 +200,15 @@ def judged_cells(
     )
 
 
-def score_cells(cells: Cells, *, score: Score, normalize: Normalization) -> Cells:
-    """Give each cell the score that is averaged (see `quem.experience.ranks.scores`)."""
+def score_cells(cells: Cells, *, score: Score | Literal["pl"], normalize: Normalization) -> Cells:
+    """Give each cell the score that is averaged (see `quem.experience.ranks.scores`).
+
+    Worths (``pl``) are pooled and not averaged. Of whole groups each cell keeps its rank, which
+    tells the same; a rank in a block tells nothing without the other blocks, and is no score.
+    """
+    if score == "pl":
+        blocked = np.full(len(cells.adjusted), np.nan)
+        return replace(cells, score=blocked if cells.is_blocked else cells.adjusted)
     made = scores(cells.adjusted, cells.size, score=score, normalize=normalize)
     return replace(cells, score=made)
 

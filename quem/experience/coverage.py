@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Case", "Covered", "Taste", "Truth", "cover"]
 
 Truth = Literal[
-    "peer", "typical", "outside", "missing", "few problems", "two studies", "difference"
+    "peer", "typical", "outside", "missing", "few problems", "blocks", "two studies", "difference"
 ]
 Taste = Literal["none", "all", "systems"]
 _LEVEL = 0.95
+_BLOCK_SIZE = 8
 # The bootstrap takes a thousand times as long as all others together.
 _BOOTSTRAPPED, _REPLICATES = 20, 400
 
@@ -41,8 +42,8 @@ class Case:
         What the intervals are to cover: the experience of a person who is not among the
         subjects (peer); a system that is as good as people of 6.5 or, outside their range, of
         14 years; a peer where a fifth of the solutions is absent, and one who solved only a
-        third of the problems; the difference of the peers of two independent studies; the
-        difference of two systems of one study.
+        third of the problems; a peer, judged in blocks of 8; the difference of the peers of two
+        independent studies; the difference of two systems of one study.
     noise : {"low", "high"}
     subjects, judges, problems : int
     difference : float
@@ -84,6 +85,7 @@ class Case:
             "outside": {"systems": (14.0,)},
             "missing": {"missing": 0.2},
             "few problems": {"system_problems": max(1, self.problems // 3)},
+            "blocks": {"block_size": _BLOCK_SIZE},
         }
         return replace(plain, **changes.get(self.truth, {}))  # type: ignore[arg-type]
 
@@ -134,7 +136,6 @@ def cover(case: Case, studies: int, *, seed: int = 0, part: int = 0) -> list[Cov
 def _of_estimates(simulated: Simulated) -> Iterator[Covered]:
     truth = simulated.truth[:, 0]
     found = batch_estimates(simulated, level=_LEVEL)
-    by_worths = batch_estimates(simulated, level=_LEVEL, score="worth")
     infinite = np.full(found.lower.shape, np.inf)
     for name, estimate, ends in (
         ("prediction", found.experience, found.prediction),
@@ -142,14 +143,18 @@ def _of_estimates(simulated: Simulated) -> Iterator[Covered]:
         ("calibration", found.calibrated, found.calibration),
         ("at least", None, np.stack([found.lower, infinite], axis=-1)),
         ("at most", None, np.stack([-infinite, found.upper], axis=-1)),
-        ("prediction by worths", by_worths.experience, by_worths.prediction),
-        ("calibration by worths", by_worths.calibrated, by_worths.calibration),
     ):
         at = None if estimate is None else estimate[:, 0]
         yield _count(name, ends[:, 0], truth, at)
     inside = found.inside[:, 0]
     of_inside = (found.prediction[inside, 0], truth[inside], found.experience[inside, 0])
     yield _count("prediction, inside", *of_inside)
+    if simulated.scenario.block_size is not None:
+        # What follows needs ranks of whole groups.
+        return
+    worths = batch_estimates(simulated, level=_LEVEL, score="worth")
+    yield _count("prediction by worths", worths.prediction[:, 0], truth, worths.experience[:, 0])
+    yield _count("calibration by worths", worths.calibration[:, 0], truth, worths.calibrated[:, 0])
     yield _count("bootstrap", _bootstrapped(simulated), truth[:_BOOTSTRAPPED])
 
 

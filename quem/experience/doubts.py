@@ -9,6 +9,7 @@ import numpy as np
 
 from quem.errors import Doubt
 from quem.experience.judge_doubts import judge_doubts
+from quem.experience.pooled_doubts import pooled_doubts
 from quem.experience.wording import SIGNIFICANT, interval_text, joined, number, p_text, percent
 
 if TYPE_CHECKING:
@@ -127,19 +128,15 @@ def _groups(found: Findings) -> Iterator[Doubt]:
         )
         yield Doubt("rank-gap", message)
     sizes = Counter(np.bincount(cells.group).tolist())
-    if len(sizes) > 1:
+    if len(sizes) > 1 and not found.pooled:
         counts = joined(f"{sizes[size]} of {size}" for size in sorted(sizes))
         message = (
             f"the groups are of unequal size ({counts} solutions), so that the same rank means "
             "different things; compare `normalize: expected`"
         )
         yield Doubt("unequal-groups", message)
-    if cells.block.max(initial=1) > 1:
-        message = (
-            "some groups were judged in several blocks: ranks are averaged over the blocks as if "
-            "each were a group of its own, and the agreement of the judges is not computed"
-        )
-        yield Doubt("blocks", message)
+    if found.pooled:
+        yield from pooled_doubts(found, found.pooled)
     unused = [
         f"{noun} {name}"
         for noun, names, codes in (
@@ -206,6 +203,8 @@ def _estimate(found: Findings, estimate: Estimate) -> Iterator[Doubt]:
         told = (
             "its prediction interval is widened for that"
             if estimate.widened
+            else "its intervals are not wider for that, since worths are pooled over problems"
+            if found.pooled
             else "its intervals are not wider for that, since no subject was judged on two problems"
         )
         message = (
@@ -257,12 +256,17 @@ def _left_undone(found: Findings) -> Iterator[Doubt]:
             "correlations are means over a random sample of 200 pairs a problem"
         )
         yield Doubt("pairs-sampled", message)
-    if found.agreement is None and found.cells.block.max(initial=1) == 1:
+    if found.agreement is None and not found.cells.is_blocked:
         yield Doubt("agreement-skipped", "the study is too large to measure the judges' agreement")
-    if found.anova is None:
+    if found.anova is None and not found.pooled:
         message = "the study is too large for the factorial analysis of variance, which is left out"
         yield Doubt("anova-skipped", message)
-    if found.bootstrap is None and found.settings.bootstrap and found.estimates:
+    if (
+        found.bootstrap is None
+        and not found.pooled
+        and found.settings.bootstrap
+        and found.estimates
+    ):
         yield Doubt(
             "bootstrap-skipped", "the study is too large for the bootstrap, which is left out"
         )

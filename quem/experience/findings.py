@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from quem.experience.cells import Cells
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeftOut, SubjectDiagnostic
+    from quem.experience.pooled import Pooled
     from quem.experience.recognised import Recognised
     from quem.experience.resample import Bootstrap
     from quem.experience.retest import Retest
@@ -58,6 +59,8 @@ class Findings:
         The estimates without the authors whom judges recognised; None where there are none.
     retest : Retest or None
         The agreement of the judges with themselves; None where no group was repeated.
+    pooled : Pooled or None
+        The worths that `averages` are made of; None where ranks were averaged.
     doubts : tuple of Doubt
     """
 
@@ -80,6 +83,7 @@ class Findings:
     bootstrap: Bootstrap | None
     recognised: Recognised | None = None
     retest: Retest | None = None
+    pooled: Pooled | None = None
     doubts: tuple[Doubt, ...] = ()
 
     def name_of(self, solver: str) -> str:

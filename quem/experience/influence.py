@@ -10,6 +10,7 @@ import numpy as np
 
 from quem.experience.averages import widening
 from quem.experience.batch import fit_batch
+from quem.experience.pooled import averages_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +21,18 @@ if TYPE_CHECKING:
     from quem.experience.cells import Cells
     from quem.experience.skill import SkillForm, SkillFunction
 
-__all__ = ["LeftOut", "SubjectDiagnostic", "leave_out_cells", "leave_out_subjects", "residuals"]
+__all__ = [
+    "LeftOut",
+    "SubjectDiagnostic",
+    "leave_out_cells",
+    "leave_out_pooled",
+    "leave_out_subjects",
+    "residuals",
+]
 
 _ROUNDING = 1e-10
+# Cells to be pooled, over all that are left out in turn.
+_MOST_POOLED = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,45 @@ def leave_out_cells(
         average[active],
         np.ones((len(active), len(averages.of_kind("subject")))),
         widened[active],
+    )
+    return _left_out(left, averages, function.form, estimates, level)
+
+
+def leave_out_pooled(
+    what: str,
+    cells: Cells,
+    averages: Averages,
+    function: SkillFunction,
+    estimates: dict[str, float],
+    level: float,
+) -> list[LeftOut]:
+    """Do as `leave_out_cells`, fitting the worths of all solvers anew each time.
+
+    An estimate is NaN where what is left falls into parts that were never compared. Nothing is
+    left out in turn where there is nobody else, or where it would take minutes.
+
+    Parameters
+    ----------
+    what : {"judge", "problem"}
+    cells : Cells
+    averages : Averages
+    function : SkillFunction
+    estimates : dict of str to float
+    level : float
+    """
+    names = cells.judges if what == "judge" else cells.problems
+    codes = cells.judge if what == "judge" else cells.problem
+    active = np.unique(codes)
+    if len(active) == 1 or len(active) * len(codes) > _MOST_POOLED:
+        return []
+    average = [averages_without(cells, averages.experience, codes != i).average for i in active]
+    subjects, systems = averages.of_kind("subject"), averages.of_kind("system")
+    left = _Left(
+        what,
+        [names[index] for index in active],
+        np.array(average),
+        np.ones((len(active), len(subjects))),
+        np.zeros((len(active), len(systems))),
     )
     return _left_out(left, averages, function.form, estimates, level)
 

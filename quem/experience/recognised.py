@@ -11,6 +11,7 @@ from quem.experience.averages import average_cells
 from quem.experience.cells import score_cells
 from quem.experience.estimate import estimate_system
 from quem.experience.influence import LeftOut
+from quem.experience.pooled import averages_without
 from quem.experience.ranks import adjusted_ranks
 from quem.experience.skill import fit, refusal
 
@@ -75,9 +76,12 @@ def leave_out_recognised(
     marked = _marked(cells)
     if not marked.any():
         return None
-    left = without_recognised(cells)
-    left = score_cells(left, score=settings.score, normalize=settings.normalize)
-    others = average_cells(left, averages.experience)
+    if settings.score == "pl":
+        others = averages_without(cells, averages.experience, ~marked)
+    else:
+        left = without_recognised(cells)
+        left = score_cells(left, score=settings.score, normalize=settings.normalize)
+        others = average_cells(left, averages.experience)
     function = _function(form, others)
     return Recognised(
         n_ranks=int(marked.sum()),

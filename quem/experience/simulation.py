@@ -66,6 +66,8 @@ class Scenario:
         Judges see quality in steps of so many units of experience; 0 for no ties.
     system_taste : float, optional
         The taste for systems, where it differs from that for people.
+    block_size : int, optional
+        Judges rank each problem in balanced blocks of at most so many solutions.
     """
 
     subjects: int = 12
@@ -78,6 +80,7 @@ class Scenario:
     system_problems: int | None = None
     ties: float = 0.0
     system_taste: float | None = None
+    block_size: int | None = None
 
     @property
     def experience_variance(self) -> float:
@@ -99,7 +102,8 @@ class Simulated:
     truth : array of float, shape (b, systems)
         The experience of the systems.
     ranks : array of float, shape (b, judges, problems, solvers)
-        Adjusted ranks; NaN where there is no solution.
+        Adjusted ranks in the whole group; NaN where there is no solution. A block of it is
+        ranked alike.
     """
 
     scenario: Scenario
@@ -186,7 +190,8 @@ def simulate_study(
     noise : Noise or {"low", "high"}
     seed : int
     **more
-        ``experience``, ``missing``, ``system_problems``, ``ties``: see `Scenario`.
+        ``experience``, ``missing``, ``system_problems``, ``ties``, ``block_size``: see
+        `Scenario`.
 
     Returns
     -------
@@ -220,6 +225,12 @@ def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
     solvers = dict.fromkeys(names["S"], "subject") | dict.fromkeys(names["K"], "system")
     judge, problem, solver = np.nonzero(np.isfinite(ranks))
     once = np.ones(len(judge), dtype=np.int64)
+    block, rank = once, ranks[judge, problem, solver]
+    if simulated.scenario.block_size is not None:
+        from quem.experience.simulated_blocks import ranked_blocks
+
+        judge, problem, block, solver, rank = ranked_blocks(simulated, index)
+        once = np.ones(len(judge), dtype=np.int64)
     data = Rankings(
         names["J"],
         names["P"],
@@ -227,9 +238,9 @@ def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
         judge,
         problem,
         solver,
+        block,
         once,
-        once,
-        ranks[judge, problem, solver],
+        rank,
         np.zeros(len(judge), dtype=bool),
     )
     spec = ExperienceStudy.model_validate(

@@ -105,7 +105,9 @@ def _scored(
         ("normalize", "rank", "percentile"),
         ("score", "blom", "none"),
     ]
-    if settings.score == "blom":
+    if cells.is_blocked:
+        options = []  # ranks of different blocks cannot be averaged
+    elif settings.score in ("blom", "pl"):
         options = [("score", "rank", "none")]
     for setting, score, normalize in options:
         if (score, normalize) == (settings.score, settings.normalize):

@@ -229,7 +229,7 @@ class Analysis(_Part):
     form: Form = "linear"
     interval: Interval = "prediction"
     level: Level = 0.95
-    score: Literal["rank", "blom"] = "rank"
+    score: Literal["rank", "blom", "pl"] = "rank"
     normalize: Literal["none", "expected", "percentile"] = "none"
     reference: Literal["all", "humans"] = "all"
     at_least: Annotated[tuple[Years, ...], OneOrMore, AfterValidator(_once)] = (5.0, 8.0)
@@ -238,7 +238,7 @@ class Analysis(_Part):
     seed: Annotated[int, Numeral, Field(ge=0, le=2**63 - 1)] = 0
 
     @model_validator(mode="after")
-    def _blom_stands_alone(self) -> Analysis:
+    def _scores_stand_alone(self) -> Analysis:
         if self.score == "blom":
             if self.normalize != "none":
                 message = "blom scores are normalized already; leave out normalize or the score"
@@ -249,6 +249,9 @@ class Analysis(_Part):
                     "use the score rank or another form"
                 )
                 raise ValueError(message)
+        if self.score == "pl" and self.normalize != "none":
+            message = "pl scores know the size of each group; leave out normalize or the score"
+            raise ValueError(message)
         return self
 
 

@@ -44,8 +44,9 @@ def ranked(*solvers: str, judges: tuple[str, ...] = JUDGES) -> str:
 ORDERLY = ("S1", "S2", "S3", "sys", "S4", "S5", "S6")
 AVERAGES = {"from": "averages", "file": "rankings.csv"}
 OUTLIER = (2.0, 2.1, 2.2, 2.3, 2.4, 9.0)
+SECOND_BLOCK = {"P1": ("S1", "S2", "S3"), "P2": ("S1", "S4", "S6")}
 TWO_BLOCKS = "judge,problem,solver,rank,block\n" + "".join(
-    f"{','.join(cell)},{rank},{1 + (cell[2] in ('S1', 'S2', 'S3'))}\n"
+    f"{','.join(cell)},{rank},{1 + (cell[2] in SECOND_BLOCK[cell[1]])}\n"
     for cell, rank in RANKS.items()
 )
 MANY = [f"J{i}" for i in range(1, 48)]
@@ -89,6 +90,13 @@ CASES = (
     ),
     Case("unequal-groups", "1 of 6 and 3 of 7 solutions", table=PLAIN.replace("J1,P1,S5,7\n", "")),
     Case("blocks", "judged in several blocks", table=TWO_BLOCKS),
+    Case("pooled", "no rank has a score of its own", {"analysis": {"score": "pl"}}),
+    Case(
+        "always-above",
+        "S6 was always ranked above all others compared with; S1 was always ranked below",
+        {"analysis": {"score": "pl"}},
+        table=ranked(*ORDERLY),
+    ),
     Case(
         "not-in-rankings",
         "nothing of judge J3 and problem P3",

@@ -112,13 +112,19 @@ def test_gaps_in_the_data_fit(make_study: Callable[..., Path]) -> None:
 
 
 def test_study_in_blocks_fits(make_study: Callable[..., Path]) -> None:
-    """A study judged in blocks has no agreement, and fits."""
-    rows = [(*cell, rank, 1 + (cell[2] in "S2 S4 S6")) for cell, rank in RANKS.items()]
+    """A study judged in blocks has worths and no agreement, and fits."""
+    second = {"P1": "S2 S4 S6", "P2": "S1 S2 S6"}
+    rows = [(*cell, rank, 1 + (cell[2] in second[cell[1]])) for cell, rank in RANKS.items()]
     text = "judge,problem,solver,rank,block\n"
     text += "".join(",".join(map(str, row)) + "\n" for row in rows)
     document = _output(make_study(study_with(), rankings__csv=text))
     assert mistakes(document) == []
     assert document["agreement"] is None
+    assert document["settings"]["score"] == "pl"
+    assert len(document["plackett_luce"]["worths"]) == len(document["averages"])
+    assert mistakes({k: v for k, v in document.items() if k != "plackett_luce"})
+    plain = _output(make_study(study_with(), rankings__csv=long_csv()))
+    assert mistakes({**plain, "plackett_luce": document["plackett_luce"]})
 
 
 def test_no_random_numbers_fits(make_study: Callable[..., Path]) -> None:

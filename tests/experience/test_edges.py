@@ -186,9 +186,9 @@ def test_falling_skill() -> None:
 
 
 def test_blocks() -> None:
-    """Blocks are groups of their own, and agreement is left out with a warning."""
+    """Worths are pooled over blocks, and agreement is left out with a warning."""
     ranks, years = drawn(subjects=8)
-    blocks = {cell: 1 + (cell[2] > "S3") for cell in ranks}
+    blocks = {cell: 1 + (ord(cell[2][1]) // 2 ** int(cell[1][1])) % 2 for cell in ranks}
     found = complete(study_of(ranks, years, blocks=blocks))
     assert found.findings.agreement is None
     assert "blocks" in codes(found)

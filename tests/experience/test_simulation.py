@@ -17,6 +17,8 @@ _SCENARIOS = {
     "far outside": Scenario(subjects=7, systems=(0.0, 16.0), noise=HIGH),
     "missing": Scenario(subjects=7, problems=5, systems=(6.5, 9.0), missing=0.3),
     "ties": Scenario(subjects=8, judges=2, systems=(6.5,), ties=2.0),
+    "blocks": Scenario(subjects=15, judges=2, problems=3, systems=(6.5, 9.0), block_size=6),
+    "blocks with ties": Scenario(subjects=13, judges=2, problems=2, ties=1.0, block_size=8),
 }
 
 

@@ -80,6 +80,7 @@ def _in_one_study(start: Comparison, study: Study) -> Comparison:
             "averages; give the ranks, or name a second study"
         )
         raise QuemError([study.mistake(("rankings",), message)])
+    _refuse_blocks(found)
     # Naming systems asks for these and for nothing else.
     uplifts = [] if start.chosen else uplifts_of(study, found.settings)
     names = [standing.system for standing in start.standings]
@@ -99,6 +100,16 @@ def _in_one_study(start: Comparison, study: Study) -> Comparison:
         progressions=tuple(progressions),
         uplifts=tuple(uplifts),
     )
+
+
+def _refuse_blocks(found: Findings) -> None:
+    """Ranks of different blocks do not compare."""
+    if found.cells is not None and found.cells.is_blocked:
+        message = (
+            "this study was judged in blocks, and ranks of different blocks do not compare; "
+            "`quem analyze` estimates each system by worths pooled over the blocks"
+        )
+        raise QuemError([found.study.mistake(("rankings",), message)])
 
 
 def _refuse_untestable(study: Study, pairs: Sequence[Pair]) -> None:
@@ -143,6 +154,7 @@ def _over_time(start: Comparison, studies: Sequence[Study]) -> Comparison:
                 "comparing them needs the ranks; leave one out by --systems"
             )
             raise QuemError([found.study.mistake(("rankings",), message)])
+        _refuse_blocks(found)
         (pair,) = compare_pairs(found, [before.system, after.system], start.test)
         _refuse_untestable(found.study, [pair])
         return pair

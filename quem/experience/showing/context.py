@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.experience.showing.methods import REFERENCES, methods_paragraph
+from quem.experience.showing.methods import methods_paragraph, references
 from quem.experience.showing.sections import sections
-from quem.experience.showing.summary import equation, system_name
+from quem.experience.showing.summary import averaged, equation, system_name
 from quem.experience.wording import INTERVALS, caveat, chance, interval_text, number, percent
 
 if TYPE_CHECKING:
@@ -90,14 +90,21 @@ def report_context(found: Findings) -> dict[str, Any]:
         "first_figure": "estimate" if found.estimates else "skill-function",
         "sections": sections(found),
         "methods": methods_paragraph(found),
-        "references": REFERENCES,
+        "references": references(found),
         "caveat": caveat(found.p_value, found.function.falling_share),
         "settings": [
             (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
             for key, value in found.settings.model_dump(mode="json").items()
         ],
-        "captions": CAPTIONS,
+        "captions": _captions(found),
     }
+
+
+def _captions(found: Findings) -> dict[str, str]:
+    """What stands below each figure, with the name of what the skill function is fitted to."""
+    if not found.pooled:
+        return CAPTIONS
+    return {stem: text.replace("average rank", averaged(found)) for stem, text in CAPTIONS.items()}
 
 
 CAPTIONS = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quem.experience.findings import Findings
     from quem.experience.influence import LeftOut
+    from quem.experience.pooled import Pooled
 
 __all__ = ["analysis_dict"]
 
@@ -20,6 +21,7 @@ def analysis_dict(found: Findings) -> dict[str, Any]:
     found : Findings
     """
     spec = found.study.spec
+    worths = {"plackett_luce": _worths(found, found.pooled)} if found.pooled else {}
     return {
         "format": 1,
         "kind": spec.kind,
@@ -27,6 +29,7 @@ def analysis_dict(found: Findings) -> dict[str, Any]:
         "settings": found.settings.model_dump(mode="json"),
         "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
         "averages": _averages(found),
+        **worths,
         "skill_function": _skill_function(found),
         "forms": [
             {
@@ -72,6 +75,21 @@ def _averages(found: Findings) -> list[dict[str, Any]]:
         for i, solver in enumerate(averages.solvers)
         if averages.kinds[i] != "withheld"
     ]
+
+
+def _worths(found: Findings, pooled: Pooled) -> dict[str, Any]:
+    kinds = zip(found.averages.solvers, found.averages.kinds, strict=True)
+    return {
+        "n_rankings": pooled.n_rankings,
+        "ridge": pooled.ridge,
+        "log_likelihood": pooled.model.log_likelihood,
+        "ties": [{"size": size, "delta": delta} for size, delta in pooled.model.ties.items()],
+        "worths": [
+            {"solver": solver, "log_worth": float(pooled.model.log_worth[i])}
+            for i, (solver, kind) in enumerate(kinds)
+            if kind != "withheld" and pooled.ranked[i]
+        ],
+    }
 
 
 def _skill_function(found: Findings) -> dict[str, Any]:

@@ -96,8 +96,9 @@ def ranks(found: Findings) -> Figure | None:
             axes.plot([mean, mean], [row - 0.36, row + 0.36], color=INK, linewidth=2)
         axes.set_yticks(range(len(shown)), labels)
         axes.set_ylim(-0.6, len(shown) - 0.4)
-        axes.set_title("Ranks of each solver; the bar is the mean")
-        tidy(axes, x="adjusted rank (1 = worst)", grid="x")
+        within = " within blocks" if found.cells.is_blocked else ""
+        axes.set_title(f"Ranks of each solver{within}; the bar is the mean")
+        tidy(axes, x=f"adjusted rank{within} (1 = worst)", grid="x")
         axes.tick_params(axis="y", length=0)
         axes.axhline(-0.6, color=GRID, linewidth=0.6)
     return figure

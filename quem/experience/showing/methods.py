@@ -12,8 +12,9 @@ from quem.experience.wording import caveat, joined, number, p_text, percent, sta
 
 if TYPE_CHECKING:
     from quem.experience.findings import Findings
+    from quem.experience.pooled import Pooled
 
-__all__ = ["REFERENCES", "methods_paragraph"]
+__all__ = ["REFERENCES", "methods_paragraph", "references"]
 
 REFERENCES = (
     "Hayes, C. C. and Parzen, M. I. (1997). An achievement test for knowledge-based systems: QUEM. "
@@ -21,6 +22,24 @@ REFERENCES = (
     f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python "
     "package.",
 )
+
+
+_OF_WORTHS = (
+    "Plackett, R. L. (1975). The analysis of permutations. Applied Statistics, 24(2), 193–202.",
+    "Turner, H. L., van Etten, J., Firth, D. and Kosmidis, I. (2020). Modelling rankings in R: the "
+    "PlackettLuce package. Computational Statistics, 35, 1027–1057.",
+)
+
+
+def references(found: Findings) -> tuple[str, ...]:
+    """Give the references of the methods paragraph.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    first, *own = REFERENCES
+    return (first, *(_OF_WORTHS if found.pooled else ()), *own)
 
 
 def methods_paragraph(found: Findings) -> str:
@@ -48,8 +67,9 @@ def _design(found: Findings) -> list[str]:
     judges, problems = (len(np.unique(codes)) for codes in (found.cells.judge, found.cells.problem))
     text += (
         f"Solutions of {who} were ranked by {judges} expert judge{'s' if judges != 1 else ''} on "
-        f"{problems} problem{'s' if problems != 1 else ''}, ties allowed; tied ranks were averaged"
+        f"{problems} problem{'s' if problems != 1 else ''}, ties allowed"
     )
+    text += "" if found.pooled else "; tied ranks were averaged"
     how = {
         "expected": ", and ranks r in groups of n were scaled to r(N + 1)/(n + 1)",
         "percentile": ", and ranks r in groups of n were scaled to (r − 1/2)/n",
@@ -57,10 +77,22 @@ def _design(found: Findings) -> list[str]:
     }[found.settings.normalize]
     if found.settings.score == "blom":
         how = ", and ranks were turned into Blom's normal scores"
+    if found.pooled:
+        how = ""
     if found.settings.reference == "humans":
         how += ", and each solution was ranked against those of the subjects only"
     notes = joined(data_notes(found))
-    return [f"{text}{how}.", f"{notes[:1].upper()}{notes[1:]}." if notes else ""]
+    told = [f"{text}{how}.", f"{notes[:1].upper()}{notes[1:]}." if notes else ""]
+    return [*told, _worths(found.pooled)] if found.pooled else told
+
+
+def _worths(pooled: Pooled) -> str:
+    ties = ", with ties as in Turner et al. (2020)" if pooled.model.ties else ""
+    return (
+        f"A Plackett-Luce model{ties} was fitted to the {pooled.n_rankings:,} rankings, one worth "
+        f"a solver (ridge penalty {pooled.ridge:g} on log worths); each solver's score is the rank "
+        "to be expected among all, 1 + the sum of the probabilities of beating each other solver."
+    )
 
 
 def _fit(found: Findings) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.showing.judge_sections import agreement_section, recognised_sentence
-from quem.experience.showing.summary import data_notes, f_text, system_name
+from quem.experience.showing.summary import averaged, data_notes, f_text, system_name
 from quem.experience.wording import interval_text, number, p_text, percent
 from quem.report.layout import Section, TextTable
 
@@ -61,7 +61,7 @@ def _estimates(found: Findings) -> Section:
         )
     columns = (
         "System",
-        "Average rank",
+        _ranks(found),
         f"Estimate ({unit})",
         "Prediction interval",
         "Band of the mean",
@@ -75,7 +75,8 @@ def _estimates(found: Findings) -> Section:
         "The prediction interval says where a human peer with that quality would be; the band of "
         "the mean, which the QUEM paper calls the experience interval, says where the mean of all "
         "such people lies, and is too narrow for one of them. The calibration estimate regresses "
-        "average rank on experience and inverts: the typical human with that quality."
+        f"{averaged(found) if found.pooled else 'average rank'} on experience and inverts: the "
+        "typical human with that quality."
     ]
     if any(estimate.side != "inside" for estimate in found.estimates):
         text.append(
@@ -85,6 +86,11 @@ def _estimates(found: Findings) -> Section:
     table = TextTable(f"Estimates with {level} intervals", columns, rows)
     figures = ("estimate", "skill-function")
     return Section("estimates", "Estimates and skill function", text, figures, [table])
+
+
+def _ranks(found: Findings) -> str:
+    """What the tables of solvers call their ranks."""
+    return "Expected rank" if found.pooled else "Average rank"
 
 
 def _solvers(found: Findings) -> Section:
@@ -108,10 +114,15 @@ def _solvers(found: Findings) -> Section:
         if averages.kinds[i] != "withheld"
     ]
     unit = found.study.spec.experience_unit
-    columns = ("Solver", "Kind", f"Experience ({unit})", "Average rank", "Ranks")
-    table = TextTable("Average ranks, best first", columns, rows, words=frozenset({1}))
+    columns = ("Solver", "Kind", f"Experience ({unit})", _ranks(found), "Ranks")
+    table = TextTable(f"{_ranks(found)}s, best first", columns, rows, words=frozenset({1}))
     notes = "; ".join(data_notes(found))
     text = [f"{notes[:1].upper()}{notes[1:]}."] if notes else []
+    if found.pooled:
+        text.append(
+            "The expected rank is 1 and the sum of the probabilities of beating each other solver, "
+            "by worths that Plackett-Luce pools over all rankings."
+        )
     return Section("solvers", "Solvers", text, ("ranks",) if cells else (), [table])
 
 
@@ -122,8 +133,8 @@ def _experience_matters(found: Findings) -> Section:
         kind = "distinct" if found.permutation.exact else "random"
         text[0] += (
             f" Of {found.permutation.orders:,} {kind} orders of the subjects' experience, "
-            f"{found.permutation.extreme:,} correlate with the average ranks at least as strongly "
-            f"({p_text(found.permutation.p)}, two-sided)."
+            f"{found.permutation.extreme:,} correlate with the {_ranks(found).lower()}s at least "
+            f"as strongly ({p_text(found.permutation.p)}, two-sided)."
         )
     tables = []
     if found.anova:
@@ -188,6 +199,8 @@ def _influence(found: Findings) -> Section:
     )
     tables.append(TextTable("Residuals and influence", columns, rows, _left_over(len(diagnostics))))
     text = ["Each row leaves one out and estimates anew; the others keep their ranks."]
+    if found.pooled:
+        text.append("Without a judge or a problem, all worths are fitted anew.")
     if found.recognised:
         text.append(recognised_sentence(found.recognised))
     return Section("influence", "Who decides the answer?", text, ("influence",), tables)

@@ -99,6 +99,8 @@ def averaged(found: Findings) -> str:
     """Name what is averaged and fitted: "average rank", or what the settings make of it."""
     if found.settings.score == "blom":
         return "average normal score"
+    if found.pooled:
+        return "expected rank"
     return {
         "none": "average rank",
         "expected": "average expected rank",
@@ -138,7 +140,11 @@ def data_notes(found: Findings) -> list[str]:
     counted = ~withheld & np.isfinite(found.averages.average)
     expected = cells.n_groups * int(counted.sum())
     missing = expected - int(counted[cells.solver].sum())
-    if missing > 0 and cells.block.max(initial=1) == 1:
+    if cells.is_blocked:
+        sizes = np.bincount(cells.group)
+        each = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+        notes.append(f"judges ranked {len(sizes):,} blocks of {each} solutions")
+    elif missing > 0:
         notes.append(f"{missing:,} of {expected:,} solutions have no rank")
     return notes
 

@@ -190,7 +190,7 @@ def test_no_interval_for_averages_and_blocks() -> None:
     averages = {f"S{i}": 1.0 + i + 0.1 * (i % 2) for i in range(6)} | {"K1": 3.0, "K2": 4.0}
     found = _difference(printed_study(averages, years))
     assert (found.interval, found.reason) == (None, "the study has averages only")
-    cells = {("J1", "P1", s): r for s, r in averages.items()}
-    blocks = {("J1", "P1", s): 1 + i % 2 for i, s in enumerate(averages)}
+    cells = {("J1", p, s): r for p in ("P1", "P2") for s, r in averages.items()}
+    blocks = {cell: 1 + i // (1 + (cell[1] == "P2")) % 2 for i, cell in enumerate(cells)}
     blocked = _difference(study_of(cells, years, blocks=blocks))
     assert (blocked.interval, blocked.reason) == (None, "groups were judged in blocks")

@@ -2,7 +2,7 @@
 
 20 solvers, of whom two are systems as good as people of 4 and of 9 years; the same studies are
 judged in each way. *Apart* are blocks that share no solution, *full* ones share as many
-as fit into as few blocks of 8. Run with ``nox -s bench -- blocks``; ``--studies`` says how many.
+as fit into as few blocks of 8. Run with ``python benchmarks/blocks.py``; ``--studies`` says how many.
 Prints the tables of docs/method.md.
 """
 

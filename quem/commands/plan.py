@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["plan"]
 
 _STUDIES = 1000
+_MOST_NUMBERS = 10_000
 
 
 def _numbers(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, ...] | None:
@@ -25,13 +26,16 @@ def _numbers(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
         return None
     found: set[int] = set()
     for part in value.split(","):
-        read = re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6})(?::(\d{1,6}))?)?\s*", part, re.ASCII)
+        read = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?\s*", part, re.ASCII)
         if not read:
             message = f"{value!r} is no number such as 12, and none of 6-20, 6-20:2 or 8,12"
             raise click.BadParameter(message)
         first, last, step = int(read[1]), int(read[2] or read[1]), int(read[3] or 1)
         if last < first or not step:
             message = f"{part.strip()!r} holds no number; write it rising: 6-20 or 6-20:2"
+            raise click.BadParameter(message)
+        if len(range(first, last + 1, step)) > _MOST_NUMBERS:
+            message = f"{part.strip()!r} are too many numbers; name {_MOST_NUMBERS} at most"
             raise click.BadParameter(message)
         found.update(range(first, last + 1, step))
     return tuple(sorted(found))
@@ -109,7 +113,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     "--experience",
     callback=_span,
     metavar="FROM-TO",
-    help="The subjects' range of experience.  [default: 1-12, or that of the pilot]",
+    help="The subjects' range of experience.  [default: 1-12, or the pilot's spread]",
 )
 @click.option(
     "--noise",

@@ -128,7 +128,8 @@ def _groups(found: Findings) -> Iterator[Doubt]:
         )
         yield Doubt("rank-gap", message)
     sizes = Counter(np.bincount(cells.group).tolist())
-    if len(sizes) > 1 and not found.pooled:
+    comparable = found.settings.normalize != "none" or found.settings.score != "rank"
+    if len(sizes) > 1 and not comparable:
         counts = joined(f"{sizes[size]} of {size}" for size in sorted(sizes))
         message = (
             f"the groups are of unequal size ({counts} solutions), so that the same rank means "

@@ -92,7 +92,7 @@ def caveat(p_value: float, falling: float) -> str:
 
 def percent(share: float) -> str:
     """Write a share as a percentage, with decimals only where it has some: "95%"."""
-    return f"{100 * share:.6g}%"
+    return f"{100 * share:.10g}%"
 
 
 def interval_text(interval: tuple[float, float]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError
@@ -101,6 +102,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], keep: Iterable[Path] =
     """
     _refuse_file(folder)
     _refuse_taken(folder, files, keep)
+    is_new = not folder.exists()
     parts = {name: folder / f".{name}.{os.getpid()}.part" for name in files}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -112,9 +114,13 @@ def write_files(folder: Path, files: Mapping[str, bytes], keep: Iterable[Path] =
         message = f"cannot be written: {error.strerror or error}; name another folder"
         raise QuemError([Mistake(str(folder), message=message)]) from None
     finally:
-        for part in parts.values():
-            if folder.is_dir():
+        if folder.is_dir():
+            for part in parts.values():
                 part.unlink(missing_ok=True)
+            if is_new:
+                # It stays where it holds files.
+                with suppress(OSError):
+                    folder.rmdir()
 
 
 def _refuse_taken(folder: Path, names: Iterable[str], keep: Iterable[Path]) -> None:

@@ -47,6 +47,31 @@ def test_closed_form_comes_before_simulation(here: Path, quem_command: Command) 
     assert {path.name for path in (here / "quem-plan").iterdir()} > NAMES
 
 
+@pytest.mark.parametrize(
+    ("studies", "told"),
+    [
+        (1, "one simulated study tells the half-width by chance; simulate more"),
+        (9, "9 simulated studies tell the half-width only to ± "),
+    ],
+)
+def test_few_simulations_are_warned_of(
+    here: Path, quem_command: Command, studies: int, told: str
+) -> None:
+    """A simulation too small to tell designs apart says so."""
+    code, out, err = quem_command("plan", *SMALL[:-1], studies, "--width", 3.5)
+    assert code == 0
+    assert here.is_dir()
+    assert f"{studies} simulated stud{'y' if studies == 1 else 'ies'} of each design" in out
+    assert f"warning: few-simulations: {told}" in err
+
+
+def test_too_many_numbers_are_wrong_usage(quem_command: Command) -> None:
+    """A range of a million numbers is refused as such."""
+    code, _, err = quem_command("plan", "--subjects", "1-1000000")
+    assert code == 2
+    assert "'1-1000000' are too many numbers; name 10000 at most" in err
+
+
 def test_numbers_are_read_in_every_way(here: Path, quem_command: Command) -> None:
     """A number, several, a range and every third of one are what they say."""
     code, out, _ = quem_command("plan", *SMALL, "--experience", "2-10.5", "--json")

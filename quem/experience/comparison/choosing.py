@@ -105,7 +105,8 @@ def _unknown(name: str, standings: Sequence[Standing], studies: Sequence[Study])
     where = " or ".join(study.name for study in studies)
     if any(system.id == name for study in studies for system in study.spec.systems):
         return f"{shown(name)} has no ranks in {where}; leave it out, or add them"
-    known = [s.system for s in standings]
+    # What versions share can be named as well as they.
+    known = [*(s.system for s in standings), *(s.of for s in standings)]
     hint = nearest(name, known) or f"; there are: {', '.join(dict.fromkeys(known)) or 'none'}"
     return f"there is no system {shown(name)} in {where}{hint}"
 

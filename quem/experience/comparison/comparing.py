@@ -15,7 +15,7 @@ from quem.experience.comparison.choosing import (
 )
 from quem.experience.comparison.doubts import doubts_of
 from quem.experience.comparison.findings import Comparison
-from quem.experience.comparison.helped import uplifts_of
+from quem.experience.comparison.helped import no_gain, uplifts_of
 from quem.experience.comparison.pairs import compare_pairs
 from quem.experience.comparison.result import ExperienceComparison
 from quem.experience.comparison.standing import standings_of
@@ -25,7 +25,7 @@ from quem.experience.comparison.versions import across_studies, progressions_of
 from quem.rankings import PrintedAverages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from quem.experience.comparison.pairs import Pair
     from quem.experience.comparison.standing import Standing
@@ -85,12 +85,7 @@ def _in_one_study(start: Comparison, study: Study) -> Comparison:
     uplifts = [] if start.chosen else uplifts_of(study, found.settings)
     names = [standing.system for standing in start.standings]
     if len(names) < 2 and not uplifts:  # noqa: PLR2004  a comparison is of two
-        what = f"only {names[0]} has" if names else "no system has"
-        message = (
-            f"a comparison needs two systems with ranks, and {what} any here; add a system, or "
-            "name a second study"
-        )
-        raise QuemError([study.mistake(("systems",), message)])
+        raise QuemError(list(_nothing_to_compare(start, study, names)))
     pairs = compare_pairs(found, names, start.test)
     _refuse_untestable(study, pairs)
     progressions = progressions_of(start.standings, pairs)
@@ -100,6 +95,20 @@ def _in_one_study(start: Comparison, study: Study) -> Comparison:
         progressions=tuple(progressions),
         uplifts=tuple(uplifts),
     )
+
+
+def _nothing_to_compare(start: Comparison, study: Study, names: list[str]) -> Iterator[Mistake]:
+    """Too few systems, and nobody whose gain by help can be told."""
+    what = f"only {names[0]} has" if names else "no system has"
+    message = (
+        f"a comparison needs two systems with ranks, and {what} any here; add a system, or "
+        "name a second study"
+    )
+    if not study.spec.assisted or start.chosen:
+        yield study.mistake(("systems",), message)
+    else:
+        for at, one in enumerate(study.spec.assisted):
+            yield study.mistake(("assisted", at), no_gain(study, one))
 
 
 def _refuse_blocks(found: Findings) -> None:
@@ -114,13 +123,15 @@ def _refuse_blocks(found: Findings) -> None:
 
 def _refuse_untestable(study: Study, pairs: Sequence[Pair]) -> None:
     """A test that was asked for and that the data do not allow; differences stand without it."""
-    mistakes = [
-        Mistake(study.name, key="test", message=f"{pair.a} and {pair.b}: {why}; {_REMEDY}")
-        for pair in pairs
-        if pair.chosen != "problem" and (why := refusal(pair.chosen, pair.paired))
-    ]
-    if mistakes:
-        raise QuemError(mistakes)
+    names: dict[str, list[str]] = {}
+    for pair in pairs:
+        if pair.chosen != "problem" and (why := refusal(pair.chosen, pair.paired)):
+            names.setdefault(why, []).append(f"{pair.a} and {pair.b}")
+    if names:
+        raise QuemError(
+            Mistake(study.name, key="test", message=f"{', '.join(of)}: {why}; {_REMEDY}")
+            for why, of in names.items()
+        )
 
 
 _REMEDY = "choose another test, or leave one of them out by --systems"

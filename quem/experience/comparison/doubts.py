@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Doubt
+from quem.experience.comparison.helped import no_gain
 from quem.experience.wording import joined
 
 if TYPE_CHECKING:
@@ -31,9 +32,12 @@ def doubts_of(found: Comparison) -> Iterator[Doubt]:
     found : Comparison
     """
     several = len(found.studies) > 1
+    # People are located anew to measure their gain, whatever the size of the groups.
+    gains_only = bool(found.uplifts) and not found.pairs
+    answered = (*_ANSWERED, *(["unequal-groups"] if gains_only else []))
     for study in found.studies:
         for doubt in study.doubts:
-            if doubt.code not in _ANSWERED:
+            if doubt.code not in answered:
                 said = f"{study.study.spec.id}: {doubt.message}" if several else doubt.message
                 yield replace(doubt, message=said)
     yield from _same_study(found)
@@ -100,11 +104,8 @@ def _no_gain(found: Comparison) -> Iterator[Doubt]:
     measured = {person.assisted for uplift in found.uplifts for person in uplift.people}
     for one in found.studies[0].study.spec.assisted:
         if one.id not in measured:
-            message = (
-                f"{one.id} is left out: the gain of {one.person} is the difference between "
-                "solutions with help and without, and one of the two has no ranks"
-            )
-            yield Doubt("no-gain", message)
+            told = no_gain(found.studies[0].study, one)
+            yield Doubt("no-gain", f"{one.id} is left out: {told}")
     for uplift in found.uplifts:
         if not uplift.common:
             message = (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from quem.study import Analysis
     from quem.study.models import Assisted
 
-__all__ = ["uplifts_of"]
+__all__ = ["no_gain", "uplifts_of"]
 
 
 def uplifts_of(study: Study, settings: Analysis) -> list[Uplift]:
@@ -64,6 +64,32 @@ def uplifts_of(study: Study, settings: Analysis) -> list[Uplift]:
     form = _form(study, settings, located, experience)
     assisted = [one for _, one in ranked]
     return measure_uplift(located, assisted, experience, form, level=settings.level)
+
+
+def no_gain(study: Study, one: Assisted) -> str:
+    """Say which half of a person's work has no ranks.
+
+    Parameters
+    ----------
+    study : Study
+        Of rankings.
+    one : Assisted
+        Whose gain cannot be told.
+    """
+    assert isinstance(study.data, Rankings)  # noqa: S101  for the type checker
+    held = np.isfinite(study.data.rank) | study.data.failed
+    ranked = {study.data.solvers[solver] for solver in np.unique(study.data.solver[held])}
+    missing = [
+        f"{solver} ({how})"
+        for solver, how in ((one.id, "with help"), (one.person, "alone"))
+        if solver not in ranked
+    ]
+    verb = "has" if len(missing) == 1 else "have"
+    return (
+        f"the gain of {one.person} is the difference between solutions with help and without, and "
+        f"{joined(missing)} {verb} no ranks; let each helped person solve some problems in either "
+        "way"
+    )
 
 
 def _solved_twice(study: Study, located: Located) -> Iterator[Mistake]:

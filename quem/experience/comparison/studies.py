@@ -117,9 +117,12 @@ def compare_apart(a: Standing, b: Standing, level: float) -> Apart:
         return Apart(a, b, years, error, df, interval, _NONE, _NONE, p, p)
     one_sided = float(stdtrit(df, level)) * error
     pulls = {_pull(a) * -1, _pull(b)} - {0}
-    names = " and ".join(s.name for s in far)
-    verb = "lies" if len(far) == 1 else "lie"
-    reason = f"{names} {verb} outside the subjects' range"
+    if len(far) > 1:
+        reason = "both lie outside their subjects' ranges"
+    else:
+        (one,) = far
+        name = one.name if a.name != b.name else "the first" if one is a else "the second"
+        reason = f"{name} lies outside the subjects' range"
     return Apart(
         a,
         b,

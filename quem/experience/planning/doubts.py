@@ -20,6 +20,8 @@ __all__ = ["LONG_LIST", "doubts_of"]
 LONG_LIST = 12
 _FALSE_ALARMS = 0.1
 _FEW = 10
+# Twice the standard error, as a part of the half-width.
+_ROUGH = 0.05
 
 
 def doubts_of(plan: Plan) -> Iterator[Doubt]:
@@ -33,6 +35,7 @@ def doubts_of(plan: Plan) -> Iterator[Doubt]:
         yield Doubt("width-not-reached", " ".join(_not_reached(plan, plan.settings.width)))
     elif plan.recommended is not None:
         yield from _overrated(plan)
+    yield from _few_simulated(plan)
     if plan.assumed:
         yield Doubt(
             "noise-assumed",
@@ -106,7 +109,22 @@ def _overrated(plan: Plan) -> Iterator[Doubt]:
         yield Doubt(
             "formula-optimistic",
             f"{_counted(len(wrong), 'design')} shown reach{'es' if len(wrong) == 1 else ''} the "
-            "width by the formula and not in simulation; trust the simulation",
+            "width by the formula and not in simulation, which decides",
+        )
+
+
+def _few_simulated(plan: Plan) -> Iterator[Doubt]:
+    """A simulation that is too small to decide between designs."""
+    if not plan.trials:
+        return
+    error = 2 * plan.simulation_error
+    if not error <= _ROUGH * plan.best_half_width(plan.reference):
+        studies = next(iter(plan.trials.values())).studies
+        tell = f"{studies:,} simulated studies tell" if studies > 1 else "one simulated study tells"
+        near = f" only to ± {number(error, 2)}" if studies > 1 else " by chance"
+        yield Doubt(
+            "few-simulations",
+            f"{tell} the half-width{near}; simulate more, for example --simulate 1000",
         )
 
 

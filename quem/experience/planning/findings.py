@@ -139,6 +139,11 @@ class Plan:
         found = self.best_half_width(index)
         return width is not None and (round(found, 2) if index in self.trials else found) <= width
 
+    @property
+    def simulation_error(self) -> float:
+        """The largest standard error of a simulated half-width; NaN where one cannot tell."""
+        return float(np.max([trial.half_width_error for trial in self.trials.values()] or [np.nan]))
+
     def design(self, index: int) -> Design:
         """Give a design by its place."""
         return self.designs.at(index)

@@ -59,7 +59,7 @@ class Trial:
     half_width : float
         Mean of half the prediction interval.
     half_width_error : float
-        Its standard error.
+        Its standard error; NaN for a single study.
     coverage : float
         Share of the prediction intervals that hold the truth.
     power : float
@@ -138,7 +138,7 @@ def try_design(design: Design, circumstances: Circumstances, studies: int, seed:
     return Trial(
         studies,
         float(np.nanmean(half)),
-        float(np.nanstd(half) / np.sqrt(studies)),
+        float(np.nanstd(half, ddof=1) / np.sqrt(studies)) if studies > 1 else np.nan,
         float(inside.mean()),
         _power(scenario, circumstances.difference, studies, seeds),
     )

@@ -14,8 +14,9 @@ from statsmodels.stats.multitest import multipletests
 import quem
 from quem.errors import QuemError
 from quem.experience.comparison.standing import Standing
-from quem.experience.comparison.studies import compare_apart
+from quem.experience.comparison.studies import Apart, compare_apart
 from quem.experience.estimate import Estimate
+from quem.experience.wording import signed
 from tests.experience.made import printed_study, random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def test_outside_the_range_only_a_bound_is_left(sides: tuple[str, str], bound: s
     b = _standing(9.0, 1.0, 8, side=sides[1], study=1)
     found = compare_apart(a, b, 0.95)
     assert np.isnan([found.p, *found.interval]).all()
-    assert "outside the subjects' range" in found.reason
+    assert "outside the" in found.reason
     half = stats.t.ppf(0.95, 16) * np.sqrt(2)
     expected = {"lower": (5 - half, NAN), "upper": (NAN, 5 + half), "": (NAN, NAN)}[bound]
     np.testing.assert_allclose((found.lower, found.upper), expected)
@@ -209,6 +210,34 @@ def test_the_only_system_of_each_study_is_taken_for_the_same() -> None:
     found = _found(_study(1, "old"), _study(2, "new"), same_system=True)
     assert [s.study for s in found.progressions[0].versions] == [0, 1]
     assert "undated" in {doubt.code for doubt in found.doubts}
+
+
+def test_a_step_outside_the_range_is_a_bound() -> None:
+    """A version above all subjects is ahead by a bound, for a reason; the summary says both."""
+    old = _study(6, "old", {"of": "Bot"})
+    (ranks, years), above = random_ranks(np.random.default_rng(7)), "K0"
+    best = {cell: 99.0 if cell[2] == above else rank for cell, rank in ranks.items()}
+    made = study_of(best, years)
+    spec = made.spec.model_copy(update={"id": "new"})
+    result = quem.compare(old, replace(made, spec=spec, name="new.yaml"), same_system=True)
+    (step,) = result.findings.progressions[0].steps
+    assert isinstance(step.how, Apart)
+    assert np.isfinite(step.how.lower)
+    text = result.summary()
+    assert f", at least {signed(step.how.lower)} on the one before (no test: " in text
+    assert "lies outside the subjects' range)" in text
+
+
+def test_bounds_alone_are_not_called_a_test() -> None:
+    """Where no difference has a test the summary does not speak of one."""
+    ranks, years = random_ranks(np.random.default_rng(7))
+    best = {cell: 99.0 if cell[2] == "K0" else rank for cell, rank in ranks.items()}
+    one = study_of(best, years)
+    other = replace(one, spec=one.spec.model_copy(update={"id": "other"}), name="other.yaml")
+    text = quem.compare(one, other).summary()
+    assert "Differences (one-sided bounds)" in text
+    assert "both lie outside their subjects' ranges" in text
+    assert "the first lies outside" in quem.compare(one, _study(6, "old")).summary()
 
 
 def test_doubts_about_several_studies_name_theirs() -> None:

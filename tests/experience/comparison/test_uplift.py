@@ -304,6 +304,34 @@ def test_without_work_alone_there_is_no_gain() -> None:
     assert sum(doubt.code == "no-gain" for doubt in found.doubts) == 2
 
 
+def test_no_gain_at_all_is_refused() -> None:
+    """Where nobody worked in both ways, the message says of each which half is missing."""
+    study = _made(2, 3.0)
+    kept = set(study.data.solvers) - {"S2", "S4+", "S6", "S8+"}
+    with pytest.raises(QuemError) as refused:
+        _found(_only(study, "solver", kept))
+    lines = str(refused.value).splitlines()
+    assert [line.split(": ")[1] for line in lines] == [f"assisted[{at}]" for at in range(1, 5)]
+    assert "without, and S2 (alone) has no ranks; let each helped person" in lines[0]
+    assert "without, and S4+ (with help) has no ranks" in lines[1]
+
+
+def test_sizes_of_groups_do_not_matter_to_gains() -> None:
+    """Groups of unequal size are doubted where systems are ranked, and not for gains alone."""
+    study = _made(2, 3.0)
+    assert isinstance(study.data, Rankings)
+    (s9,) = np.flatnonzero(np.array(study.data.solvers) == "S9")
+    rows = (study.data.solver != s9) | (study.data.problem > 0)
+    columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognised")
+    data = replace(study.data, **{name: getattr(study.data, name)[rows] for name in columns})
+    unequal = replace(study, data=data)
+    analysed = quem.analyze(unequal, bootstrap=0)
+    assert "unequal-groups" in {doubt.code for doubt in analysed.warnings}
+    again = quem.analyze(unequal, bootstrap=0, normalize="expected")
+    assert "unequal-groups" not in {doubt.code for doubt in again.warnings}
+    assert "unequal-groups" not in {doubt.code for doubt in _found(unequal).doubts}
+
+
 _ALONE_ON = (range(1, 5), range(3, 7), range(5, 9), (7, 8, 1, 2))
 
 

@@ -11,6 +11,7 @@ from quem.experience.comparison.showing.phrases import (
     estimate_text,
     names_of,
     rank_interval,
+    step_text,
     years_interval,
 )
 from quem.experience.showing.canvas import short
@@ -96,7 +97,7 @@ def steps_table(found: Comparison) -> TextTable:
                     found.name_of(version),
                     str(version.date) if version.date else "–",
                     estimate_text(version),
-                    signed(step.years) if step else "–",
+                    step_text(step) if step else "–",
                     bare_p(step.p) if step else "–",
                     bare_p(step.p_holm) if step else "–",
                 )

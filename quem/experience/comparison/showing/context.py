@@ -11,6 +11,8 @@ from quem.experience.comparison.showing.phrases import (
     apart_text,
     names_of,
     rank_text,
+    step_p_text,
+    step_text,
     uplift_text,
     years_text,
 )
@@ -18,7 +20,7 @@ from quem.experience.comparison.showing.sections import sections
 from quem.experience.comparison.showing.summary import INDEPENDENCE, UPLIFT_MEANING, title_of
 from quem.experience.comparison.tests import GENERALISES
 from quem.experience.showing.methods import REFERENCES
-from quem.experience.wording import joined, p_text, percent, signed, statement
+from quem.experience.wording import joined, percent, statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,7 +128,7 @@ def _methods(found: Comparison) -> Iterator[str]:
         for step in found.progressions[0].steps:
             yield (
                 f"From {found.name_of(step.before)} to {found.name_of(step.after)}: "
-                f"{signed(step.years)} {found.unit}, adjusted {p_text(step.p_holm)}."
+                f"{step_text(step)} {found.unit} ({step_p_text(step)})."
             )
     if found.mode != "systems":
         yield INDEPENDENCE

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.experience.comparison.studies import Apart
 from quem.experience.wording import interval_text, number, p_text, percent, signed
 
 if TYPE_CHECKING:
     from quem.experience.comparison.findings import Comparison
     from quem.experience.comparison.pairs import Pair
     from quem.experience.comparison.standing import Standing
-    from quem.experience.comparison.studies import Apart
     from quem.experience.comparison.tests import PairTest
     from quem.experience.comparison.uplift import PersonUplift, Uplift
+    from quem.experience.comparison.versions import Step
     from quem.experience.estimate import Interval
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "outcome_text",
     "rank_interval",
     "rank_text",
+    "step_p_text",
+    "step_text",
     "uplift_text",
     "won_text",
     "years_interval",
@@ -132,6 +135,24 @@ def apart_text(apart: Apart, level: float, unit: str, *, several: bool) -> str:
     bound = bound_text(apart)
     bound = "no interval" if bound == "none" else f"{bound}, {percent(level)} one-sided"
     return f"{text} by the lines ({bound}: {apart.reason})"
+
+
+def step_text(step: Step) -> str:
+    """Say by how much a version is ahead of the one before; where only a bound holds, the bound."""
+    apart = step.how if isinstance(step.how, Apart) else None
+    if apart is None or np.isfinite(apart.p):
+        return signed(step.years)
+    bound = bound_text(apart)
+    return f"{signed(step.years)} by the lines" if bound == "none" else bound
+
+
+def step_p_text(step: Step) -> str:
+    """Give the p value of a step, or why it has none."""
+    if not np.isfinite(step.p):
+        how = step.how
+        return f"no test: {how.reason if isinstance(how, Apart) else how.test.reason}"
+    adjusted = "" if step.p == step.p_holm else f", adjusted {p_text(step.p_holm)}"
+    return f"{p_text(step.p)}{adjusted}"
 
 
 def uplift_text(gained: Uplift | PersonUplift, level: float, unit: str, p_holm: float) -> str:

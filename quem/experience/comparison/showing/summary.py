@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from quem.experience.comparison.showing.phrases import (
     TEST_NAMES,
     apart_text,
     estimate_text,
     names_of,
     rank_text,
+    step_p_text,
+    step_text,
     uplift_text,
     won_text,
     years_text,
 )
 from quem.experience.comparison.tests import GENERALISES
-from quem.experience.wording import joined, p_text, signed, statement
+from quem.experience.wording import joined, statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +101,9 @@ def _apart(found: Comparison) -> Iterator[str]:
         return
     several = len(found.apart) > 1
     adjusted = f"; p adjusted for {len(found.apart)} pairs (Holm)" if several else ""
-    yield from ("", f"Differences (Welch's t test of independent estimates{adjusted})")
+    tested = any(np.isfinite(apart.p) for apart in found.apart)
+    how = f"Welch's t test of independent estimates{adjusted}" if tested else "one-sided bounds"
+    yield from ("", f"Differences ({how})")
     for apart in found.apart:
         yield f"  {found.name_of(apart.b)} against {found.name_of(apart.a)}"
         yield f"    {apart_text(apart, found.level, found.unit, several=several)}"
@@ -113,14 +119,10 @@ def _progression(found: Comparison, progression: Progression) -> Iterator[str]:
         line = f"  {name:<{width}}{date}  {estimate_text(version)} {found.unit}"
         if at:
             step = progression.steps[at - 1]
-            line += f", {signed(step.years)} on the one before ({_step_p(step.p, step.p_holm)})"
+            line += f", {step_text(step)} on the one before ({step_p_text(step)})"
         yield line
     if found.mode == "time":
         yield f"  {INDEPENDENCE}"
-
-
-def _step_p(p: float, p_holm: float) -> str:
-    return p_text(p) if p == p_holm else f"{p_text(p)}, adjusted {p_text(p_holm)}"
 
 
 def _uplifts(found: Comparison) -> Iterator[str]:

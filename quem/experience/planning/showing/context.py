@@ -12,6 +12,7 @@ from quem.experience.planning.showing.summary import (
     growth,
     power_text,
     rows,
+    simulated_text,
     table_title,
     title,
 )
@@ -82,16 +83,16 @@ def _designs_table(found: Plan) -> TextTable:
 def _note(found: Plan) -> str:
     text = "Half-width: by the closed form; the interval is the estimate ± so much. "
     if found.trials:
-        studies = next(iter(found.trials.values())).studies
         text += (
-            f"Each row: {studies:,} simulated studies of systems that differ from their experience "
-            "as people do; simulated: their mean half-width; covers: the share of intervals that "
-            "held the truth. "
+            f"{simulated_text(found)}, with systems that differ from their experience as people "
+            "do; simulated: their mean half-width, whose standard error is at most "
+            f"{number(found.simulation_error, 2)}; covers: the share of intervals that held the "
+            "truth. "
         )
     if found.circumstances.difference is not None:
         text += (
-            "Power: how often the t test over problems finds the better of two systems that are "
-            f"{found.circumstances.difference:g} {found.unit} apart. "
+            "Power: how often the t test over problems (two-sided, at 5%) finds the better of two "
+            f"systems that are {found.circumstances.difference:g} {found.unit} apart. "
         )
     return f"{text}Hours a judge: to place all solutions once."
 

@@ -48,11 +48,16 @@ def simulation_text(found: Plan) -> str:
     ----------
     found : Plan
     """
-    studies = next(iter(found.trials.values())).studies
-    lines = [f"{studies:,} simulated studies of each design", ""]
+    lines = [simulated_text(found), ""]
     lines += [f"  {line}" for line in answer(found)]
     lines += ["", *(f"  {line}".rstrip() for line in _aligned([columns(found), *rows(found)]))]
     return "\n".join(lines)
+
+
+def simulated_text(found: Plan) -> str:
+    """How many studies were simulated."""
+    studies = next(iter(found.trials.values())).studies
+    return f"{studies:,} simulated stud{'y' if studies == 1 else 'ies'} of each design"
 
 
 def title(found: Plan) -> str:
@@ -85,7 +90,10 @@ def power_text(found: Plan) -> str:
     if power != power:  # noqa: PLR0124  NaN: one problem
         return "It cannot test two systems: that takes two problems"
     apart = f"{found.circumstances.difference:g} {found.unit} apart"
-    return f"It finds the better of two systems that are {apart} with a chance of {chance(power)}"
+    return (
+        f"It finds the better of two systems that are {apart} (two-sided test at 5%) with a chance "
+        f"of {chance(power)}"
+    )
 
 
 def table_title(found: Plan) -> str:
@@ -143,15 +151,16 @@ def basis(found: Plan) -> list[str]:
         for name in ("person", "solution", "judge", "taste")
     )
     low, high = map(number, used.experience)
+    of_pilot = found.components is not None and not found.settings.experience
+    like = " (mean and variance are those of the pilot's)" if of_pilot else ""
     lines = [
         f"noise (standard deviations in {unit}): {noise} ({_source(found)})",
-        f"subjects of {low} to {high} {unit}, evenly spread; "
+        f"subjects of {low} to {high} {unit}, evenly spread{like}; "
         f"{used.systems} system{'s' if used.systems != 1 else ''}",
         _cost_text(found),
     ]
     if found.trials:
-        studies = next(iter(found.trials.values())).studies
-        lines.append(f"{studies:,} simulated studies of each design (seed {found.settings.seed})")
+        lines.append(f"{simulated_text(found)} (seed {found.settings.seed})")
     return lines
 
 

@@ -1,9 +1,11 @@
 """What blocks cost: the error of estimates from whole lists and from blocks of 8.
 
 20 solvers, of whom two are systems as good as people of 4 and of 9 years; the same studies are
-judged in each way. *Apart* are blocks that share no solution, *full* ones share as many
-as fit into as few blocks of 8. Run with ``python benchmarks/blocks.py``; ``--studies`` says how many.
-Prints the tables of docs/method.md.
+judged in each way. *Apart* are blocks that share no solution, *full* ones share as many as fit
+into as few blocks of 8.
+
+Run with ``python benchmarks/blocks.py`` (two minutes); ``--studies`` says how many. Prints the
+tables of docs/method.md.
 """
 
 from __future__ import annotations

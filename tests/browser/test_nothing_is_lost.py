@@ -43,17 +43,20 @@ def is_taken_back(come: Visit, ranked: list[list[str]]) -> None:
 
 
 class Held:
-    """Holds back a submission, or the answer to it where it has arrived at the server."""
+    """Holds back a submission, or the answer to it where it has arrived at the server.
 
-    def __init__(self, page: Page, *, arrived: bool) -> None:
-        self.page, self.arrived = page, arrived
+    With another pattern what is held back is the first save that it matches.
+    """
+
+    def __init__(self, page: Page, *, arrived: bool, what: re.Pattern[str] = SUBMITTING) -> None:
+        self.page, self.arrived, self.what = page, arrived, what
         self.route: Route | None = None
         self.answer: APIResponse | None = None
         page.route("**/state", self.take)
 
     def take(self, route: Route) -> None:
         """Hold the first submission back; let all else pass."""
-        if self.route or not SUBMITTING.search(route.request.post_data or ""):
+        if self.route or not self.what.search(route.request.post_data or ""):
             route.continue_()
             return
         self.route = route
@@ -219,6 +222,58 @@ def test_an_order_newer_than_the_submission_is_offered_later(
     is_taken_back(come, MINE)
     submit(page)
     come.has_submitted()
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+def test_a_save_that_arrives_late_is_no_conflict(
+    visit: Callable[..., Visit],
+    late: bool,  # noqa: FBT001
+) -> None:
+    """What a page sent arrives before the group is opened anew, or after: the rest follows it."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "A")
+    come.equals_store()
+    sent = Held(page, arrived=not late, what=re.compile("."))
+    rank_by_keys(page, "B")
+    sent.waiting()
+    rank_by_keys(page, "C")
+    url = page.url
+    # The page is left as it is: one that is closed ends what is held back.
+    come.page = again = come.new_page()
+    if late:
+        next_save = Held(again, arrived=False, what=re.compile("."))
+        again.goto(url)
+        next_save.waiting()
+        # Only the first of both changes: the page that sent it is gone.
+        page.route("**/state", lambda route: route.abort())
+        sent.release()
+        while len(stored(come)["state"]["ranked"]) < 2:
+            again.wait_for_timeout(20)
+        next_save.release()
+    else:
+        again.goto(url)
+    expect(again.locator("#ranked .card")).to_have_count(3)
+    assert come.equals_store()["state"]["ranked"] == ABC
+    expect(again.get_by_role("dialog")).to_have_count(0)
+
+
+def test_the_same_order_in_two_tabs_is_no_conflict(visit: Callable[..., Visit]) -> None:
+    """Two tabs that come to the same order agree, and go on from it."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "AB")
+    come.equals_store()
+    other = come.new_page()
+    other.goto(page.url)
+    expect(other.locator("#ranking-page[data-tray]")).to_be_visible()
+    rank_by_keys(other, "C")
+    expect(other.locator("#save-status")).to_have_text("Saved")
+    rank_by_keys(page, "C")
+    assert come.equals_store()["state"]["ranked"] == ABC
+    rank_by_keys(page, "D")
+    assert come.equals_store()["state"]["ranked"] == [*ABC, ["D"]]
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def in_conflict(visit: Callable[..., Visit]) -> tuple[Visit, Page, Page]:

@@ -97,7 +97,7 @@ def test_blocks_are_named_where_there_are_several(make_study: Callable[..., Path
     """A block is a group of its own, with occasions of its own."""
     lines = ["judge,problem,solver,occasion,rank,block"]
     for (judge, problem, solver), rank in RANKS.items():
-        block = 2 if solver in ("S1", "S2", "S3") else 1
+        block = 2 if solver in ("S1 S2 S3" if problem == "P2" else "S1 S5 sys").split() else 1
         occasion = 2 if (judge, problem, block) == ("J1", "P2", 2) else 1
         lines.append(f"{judge},{problem},{solver},{occasion},{rank},{block}")
     path = make_study(study_with(), rankings__csv="\n".join(lines))

@@ -13,9 +13,9 @@ export class Kept {
     this.works = true;
   }
 
-  /** Keep a state, with the revision that it was made from. */
-  put(base, state) {
-    this.works = this.store(this.own, JSON.stringify({ base, state }));
+  /** Keep a state, with the revision that it was made from and the state that is on its way. */
+  put(base, state, sent) {
+    this.works = this.store(this.own, JSON.stringify({ base, state, sent }));
   }
 
   store(key, text) {
@@ -35,7 +35,7 @@ export class Kept {
     }
   }
 
-  /** Take over what an earlier visit left unsaved here, or null: {base, state}. */
+  /** Take over what an earlier visit left unsaved here, or null: {base, state, sent}. */
   takeOver() {
     try {
       const key = Object.keys(localStorage).find((name) => name.startsWith(this.group));

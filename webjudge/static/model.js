@@ -12,7 +12,12 @@ export function check(state, labels) {
   return state;
 }
 
-export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+/** Whether two states are the same, whatever the order of their keys. */
+export const same = (one, other) => text(one) === text(other);
+
+const text = (state) => JSON.stringify(state, (_, value) => (
+  value?.constructor === Object ? Object.fromEntries(Object.entries(value).sort()) : value
+));
 
 /** Where a solution is: {area: "ranked" | "tray" | "cannot", group, tied}. */
 export function whereabouts(state, label) {

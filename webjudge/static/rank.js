@@ -75,8 +75,13 @@ function leave(next) {
 /** Somebody saved since, in another tab or on another device. */
 function conflict(answer) {
   const mine = history.state;
-  if (model.same(mine, answer.state)) {
-    if (saver.isSubmitting && !answer.submitted) saver.resume(answer, mine, { submit: true });
+  const { unanswered, isSubmitting } = saver;
+  if (unanswered && !answer.submitted && model.same(unanswered, answer.state)) {
+    saver.unanswered = null;
+    // What arrived since is the beginning of this order.
+    saver.resume(answer, mine, { submit: isSubmitting });
+  } else if (model.same(mine, answer.state)) {
+    if (isSubmitting && !answer.submitted) saver.resume(answer, mine, { submit: true });
     else follow(answer);
   } else if (readOnly) showNewer(answer); // this page had nothing of its own
   else {
@@ -270,16 +275,19 @@ const left = data.closed || data.preview ? null : saver.kept.takeOver();
 if (left) restore(left);
 
 /** Bring back what an earlier visit could not save. */
-function restore({ base, state }) {
+function restore({ base, state, sent }) {
   try {
     model.check(state, data.labels);
+    if (sent) model.check(sent, data.labels);
   } catch {
     saver.kept.drop();
     return;
   }
   const { revision, state: stored } = data;
   if (model.same(state, stored)) saver.kept.drop();
-  else if (base === revision && !submitted) {
+  else if (!submitted && (base === revision || (sent && model.same(sent, stored)))) {
+    // An order on its way may arrive even after the page that sent it is closed.
+    saver.unanswered = base === revision ? sent : null;
     take(state, { said: "Your unsaved order is back. It is not submitted yet." });
   } else {
     history.push(state);

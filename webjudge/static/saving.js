@@ -36,6 +36,7 @@ export class Saver {
     this.change = 0;
     this.waiting = null; // the newest change that is not sent yet
     this.sending = null; // the change that is on its way, or to be sent again
+    this.unanswered = null; // what an earlier visit sent and may have reached the server since
     this.opening = false; // whether the person asked for the ranking to be opened again
     this.takenBack = false; // whether there is a change since the person submitted
     this.failures = 0;
@@ -61,6 +62,11 @@ export class Saver {
     return Boolean((this.waiting ?? this.sending)?.submit);
   }
 
+  /** The state of which it is not known whether the server has it, or null. */
+  get onItsWay() {
+    return this.sending?.state ?? this.unanswered;
+  }
+
   /** Save or submit an order: at once, or when the person pauses typing. */
   save(state, { submit = false, soon = false } = {}) {
     if (this.preview) {
@@ -76,7 +82,7 @@ export class Saver {
     }
     const takesBack = !submit && (this.isSubmitting || this.submitted);
     this.waiting = { state, submit };
-    this.kept.put(this.revision, state);
+    this.kept.put(this.revision, state, this.onItsWay);
     if (submit) this.takenBack = false;
     else if (takesBack && !this.takenBack) {
       this.takenBack = true;
@@ -183,7 +189,8 @@ export class Saver {
     this.revision = answer.revision;
     this.submitted = answer.submitted;
     this.sending = null;
-    if (this.waiting) this.kept.put(this.revision, this.waiting.state);
+    this.unanswered = null;
+    if (this.waiting) this.kept.put(this.revision, this.waiting.state, null);
     else this.kept.drop();
     this.report();
     if (this.opening && !this.submitted) {

@@ -57,11 +57,15 @@ def _loaded(code: str) -> set[str]:
             {"numpy", "pandas", "scipy", "matplotlib", "statsmodels", "alembic", "PIL"},
         ),
         (
+            "import quem.measures",
+            {"pandas", "scipy", "matplotlib", "statsmodels", "pydantic", "sqlalchemy", "flask"},
+        ),
+        (
             f"import quem.kinds, quem.load; quem.load.load_study({str(SHIPPED)!r})",
             {"matplotlib", "statsmodels", "jinja2", "sqlalchemy", "flask"},
         ),
     ],
-    ids=["quem", "help", "study", "store", "webjudge", "analysis"],
+    ids=["quem", "help", "study", "store", "webjudge", "measures", "analysis"],
 )
 def test_stays_light(code: str, unwanted: set[str]) -> None:
     """What has to start quickly does not load what is slow."""
@@ -134,6 +138,15 @@ def test_rankings_know_nothing_of_the_method() -> None:
     """Data flow one way: the rankings do not import the analysis of them."""
     for path in (ROOT / "quem/rankings").glob("*.py"):
         assert not [module for module in _anywhere(path) if _within(module, ("quem.experience",))]
+
+
+def test_measures_know_only_numpy() -> None:
+    """The list measures import NumPy, and of quem only themselves and what tells mistakes."""
+    allowed = ("numpy", "quem.measures", "quem.errors", "quem.text")
+    for path in (ROOT / "quem/measures").glob("*.py"):
+        third = {m for m in _anywhere(path) if m.partition(".")[0] not in sys.stdlib_module_names}
+        for_frames = {"pandas"} if path.name == "evaluation.py" else set()
+        assert not [m for m in third - for_frames if not _within(m, allowed)], _name(path)
 
 
 def test_only_serve_imports_the_judging_app() -> None:

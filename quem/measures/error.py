@@ -65,7 +65,7 @@ def _by_position(lists: Lists) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
 def _definition(name: str, noun: str, formula: str, compute: Callable[..., Outcome]) -> Definition:
     return Definition(
         name=name,
-        family="error",
+        family="retrieval",
         summary=f"The mean {noun} of the similarities, by position or by case.",
         formula=formula,
         compute=compute,
@@ -77,8 +77,8 @@ def _definition(name: str, noun: str, formula: str, compute: Callable[..., Outco
         unknown="By position its similarity counts like any other; by case it is left out.",
         undefined="Where nothing can be compared, and for a list without similarities.",
         citation=PROCAKE,
-        example="retrieval",
         parameters=(_BY,),
+        shown_with=("", "(by=case)"),
     )
 
 

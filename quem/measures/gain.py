@@ -67,7 +67,7 @@ _GAIN = Parameter(
 MEASURES = (
     Definition(
         name="nDCG",
-        family="gain",
+        family="relevance",
         summary="The gain of the items, discounted by position, as a share of what is possible.",
         formula="DCG / DCG of the ideal list, DCG = Σ gain(i) / log2(i + 1)",
         compute=_ndcg,
@@ -81,12 +81,12 @@ MEASURES = (
         undefined="Where no item has a gain.",
         citation="Järvelin & Kekäläinen (2002), Cumulated Gain-Based Evaluation of IR Techniques, "
         "ACM TOIS",
-        example="options",
         parameters=(_GAIN, TOP),
+        shown_with=("", "(gain=exponential)", "@2"),
     ),
     Definition(
         name="nDCGL",
-        family="gain",
+        family="options",
         summary="nDCG, length-aware: of the list with a terminal item at its end.",
         formula="DCG(list + terminal item of gain t) / DCG(R relevant items + one of gain 1), "
         "t = f/R, with f of the R relevant items in the list, each of gain 1",
@@ -99,7 +99,6 @@ MEASURES = (
         unknown=UNJUDGED,
         undefined="Where no item is relevant.",
         citation=f"{LIU}; {ATANASOVA}",
-        example="options",
         parameters=(GRADE,),
     ),
 )

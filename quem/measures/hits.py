@@ -55,7 +55,7 @@ _UNKNOWN = "An item that the ground truth does not have is no hit."
 MEASURES = (
     Definition(
         name="hits",
-        family="hits",
+        family="retrieval",
         summary="How many of the k best items of the ground truth the list has among its k best.",
         formula="|top k of the list ∩ top k of the ground truth|",
         compute=_hits,
@@ -67,12 +67,12 @@ MEASURES = (
         unknown=_UNKNOWN,
         undefined="Never.",
         citation=PROCAKE,
-        example="retrieval",
         parameters=(TOP,),
+        shown_with=("", "@2"),
     ),
     Definition(
         name="hits_norm",
-        family="hits",
+        family="retrieval",
         summary="The share of the k best items that are hits.",
         formula="hits / k; without k, hits / length of the list",
         compute=_hits_norm,
@@ -84,7 +84,7 @@ MEASURES = (
         unknown=_UNKNOWN,
         undefined="Without k, for an empty list.",
         citation=PROCAKE,
-        example="retrieval",
         parameters=(TOP,),
+        shown_with=("", "@2"),
     ),
 )

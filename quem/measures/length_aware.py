@@ -71,7 +71,7 @@ _ONE = "For an empty list, and where not just one item is relevant."
 MEASURES = (
     Definition(
         name="F1",
-        family="length_aware",
+        family="options",
         summary="The harmonic mean of precision and recall.",
         formula="2 f / (n + R), with f of the R relevant items among the n of the list",
         compute=_f1,
@@ -83,12 +83,11 @@ MEASURES = (
         unknown=UNJUDGED,
         undefined=_NO_RELEVANT,
         citation=f"Van Rijsbergen (1979), Information Retrieval; {ATANASOVA}",
-        example="options",
         parameters=(GRADE,),
     ),
     Definition(
         name="F1s",
-        family="length_aware",
+        family="options",
         summary="F1, smoothed: of the list with one more relevant item.",
         formula="2 (f + 1) / (n + R + 2), with f of the R relevant items among the n of the list",
         compute=_f1s,
@@ -100,13 +99,12 @@ MEASURES = (
         unknown=UNJUDGED,
         undefined=_NO_RELEVANT,
         citation=ATANASOVA,
-        example="options",
         parameters=(GRADE,),
     ),
     Definition(
         name="LAR",
-        family="length_aware",
-        summary="Length-aware recall: is the correct option in the list, and is the list short?",
+        family="options",
+        summary="Length-aware recall: whether a list has the correct option, and is short.",
         formula="(f + 1/n) / 2, with f = 1 if the correct option is in the list, else 0, and n "
         "the length of the list",
         compute=_lar,
@@ -118,12 +116,11 @@ MEASURES = (
         unknown="It is a wrong option.",
         undefined=_ONE,
         citation=ATANASOVA,
-        example="options",
         parameters=(GRADE,),
     ),
     Definition(
         name="OLAR",
-        family="length_aware",
+        family="options",
         summary="LAR where the order matters too, but less than the length.",
         formula="(f + 1/n + m RR) / (2 + m), with m = 0.998 / (N (N - 1)) for lists of up to N "
         "options; of two lists, that with the correct option is better, else the shorter, else "
@@ -137,11 +134,11 @@ MEASURES = (
         unknown="It is a wrong option.",
         undefined=f"{_ONE} Where the list is longer than max_length, unless m is given.",
         citation=ATANASOVA,
-        example="options",
         parameters=(
             GRADE,
             Parameter("max_length", 5, "N, how many options a list can have", least=1),
             Parameter("m", None, "the weight of the order, instead of that from N", float, 0),
         ),
+        shown_with=("", "(max_length=10)"),
     ),
 )

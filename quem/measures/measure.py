@@ -22,7 +22,7 @@ Value = int | float | str | None
 # The scores of the queries, and for each way to be undefined: where, and the reason.
 Outcome = tuple["NDArray[np.float64]", tuple[tuple["NDArray[np.bool_]", str], ...]]
 
-_SPELLED = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(\w+))?\s*")
+_SPELLED = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^\s@]+))?\s*")
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Definition:
     Parameters
     ----------
     name : str
-    family : str
-        The module that it is in.
+    family : {"retrieval", "relevance", "options", "dialogue"}
+        What is scored, and so which example explains it; see `quem.measures.explanation`.
     summary : str
         What it says about a list, in one sentence.
     formula : str
@@ -124,9 +124,9 @@ class Definition:
         What happens where scores are equal, where a list is short or empty, to items that the
         ground truth does not have, and when there is no score.
     citation : str
-    example : str
-        Which example explains it; see `quem.measures.examples`.
     parameters : tuple of Parameter
+    shown_with : tuple of str
+        With which parameters the example shows it, as in ``@2``; without any by default.
     """
 
     name: str
@@ -142,8 +142,13 @@ class Definition:
     unknown: str
     undefined: str
     citation: str
-    example: str
     parameters: tuple[Parameter, ...] = ()
+    shown_with: tuple[str, ...] = ("",)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The measures that the example shows, as they are spelled."""
+        return tuple(f"{self.name}{spelling}" for spelling in self.shown_with)
 
     def with_values(self, given: Mapping[str, object]) -> Measure:
         """Give values to the parameters; others have their defaults.

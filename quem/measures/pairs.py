@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from quem.measures.measure import Outcome
     from quem.measures.ragged import Ragged
 
-__all__ = ["MEASURES"]
+__all__ = ["MEASURES", "Pairs", "count_pairs"]
 
 _CHENG = (
     "Cheng, Rademaker, De Baets & Hüllermeier (2010), Predicting Partial Orders: Ranking with "
@@ -28,8 +28,16 @@ _CHENG = (
 
 
 @dataclass(frozen=True)
-class _Pairs:
-    """How many pairs of common items each query has, shape (q,) each."""
+class Pairs:
+    """How many pairs of common items each query has.
+
+    Parameters
+    ----------
+    concordant, discordant : arrays of int, shape (q,)
+        Pairs that list and ground truth order alike, and otherwise.
+    all : array of int, shape (q,)
+    untied_in_list, untied_in_truth : arrays of int, shape (q,)
+    """
 
     concordant: NDArray[np.int64]
     discordant: NDArray[np.int64]
@@ -38,11 +46,19 @@ class _Pairs:
     untied_in_truth: NDArray[np.int64]
 
 
-def _pairs(lists: Lists, k: int | None) -> _Pairs:
-    return lists.once(("pairs", k), lambda: _count_pairs(lists, k))
+def count_pairs(lists: Lists, k: int | None) -> Pairs:
+    """Count the pairs of common items.
+
+    Parameters
+    ----------
+    lists : Lists
+    k : int, optional
+        Of items that are among the best k of both list and ground truth; of all by default.
+    """
+    return lists.once(("pairs", k), lambda: _count(lists, k))
 
 
-def _count_pairs(lists: Lists, k: int | None) -> _Pairs:
+def _count(lists: Lists, k: int | None) -> Pairs:
     """Count as Knight (1966) does: pairs that are tied somewhere, and discordant ones."""
     kept = common(lists, k)
     rows, score, value = lists.run, lists.score, lists.value
@@ -61,7 +77,7 @@ def _count_pairs(lists: Lists, k: int | None) -> _Pairs:
         in_both = _tied_pairs(rows, rows.ties(key[within]))
     discordant = ascents(rows, code)
     untied = whole - in_list - in_truth + in_both
-    return _Pairs(untied - discordant, discordant, whole, whole - in_list, whole - in_truth)
+    return Pairs(untied - discordant, discordant, whole, whole - in_list, whole - in_truth)
 
 
 def _codes(rows: Ragged, values: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
@@ -93,7 +109,7 @@ def _choose_two(n: NDArray[np.intp]) -> NDArray[np.int64]:
 
 
 def _correctness(lists: Lists, k: int | None) -> Outcome:
-    pairs = _pairs(lists, k)
+    pairs = count_pairs(lists, k)
     ordered = pairs.concordant + pairs.discordant
     score = (pairs.concordant - pairs.discordant) / np.maximum(ordered, 1)
     return score, (
@@ -103,7 +119,7 @@ def _correctness(lists: Lists, k: int | None) -> Outcome:
 
 
 def _completeness(lists: Lists, k: int | None) -> Outcome:
-    pairs = _pairs(lists, k)
+    pairs = count_pairs(lists, k)
     ordered = pairs.concordant + pairs.discordant
     return ordered / np.maximum(pairs.untied_in_truth, 1), (
         (pairs.all == 0, FEW_COMMON),
@@ -112,7 +128,7 @@ def _completeness(lists: Lists, k: int | None) -> Outcome:
 
 
 def _kendall(lists: Lists, variant: str) -> Outcome:
-    pairs = _pairs(lists, None)
+    pairs = count_pairs(lists, None)
     excess = pairs.concordant - pairs.discordant
     if variant == "a":
         return excess / np.maximum(pairs.all, 1), ((pairs.all == 0, FEW_COMMON),)
@@ -130,7 +146,7 @@ _COMMON = "Only items that both list and ground truth have are compared."
 MEASURES = (
     Definition(
         name="correctness",
-        family="pairs",
+        family="retrieval",
         summary="Of the pairs that both order, how many more the list orders rightly than wrongly.",
         formula="(C - D) / (C + D), with C concordant and D discordant pairs",
         compute=_correctness,
@@ -142,12 +158,12 @@ MEASURES = (
         unknown=_COMMON,
         undefined="With fewer than two common items, or where each pair is tied.",
         citation=f"{_CHENG}; {PROCAKE}",
-        example="retrieval",
         parameters=(TOP,),
+        shown_with=("", "@2"),
     ),
     Definition(
         name="completeness",
-        family="pairs",
+        family="retrieval",
         summary="The share of the pairs which the ground truth orders that the list orders too.",
         formula="(C + D) / pairs that are not tied in the ground truth",
         compute=_completeness,
@@ -159,12 +175,12 @@ MEASURES = (
         unknown=_COMMON,
         undefined="With fewer than two common items, or where the ground truth ties them all.",
         citation=f"{_CHENG}; {PROCAKE}",
-        example="retrieval",
         parameters=(TOP,),
+        shown_with=("",),
     ),
     Definition(
         name="kendall",
-        family="pairs",
+        family="retrieval",
         summary="The rank correlation of list and ground truth, by pairs.",
         formula="tau-a = (C - D) / (n (n - 1) / 2); "
         "tau-b = (C - D) / √(pairs untied in the list × pairs untied in the ground truth)",
@@ -177,7 +193,7 @@ MEASURES = (
         unknown=_COMMON,
         undefined="With fewer than two common items; tau-b also where all are tied.",
         citation=f"Kendall (1938), A New Measure of Rank Correlation, Biometrika; {PROCAKE}",
-        example="retrieval",
         parameters=(Parameter("variant", "a", "which tau", kind=str, choices=("a", "b")),),
+        shown_with=("", "(variant=b)"),
     ),
 )

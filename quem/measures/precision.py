@@ -65,7 +65,7 @@ def _definition(
 ) -> Definition:
     return Definition(
         name=name,
-        family="precision",
+        family="relevance" if name == "AP" else "options",
         summary=summary,
         formula=formula,
         compute=compute,
@@ -77,8 +77,8 @@ def _definition(
         unknown=UNJUDGED,
         undefined="Where no item is relevant.",
         citation=citation,
-        example="options",
         parameters=(GRADE, TOP) if name == "AP" else (GRADE,),
+        shown_with=("", "@2") if name == "AP" else ("",),
     )
 
 

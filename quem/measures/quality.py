@@ -44,7 +44,7 @@ def _mueller(lists: Lists, k: int | None) -> Outcome:
 MEASURES = (
     Definition(
         name="quality_stromer",
-        family="quality",
+        family="retrieval",
         summary="The weighted share of positions that hold the very case they should hold.",
         formula="Σ match(i) (2 + k - i) / Σ (2 + k - i), i = 1..k; match(i) = 1 if list and "
         "ground truth have the same case at position i, else 0",
@@ -60,12 +60,12 @@ MEASURES = (
         citation="Bergmann & Stromer (2013), MAC/FAC Retrieval of Semantic Workflows, FLAIRS; "
         f"{PROCAKE}. The words there define err(i) as 1 for a missing case, the example counts "
         "matches; here the example is followed.",
-        example="retrieval",
         parameters=(TOP,),
+        shown_with=("", "@2"),
     ),
     Definition(
         name="quality_mueller",
-        family="quality",
+        family="retrieval",
         summary="What the list lacks of the most similar cases, by their true similarity.",
         formula="1 - Σ true sim(c) / |RL|, over the cases c that are among the |RL| best of the "
         "ground truth but not in RL; RL = the list, or its k best",
@@ -80,7 +80,7 @@ MEASURES = (
         undefined="For an empty list or ground truth.",
         citation="Müller & Bergmann (2014), A Cluster-Based Approach to Improve Similarity-Based "
         f"Retrieval for Process-Oriented Case-Based Reasoning, ECAI; {PROCAKE}",
-        example="retrieval",
         parameters=(TOP,),
+        shown_with=("", "@2"),
     ),
 )

@@ -59,7 +59,7 @@ _HIGHEST = Parameter(
 MEASURES = (
     Definition(
         name="RBP",
-        family="rank_biased",
+        family="relevance",
         summary="The rate at which a reader of some patience meets relevant items.",
         formula="(1 - p) Σ g(i) p^(i - 1), with g(i) = 1 for a relevant item, else 0",
         compute=_rbp,
@@ -72,12 +72,12 @@ MEASURES = (
         undefined="Never; 0 where no item is relevant.",
         citation="Moffat & Zobel (2008), Rank-Biased Precision for Measurement of Retrieval "
         "Effectiveness, ACM TOIS",
-        example="options",
         parameters=(_PATIENCE, GRADE, _HIGHEST, TOP),
+        shown_with=("", "(p=0.8)", "(top=3)"),
     ),
     Definition(
         name="RBPL",
-        family="rank_biased",
+        family="options",
         summary="RBP, length-aware: a terminal item takes what the list leaves over.",
         formula="RBP + t p^n, with t = f/R, and f of the R relevant items among the n of the list",
         compute=_rbpl,
@@ -89,7 +89,7 @@ MEASURES = (
         unknown=UNJUDGED,
         undefined="Where no item is relevant.",
         citation=f"{LIU}; {ATANASOVA}",
-        example="options",
         parameters=(_PATIENCE, GRADE),
+        shown_with=("", "(p=0.8)"),
     ),
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from quem.measures.lists import Lists
     from quem.measures.measure import Outcome
 
-__all__ = ["MEASURES", "boundary", "granularity", "rank_quality", "rank_weights"]
+__all__ = ["MEASURES", "boundary", "granularity", "mean_weights", "rank_quality", "rank_weights"]
 
 # Distances that differ by less are the same: they come from sums in different orders.
 _DECIMALS = 9
@@ -120,7 +120,7 @@ def rank_quality(
     weight = rank_weights(n, k, lam=lam, lowest=lowest, highest=highest)
     up_to = boundary(ordered, k)
     compared = np.arange(n) < up_to[:, np.newaxis]
-    loss = _mean_over_ties(ordered, weight) * np.take_along_axis(true, order, axis=1)
+    loss = mean_weights(ordered, weight) * np.take_along_axis(true, order, axis=1)
     nearest = np.sort(true if ideal is None else ideal, axis=1)[:, :k]
     excess = np.where(compared, loss, 0).sum(axis=1) - nearest @ weight[:k]
     whole = np.where(compared, weight, 0).sum(axis=1)
@@ -130,10 +130,19 @@ def rank_quality(
     return quality
 
 
-def _mean_over_ties(
-    ordered: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Give each position the mean weight of the tie that is there."""
+def mean_weights(ordered: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give each position the mean weight of the tie that is there.
+
+    Parameters
+    ----------
+    ordered : array of float, shape (q, n)
+        Distances, increasing in each row.
+    weight : array of float, shape (n,)
+
+    Returns
+    -------
+    array of float, shape (q, n)
+    """
     near = np.round(ordered, _DECIMALS)
     new = np.ones(ordered.shape, dtype=bool)
     new[:, 1:] = near[:, 1:] != near[:, :-1]
@@ -201,7 +210,7 @@ def _outside(lists: Lists) -> NDArray[np.bool_]:
 MEASURES = (
     Definition(
         name="rank_quality",
-        family="rank_quality",
+        family="dialogue",
         summary="How near the best k candidates are to the query, against the k nearest cases.",
         formula="1 - (Σ ŵ(i) d(candidate i) - Σ w(i) d(nearest i)) / Σ w(i), with d = 1 - true "
         "similarity, weights w(i) = low + (high - low) ((i - k)/(k - 1))^(2 lam), ŵ(i) their mean "
@@ -220,12 +229,12 @@ MEASURES = (
         "where a similarity is not between 0 and 1.",
         citation="Bogaerts & Leake (2006), What Evaluation Criteria Are Right for CCBR? "
         "Considering Rank Quality, ECCBR",
-        example="candidates",
         parameters=(
             Parameter("k", 10, "how many candidates are compared", least=1),
             Parameter("lam", 2, "λ, how fast the weights fall", least=1),
             Parameter("low", 0.0, "minV, the least weight", float, 0),
             Parameter("high", 1.0, "maxV, the greatest weight", float, 1e-9),
         ),
+        shown_with=("@3", "@2"),
     ),
 )

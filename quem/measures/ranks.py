@@ -46,7 +46,7 @@ _COMMON = "Only items that both list and ground truth have are compared."
 MEASURES = (
     Definition(
         name="distance",
-        family="ranks",
+        family="retrieval",
         summary="By how many positions an item is off, in the mean.",
         formula="Σ |position in the list - position in the ground truth| / common items",
         compute=_distance,
@@ -58,11 +58,10 @@ MEASURES = (
         unknown="It is left out, but holds its position, so that those behind it are off.",
         undefined="Without common items.",
         citation=PROCAKE,
-        example="retrieval",
     ),
     Definition(
         name="spearman",
-        family="ranks",
+        family="retrieval",
         summary="The rank correlation of list and ground truth, by ranks.",
         formula="Pearson's correlation of the ranks among the common items",
         compute=_spearman,
@@ -75,6 +74,5 @@ MEASURES = (
         undefined="With fewer than two common items, or where all are tied in list or truth.",
         citation="Spearman (1904), The Proof and Measurement of Association between Two Things, "
         f"American Journal of Psychology; {PROCAKE}",
-        example="retrieval",
     ),
 )

@@ -47,7 +47,7 @@ def _rr(lists: Lists, rel: float, k: int | None) -> Outcome:
 MEASURES = (
     Definition(
         name="RR",
-        family="reciprocal_rank",
+        family="relevance",
         summary="One over the position of the first relevant item.",
         formula="1 / position of the first relevant item; 0 where the list has none",
         compute=_rr,
@@ -59,7 +59,7 @@ MEASURES = (
         unknown=UNJUDGED,
         undefined="Where no item is relevant.",
         citation="Kantor & Voorhees (2000), The TREC-5 Confusion Track, Information Retrieval",
-        example="options",
         parameters=(GRADE, TOP),
+        shown_with=("", "@1"),
     ),
 )

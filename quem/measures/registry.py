@@ -60,8 +60,8 @@ def definition(name: str) -> Definition:
     """
     if name.casefold() not in _FOLDED:
         message = (
-            f"there is no measure {name!r}{nearest(name, DEFINITIONS)}; "
-            f"the measures are {', '.join(DEFINITIONS)}"
+            f"there is no measure {name!r}{nearest(name, DEFINITIONS) or ';'} "
+            "`quem measures` lists them"
         )
         raise QuemError([message])
     return _FOLDED[name.casefold()]

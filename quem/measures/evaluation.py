@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from quem.measures.reading import read_items
 from quem.measures.registry import measure
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -168,16 +169,15 @@ def evaluate(
     known: dict[str, int] = {"": 0}
     values = np.full((len(queries), len(chosen)), np.nan)
     codes = np.zeros(values.shape, dtype=np.intp)
-    for chunk in _chunks(queries, run):
-        lists = _read(run, truth, queries[chunk], ties)
+    for part, lists in _parts(run, truth, queries, ties):
         for column, wanted in enumerate(chosen):
             scores, undefined = wanted.compute(lists)
             reason = np.zeros(len(lists), dtype=np.intp)
             for where, why in reversed(undefined):
                 if where.any():
                     reason[where] = known.setdefault(why, len(known))
-            values[chunk, column] = np.where(reason > 0, np.nan, scores)
-            codes[chunk, column] = reason
+            values[part, column] = np.where(reason > 0, np.nan, scores)
+            codes[part, column] = reason
     return Scores(tuple(queries), chosen, values, codes, tuple(known), ignored)
 
 
@@ -247,31 +247,44 @@ def _check(run: object, truth: object, ties: str) -> None:
         raise QuemError([message])
 
 
-def _chunks(queries: Sequence[Hashable], run: Mapping[Any, Collection[Any]]) -> Iterator[slice]:
-    """Part the queries so that each part has about as many items as are read at once."""
-    start, items = 0, 0
-    for place, query in enumerate(queries):
-        items += len(run.get(query, ()))
-        if items >= _AT_ONCE:
-            yield slice(start, place + 1)
-            start, items = place + 1, 0
-    if start < len(queries):
-        yield slice(start, len(queries))
+def _parts(
+    run: Mapping[Any, Items], truth: Mapping[Any, Items], queries: list[Hashable], ties: Ties
+) -> Iterator[tuple[slice, Lists]]:
+    """Read the queries part by part; each part has about as many items as are read at once."""
+    runs, scored = _read(run, queries, best_first=True)
+    truths, _ = _read(truth, queries, best_first=False)
+    has_scores = np.array(scored, dtype=bool)
+    items = np.cumsum(list(map(len, runs)))
+    ends = np.searchsorted(items, np.arange(_AT_ONCE, items[-1], _AT_ONCE)) + 1
+    mistakes: list[Mistake] = []
+    for start, end in pairwise(np.unique([0, *ends.tolist(), len(queries)]).tolist()):
+        part = slice(start, end)
+        try:
+            lists = Lists(
+                runs[part], truths[part], queries=queries[part], ties=ties, scored=has_scores[part]
+            )
+            if not mistakes:
+                yield part, lists
+        except QuemError as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise QuemError(mistakes)
 
 
 def _read(
-    run: Mapping[Any, Items], truth: Mapping[Any, Items], queries: list[Hashable], ties: Ties
-) -> Lists:
-    runs, scored, truths = [], [], []
+    given: Mapping[Any, Items], queries: list[Hashable], *, best_first: bool
+) -> tuple[list[dict[Hashable, float]], list[bool]]:
+    """Make each list into a dict, and say which have scores."""
+    read, scored = [], []
     mistakes: list[str] = []
     for query in queries:
         try:
-            items, has_scores = read_items(run.get(query, {}), best_first=True)
-            runs.append(items)
-            scored.append(has_scores)
-            truths.append(read_items(truth[query], best_first=False)[0])
+            items, has_scores = read_items(given.get(query, {}), best_first=best_first)
         except QuemError as error:
             mistakes += [f"query {query!r}: {mistake}" for mistake in error.mistakes]
+        else:
+            read.append(items)
+            scored.append(has_scores)
     if mistakes:
         raise QuemError(mistakes)
-    return Lists(runs, truths, queries=queries, ties=ties, scored=np.array(scored, dtype=bool))
+    return read, scored

@@ -125,7 +125,7 @@ items = st.sampled_from("abcdefg")
 similarities = st.dictionaries(items, st.integers(0, 4).map(lambda n: n / 4), max_size=7)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(similarities, similarities)
 def test_calculations_of_any_list(
     listed: dict[Hashable, float], truth: dict[Hashable, float]

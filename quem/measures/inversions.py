@@ -40,12 +40,13 @@ def ascents(rows: Ragged, codes: NDArray[np.intp]) -> NDArray[np.int64]:
 
 
 def _pair_by_pair(block: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Compare each cell with all that follow, for all rows at once: n² bytes a row."""
+    """Compare each cell with that before it, then with that before that, and so on: n² bytes."""
     column = np.ascontiguousarray(block.T)
-    count = np.zeros(len(block), dtype=np.int64)
-    for first, rest in zip(column[:-1], (column[i:] for i in range(1, len(column))), strict=True):
-        count += np.add.reduce(rest > first, axis=0, dtype=np.uint8)
-    return count
+    count = np.zeros(column.shape, dtype=np.uint8)
+    for off in range(1, len(column)):
+        count[off:] += column[off:] > column[:-off]
+    total: NDArray[np.int64] = count.sum(axis=0, dtype=np.int64)
+    return total
 
 
 def _bit_by_bit(rows: Ragged, codes: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from quem.errors import QuemError
 from quem.measures.ragged import Ragged, sum_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable
 
     from numpy.typing import NDArray
 
@@ -99,7 +99,7 @@ class Lists:
         self.scored = np.ones(len(truth), dtype=bool) if scored is None else scored
         self.run = Ragged(np.fromiter(map(len, run), dtype=np.intp, count=len(run)))
         self.truth = Ragged(np.fromiter(map(len, truth), dtype=np.intp, count=len(truth)))
-        self._given_score, self._given_value = self._read()
+        self._given_score, self._given_truth, self._given_value = self._read()
         self._made: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
@@ -194,11 +194,13 @@ class Lists:
     def _descending(
         self, rows: Ragged, score: NDArray[np.float64], items: list[dict[Hashable, float]]
     ) -> NDArray[np.intp]:
-        order = rows.argsort(-score)
-        if self._by_id:
+        if not (self._by_id or rows.ascends(score)):
+            # As retrievers give their lists.
+            return np.arange(rows.total, dtype=np.intp)
+        order, tied = rows.argsort(-score)
+        if tied and self._by_id:
             tie = rows.ties(score[order])
-            tied = np.empty(0, np.intp) if tie is None else rows.row[np.bincount(tie)[tie] > 1]
-            for query in np.unique(tied).tolist():
+            for query in np.unique(rows.row[np.bincount(tie)[tie] > 1]).tolist():
                 start = int(rows.starts[query])
                 names = list(items[query])
                 pairs = [(items[query][name], name) for name in names]
@@ -206,37 +208,26 @@ class Lists:
                 order[start : start + len(names)] = np.array(best_first) + start
         return order
 
-    def _read(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Read the scores, and the true values of what the lists hold.
+    def _read(self) -> tuple[NDArray[np.float64], ...]:
+        """Read scores, true values, and the true values of what the lists hold.
 
-        Each query is read in one go, while its dicts are in the processor's cache: to fetch
-        them is what takes the time.
+        To fetch dicts into the processor's cache is what takes the time. So each query is read
+        in one go, and its ground truth once from end to end before items are looked up in it.
         """
-        score, value = [], []
+        score, true, value = [], [], []
         try:
             for run, truth in zip(self._run, self._truth, strict=True):
-                score.append(_packed(run.values()))
-                value.append(_packed(_true_values(truth, run)))
+                true.append(_struct(len(truth)).pack(*truth.values()))
+                pack = _struct(len(run)).pack
+                value.append(pack(*_true_values(truth, run)))
+                score.append(pack(*run.values()))
         except (struct.error, TypeError, ValueError, OverflowError):
             self._refuse()
             raise
-        return self._finite(score), self._finite(value)
-
-    @cached_property
-    def _given_truth(self) -> NDArray[np.float64]:
-        """The true values in the order in which they are given, shape (m,)."""
-        try:
-            true = [_packed(truth.values()) for truth in self._truth]
-        except (struct.error, TypeError, ValueError, OverflowError):
+        read = tuple(np.frombuffer(b"".join(parts)) for parts in (score, true, value))
+        if not all(np.isfinite(numbers).all() for numbers in read[:2]):
             self._refuse()
-            raise
-        return self._finite(true)
-
-    def _finite(self, parts: list[bytes]) -> NDArray[np.float64]:
-        numbers = np.frombuffer(b"".join(parts))
-        if not np.isfinite(numbers).all():
-            self._refuse()
-        return numbers
+        return read
 
     def _refuse(self) -> None:
         mistakes = [
@@ -258,24 +249,20 @@ class Lists:
                     break
 
 
-def _true_values(truth: dict[Hashable, float], run: dict[Hashable, float]) -> Collection[float]:
+def _true_values(truth: dict[Hashable, float], run: dict[Hashable, float]) -> Iterable[float]:
     """The true value of each item of a list."""
     if len(truth) >= len(run) > 1:
         try:
             # The quickest way there is, where all items are known.
-            return cast("tuple[float, ...]", itemgetter(*run)(truth))
+            return itemgetter(*run)(truth)  # type: ignore[no-any-return]
         except KeyError:
             pass
-    return list(map(truth.get, run, repeat(_ABSENT)))
-
-
-def _packed(numbers: Collection[float]) -> bytes:
-    """Numbers as an array holds them; quicker than NumPy reads them one by one."""
-    return _struct(len(numbers)).pack(*numbers)
+    return map(truth.get, run, repeat(_ABSENT))
 
 
 @cache
 def _struct(length: int) -> struct.Struct:
+    """What packs numbers as an array holds them, quicker than NumPy reads them one by one."""
     return struct.Struct(f"{length}d")
 
 

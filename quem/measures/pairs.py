@@ -66,15 +66,16 @@ def _count(lists: Lists, k: int | None) -> Pairs:
         rows, score, value = rows.only(kept), score[kept], value[kept]
     code, in_truth = _codes(rows, value)
     whole = _choose_two(rows.sizes)
-    list_tie = rows.ties(score)
     in_list, in_both = np.zeros_like(whole), np.zeros_like(whole)
-    if list_tie is not None:
+    if ((score[1:] == score[:-1]) & (rows.row[1:] == rows.row[:-1])).any():
         # Within a tie of the list the best stand first, so that no pair of it looks discordant.
+        list_tie = rows.ties(score)
         key = (list_tie * int(rows.sizes.max()) - code).astype(np.float64)
-        within = rows.argsort(key)
+        within, tied = rows.argsort(key)
         code = code[within]
         in_list = _tied_pairs(rows, list_tie)
-        in_both = _tied_pairs(rows, rows.ties(key[within]))
+        if tied:
+            in_both = _tied_pairs(rows, rows.ties(key[within]))
     discordant = ascents(rows, code)
     untied = whole - in_list - in_truth + in_both
     return Pairs(untied - discordant, discordant, whole, whole - in_list, whole - in_truth)
@@ -82,22 +83,20 @@ def _count(lists: Lists, k: int | None) -> Pairs:
 
 def _codes(rows: Ragged, values: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Number the values of each row from 0 for the least, and count its pairs of equal ones."""
-    order = rows.argsort(values)
-    tie = rows.ties(values[order])
+    order, tied = rows.argsort(values)
     code = np.empty(rows.total, dtype=np.intp)
-    if tie is None:
+    if not tied:
         code[order] = rows.position - 1
-    else:
-        first = np.zeros(len(rows), dtype=np.intp)
-        first[rows.sizes > 0] = tie[rows.starts[rows.sizes > 0]]
-        code[order] = tie - np.repeat(first, rows.sizes)
+        return code, np.zeros(len(rows), dtype=np.int64)
+    tie = rows.ties(values[order])
+    first = np.zeros(len(rows), dtype=np.intp)
+    first[rows.sizes > 0] = tie[rows.starts[rows.sizes > 0]]
+    code[order] = tie - np.repeat(first, rows.sizes)
     return code, _tied_pairs(rows, tie)
 
 
-def _tied_pairs(rows: Ragged, tie: NDArray[np.intp] | None) -> NDArray[np.int64]:
+def _tied_pairs(rows: Ragged, tie: NDArray[np.intp]) -> NDArray[np.int64]:
     """How many pairs of each row are tied, given the number of each sorted cell's tie."""
-    if tie is None:
-        return np.zeros(len(rows), dtype=np.int64)
     size = np.bincount(tie)
     # All cells of a tie are in one row; each shares in its pairs.
     share = (size[tie] - 1) / 2

@@ -113,7 +113,19 @@ class Ragged:
             valid = cell < self.sizes[rows, np.newaxis]
             yield rows, np.where(valid, self.starts[rows, np.newaxis] + cell, 0), valid
 
-    def argsort(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    def ascends(self, values: NDArray[np.float64]) -> bool:
+        """Say whether any cell is less than the next of its row.
+
+        Parameters
+        ----------
+        values : array of float, shape (n,)
+        """
+        up = values[1:] > values[:-1]
+        inner = self.starts[(self.starts > 0) & (self.starts < self.total)]
+        up[inner - 1] = False
+        return bool(up.any())
+
+    def argsort(self, values: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
         """Sort each row in increasing order; equal cells stay in the order they have.
 
         Parameters
@@ -123,21 +135,24 @@ class Ragged:
 
         Returns
         -------
-        array of int, shape (n,)
+        order : array of int, shape (n,)
             ``values[order]`` is sorted within its rows.
+        tied : bool
+            Whether any cell equals another of its row.
         """
         if self._width:
-            order = _argsort(values.reshape(-1, self._width))
-            order += self.starts[:, np.newaxis]
-            return order.ravel()
+            order, tied = _argsort(values.reshape(-1, self._width))
+            return order.ravel(), tied
         order = np.empty(self.total, dtype=np.intp)
+        tied = False
         for _, index, valid in self._blocks():
-            within = _argsort(np.where(valid, values[index], np.inf))
+            within, more = _argsort(np.where(valid, values[index], np.inf))
             # Padding is last in its row, before and after.
-            order[index[valid]] = np.take_along_axis(index, within, axis=1)[valid]
-        return order
+            order[index[valid]] = index.ravel()[within][valid]
+            tied |= more
+        return order, tied
 
-    def ties(self, values: NDArray[np.float64]) -> NDArray[np.intp] | None:
+    def ties(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
         """Number the runs of equal cells in sorted rows.
 
         Parameters
@@ -147,14 +162,13 @@ class Ragged:
 
         Returns
         -------
-        array of int, shape (n,), or None
-            From 0; cells of different rows have different numbers. None where no cell equals
-            another of its row.
+        array of int, shape (n,)
+            From 0; cells of different rows have different numbers.
         """
         new = np.ones(self.total, dtype=bool)
         np.not_equal(values[1:], values[:-1], out=new[1:])
         new[self.starts[self.sizes > 0]] = True
-        return None if new.all() else np.cumsum(new) - 1
+        return np.cumsum(new) - 1
 
     def average_ranks(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rank each row from 1 for the least; equal cells share the mean of their ranks.
@@ -163,12 +177,12 @@ class Ragged:
         ----------
         values : array of float, shape (n,)
         """
-        order = self.argsort(values)
-        tie = self.ties(values[order])
+        order, tied = self.argsort(values)
         ranks = np.empty(self.total)
-        if tie is None:
+        if not tied:
             ranks[order] = self.position
             return ranks
+        tie = self.ties(values[order])
         mean = np.bincount(tie, weights=self.position) / np.bincount(tie)
         ranks[order] = mean[tie]
         return ranks
@@ -195,10 +209,14 @@ def sum_by(
     return np.bincount(group, weights=values, minlength=groups).astype(np.float64, copy=False)
 
 
-def _argsort(rows: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Argsort along the last axis, stable; much quicker where nothing is tied."""
-    order = np.argsort(rows, axis=1)
-    ordered = np.take_along_axis(rows, order, axis=1)
-    if (ordered[:, 1:] == ordered[:, :-1]).any():
-        order = np.argsort(rows, axis=1, kind="stable")
-    return order
+def _argsort(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
+    """Argsort each row, stable, into places in the flat array; say if any finite cells are equal.
+
+    Sorting is much quicker where it need not be stable, as is so without equal cells.
+    """
+    starts = np.arange(0, rows.size, rows.shape[1] or 1)[:, np.newaxis]
+    order = np.argsort(rows, axis=1) + starts
+    ordered = rows.ravel()[order]
+    equal = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] < np.inf)
+    tied = bool(equal.any())
+    return (np.argsort(rows, axis=1, kind="stable") + starts if tied else order), tied

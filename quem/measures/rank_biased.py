@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.measures.measure import Definition, Parameter
+from quem.measures.ragged import sum_by
 from quem.measures.wording import (
     ATANASOVA,
     GRADE,
@@ -30,10 +31,13 @@ def _rbp(lists: Lists, p: float, rel: float, top: float | None, k: int | None) -
     if top is None:
         hits = lists.hits(rel)
         return _rate(hits, p, k), ()
-    gain = np.nan_to_num(np.clip(lists.value / top, 0, 1))
+    gaining = lists.value > 0
     if k is not None:
-        gain[lists.run.position > k] = 0
-    return (1 - p) * lists.run.sum(gain * p ** (lists.run.position - 1.0)), ()
+        gaining &= lists.run.position <= k
+    # Few items have a gain, in most lists.
+    at = np.flatnonzero(gaining)
+    gain = np.minimum(lists.value[at] / top, 1) * np.power(p, lists.run.position[at] - 1.0)
+    return (1 - p) * sum_by(lists.run.row[at], gain, len(lists)), ()
 
 
 def _rbpl(lists: Lists, p: float, rel: float) -> Outcome:

@@ -149,6 +149,14 @@ def test_measures_know_only_numpy() -> None:
         assert not [m for m in third - for_frames if not _within(m, allowed)], _name(path)
 
 
+def test_queries_know_only_numpy() -> None:
+    """What evaluations of lists share imports NumPy and itself."""
+    allowed = ("numpy", "quem.queries")
+    for path in (ROOT / "quem/queries").glob("*.py"):
+        third = {m for m in _anywhere(path) if m.partition(".")[0] not in sys.stdlib_module_names}
+        assert not [m for m in third if not _within(m, allowed)], _name(path)
+
+
 def test_only_serve_imports_the_judging_app() -> None:
     """The arrow between the packages points from webjudge to quem; ``quem serve`` starts it."""
     for path in (ROOT / "quem").rglob("*.py"):

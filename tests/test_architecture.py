@@ -19,7 +19,7 @@ MOST_LINES = 350
 SHIPPED = ROOT / "studies" / "p3-1997" / "study.yaml"
 # What shows a result fills in parts of a report that know no kind of study.
 SHOWING = "showing"
-PARTS = ("quem.report.drawing", "quem.report.layout")
+PARTS = ("quem.report.canvas", "quem.report.drawing", "quem.report.layout")
 FORBIDDEN_TO_STEPS = ("quem.report", "quem.commands", "quem.cli", "webjudge")
 
 
@@ -116,7 +116,11 @@ def _within(module: str, packages: tuple[str, ...]) -> bool:
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-STEPS = [p for p in MODULES if _name(p).startswith(("quem/experience/", "quem/rankings/"))]
+STEPS = [
+    p
+    for p in MODULES
+    if _name(p).startswith(("quem/experience/", "quem/options/", "quem/rankings/"))
+]
 
 
 @pytest.mark.parametrize("path", STEPS, ids=_name)

@@ -13,8 +13,8 @@ from quem.experience.comparison.showing.phrases import (
     rank_interval,
     years_interval,
 )
-from quem.experience.showing.canvas import short
 from quem.experience.wording import percent, signed
+from quem.report.canvas import short
 from quem.report.layout import TextTable
 
 if TYPE_CHECKING:

@@ -16,7 +16,9 @@ nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True
 
 # `web` takes --without-peer.
-BENCHMARKS = ("analyze", "plackett_luce", "simulated", "web")
+BENCHMARKS = ("analyze", "measures", "plackett_luce", "simulated", "web")
+# Peers that are measured in the same process as quem.
+PEERS = {"measures": ("ir-measures>=0.4", "ranx>=0.3.20")}
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
@@ -43,6 +45,8 @@ def bench(session: nox.Session) -> None:
     options = [word for word in session.posargs if word not in BENCHMARKS]
     session.install(".", "uv")
     for name in names or BENCHMARKS:
+        if name in PEERS:
+            session.install(*PEERS[name])
         session.run("python", f"benchmarks/{name}.py", *(options if name == "web" else ()))
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quem.errors import QuemError
     from quem.experience.simulation import simulate_study
-    from quem.kinds import analyze, compare, plan
-    from quem.load import Study, load_study
+    from quem.kinds import analyze, compare, load_study, plan
+    from quem.load import Study
 
 __all__ = [
     "QuemError",
@@ -32,7 +32,7 @@ _HOMES = {
     "Study": "quem.load",
     "analyze": "quem.kinds",
     "compare": "quem.kinds",
-    "load_study": "quem.load",
+    "load_study": "quem.kinds",
     "plan": "quem.kinds",
     "simulate_study": "quem.experience.simulation",
 }

@@ -20,6 +20,7 @@ from quem.commands.export import export
 from quem.commands.import_ import import_
 from quem.commands.init import init
 from quem.commands.judges import judges
+from quem.commands.measures import measures
 from quem.commands.plan import plan
 from quem.commands.serve import serve
 from quem.errors import QuemError
@@ -53,7 +54,7 @@ def main() -> None:
     """  # noqa: D400  the summary asks
 
 
-for _command in (analyze, compare, plan, check, init, serve, judges, export, import_):
+for _command in (analyze, compare, plan, check, init, serve, judges, export, import_, measures):
     main.add_command(_command)
 
 

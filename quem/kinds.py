@@ -2,24 +2,109 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from quem.experience.analysis import analyze_experience
 from quem.load import Study
+from quem.study.reading import kind_of
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from quem.experience.comparison.result import ExperienceComparison
     from quem.experience.planning.result import ExperiencePlan
     from quem.experience.result import ExperienceAnalysis
 
-__all__ = ["analyze", "compare", "plan"]
-
-_ANALYSES = {"experience": analyze_experience}
+__all__ = ["KINDS", "Kind", "analyze", "check", "compare", "load_study", "plan", "settings_of"]
 
 
-def analyze(study: Study, **settings: Any) -> ExperienceAnalysis:  # noqa: ANN401  see Analysis
+@dataclass(frozen=True)
+class Kind:
+    """A kind of study: where its functions are, each as ``module:function``.
+
+    Parameters
+    ----------
+    load : str
+        ``load(path, **sources) -> study``: a study with all its data. It has ``spec`` (the model
+        of the file, with ``kind``, ``id``, ``title`` and ``analysis``, its settings), ``path``,
+        ``name`` and ``files``, and ``counts()``, what was read, by noun.
+    analyze : str
+        ``analyze(study, **settings) -> quem.report.result.Result``
+    check : str
+        ``check(study) -> iterable of Doubt``: what an analysis would warn of, quickly.
+    sources : tuple of str
+        What `load` takes besides the path.
+    running : tuple of str
+        What `analyze` takes besides the settings of the study file, such as ``jobs``.
+    """
+
+    load: str
+    analyze: str
+    check: str
+    sources: tuple[str, ...] = field(default=())
+    running: tuple[str, ...] = field(default=())
+
+    def function(self, which: Literal["load", "analyze", "check"]) -> Any:  # noqa: ANN401
+        """Import one of the functions."""
+        module, _, name = getattr(self, which).partition(":")
+        return getattr(import_module(module), name)
+
+
+KINDS = {
+    "experience": Kind(
+        "quem.load:load_study",
+        "quem.experience.analysis:analyze_experience",
+        "quem.experience.analysis:check_experience",
+        sources=("database", "reveal"),
+    ),
+}
+
+
+def load_study(path: str | os.PathLike[str], **sources: Any) -> Any:  # noqa: ANN401  any kind
+    """Read a study of any kind with its data.
+
+    Parameters
+    ----------
+    path : path-like
+        The study file; see ``docs/study-file.md``.
+    **sources
+        Of a study of kind ``experience``: ``database``, where the rankings of a judging session
+        are, a URL or the path of an SQLite file (by default ``$QUEM_DATABASE_URL``, or the
+        SQLite file beside the study file); and ``reveal``, whether to read the rankings of a
+        session that is not closed, which is logged.
+
+    Returns
+    -------
+    Study
+        Or what the kind has in its place; `analyze` takes it.
+
+    Raises
+    ------
+    QuemError
+        With every mistake in the file and in its data.
+    TypeError
+        The kind has no such source.
+    """
+    kind = kind_of(path)
+    known = KINDS[kind].sources
+    given = {key: value for key, value in sources.items() if value not in (None, False)}
+    if unknown := sorted(given.keys() - set(known)):
+        message = f"a study of kind {kind} has no {unknown[0]}"
+        raise TypeError(message)
+    return KINDS[kind].function("load")(path, **given)
+
+
+@overload
+def analyze(study: Study, **settings: Any) -> ExperienceAnalysis: ...  # noqa: ANN401
+
+
+@overload
+def analyze(study: Any, **settings: Any) -> Any: ...  # noqa: ANN401
+
+
+def analyze(study: Any, **settings: Any) -> Any:
     """Analyse a study of any kind.
 
     Parameters
@@ -27,19 +112,43 @@ def analyze(study: Study, **settings: Any) -> ExperienceAnalysis:  # noqa: ANN40
     study : Study
         As from `quem.load_study`.
     **settings
-        Settings that replace those of the study file: ``form``, ``interval``, ``level``,
-        ``score``, ``normalize``, ``reference``, ``at_least``, ``bootstrap``,
-        ``permutations``, ``seed``.
+        Settings that replace those of the study file, as ``docs/study-file.md`` has them for
+        the kind under ``analysis``; None leaves a setting as it is. Of an experience study:
+        ``form``, ``interval``, ``level``, ``score``, ``normalize``, ``reference``,
+        ``at_least``, ``bootstrap``, ``permutations``, ``seed``.
+
+    Returns
+    -------
+    quem.report.result.Result
+        Of an experience study an `ExperienceAnalysis`.
 
     Raises
     ------
     QuemError
-        A setting is wrong, or no skill function can be fitted.
+        A setting is wrong, or there is nothing to analyse.
     TypeError
         What is given is no study, such as the path of one.
     """
-    _refuse_other_than_study("analyze", study)
-    return _ANALYSES[study.spec.kind](study, **settings)
+    return KINDS[_kind_of_loaded("analyze", study)].function("analyze")(study, **settings)
+
+
+def check(study: Any) -> Any:  # noqa: ANN401  any kind
+    """Say what an analysis of a study would warn of."""
+    return KINDS[_kind_of_loaded("check", study)].function("check")(study)
+
+
+def settings_of(study: Any) -> tuple[str, ...]:  # noqa: ANN401  any kind
+    """Name the settings that `analyze` takes for a study."""
+    fields = type(study.spec.analysis).model_fields
+    return (*fields, *KINDS[study.spec.kind].running)
+
+
+def _kind_of_loaded(function: str, study: Any) -> str:  # noqa: ANN401  any kind
+    spec = getattr(study, "spec", None)
+    kind = getattr(spec, "kind", None)
+    if kind not in KINDS:
+        _refuse_other_than_study(function, study)
+    return str(kind)
 
 
 def compare(
@@ -146,9 +255,14 @@ def plan(
 
 
 def _refuse_other_than_study(function: str, study: object) -> None:
-    if not isinstance(study, Study):
+    if isinstance(study, Study):
+        return
+    kind = getattr(getattr(study, "spec", None), "kind", None)
+    if kind in KINDS:
+        message = f"{function} takes an experience study, and this is of kind {kind}"
+    else:
         message = (
             f"{function} takes a study and not {type(study).__name__}; "
             f"load it first: quem.{function}(quem.load_study(path))"
         )
-        raise TypeError(message)
+    raise TypeError(message)

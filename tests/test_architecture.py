@@ -19,7 +19,7 @@ MOST_LINES = 350
 SHIPPED = ROOT / "studies" / "p3-1997" / "study.yaml"
 # What shows a result fills in parts of a report that know no kind of study.
 SHOWING = "showing"
-PARTS = ("quem.report.drawing", "quem.report.layout")
+PARTS = ("quem.report.canvas", "quem.report.drawing", "quem.report.layout")
 FORBIDDEN_TO_STEPS = ("quem.report", "quem.commands", "quem.cli", "webjudge")
 
 
@@ -57,11 +57,15 @@ def _loaded(code: str) -> set[str]:
             {"numpy", "pandas", "scipy", "matplotlib", "statsmodels", "alembic", "PIL"},
         ),
         (
+            "import quem.measures",
+            {"pandas", "scipy", "matplotlib", "statsmodels", "pydantic", "sqlalchemy", "flask"},
+        ),
+        (
             f"import quem.kinds, quem.load; quem.load.load_study({str(SHIPPED)!r})",
             {"matplotlib", "statsmodels", "jinja2", "sqlalchemy", "flask"},
         ),
     ],
-    ids=["quem", "help", "study", "store", "webjudge", "analysis"],
+    ids=["quem", "help", "study", "store", "webjudge", "measures", "analysis"],
 )
 def test_stays_light(code: str, unwanted: set[str]) -> None:
     """What has to start quickly does not load what is slow."""
@@ -112,7 +116,11 @@ def _within(module: str, packages: tuple[str, ...]) -> bool:
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-STEPS = [p for p in MODULES if _name(p).startswith(("quem/experience/", "quem/rankings/"))]
+STEPS = [
+    p
+    for p in MODULES
+    if _name(p).startswith(("quem/experience/", "quem/options/", "quem/rankings/"))
+]
 
 
 @pytest.mark.parametrize("path", STEPS, ids=_name)
@@ -134,6 +142,23 @@ def test_rankings_know_nothing_of_the_method() -> None:
     """Data flow one way: the rankings do not import the analysis of them."""
     for path in (ROOT / "quem/rankings").glob("*.py"):
         assert not [module for module in _anywhere(path) if _within(module, ("quem.experience",))]
+
+
+def test_measures_know_only_numpy() -> None:
+    """The list measures import NumPy, and of quem only themselves and what tells mistakes."""
+    allowed = ("numpy", "quem.measures", "quem.errors", "quem.text")
+    for path in (ROOT / "quem/measures").glob("*.py"):
+        third = {m for m in _anywhere(path) if m.partition(".")[0] not in sys.stdlib_module_names}
+        for_frames = {"pandas"} if path.name == "evaluation.py" else set()
+        assert not [m for m in third - for_frames if not _within(m, allowed)], _name(path)
+
+
+def test_queries_know_only_numpy() -> None:
+    """What evaluations of lists share imports NumPy and itself."""
+    allowed = ("numpy", "quem.queries")
+    for path in (ROOT / "quem/queries").glob("*.py"):
+        third = {m for m in _anywhere(path) if m.partition(".")[0] not in sys.stdlib_module_names}
+        assert not [m for m in third if not _within(m, allowed)], _name(path)
 
 
 def test_only_serve_imports_the_judging_app() -> None:

@@ -13,6 +13,7 @@ from quem.commands.options import (
     database_option,
     json_option,
     out_option,
+    refuse_foreign,
     refuse_out_with_json,
     reveal_option,
     seed_option,
@@ -54,6 +55,8 @@ def _years(
     type=click.IntRange(0, 10_000_000),
     help="Random orders of the permutation test above 9 subjects.",
 )
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes, where the kind uses any.")
+@click.option("--cluster", metavar="ADDRESS", help="Dask scheduler, where the kind uses one.")
 @database_option
 @reveal_option
 @seed_option
@@ -66,16 +69,22 @@ def analyze(
     reveal: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
-    """Analyse STUDY and write a report.
+    """Analyse STUDY, of any kind, and write a report.
 
     Prints a summary, and writes report.html, figures, tables and analysis.json. Options
-    replace the settings of the study file.
+    replace the settings of the study file; which of them there are depends on its kind.
     """
     refuse_out_with_json(out, as_json=as_json)
+    from quem import kinds
     from quem.commands.output import show_result
-    from quem.kinds import analyze as analyze_study
-    from quem.load import load_study
+    from quem.study.reading import kind_of
 
-    result = analyze_study(load_study(study, database=database, reveal=reveal), **settings)
+    kind = kind_of(study)
+    sources = {"database": database, "reveal": reveal}
+    refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
+    loaded = kinds.load_study(study, **sources)
+    refuse_foreign(kind, settings, kinds.settings_of(loaded))
+    given = {name: value for name, value in settings.items() if value is not None}
+    result = kinds.analyze(loaded, **given)
     folder = out if out is not None else study.parent / f"{study.stem}-report"
     show_result(result, folder, as_json=as_json)

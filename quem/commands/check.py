@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.options import database_option
+from quem.commands.options import database_option, refuse_foreign
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from quem.errors import Doubt, Mistake
     from quem.load import Study
     from quem.solutions import Solutions
@@ -23,12 +25,26 @@ __all__ = ["check"]
 @click.argument("study", type=click.Path(path_type=Path))
 @database_option
 def check(study: Path, database: str | None) -> None:
-    """Check STUDY, its rankings and its solutions, and write nothing.
+    """Check STUDY and all its data, and write nothing.
 
-    Names every mistake with its place and its remedy (exit code 1), or every doubt. A study
-    whose solutions are still to be judged needs no rankings.
+    Names every mistake with its place and its remedy (exit code 1), or every doubt. An
+    experience study whose solutions are still to be judged needs no rankings.
     """
-    from quem.commands.output import print_warnings
+    from quem.study.reading import kind_of
+
+    kind = kind_of(study)
+    if kind == "experience":
+        _check_experience(study, database)
+        return
+    from quem import kinds
+
+    refuse_foreign(kind, {"database": database}, kinds.KINDS[kind].sources)
+    loaded = kinds.load_study(study)
+    _print(study, list(kinds.check(loaded)), _counted(loaded.counts()))
+
+
+def _check_experience(study: Path, database: str | None) -> None:
+    """Check rankings and solutions, of which either may be still to come."""
     from quem.errors import QuemError
     from quem.solutions import check_solutions
     from quem.study.reading import draft_study
@@ -41,23 +57,29 @@ def check(study: Path, database: str | None) -> None:
     doubts += more_doubts
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
+    contents = _contents(draft.declared, loaded, solutions)
+    _print(study, doubts, [*contents, waits] if waits else contents)
+
+
+def _print(study: Path, doubts: list[Doubt], contents: list[str]) -> None:
+    from quem.commands.output import print_warnings
+
     count = len(doubts)
     told = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
     click.echo(f"{study}: no mistakes, {told}")
-    contents = _contents(draft.declared, loaded, solutions)
-    click.echo(f"read: {', '.join([*contents, waits] if waits else contents)}")
+    click.echo(f"read: {', '.join(contents)}")
     print_warnings(doubts)
 
 
 def _analyzed(path: Path, database: str | None) -> tuple[Study | None, list[Doubt], list[Mistake]]:
     """Read the study with its rankings, and give what is doubtful or wrong about the result."""
     from quem.errors import QuemError
-    from quem.kinds import analyze
+    from quem.experience.analysis import check_experience
     from quem.load import load_study
 
     try:
         loaded = load_study(path, database=database)
-        return loaded, list(analyze(loaded, bootstrap=0, permutations=0).warnings), []
+        return loaded, list(check_experience(loaded)), []
     except QuemError as error:
         return None, [], list(error.mistakes)
 
@@ -98,6 +120,10 @@ def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> 
     if study is not None:
         counts |= _ranked(study)
     counts["solution"] = len(solutions)
+    return _counted(counts)
+
+
+def _counted(counts: Mapping[str, int]) -> list[str]:
     return [f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
 
 

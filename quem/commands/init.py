@@ -8,10 +8,20 @@ import click
 
 __all__ = ["init"]
 
+# As `quem.study.KINDS`, which is slower to import.
+_KINDS = ("experience",)
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-def init(folder: Path) -> None:
+@click.option(
+    "--kind",
+    type=click.Choice(_KINDS),
+    default=_KINDS[0],
+    show_default=True,
+    help="Kind of study.",
+)
+def init(folder: Path, kind: str) -> None:
     """Write a small commented study to FOLDER, which analyses as it is.
 
     Existing files are never overwritten.
@@ -22,7 +32,7 @@ def init(folder: Path) -> None:
     from quem.report.files import write_files
     from quem.resources import resource
 
-    sources = sorted((resource("templates") / "init").iterdir())
+    sources = sorted((resource("templates") / "init" / kind).iterdir())
     taken = [source.name for source in sources if (folder / source.name).exists()]
     if taken:
         message = f"already holds {' and '.join(taken)}; name another folder"

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = [
     "analysis_options",
     "database_option",
     "json_option",
     "out_option",
+    "refuse_foreign",
     "refuse_out_with_json",
     "reveal_option",
     "seed_option",
@@ -49,6 +50,24 @@ def refuse_out_with_json(out: Path | None, *, as_json: bool) -> None:
     """Refuse a folder for what is not written."""
     if as_json and out is not None:
         message = "--json writes nothing, so it takes no --out; leave one of them out"
+        raise click.UsageError(message)
+
+
+def refuse_foreign(kind: str, given: Mapping[str, object], known: Iterable[str]) -> None:
+    """Refuse options that mean nothing for a kind of study.
+
+    Parameters
+    ----------
+    kind : str
+    given : mapping
+        Values of options by name; None, False and nothing at all were not given.
+    known : iterable of str
+        The options that the kind takes.
+    """
+    used = [name for name, value in given.items() if value not in (None, False, ())]
+    if foreign := sorted(set(used) - set(known)):
+        option = f"--{foreign[0].replace('_', '-')}"
+        message = f"{option} is not for a study of kind {kind}; leave it out"
         raise click.UsageError(message)
 
 

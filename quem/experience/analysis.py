@@ -31,24 +31,24 @@ from quem.experience.variants import vary
 from quem.experience.wording import joined
 from quem.rankings import PrintedAverages
 from quem.study import Analysis
-from quem.study.document import dotted
-from quem.study.schema import complaints
+from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from quem.errors import Doubt
     from quem.experience.cells import Cells
     from quem.experience.pooled import Pooled
     from quem.load import Study
 
-__all__ = ["analyze_experience"]
+__all__ = ["analyze_experience", "check_experience"]
 
 _LARGE_AGREEMENT = 20_000_000
 
 
 def analyze_experience(study: Study, **settings: Any) -> ExperienceAnalysis:  # noqa: ANN401
     """Analyse a study of kind ``experience`` (see `quem.analyze`)."""
-    used = _settings(study, settings)
+    used = changed_settings(study.spec.analysis, settings)
     experience = _experience(study)
     cells, pooled = None, None
     if isinstance(study.data, PrintedAverages):
@@ -65,6 +65,11 @@ def analyze_experience(study: Study, **settings: Any) -> ExperienceAnalysis:  # 
             averages = average_cells(cells, experience)
     findings = _findings(study, used, cells, averages, pooled)
     return ExperienceAnalysis(replace(findings, doubts=tuple(doubts_of(findings))))
+
+
+def check_experience(study: Study) -> tuple[Doubt, ...]:
+    """Say what an analysis of a study would warn of, without what takes long."""
+    return analyze_experience(study, bootstrap=0, permutations=0).warnings
 
 
 def _findings(
@@ -164,18 +169,6 @@ def _pool(study: Study, cells: Cells) -> Pooled:
         "its own"
     )
     raise QuemError([study.mistake(("rankings",), message)])
-
-
-def _settings(study: Study, changed: dict[str, Any]) -> Analysis:
-    """The study's settings with those of the caller in their place."""
-    from pydantic import ValidationError
-
-    wanted = {key: value for key, value in changed.items() if value is not None}
-    try:
-        return Analysis.model_validate({**study.spec.analysis.model_dump(), **wanted})
-    except ValidationError as error:
-        found = complaints(error, Analysis, wanted, what="setting")
-    raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in found)
 
 
 def _wrong_setting(study: Study, settings: Analysis, key: str, message: str) -> Mistake:

@@ -1,14 +1,12 @@
-"""How numbers are written for people, the same in every output."""
+"""How experience is written for people, beside the words of all kinds."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
+from quem.wording import chance, interval_text, joined, number, p_text, percent, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from quem.experience.estimate import Estimate
 
 __all__ = [
@@ -34,42 +32,6 @@ INTERVALS = {
 }
 
 
-def number(value: float, digits: int = 1) -> str:
-    """Write a number with a fixed number of decimals and a true minus; "–" for none."""
-    if not np.isfinite(value):
-        return "–"
-    text = f"{value:.{digits}f}"
-    if float(text) == 0:
-        text = text.lstrip("-")
-    return text.replace("-", "−")
-
-
-def signed(value: float, digits: int = 1) -> str:
-    """Write a difference, with its sign: "+1.2", "−0.3"; "–" for none."""
-    text = number(value, digits)
-    return f"+{text}" if value > 0 and text.strip("0.") else text
-
-
-def p_text(p: float) -> str:
-    """Write a p value: "p = .0035", "p < .0001"."""
-    if not np.isfinite(p):
-        return "p unknown"
-    if p < 0.0001:  # noqa: PLR2004  no more is read off a p value
-        return "p < .0001"
-    digits = 4 if p < 0.01 else 3 if p < 0.1 else 2  # noqa: PLR2004
-    text = f"{p:.{digits}f}"
-    return f"p = {text.removeprefix('0')}"
-
-
-def chance(p: float) -> str:
-    """Write a probability as a percentage that is never rounded to certainty."""
-    if p < 0.005:  # noqa: PLR2004  rounds to 0
-        return "<1%"
-    if p > 0.995:  # noqa: PLR2004  rounds to 100
-        return ">99%"
-    return f"{100 * p:.0f}%"
-
-
 def caveat(p_value: float, falling: float) -> str:
     """Say why an estimate is not to be relied on; empty where experience does matter.
 
@@ -88,27 +50,6 @@ def caveat(p_value: float, falling: float) -> str:
             "so that this number means little."
         )
     return ""
-
-
-def percent(share: float) -> str:
-    """Write a share as a percentage, with decimals only where it has some: "95%"."""
-    return f"{100 * share:.10g}%"
-
-
-def interval_text(interval: tuple[float, float]) -> str:
-    """Write an interval: "3.6 to 10.9"; "unbounded" where it has no ends."""
-    low, high = interval
-    if not (np.isfinite(low) and np.isfinite(high)):
-        return "unbounded"
-    return f"{number(low)} to {number(high)}"
-
-
-def joined(words: Iterable[str], most: int = 6) -> str:
-    """List words as a sentence does: "a, b and c", at most so many of them."""
-    found = list(words)
-    if len(found) > most:
-        return f"{', '.join(found[:most])} and {len(found) - most} more"
-    return " and ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))
 
 
 def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> str:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from quem.rankings.entries import Entries
     from quem.rankings.stored import Session
     from quem.rankings.table import Rankings
-    from quem.study.document import Loc
     from quem.study.models import RankingsSource
     from quem.study.reading import StudyFile
 
@@ -100,7 +99,7 @@ def _read_table(
         )
         return None, [file.document.mistake(("rankings",), message)]
     loc = ("rankings", "file") if "file" in _part(file) else ("rankings",)
-    if mistake := _not_there(file, loc, source.file):
+    if mistake := file.not_there(loc, source.file):
         return None, [mistake]
     path, name = file.beside(source.file)
     if source.source == "averages":
@@ -130,7 +129,7 @@ def _read_preflib_files(
             message = f"the study has no problem {shown(part.problem)}{hint}"
             mistakes.append(file.document.mistake((*loc, "problem"), message))
             continue
-        if mistake := _not_there(file, (*loc, "file"), part.file):
+        if mistake := file.not_there((*loc, "file"), part.file):
             mistakes.append(mistake)
             continue
         try:
@@ -151,20 +150,3 @@ def _part(file: StudyFile) -> dict[str, object]:
     """What the study says of its rankings, where it says it as a mapping."""
     content = file.document.content.get("rankings")
     return content if isinstance(content, dict) else {}
-
-
-def _not_there(file: StudyFile, loc: Loc, given: str) -> Mistake | None:
-    """A file that the study names and its folder does not hold."""
-    path, _ = file.beside(given)
-    try:
-        if path.is_dir():
-            message = f"{shown(given)} is a folder; name a file inside it"
-            return file.document.mistake(loc, message)
-        if path.exists():
-            return None
-        names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-    except (OSError, ValueError):
-        # Reading it will tell what the system says.
-        return None
-    hint = nearest(path.name, names) or "; check its name"
-    return file.document.mistake(loc, f"there is no file {shown(given)}{hint}")

@@ -1,4 +1,4 @@
-"""What a study is: one model a kind. Every key is explained in ``docs/study-file.md``."""
+"""What a study of kind ``experience`` is. Every key is explained in ``docs/study-file.md``."""
 
 from __future__ import annotations
 
@@ -8,17 +8,26 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
-    StringConstraints,
     Tag,
     model_validator,
 )
 
-from quem.text import percent_hint, shown
+from quem.study.fields import (
+    Count,
+    Id,
+    Level,
+    Line,
+    Numeral,
+    OneOrMore,
+    Part,
+    Section,
+    Seed,
+    StudyPart,
+    Years,
+)
 
 __all__ = [
     "Analysis",
@@ -35,69 +44,12 @@ __all__ = [
     "System",
 ]
 
-# Squares of it stay finite.
-_MOST_YEARS = 1_000_000_000
-_ALL = 100
-_DECIMAL_COMMA = re.compile(r"\s*([+-]?\d+),(\d+)\s*", re.ASCII)
-_PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
-
 Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "auto"]
 Interval = Literal["prediction", "mean", "calibration"]
 
 
-def _printable(text: str) -> str:
-    if not text.isprintable():
-        message = "should be one line of printable text"
-        raise ValueError(message)
-    return text
-
-
-def _years(value: float) -> float:
-    if not 0 <= value < float("inf"):
-        message = "should be a finite number, 0 or more"
-        raise ValueError(message)
-    if value > _MOST_YEARS:
-        message = f"should be at most {_MOST_YEARS:,}; choose a longer experience_unit"
-        raise ValueError(message)
-    return value
-
-
-def _share(value: float) -> float:
-    if not 0 < value < 1:
-        message = f"should be between 0 and 1{percent_hint(value)}"
-        raise ValueError(message)
-    return value
-
-
-def _numeral(value: object) -> object:
-    """Refuse what Python reads as a number and people do not, and the other way round."""
-    if isinstance(value, str):
-        if comma := _DECIMAL_COMMA.fullmatch(value):
-            message = f"{shown(value)} has a decimal comma; write it as {comma[1]}.{comma[2]}"
-            raise ValueError(message)
-        if "_" in value:
-            message = f"{shown(value)} is no number; write one such as 7"
-            raise ValueError(message)
-    return value
-
-
-def _no_percent(value: object) -> object:
-    if isinstance(value, str) and (percent := _PERCENT.fullmatch(value)):
-        number = float(percent[1].replace(",", "."))
-        message = f"{shown(value)} is no number; write it as {number / _ALL:g}"
-        raise ValueError(message)
-    return value
-
-
 def _once(values: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(dict.fromkeys(values))
-
-
-Id = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_printable)]
-Line = Annotated[str, AfterValidator(_printable)]
-Numeral = BeforeValidator(_numeral)
-Years = Annotated[float, Numeral, AfterValidator(_years)]
-Level = Annotated[float, Numeral, BeforeValidator(_no_percent), AfterValidator(_share)]
 
 
 def _iso_date(value: object) -> object:
@@ -108,29 +60,7 @@ def _iso_date(value: object) -> object:
     return value
 
 
-def _none_is_empty(value: object) -> object:
-    return () if value is None else value
-
-
-def _none_is_default(value: object) -> object:
-    return {} if value is None else value
-
-
-def _one_is_a_list(value: object) -> object:
-    return (value,) if isinstance(value, str | float | int) else _none_is_empty(value)
-
-
-Section = BeforeValidator(_none_is_empty)
-Part = BeforeValidator(_none_is_default)
-OneOrMore = BeforeValidator(_one_is_a_list)
-Count = Annotated[int, Numeral, Field(ge=0, le=10_000_000)]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class Problem(_Part):
+class Problem(StudyPart):
     """A problem that every solver solved."""
 
     id: Id
@@ -138,7 +68,7 @@ class Problem(_Part):
     statement: Line = ""
 
 
-class Judge(_Part):
+class Judge(StudyPart):
     """An expert who ranks."""
 
     id: Id
@@ -146,7 +76,7 @@ class Judge(_Part):
     experience: Years | None = None
 
 
-class Subject(_Part):
+class Subject(StudyPart):
     """A human solver of known experience."""
 
     id: Id
@@ -154,7 +84,7 @@ class Subject(_Part):
     experience: Years
 
 
-class System(_Part):
+class System(StudyPart):
     """A knowledge-based system, or one version of it."""
 
     id: Id
@@ -164,7 +94,7 @@ class System(_Part):
     date: Annotated[dt.date, BeforeValidator(_iso_date)] | None = None
 
 
-class Assisted(_Part):
+class Assisted(StudyPart):
     """A subject working with a system."""
 
     id: Id
@@ -172,7 +102,7 @@ class Assisted(_Part):
     person: Id
 
 
-class MissingSolution(_Part):
+class MissingSolution(StudyPart):
     """A solution that no judge was given, and why."""
 
     problem: Id
@@ -180,14 +110,14 @@ class MissingSolution(_Part):
     reason: Literal["absent", "failed"] = "absent"
 
 
-class PreflibFile(_Part):
+class PreflibFile(StudyPart):
     """One PrefLib file: the orders of all judges for one problem."""
 
     file: Line
     problem: Id
 
 
-class RankingsSource(_Part):
+class RankingsSource(StudyPart):
     """Where the rankings are."""
 
     source: Literal["long", "wide", "preflib", "averages", "store"] = Field("long", alias="from")
@@ -206,7 +136,7 @@ class RankingsSource(_Part):
         return data
 
 
-class Judging(_Part):
+class Judging(StudyPart):
     """How a judging session runs."""
 
     briefing: Line = ""
@@ -216,14 +146,14 @@ class Judging(_Part):
     identity_words: Annotated[tuple[Line, ...], OneOrMore] = ()
 
 
-class Design(_Part):
+class Design(StudyPart):
     """How solutions are dealt to judges."""
 
     block_size: Annotated[int, Numeral, Field(ge=2)] | None = None
     blocks: Literal["balanced"] = "balanced"
 
 
-class Analysis(_Part):
+class Analysis(StudyPart):
     """The settings of the analysis."""
 
     form: Form = "linear"
@@ -235,7 +165,7 @@ class Analysis(_Part):
     at_least: Annotated[tuple[Years, ...], OneOrMore, AfterValidator(_once)] = (5.0, 8.0)
     bootstrap: Count = 2000
     permutations: Count = 9999
-    seed: Annotated[int, Numeral, Field(ge=0, le=2**63 - 1)] = 0
+    seed: Seed = 0
 
     @model_validator(mode="after")
     def _scores_stand_alone(self) -> Analysis:
@@ -255,7 +185,7 @@ class Analysis(_Part):
         return self
 
 
-class ExperienceStudy(_Part):
+class ExperienceStudy(StudyPart):
     """A QUEM study (Hayes & Parzen 1997): systems measured in years of human experience."""
 
     kind: Literal["experience"] = "experience"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from quem.errors import Mistake, QuemError
 from quem.study.declared import Declared, declared
 from quem.study.document import Document, parse_document
+from quem.study.fields import StudyPart
 from quem.study.models import ExperienceStudy, RankingsSource
 from quem.study.schema import validate
 from quem.text import nearest, read_text
@@ -16,14 +17,19 @@ from quem.text import nearest, read_text
 if TYPE_CHECKING:
     import os
 
-__all__ = ["StudyFile", "draft_study", "read_study"]
+    from quem.study.document import Loc
 
-KINDS = {"experience": ExperienceStudy}
+__all__ = ["KINDS", "Draft", "StudyFile", "draft_of_kind", "draft_study", "kind_of", "read_study"]
+
+KINDS = ("experience",)
+_DEFAULT = "experience"
+
+Spec_co = TypeVar("Spec_co", bound=StudyPart, covariant=True)
 
 
 @dataclass(frozen=True)
-class StudyFile:
-    """A study file, as far as it could be understood.
+class Draft(Generic[Spec_co]):
+    """A study file of any kind, as far as it could be understood.
 
     Parameters
     ----------
@@ -31,22 +37,16 @@ class StudyFile:
     name : str
         The path as the user wrote it, for messages.
     document : Document
-    declared : Declared
-        The ids, also those of entries with mistakes elsewhere.
-    spec : ExperienceStudy or None
+    spec : model of that kind, or None
         None where the file has mistakes.
-    source : RankingsSource or None
-        Where the rankings are; None where that part has mistakes.
     mistakes : list of Mistake
     """
 
     path: Path
     name: str
     document: Document
-    declared: Declared
-    spec: ExperienceStudy | None
-    source: RankingsSource | None
-    mistakes: list[Mistake] = field(default_factory=list)
+    spec: Spec_co | None
+    mistakes: list[Mistake]
 
     def beside(self, name: str) -> tuple[Path, str]:
         """Where a file that the study names is: its path, and its name for messages."""
@@ -54,9 +54,41 @@ class StudyFile:
         shown = Path(self.name).parent / name
         return path, str(shown)
 
+    def not_there(self, loc: Loc, given: str) -> Mistake | None:
+        """Say at `loc` that a file the study names is not there, if it is not."""
+        path, _ = self.beside(given)
+        try:
+            if path.is_dir():
+                message = f"{given[:60]!r} is a folder; name a file inside it"
+                return self.document.mistake(loc, message)
+            if path.exists():
+                return None
+            names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        except (OSError, ValueError):
+            # Reading it will tell what the system says.
+            return None
+        hint = nearest(path.name, names) or "; check its name"
+        return self.document.mistake(loc, f"there is no file {given[:60]!r}{hint}")
+
+
+@dataclass(frozen=True)
+class StudyFile(Draft[ExperienceStudy]):
+    """A study file of kind ``experience``, as far as it could be understood.
+
+    Parameters
+    ----------
+    declared : Declared
+        The ids, also those of entries with mistakes elsewhere.
+    source : RankingsSource or None
+        Where the rankings are; None where that part has mistakes.
+    """
+
+    declared: Declared
+    source: RankingsSource | None
+
 
 def read_study(path: str | os.PathLike[str]) -> ExperienceStudy:
-    """Read and check a study file, without its rankings.
+    """Read and check a study file of kind ``experience``, without its rankings.
 
     Parameters
     ----------
@@ -75,7 +107,7 @@ def read_study(path: str | os.PathLike[str]) -> ExperienceStudy:
 
 
 def draft_study(path: str | os.PathLike[str]) -> StudyFile:
-    """Read a study file, keeping its mistakes beside what could be understood.
+    """Read a study file of kind ``experience``, keeping its mistakes beside what is understood.
 
     Parameters
     ----------
@@ -84,27 +116,75 @@ def draft_study(path: str | os.PathLike[str]) -> StudyFile:
     Raises
     ------
     QuemError
-        The file cannot be read, or is not a YAML mapping.
+        The file cannot be read, is not a YAML mapping, or of another kind.
     """
+    draft = draft_of_kind(path, ExperienceStudy)
+    found, more = declared(draft.document, draft.mistakes)
+    source = draft.spec.rankings if draft.spec else _source_alone(draft.document.content)
+    ordered = sorted([*draft.mistakes, *more], key=lambda m: (m.line, m.column))
+    return StudyFile(draft.path, draft.name, draft.document, draft.spec, ordered, found, source)
+
+
+def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[Spec_co]:
+    """Read a study file of one kind, keeping its mistakes beside what is understood.
+
+    Parameters
+    ----------
+    path : path-like
+    model : subclass of StudyPart
+        That of the kind.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read, is not a YAML mapping, or of another kind.
+    """
+    document = _document(path)
+    kind, wanted = _kind(document), model.model_fields["kind"].default
+    if kind != wanted:
+        article = "an" if kind[0] in "aeiou" else "a"
+        message = (
+            f"this is {article} {kind} study, which `quem analyze` and `quem check` take; what "
+            f"was asked for is there for the kind {wanted}"
+        )
+        raise QuemError([document.mistake(("kind",), message)])
+    _fill_in_names(document.content, Path(path))
+    spec, mistakes = validate(model, document)
+    return Draft(Path(path), document.name, document, spec, mistakes)
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """Say of what kind a study is.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read, is not a YAML mapping, or of a kind that is not known.
+    """
+    return _kind(_document(path))
+
+
+def _document(path: str | os.PathLike[str]) -> Document:
     name = str(path)
-    path = Path(path)
-    document = parse_document(read_text(path, name, what="study file"), name)
+    document = parse_document(read_text(Path(path), name, what="study file"), name)
     if not isinstance(document.content, dict):
         message = "a study file is a mapping of keys to values; `quem init FOLDER` writes one"
         raise QuemError([Mistake(name, 1, 1, message=message)])
-    content = document.content
-    kind = content.get("kind", "experience")
+    return document
+
+
+def _kind(document: Document) -> str:
+    kind = document.content.get("kind", _DEFAULT)
     if not isinstance(kind, str) or kind not in KINDS:
         known = ", ".join(KINDS)
-        hint = nearest(kind, list(KINDS)) if isinstance(kind, str) else ""
+        hint = nearest(kind, KINDS) if isinstance(kind, str) else ""
         message = f"this version of quem does not know this kind of study; it knows: {known}{hint}"
         raise QuemError([document.mistake(("kind",), message)])
-    _fill_in_names(content, path)
-    spec, mistakes = validate(KINDS[kind], document)
-    found, more = declared(document, mistakes)
-    source = spec.rankings if spec else _source_alone(content)
-    ordered = sorted([*mistakes, *more], key=lambda m: (m.line, m.column))
-    return StudyFile(path, name, document, found, spec, source, ordered)
+    return kind
 
 
 def _fill_in_names(content: dict[str, object], path: Path) -> None:

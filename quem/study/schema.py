@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from quem.errors import Mistake, QuemError
+from quem.study.document import dotted
 from quem.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pydantic_core import ErrorDetails
 
-    from quem.errors import Mistake
     from quem.study.document import Document, Loc
 
-__all__ = ["complaints", "known_keys", "validate"]
+__all__ = ["changed_settings", "complaints", "known_keys", "validate"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -55,6 +56,29 @@ def validate(model: type[Model], document: Document) -> tuple[Model | None, list
     except ValidationError as error:
         found = complaints(error, model, document.content)
     return None, [document.mistake(loc, message, at_key=at_key) for loc, message, at_key in found]
+
+
+def changed_settings(settings: Model, changed: Mapping[str, object]) -> Model:
+    """Put the settings of a caller in the place of those of a study file.
+
+    Parameters
+    ----------
+    settings : pydantic.BaseModel
+    changed : mapping
+        By name; None leaves a setting as it is.
+
+    Raises
+    ------
+    QuemError
+        A setting is unknown, or its value wrong.
+    """
+    wanted = {key: value for key, value in changed.items() if value is not None}
+    model = type(settings)
+    try:
+        return model.model_validate({**settings.model_dump(), **wanted})
+    except ValidationError as error:
+        found = complaints(error, model, wanted, what="setting")
+    raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in found)
 
 
 def complaints(

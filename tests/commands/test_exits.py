@@ -124,8 +124,8 @@ def test_a_bug_ends_with_3_and_keeps_its_traceback(
 def test_ctrl_c_ends_with_130() -> None:
     """Interrupted while it works, the command says so and nothing else."""
     waiting = (
-        "import sys, time, quem.load; from quem.cli import run; "
-        "quem.load.load_study = lambda _, **__: print('works', flush=True) or time.sleep(60); "
+        "import sys, time, quem.study.reading as reading; from quem.cli import run; "
+        "reading.kind_of = lambda _: print('works', flush=True) or time.sleep(60); "
         "sys.argv = ['quem', 'check', 'study.yaml']; run()"
     )
     process = subprocess.Popen(

@@ -23,7 +23,8 @@ SETTINGS = [row for row in ROWS if len(row) == 3 and row[0] != "setting"]
 
 @cache
 def _analysis(name: str, **settings: str) -> ExperienceAnalysis:
-    return quem.analyze(quem.load_study(FOLDER / name), bootstrap=0, **settings)
+    study: quem.Study = quem.load_study(FOLDER / name)
+    return quem.analyze(study, bootstrap=0, **settings)
 
 
 def _values(analysis: ExperienceAnalysis) -> dict[str, float | tuple[float, float]]:

@@ -35,8 +35,9 @@ SHIPPED: dict[str, Any] = json.loads(
 def analysed(what: str, **settings: str) -> ExperienceAnalysis:
     """Analyse one of the three readings of the figure."""
     if what == "averages":
-        return quem.analyze(quem.load_study(FOLDER / "averages.yaml"), **settings)
-    study = quem.load_study(FOLDER / "study.yaml")
+        averages: quem.Study = quem.load_study(FOLDER / "averages.yaml")
+        return quem.analyze(averages, **settings)
+    study: quem.Study = quem.load_study(FOLDER / "study.yaml")
     if what == "renumbered":
         # Without the withheld solver, whose places the others close.
         frame = study.rankings

@@ -58,7 +58,8 @@ def estimates(path: Path) -> list[list[float]]:
     """Give every number of the estimates of a study."""
     analysis = quem.analyze(quem.load_study(path), bootstrap=0)
     table = analysis.estimates.select_dtypes("number")
-    return table.fillna(-1.0).to_numpy().tolist()
+    numbers: list[list[float]] = table.fillna(-1.0).to_numpy().tolist()
+    return numbers
 
 
 LAYOUTS: dict[str, tuple[object, dict[str, str]]] = {

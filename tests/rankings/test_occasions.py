@@ -34,7 +34,8 @@ def told(path: Path) -> list[str]:
 def estimate(path: Path) -> float:
     """Give the estimate of the example's system."""
     (found,) = quem.analyze(quem.load_study(path), bootstrap=0).findings.estimates
-    return found.experience
+    years: float = found.experience
+    return years
 
 
 def test_a_part_of_a_group_may_be_repeated(make_study: Callable[..., Path]) -> None:

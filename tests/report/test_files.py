@@ -23,7 +23,8 @@ STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
 
 def analysed(name: str = "study.yaml") -> ExperienceAnalysis:
     """Analyse a shipped study, with few replicates."""
-    return quem.analyze(quem.load_study(STUDIES / name), bootstrap=100)
+    study: quem.Study = quem.load_study(STUDIES / name)
+    return quem.analyze(study, bootstrap=100)
 
 
 def test_report_is_complete_and_the_same_each_time(tmp_path: Path) -> None:

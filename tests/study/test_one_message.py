@@ -220,4 +220,4 @@ def test_scores_of_a_study_of_averages_are_placed(make_study: Callable[..., Path
 def test_a_path_is_no_study() -> None:
     """Who forgets to load is told how to."""
     with pytest.raises(TypeError, match="load it first"):
-        quem.analyze("study.yaml")  # type: ignore[arg-type]
+        quem.analyze("study.yaml")

@@ -10,7 +10,8 @@ import numpy as np
 
 from quem.experience.comparison.difference import difference_interval
 from quem.experience.comparison.paired import pair_up
-from quem.experience.comparison.tests import TESTS, holm, run_test
+from quem.experience.comparison.tests import TESTS, run_test
+from quem.queries.holm import holm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from quem.experience.comparison.tests import holm
+from quem.queries.holm import holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from quem.queries.randomisation import sign_flips
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -19,7 +21,6 @@ __all__ = [
     "LEAST_FOR_SIGNFLIP",
     "TESTS",
     "PairTest",
-    "holm",
     "problem_test",
     "refusal",
     "run_test",
@@ -39,7 +40,6 @@ GENERALISES = {
 }
 LEAST_FOR_SIGNFLIP = 6
 _MOST_EXACT = 20
-_CHUNK = 4_000_000
 _ROUNDING = 1e-9
 _NONE = float("nan")
 _NO_SPREAD = (
@@ -248,45 +248,10 @@ def signflip_test(by_problem: NDArray[np.float64], *, permutations: int, seed: i
         Random patterns, above 20 problems; 0 for no test there.
     seed : int
     """
-    n = len(by_problem)
-    least = abs(float(by_problem.sum())) - _ROUNDING * float(np.abs(by_problem).sum())
-    if n <= _MOST_EXACT:
-        # Each pattern with the first sign as it is stands for itself and its mirror image.
-        sums = by_problem[:1]
-        for value in by_problem[1:]:
-            sums = np.concatenate([sums + value, sums - value])
-        extreme = 2 * int((np.abs(sums) >= least).sum())
-        return PairTest(extreme / 2**n, patterns=2**n, extreme=extreme, exact=True)
-    if not permutations:
-        return PairTest(_NONE, reason="no random patterns of signs were asked for")
-    rng = np.random.default_rng(seed)
-    extreme = 0
-    for start in range(0, permutations, step := max(1, _CHUNK // n)):
-        signs = rng.integers(0, 2, size=(min(step, permutations - start), n)) * 2 - 1
-        extreme += int((np.abs(signs @ by_problem) >= least).sum())
-    p = (1 + extreme) / (1 + permutations)
-    return PairTest(p, patterns=permutations, extreme=extreme)
-
-
-def holm(p_values: list[float]) -> list[float]:
-    r"""Adjust p values for their number; an unknown one counts as 1 and stays unknown.
-
-    The k-th smallest of m becomes the largest of :math:`(m - i + 1) p_{(i)}` for i up to k, and
-    1 at most. (multipletests of statsmodels gives the same, and collects garbage each time, which
-    takes longer than a whole comparison.)
-
-    Parameters
-    ----------
-    p_values : list of float
-
-    References
-    ----------
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
-    Journal of Statistics, 6(2), 65-70.
-    """
-    p = np.array(p_values, dtype=float)
-    order = np.argsort(p, kind="stable")  # unknown ones last
-    scaled = np.nan_to_num(p[order], nan=1.0) * np.arange(len(p), 0, -1)
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
-    return [float(value) for value in np.where(np.isnan(p), np.nan, adjusted)]
+    (test,) = sign_flips(
+        by_problem[:, np.newaxis], permutations=permutations, seed=seed, most_exact=_MOST_EXACT
+    )
+    reason = "" if test.patterns else "no random patterns of signs were asked for"
+    return PairTest(
+        test.p, patterns=test.patterns, extreme=test.extreme, exact=test.exact, reason=reason
+    )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.averages import average_cells
-from quem.experience.comparison.tests import PairTest, holm, t_test
+from quem.experience.comparison.tests import PairTest, t_test
 from quem.experience.comparison.years import years_between
 from quem.experience.skill import fit
+from quem.queries.holm import holm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

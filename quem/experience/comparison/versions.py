@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quem.experience.comparison.standing import by_date
 from quem.experience.comparison.studies import Apart, compare_apart
-from quem.experience.comparison.tests import holm
+from quem.queries.holm import holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

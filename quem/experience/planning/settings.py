@@ -17,7 +17,7 @@ from pydantic import (
 
 from quem.errors import Mistake, QuemError
 from quem.study.document import dotted
-from quem.study.models import Level, Years  # noqa: TC001  pydantic reads them
+from quem.study.fields import Level, Years  # noqa: TC001  pydantic reads them
 from quem.study.schema import complaints
 
 __all__ = ["COMPONENTS", "MOST_DESIGNS", "PlanSettings", "plan_settings"]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.experience.showing.canvas import label_inches, one_axes
 from quem.experience.wording import number
+from quem.report.canvas import label_inches, one_axes
 from quem.report.drawing import LINE, PAPER, SYSTEMS, with_style
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from quem.experience.showing.canvas import (
+from quem.experience.showing.summary import system_name
+from quem.experience.wording import number
+from quem.report.canvas import (
     MOST_LABELS,
     MOST_ROWS,
     colours,
     label_inches,
     short,
 )
-from quem.experience.showing.summary import system_name
-from quem.experience.wording import number
 from quem.report.drawing import BAND, INK, LINE, MUTED, tidy, with_style
 
 if TYPE_CHECKING:

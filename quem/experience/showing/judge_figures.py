@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.showing.canvas import MOST_ROWS, colours, label_inches, one_axes, short
 from quem.experience.showing.heat_map import heat_map
 from quem.experience.showing.summary import system_name
+from quem.report.canvas import MOST_ROWS, colours, label_inches, one_axes, short
 from quem.report.drawing import GRID, INK, LINE, tidy, with_style
 
 if TYPE_CHECKING:

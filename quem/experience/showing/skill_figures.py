@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtrit
 
-from quem.experience.showing.canvas import (
+from quem.experience.showing.summary import averaged, equation, system_name
+from quem.experience.wording import number, percent
+from quem.report.canvas import (
     HALO,
     MOST_LABELS,
     colours,
@@ -15,8 +17,6 @@ from quem.experience.showing.canvas import (
     one_axes,
     short,
 )
-from quem.experience.showing.summary import averaged, equation, system_name
-from quem.experience.wording import number, percent
 from quem.report.drawing import BAND, INK, INNER_BAND, LINE, MUTED, tidy, with_style
 
 if TYPE_CHECKING:

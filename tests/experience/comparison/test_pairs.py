@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 import quem
 from quem.experience.comparison.paired import pair_up
 from quem.experience.comparison.tests import (
-    holm,
     problem_test,
     run_test,
     signflip_test,
@@ -192,17 +190,6 @@ def test_tests_say_why_they_cannot_be(name: str, judges: int, problems: int, why
     )
     assert np.isnan(found.p)
     assert why in found.reason
-
-
-@settings(max_examples=6)  # statsmodels collects garbage each time
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
-    """Adjusted p values are statsmodels'; an unknown one counts as 1 and stays unknown."""
-    oracle = multipletests(p_values, method="holm")[1]
-    assert holm(p_values) == pytest.approx(list(oracle))
-    with_unknown = multipletests([*p_values, 1.0], method="holm")[1]
-    assert holm([*p_values, np.nan])[:-1] == pytest.approx(list(with_unknown[:-1]))
-    assert np.isnan(holm([*p_values, np.nan])[-1])
 
 
 @given(SEEDS, st.booleans(), st.sampled_from([0.0, 0.15]))

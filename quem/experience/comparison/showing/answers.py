@@ -14,8 +14,8 @@ from quem.experience.comparison.showing.phrases import (
     step_text,
     years_interval,
 )
-from quem.experience.showing.canvas import short
 from quem.experience.wording import percent, signed
+from quem.report.canvas import short
 from quem.report.layout import TextTable
 
 if TYPE_CHECKING:

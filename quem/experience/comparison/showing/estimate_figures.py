@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.comparison.showing.phrases import estimate_text
-from quem.experience.showing.canvas import MOST_ROWS, colours, label_inches, one_axes, short
 from quem.experience.wording import interval_text, percent
+from quem.report.canvas import MOST_ROWS, colours, label_inches, one_axes, short
 from quem.report.drawing import BAND, tidy, with_style
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from quem.experience.comparison.showing.phrases import bare_p, names_of
-from quem.experience.showing.canvas import MOST_ROWS, label_inches, short
 from quem.experience.showing.heat_map import heat_map
 from quem.experience.wording import percent
+from quem.report.canvas import MOST_ROWS, label_inches, short
 from quem.report.drawing import INK, LINE, MUTED, SYSTEMS, tidy, with_style
 
 if TYPE_CHECKING:

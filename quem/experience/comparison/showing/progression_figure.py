@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from quem.experience.comparison.showing.estimate_figures import ends_of
 from quem.experience.comparison.showing.phrases import bare_p, estimate_text
-from quem.experience.showing.canvas import HALO, colours, short
 from quem.experience.wording import signed
+from quem.report.canvas import HALO, colours, short
 from quem.report.drawing import LINE, MUTED, tidy, with_style
 
 if TYPE_CHECKING:

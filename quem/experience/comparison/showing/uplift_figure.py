@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from quem.experience.comparison.showing.phrases import rank_interval
-from quem.experience.showing.canvas import MOST_ROWS, colours, label_inches, short
 from quem.experience.wording import p_text, percent, signed
+from quem.report.canvas import MOST_ROWS, colours, label_inches, short
 from quem.report.drawing import MUTED, PAPER, tidy, with_style
 
 if TYPE_CHECKING:

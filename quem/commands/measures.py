@@ -1,0 +1,127 @@
+"""``quem measures``: which measures of lists there are, and what each of them is."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["measures"]
+
+_WIDTH = 100
+_LONGEST_LABEL = 24
+_FAMILIES = {
+    "retrieval": "Cases that a retriever found, against their true similarities",
+    "relevance": "Any list, against the items that are relevant",
+    "options": "Options that are offered, of which one is right, or some are",
+    "dialogue": "Candidates in a dialogue, against the nearest cases",
+}
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def measures(name: str | None, *, as_json: bool) -> None:
+    """List the measures of lists, or explain the one with NAME.
+
+    NAME may have parameters, as in AP@10 or "RBP(p=0.8)"; the example then uses them.
+    """
+    from quem.errors import QuemError
+    from quem.measures.explanation import describe, explain
+    from quem.measures.registry import DEFINITIONS
+
+    if name is None:
+        described = [describe(definition) for definition in DEFINITIONS.values()]
+        if as_json:
+            _print_json({"measures": described})
+        else:
+            click.echo("\n".join(_listing(described)))
+        return
+    try:
+        explained = explain(name)
+    except QuemError as error:
+        raise click.UsageError("\n".join(map(str, error.mistakes))) from None
+    if as_json:
+        _print_json(explained)
+    else:
+        click.echo("\n".join(_explanation(explained)))
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    from quem.report.files import json_text
+
+    # JSON is UTF-8, whatever the terminal is.
+    click.echo(json_text({"format": 1, **content}).encode(), nl=False)
+
+
+def _listing(described: list[dict[str, Any]]) -> Iterator[str]:
+    for family, heading in _FAMILIES.items():
+        yield heading
+        yield from _labelled(
+            (told["name"], told["summary"]) for told in described if told["family"] == family
+        )
+        yield ""
+    yield "quem measures NAME explains one of them."
+
+
+def _explanation(told: dict[str, Any]) -> Iterator[str]:
+    yield from textwrap.wrap(f"{told['name']}: {told['summary']}", _WIDTH)
+    yield ""
+    yield from _labelled(_facts(told))
+    yield ""
+    yield "Example"
+    yield from _labelled(_example(told["example"]))
+    if "properties" in told:
+        yield ""
+        yield "Properties, on all lists of up to 5 options"
+        yield from _labelled(
+            (found["name"], "yes" if found["holds"] else f"no: {found['counterexample']}")
+            for found in told["properties"]
+        )
+
+
+def _facts(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    low, high = told["range"]
+    reach = f"from {low:g}" if high is None else f"{low:g} to {high:g}"
+    yield "definition", told["definition"]
+    yield "range", f"{reach}; {told['better']} is better"
+    for parameter in told["parameters"]:
+        value = parameter["default"]
+        shown = f"{value:g}" if isinstance(value, float) else value
+        default = "" if value is None else f"; {shown} by default"
+        yield parameter["name"], f"{parameter['meaning']}{default}; {parameter['allowed']}"
+    for key in ("ties", "short_lists", "unknown_items", "undefined", "source"):
+        yield key.replace("_", " "), told[key]
+
+
+def _example(example: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "list", _items(example["list"])
+    yield "ground truth", _items(example["ground_truth"])
+    for scored in example["scores"]:
+        if scored["score"] is None:
+            yield scored["measure"], f"undefined: {scored['undefined']}"
+        else:
+            yield scored["measure"], f"{scored['calculation']} = {scored['score']:.4g}"
+
+
+def _items(items: dict[str, float] | list[str]) -> str:
+    if isinstance(items, dict):
+        return ", ".join(f"{item} {value:g}" for item, value in items.items())
+    return ", ".join(items)
+
+
+def _labelled(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Labels, and texts that are wrapped beside them."""
+    rows = list(lines)
+    width = min(max(len(label) for label, _ in rows), _LONGEST_LABEL)
+    for label, text in rows:
+        hanging = " " * (width + 4)
+        head = f"  {label:{width}}  "
+        if len(label) > width:
+            yield f"  {label}"
+            head = hanging
+        yield textwrap.fill(text, _WIDTH, initial_indent=head, subsequent_indent=hanging)

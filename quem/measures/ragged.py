@@ -1,0 +1,222 @@
+"""Rows of different lengths in flat arrays, and what is done to all rows at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["Ragged", "sum_by"]
+
+_Cell = TypeVar("_Cell", bound="np.generic")
+
+
+class Ragged:
+    """Rows of different lengths, one after another in flat arrays.
+
+    Parameters
+    ----------
+    sizes : array of int, shape (rows,)
+        The length of each row; may be 0.
+    """
+
+    def __init__(self, sizes: NDArray[np.intp]) -> None:
+        self.sizes = sizes
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.sizes)
+
+    @cached_property
+    def total(self) -> int:
+        """The number of cells."""
+        return int(self.sizes.sum())
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """Where each row starts in a flat array."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def row(self) -> NDArray[np.intp]:
+        """The row of each cell."""
+        return np.repeat(np.arange(len(self), dtype=np.intp), self.sizes)
+
+    @cached_property
+    def position(self) -> NDArray[np.intp]:
+        """The place of each cell in its row, from 1."""
+        return np.arange(1, self.total + 1, dtype=np.intp) - np.repeat(self.starts, self.sizes)
+
+    @cached_property
+    def _width(self) -> int:
+        """The length of all rows where it is the same, else 0."""
+        return int(self.sizes[0]) if len(self) and np.ptp(self.sizes) == 0 else 0
+
+    def only(self, kept: NDArray[np.bool_]) -> Ragged:
+        """The rows with only some of their cells.
+
+        Parameters
+        ----------
+        kept : array of bool, shape (n,)
+        """
+        return Ragged(np.bincount(self.row[kept], minlength=len(self)).astype(np.intp))
+
+    def sum(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Sum each row; 0 for one without cells.
+
+        Parameters
+        ----------
+        values : array of float or bool, shape (n,)
+        """
+        return sum_by(self.row, values, len(self))
+
+    def rectangles(
+        self, values: NDArray[_Cell], fill: float
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[_Cell]]]:
+        """Lay the rows out in rectangles, at most half of which is padding.
+
+        Parameters
+        ----------
+        values : array, shape (n,)
+        fill : float
+            What padding holds; it comes last in its row.
+
+        Yields
+        ------
+        rows : array of int, shape (r,)
+            Which rows these are; rows without cells are in no rectangle.
+        rectangle : array, shape (r, width)
+        """
+        if self._width:
+            yield np.arange(len(self), dtype=np.intp), values.reshape(-1, self._width)
+            return
+        for rows, index, valid in self._blocks():
+            rectangle = values[index]
+            rectangle[~valid] = fill
+            yield rows, rectangle
+
+    def _blocks(
+        self,
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]]:
+        """Rows of similar length, where their cells are, and which cells are no padding."""
+        exponent = np.frexp(np.maximum(self.sizes - 1, 0))[1]
+        exponent[self.sizes == 0] = -1
+        for power in np.unique(exponent[exponent >= 0]):
+            rows = np.flatnonzero(exponent == power)
+            cell = np.arange(int(self.sizes[rows].max()))
+            valid = cell < self.sizes[rows, np.newaxis]
+            yield rows, np.where(valid, self.starts[rows, np.newaxis] + cell, 0), valid
+
+    def ascends(self, values: NDArray[np.float64]) -> bool:
+        """Say whether any cell is less than the next of its row.
+
+        Parameters
+        ----------
+        values : array of float, shape (n,)
+        """
+        up = values[1:] > values[:-1]
+        inner = self.starts[(self.starts > 0) & (self.starts < self.total)]
+        up[inner - 1] = False
+        return bool(up.any())
+
+    def argsort(self, values: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
+        """Sort each row in increasing order; equal cells stay in the order they have.
+
+        Parameters
+        ----------
+        values : array of float, shape (n,)
+            Finite.
+
+        Returns
+        -------
+        order : array of int, shape (n,)
+            ``values[order]`` is sorted within its rows.
+        tied : bool
+            Whether any cell equals another of its row.
+        """
+        if self._width:
+            order, tied = _argsort(values.reshape(-1, self._width))
+            return order.ravel(), tied
+        order = np.empty(self.total, dtype=np.intp)
+        tied = False
+        for _, index, valid in self._blocks():
+            within, more = _argsort(np.where(valid, values[index], np.inf))
+            # Padding is last in its row, before and after.
+            order[index[valid]] = index.ravel()[within][valid]
+            tied |= more
+        return order, tied
+
+    def ties(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Number the runs of equal cells in sorted rows.
+
+        Parameters
+        ----------
+        values : array of float, shape (n,)
+            Sorted within its rows.
+
+        Returns
+        -------
+        array of int, shape (n,)
+            From 0; cells of different rows have different numbers.
+        """
+        new = np.ones(self.total, dtype=bool)
+        np.not_equal(values[1:], values[:-1], out=new[1:])
+        new[self.starts[self.sizes > 0]] = True
+        return np.cumsum(new) - 1
+
+    def average_ranks(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rank each row from 1 for the least; equal cells share the mean of their ranks.
+
+        Parameters
+        ----------
+        values : array of float, shape (n,)
+        """
+        order, tied = self.argsort(values)
+        ranks = np.empty(self.total)
+        if not tied:
+            ranks[order] = self.position
+            return ranks
+        tie = self.ties(values[order])
+        mean = np.bincount(tie, weights=self.position) / np.bincount(tie)
+        ranks[order] = mean[tie]
+        return ranks
+
+
+def sum_by(
+    group: NDArray[np.intp], values: NDArray[np.float64] | NDArray[np.bool_], groups: int
+) -> NDArray[np.float64]:
+    """Sum values by group.
+
+    Parameters
+    ----------
+    group : array of int, shape (n,)
+        From 0.
+    values : array of float or bool, shape (n,)
+    groups : int
+        How many there are.
+
+    Returns
+    -------
+    array of float, shape (groups,)
+    """
+    # Without any values NumPy gives whole numbers.
+    return np.bincount(group, weights=values, minlength=groups).astype(np.float64, copy=False)
+
+
+def _argsort(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
+    """Argsort each row, stable, into places in the flat array; say if any finite cells are equal.
+
+    Sorting is much quicker where it need not be stable, as is so without equal cells.
+    """
+    starts = np.arange(0, rows.size, rows.shape[1] or 1)[:, np.newaxis]
+    order = np.argsort(rows, axis=1) + starts
+    ordered = rows.ravel()[order]
+    equal = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] < np.inf)
+    tied = bool(equal.any())
+    return (np.argsort(rows, axis=1, kind="stable") + starts if tied else order), tied

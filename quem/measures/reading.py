@@ -1,0 +1,61 @@
+"""Lists as people have them, made into dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from quem.errors import QuemError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+__all__ = ["Items", "read_items"]
+
+Items: TypeAlias = Mapping[Any, float] | Collection[Any]
+_PAIR = 2
+
+
+def read_items(given: Items, *, best_first: bool) -> tuple[dict[Hashable, float], bool]:
+    """Read one list, or one ground truth.
+
+    Parameters
+    ----------
+    given : mapping or collection
+        Item to score, pairs of item and score, or items alone.
+    best_first : bool
+        Whether items alone are a list with its best first; else each has the grade 1.
+
+    Returns
+    -------
+    items : dict
+        Item to score.
+    scored : bool
+        Whether there were scores.
+
+    Raises
+    ------
+    QuemError
+        An item occurs twice, or this is no list.
+    """
+    if type(given) is dict:
+        return given, True
+    if isinstance(given, Mapping):
+        return dict(given), True
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        message = f"should be a dict or a list of items, and not {given!r}"
+        raise QuemError([message])
+    items = list(given)
+    pairs = bool(items) and all(isinstance(i, tuple | list) and len(i) == _PAIR for i in items)
+    names = [item[0] for item in items] if pairs else items
+    try:
+        numbers = range(len(items), 0, -1) if best_first else repeat(1.0)
+        read: dict[Hashable, Any] = dict(items if pairs else zip(names, numbers, strict=False))
+    except TypeError:
+        message = "an item should be a name such as a text, or a pair of name and score"
+        raise QuemError([message]) from None
+    if len(read) < len(items):
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise QuemError([f"{', '.join(twice)}: is more than once in the list"])
+    return read, pairs or not items

@@ -1,0 +1,22 @@
+"""Scores of systems on the same queries: means, intervals, and whether systems differ.
+
+What all evaluations of lists share. Arrays go in, arrays and frozen dataclasses come out.
+"""
+
+from __future__ import annotations
+
+from quem.queries.comparing import PairDifference, compare_systems
+from quem.queries.holm import holm
+from quem.queries.means import Means, query_means, resample_means
+from quem.queries.randomisation import SignFlips, sign_flips
+
+__all__ = [
+    "Means",
+    "PairDifference",
+    "SignFlips",
+    "compare_systems",
+    "holm",
+    "query_means",
+    "resample_means",
+    "sign_flips",
+]

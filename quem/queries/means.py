@@ -1,0 +1,127 @@
+"""Means over queries, and how far they would move with other queries of the same sort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Means", "query_means", "resample_means"]
+
+# Draws of queries that are held at once.
+_CHUNK = 4_000_000
+_FEWEST = 2
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of columns of scores, each over the queries where it is defined.
+
+    Parameters
+    ----------
+    mean : array of float, shape (c,)
+        NaN where no query has a score.
+    low, high : array of float, shape (c,)
+        The ends of the bootstrap interval; NaN where fewer than two queries have a score, and
+        where none was asked for.
+    defined : array of int, shape (c,)
+        How many queries have a score.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    defined: NDArray[np.int64]
+
+
+def query_means(scores: Floats, *, level: float, replicates: int, seed: int) -> Means:
+    """Average scores over queries, with bootstrap percentile intervals.
+
+    Queries are drawn with replacement, the same ones for all columns; in a replicate too the
+    mean is over the queries with a score, and a replicate that drew none of them is left out.
+
+    Parameters
+    ----------
+    scores : array of float, shape (q, c)
+        NaN where a score is undefined.
+    level : float
+        Of the intervals, in (0, 1).
+    replicates : int
+        0 for no intervals.
+    seed : int
+
+    References
+    ----------
+    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 13.
+    """
+    known = ~np.isnan(scores)
+    defined = known.sum(axis=0)
+    mean = _ratio(np.where(known, scores, 0).sum(axis=0), defined)
+    low, high = np.full((2, scores.shape[1]), np.nan)
+    if replicates:
+        drawn = resample_means(scores, replicates=replicates, seed=seed)
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        for column in np.flatnonzero(defined >= _FEWEST).tolist():
+            means = drawn[:, column]
+            low[column], high[column] = np.quantile(means[~np.isnan(means)], tails)
+    return Means(mean, low, high, defined)
+
+
+def resample_means(scores: Floats, *, replicates: int, seed: int) -> Floats:
+    """Give the means of columns over queries that are drawn with replacement.
+
+    Parameters
+    ----------
+    scores : array of float, shape (q, c)
+        NaN where a score is undefined.
+    replicates, seed : int
+
+    Returns
+    -------
+    array of float, shape (replicates, c)
+        NaN where a replicate drew no query with a score.
+    """
+    known = ~np.isnan(scores)
+    complete = bool(known.all())
+    filled = np.where(known, scores, 0)
+    counted = known.astype(float)
+    parts = []
+    for times in draw_queries(len(scores), replicates=replicates, seed=seed):
+        held = len(scores) if complete else times @ counted
+        parts.append(_ratio(times @ filled, held))
+    return np.concatenate(parts) if parts else np.empty((0, scores.shape[1]))
+
+
+def draw_queries(n: int, *, replicates: int, seed: int) -> Iterator[Floats]:
+    """Draw n of n queries with replacement, again and again.
+
+    Parameters
+    ----------
+    n, replicates, seed : int
+
+    Yields
+    ------
+    array of float, shape (some replicates, n)
+        How often each query was drawn.
+    """
+    rng = np.random.default_rng(seed)
+    step = max(1, _CHUNK // max(n, 1))
+    for start in range(0, replicates if n else 0, step):
+        rows = min(step, replicates - start)
+        drawn = rng.integers(0, n, size=(rows, n))
+        drawn += np.arange(rows)[:, np.newaxis] * n
+        yield np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(float)
+
+
+def _ratio(total: Floats, count: Floats | NDArray[np.int64] | int) -> Floats:
+    """Divide; NaN where there is nothing to divide by."""
+    count = np.asarray(count)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from contextlib import ExitStack, closing, contextmanager
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, create_engine, event, select
@@ -28,11 +29,11 @@ SCRUB = "quem_scrub"
 
 _BUSY_SECONDS = 5
 _PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
+    f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}",
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
-    f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}",
 )
+_POLL_SECONDS = 0.02
 
 
 class Store:
@@ -178,7 +179,25 @@ def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAPI conne
     cursor = connection.cursor()
     for pragma in _PRAGMAS:
         cursor.execute(pragma)
+    _write_ahead(cursor)
     cursor.close()
+
+
+def _write_ahead(cursor: sqlite3.Cursor) -> None:
+    """Log changes ahead. Of several that begin so in a new file SQLite turns all but one away.
+
+    It does so at once, whatever the busy timeout, since each has begun to read.
+    """
+    until = monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or monotonic() >= until:
+                raise
+            sleep(_POLL_SECONDS)
+        else:
+            return
 
 
 def _begin(connection: Connection) -> None:

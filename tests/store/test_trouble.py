@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +26,6 @@ from quem.store.state import State
 from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revisions, save
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
     from quem.store.engine import Store
@@ -150,6 +151,18 @@ def test_a_locked_database_is_told_in_clear_words(store: Store, place: Place) ->
     with locked(place.file), pytest.raises(QuemError, match=message), clear_refusals(place):  # noqa: PT012
         prepare(open_store(place))
         save(store, ballot(store))
+
+
+def test_a_new_file_that_another_process_begins_is_waited_for(tmp_path: Path) -> None:
+    """Whoever comes while somebody else writes the first bytes of a file waits for them."""
+    file = tmp_path / "new.sqlite3"
+    first = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    first.execute("BEGIN IMMEDIATE")
+    later = threading.Timer(0.3, first.execute, ["ROLLBACK"])
+    later.start()
+    open_store(find_place(tmp_path / "study.yaml", str(file))).close()
+    later.join()
+    first.close()
 
 
 def test_a_full_disk_leaves_what_was_saved(store: Store) -> None:

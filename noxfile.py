@@ -26,7 +26,8 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 @nox.session
 def tests(session: nox.Session) -> None:
     session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "tests"))
-    session.run("pytest", *session.posargs)
+    workers = str(min(4, os.cpu_count() or 1))
+    session.run("pytest", "-n", workers, "--dist", "loadfile", *session.posargs)
 
 
 @nox.session

@@ -237,7 +237,7 @@ def test_a_real_report(desk: FlaskClient, site: Site) -> None:
     set_life(site, "open")
     with site.store.write() as c:
         reveal(c, site.id, "dashboard")
-    page = desk.get("/desk/report/").text
+    page = _waited(desk)
     assert "There is no report yet" in page
     assert "no ranking is submitted yet" in page
     rank_all(site, "J1", "J2")

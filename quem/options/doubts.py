@@ -60,7 +60,7 @@ def _lists(found: Findings) -> Iterator[Doubt]:
         ]
         if empty and lost:
             message = (
-                f"{empty:,} of {n:,} lists of {name} are empty, where {joined(lost)} "
+                f"{empty:,} of {n:,} lists of {name} {'is' if empty == 1 else 'are'} empty, where {joined(lost)} "
                 f"{'is' if len(lost) == 1 else 'are'} undefined: the mean is over the others, so "
                 "that a system gains which answers only what it knows"
             )

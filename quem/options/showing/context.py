@@ -56,13 +56,20 @@ def report_context(found: Findings) -> dict[str, Any]:
         "answers": _answers(found),
         "basis": f"{basis(found)}.",
         "meaning": _meaning(found),
+        "thresholds": [
+            f"{found.name_of(sweep.system)}: {threshold_text(found, sweep)}."
+            for sweep in found.sweeps[:_MOST_TOLD]
+        ],
         "first_figure": "scores",
         "sections": sections(found),
         "methods": " ".join(_methods(found)),
         "references": _references(found),
         "settings": [
             (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
-            for key, value in found.settings.model_dump(mode="json").items()
+            for key, value in {
+                **found.settings.model_dump(mode="json"),
+                "max_length": found.scorer.max_length,
+            }.items()
         ],
         "captions": CAPTIONS,
     }
@@ -70,34 +77,25 @@ def report_context(found: Findings) -> dict[str, Any]:
 
 def _answers(found: Findings) -> TextTable:
     at = found.scorer.headline
-    best = {sweep.system: sweep for sweep in found.sweeps}
-    swept = ("Best threshold", "Cross-validated") if best else ()
     columns = (
         "System",
         found.headline,
         f"{percent(found.settings.level)} interval",
-        "With the correct option",
+        "Correct in",
         "Options",
-        *swept,
     )
-    rows = []
-    for standing in found.standings:
-        row = [
+    rows = [
+        (
             found.name_of(standing.system),
             score(standing.scores[at]),
             span(standing.intervals[at]),
             share(standing.share),
             number(standing.mean_length),
-        ]
-        if best:
-            sweep = best.get(standing.system)
-            row += (
-                [f"{sweep.threshold[sweep.best]:.4g}", score(sweep.cross_validated)]
-                if sweep
-                else ["–", "–"]
-            )
-        rows.append(tuple(row))
-    return TextTable(f"{found.headline} of each system", columns, rows)
+        )
+        for standing in found.standings
+    ]
+    note = "The share of lists with the correct option, and the mean number of options."
+    return TextTable(f"{found.headline} of each system", columns, rows, note)
 
 
 def _meaning(found: Findings) -> str:

@@ -70,7 +70,8 @@ def _scores(found: Findings) -> Figure:
     axes.set_yticks(range(len(names)), names)
     axes.get_yticklabels()[found.scorer.headline].set_fontweight("bold")
     axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_title(f"Means, {percent(found.settings.level)} intervals")
+    intervals = f", {percent(found.settings.level)} intervals"
+    axes.set_title(f"Means{intervals if found.settings.bootstrap else ''}")
     tidy(axes, x="score", grid="x")
     axes.tick_params(axis="y", length=0)
     if len(shown) > 1:
@@ -105,7 +106,7 @@ def _lengths(found: Findings) -> Figure:
             axes.set_xticks(range(longest + 1))
         axes.set_title(short(found.name_of(standing.system), 40))
         tidy(axes, y="lists")
-    panels[0].legend(loc="upper right")
+    panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
     panels[-1].set_xlabel("options in the list")
     return figure
 
@@ -183,7 +184,9 @@ def _differences(found: Findings) -> Figure | None:
     figure, axes = one_axes(left + 3.6 + 0.75, 0.95 + 0.27 * len(pairs), left=left, right=0.75)
     axes.axvline(0, color=MUTED, linewidth=0.9)
     place = axes.get_yaxis_transform()
-    axes.text(1.03, 1.02, "adjusted p", transform=axes.transAxes, va="bottom", color=MUTED)
+    several = len(found.data.systems) > 2  # noqa: PLR2004  more than one pair
+    heading = "adjusted p" if several else "p"
+    axes.text(1.03, 1.02, heading, transform=axes.transAxes, va="bottom", color=MUTED)
     for row, pair in enumerate(pairs):
         clear = pair.interval[0] > 0 or pair.interval[1] < 0
         colour = LINE if clear else INK

@@ -18,12 +18,17 @@ from quem.report.layout import Section, TextTable
 from quem.wording import number, percent, signed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from quem.measures.properties import Counterexample
     from quem.options.findings import Findings
+    from quem.options.thresholds import Sweep
 
 __all__ = ["sections"]
 
 _MOST_ROWS = 40
 _MOST_LISTS = 60
+_MOST_COLUMNS = 8
 
 
 def sections(found: Findings) -> list[Section]:
@@ -94,39 +99,12 @@ def _thresholds(found: Findings) -> Section:
         "Expect the latter of new questions."
     ]
     level = percent(found.settings.level)
+    shown = found.sweeps[:_MOST_COLUMNS]
     rows = [
-        (
-            found.name_of(sweep.system),
-            f"{sweep.threshold[sweep.best]:.4g}",
-            "–"
-            if np.isnan(sweep.best_range[0])
-            else f"{sweep.best_range[0]:.4g} to {sweep.best_range[1]:.4g}",
-            number(float(sweep.mean_length[sweep.best])),
-            share(float(sweep.share[sweep.best])),
-            score(float(sweep.scores[sweep.best, found.scorer.headline])),
-            span(sweep.best_interval),
-            score(sweep.corrected),
-            score(sweep.cross_validated),
-            span(sweep.cross_validated_interval),
-            score(sweep.given),
-            f"{signed(sweep.gain, DIGITS)} ({span(sweep.gain_interval)})",
-        )
-        for sweep in found.sweeps
+        (label, *(cell(sweep) for sweep in shown))
+        for label, cell in _threshold_cells(found, level).items()
     ]
-    columns = (
-        "System",
-        "Best threshold",
-        "Range when resampled",
-        "Mean length",
-        "With the correct option",
-        found.headline,
-        f"{level} interval",
-        "Corrected",
-        "Cross-validated",
-        f"{level} interval",
-        "As given",
-        "Gain, cross-validated",
-    )
+    columns = ("", *(found.name_of(sweep.system) for sweep in shown))
     note = "Every threshold that was tried, by all measures, is in thresholds.csv."
     table = TextTable("The best threshold of each system", columns, rows, note)
     return Section(
@@ -136,6 +114,28 @@ def _thresholds(found: Findings) -> Section:
         ("thresholds",),
         [table],
     )
+
+
+def _threshold_cells(found: Findings, level: str) -> dict[str, Callable[[Sweep], str]]:
+    """The rows of the table of thresholds, and what stands in each."""
+    at = found.scorer.headline
+    cells: dict[str, Callable[[Sweep], str]] = {
+        "Best threshold": lambda s: f"{s.threshold[s.best]:.4g}",
+        f"Where it lies in {level} of resamples": lambda s: (
+            "–" if np.isnan(s.best_range[0]) else f"{s.best_range[0]:.4g} to {s.best_range[1]:.4g}"
+        ),
+        "Mean length of its lists": lambda s: number(float(s.mean_length[s.best])),
+        "With the correct option": lambda s: share(float(s.share[s.best])),
+        f"{found.headline} there": lambda s: score(float(s.scores[s.best, at])),
+        f"{level} interval, the threshold held fixed": lambda s: span(s.best_interval),
+        "Corrected for optimism": lambda s: score(s.corrected),
+        "Cross-validated": lambda s: score(s.cross_validated),
+        f"{level} interval of that": lambda s: span(s.cross_validated_interval),
+        "Lists as given": lambda s: score(s.given),
+        "Gain, cross-validated over as given": lambda s: signed(s.gain, DIGITS),
+        f"{level} interval of the gain": lambda s: span(s.gain_interval),
+    }
+    return cells
 
 
 def _lengths(found: Findings) -> Section:
@@ -245,10 +245,16 @@ def _promises(found: Findings) -> Section:
         (
             name,
             *("yes" if prop.holds else "no" for prop in promised),
-            "; ".join(str(prop.counterexample) for prop in promised if not prop.holds),
+            next((_failure(p.counterexample) for p in promised if p.counterexample), "–"),
         )
         for name, promised in found.properties
     ]
-    columns = ("Measure", "Correctness", "Confidence", "Priority", "Where it fails")
-    table = TextTable("What the measures promise", columns, rows, words=frozenset({1, 2, 3, 4}))
+    columns = ("Measure", "Correctness", "Confidence", "Priority", "Counterexample")
+    note = "A counterexample names two lists of which the first should have the higher score."
+    table = TextTable("What the measures promise", columns, rows, note, frozenset({1, 2, 3}))
     return Section("promises", "What the measures promise", text, (), [table])
+
+
+def _failure(found: Counterexample) -> str:
+    """Two lists in the wrong order: "ww 0.25 ≤ cwwww 0.25"."""
+    return f"{found.better} {found.better_score:.3g} ≤ {found.worse} {found.worse_score:.3g}"

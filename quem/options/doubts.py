@@ -59,8 +59,9 @@ def _lists(found: Findings) -> Iterator[Doubt]:
             if u.system == standing.system and u.reason == _NEEDS_TO_BE_NOT_EMPTY
         ]
         if empty and lost:
+            are = "is" if empty == 1 else "are"
             message = (
-                f"{empty:,} of {n:,} lists of {name} {'is' if empty == 1 else 'are'} empty, where {joined(lost)} "
+                f"{empty:,} of {n:,} lists of {name} {are} empty, where {joined(lost)} "
                 f"{'is' if len(lost) == 1 else 'are'} undefined: the mean is over the others, so "
                 "that a system gains which answers only what it knows"
             )
@@ -82,7 +83,7 @@ def _measures(found: Findings) -> Iterator[Doubt]:
             f"{found.scorer.max_length}, and no score by measures that depend on it; the longest "
             f"has {longest:,}"
         )
-        yield Doubt("long-lists", message)
+        yield Doubt("beyond-max-length", message)
     for at, name in enumerate(found.scorer.names):
         if all(standing.defined[at] == 0 for standing in found.standings):
             reasons = dict.fromkeys(u.reason for u in found.undefined if u.measure == at)

@@ -52,7 +52,7 @@ def options_dict(found: Findings) -> dict[str, Any]:
             }
             for pair in found.pairs
         ],
-        "properties": [_properties(name, promised) for name, promised in found.properties],
+        "promises": [_properties(name, promised) for name, promised in found.properties],
     }
 
 

@@ -104,7 +104,7 @@ def _thresholds(found: Findings) -> Section:
         (label, *(cell(sweep) for sweep in shown))
         for label, cell in _threshold_cells(found, level).items()
     ]
-    columns = ("", *(found.name_of(sweep.system) for sweep in shown))
+    columns = ("At the best threshold", *(found.name_of(sweep.system) for sweep in shown))
     note = "Every threshold that was tried, by all measures, is in thresholds.csv."
     table = TextTable("The best threshold of each system", columns, rows, note)
     return Section(
@@ -251,7 +251,7 @@ def _promises(found: Findings) -> Section:
     ]
     columns = ("Measure", "Correctness", "Confidence", "Priority", "Counterexample")
     note = "A counterexample names two lists of which the first should have the higher score."
-    table = TextTable("What the measures promise", columns, rows, note, frozenset({1, 2, 3}))
+    table = TextTable("Properties of the measures", columns, rows, note, frozenset({1, 2, 3}))
     return Section("promises", "What the measures promise", text, (), [table])
 
 

@@ -125,17 +125,23 @@ def _confidences(found: Findings) -> Iterator[Doubt]:
                 "more questions"
             )
             yield Doubt("optimistic-threshold", message)
-        if len(sweep.threshold) > 1 and sweep.best == 0:
-            message = (
-                f"for {name} the lowest threshold is the best, so that no option which it offered "
-                "should be held back; with options of less confidence it might do better still"
-            )
-            yield Doubt("threshold-at-the-edge", message)
-        elif len(sweep.threshold) > 1 and sweep.best == len(sweep.threshold) - 1:
-            least = found.settings.least
-            shown = "the best option" if least == 1 else f"the best {least} options"
-            message = (
-                f"for {name} the highest confidence that it told is the best threshold, so that "
-                f"only {shown} should be shown whatever the confidence"
-            )
-            yield Doubt("threshold-at-the-edge", message)
+    yield from _edges(found)
+
+
+def _edges(found: Findings) -> Iterator[Doubt]:
+    """Systems whose best threshold is the lowest or the highest that was tried."""
+    several = [sweep for sweep in found.sweeps if len(sweep.threshold) > 1]
+    if lowest := [found.name_of(s.system) for s in several if s.best == 0]:
+        message = (
+            f"the lowest threshold is the best for {joined(lowest)}, so that no option that was "
+            "offered should be held back; options of less confidence might help still more"
+        )
+        yield Doubt("threshold-at-the-edge", message)
+    if highest := [found.name_of(s.system) for s in several if s.best == len(s.threshold) - 1]:
+        least = found.settings.least
+        shown = "the best option" if least == 1 else f"the best {least} options"
+        message = (
+            f"the highest threshold is the best for {joined(highest)}, so that only {shown} "
+            "should be shown, whatever the confidence"
+        )
+        yield Doubt("threshold-at-the-edge", message)

@@ -196,7 +196,10 @@ def test_an_edge_is_told(tmp_path: Path) -> None:
     show_one = "question,option,confidence\n" + "".join(
         f"Q{i},{c},0.{i}\nQ{i},w,0.1\n" for i, c in ((1, "a"), (2, "b"), (3, "c"))
     )
-    for lists, word in ((show_all, "held back"), (show_one, "only the best option")):
+    for lists, word in (
+        (show_all, "held back"),
+        (show_one, "only the best option should be shown"),
+    ):
         result = analysed(study_in(tmp_path, lists))
         (message,) = (d.message for d in result.warnings if d.code == "threshold-at-the-edge")
         assert word in message

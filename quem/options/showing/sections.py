@@ -140,6 +140,9 @@ def _threshold_cells(found: Findings, level: str) -> dict[str, Callable[[Sweep],
 
 def _lengths(found: Findings) -> Section:
     groups = found.groups[:_MOST_ROWS]
+    # Of several systems the table is long enough without the other measures.
+    measures = range(0 if _several(found) else len(found.scorer.names))
+    others = [at for at in measures if at != found.scorer.headline]
     rows = []
     for group in groups:
         row = [
@@ -148,10 +151,9 @@ def _lengths(found: Findings) -> Section:
             share(group.share),
             score(group.scores[found.scorer.headline]),
             span(group.headline_interval),
-            *(score(value) for at, value in enumerate(group.scores) if at != found.scorer.headline),
+            *(score(group.scores[at]) for at in others),
         ]
         rows.append((found.name_of(group.system), *row) if _several(found) else tuple(row))
-    others = [name for name in found.scorer.names if name != found.headline]
     columns = (
         *(("System",) if _several(found) else ()),
         "Options",
@@ -159,10 +161,12 @@ def _lengths(found: Findings) -> Section:
         "With the correct one",
         found.headline,
         f"{percent(found.settings.level)} interval",
-        *others,
+        *(found.scorer.names[at] for at in others),
     )
     more = f"The first {_MOST_ROWS} of {len(found.groups):,} rows; lengths.csv has all."
     note = more if len(found.groups) > _MOST_ROWS else ""
+    if _several(found) and not note:
+        note = "lengths.csv has all measures."
     table = TextTable("Lists by their length", columns, rows, note)
     return Section("lengths", "How long the lists are", [], ("lengths",), [table])
 

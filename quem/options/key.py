@@ -125,11 +125,12 @@ def _mistakes(entries: list[_Entry]) -> Iterator[Mistake]:
 def _from_table(path: Path, name: str) -> tuple[list[_Entry], tuple[Doubt, ...]]:
     table = read_delimited(path, name, what="table of questions")
     at, doubts = named_columns(table, _FIELDS, required=("question", "correct"))
-    lines = table.lines()
+    n_rows = len(table.columns[at["question"]].codes)
+    lines = table.lines()[:n_rows]
 
     def cells(field: str) -> list[str]:
         if field not in at:
-            return [""] * len(lines)
+            return [""] * n_rows
         column = table.columns[at[field]]
         return [column.values[code] for code in column.codes.tolist()]
 

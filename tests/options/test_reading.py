@@ -201,6 +201,7 @@ BAD_KEYS = [
     (KEY + "Q4,\n", ":5:1: question: the question 'Q4' has no correct option"),
     (KEY + ",b\n", ":5:1: question: the question has no id"),
     ("question,correct\n", "there is no question; add questions"),
+    ("question,correct\n\n ,\n\n", "there is no question; add questions"),
     ("question,answer\nQ1,a\n", ":1: correct: there is no column 'correct'"),
     ("", "is empty; it should hold the table of questions"),
 ]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, Mistake, QuemError
-from quem.options.rows import JSON_LINES, MOST_OF_A_KIND, json_lines, text_of
+from quem.options.json_rows import JSON_LINES, json_lines, text_of
+from quem.options.rows import MOST_OF_A_KIND
 from quem.rankings.delimited import read_delimited
 from quem.rankings.layouts import named_columns
 from quem.text import shown

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, Mistake, QuemError
 from quem.options.assembling import assemble
+from quem.options.json_rows import JSON_LINES, rows_of_json
 from quem.options.key import Key, read_key
-from quem.options.rows import read_rows
+from quem.options.rows import rows_of_table
 from quem.study.document import Document
 from quem.study.options import OptionsStudy
 from quem.study.reading import draft_of_kind
@@ -107,7 +108,7 @@ def load_options(path: str | os.PathLike[str]) -> OptionsData:
             continue
         files.append(draft.beside(name)[0])
         try:
-            tables.append((read_rows(*draft.beside(name)), system))
+            tables.append((_rows(*draft.beside(name)), system))
         except QuemError as error:
             mistakes += error.mistakes
     if not tables and not mistakes:
@@ -128,6 +129,12 @@ def load_options(path: str | os.PathLike[str]) -> OptionsData:
         (*key.doubts, *found.doubts),
         draft.document,
     )
+
+
+def _rows(path: Path, name: str) -> Rows:
+    """Read a file of lists: JSON Lines by its ending, else a table."""
+    read = rows_of_json if path.suffix.casefold() in JSON_LINES else rows_of_table
+    return read(path, name)
 
 
 def _named_files(spec: OptionsStudy) -> list[tuple[Loc, str, str]]:

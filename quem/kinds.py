@@ -59,6 +59,11 @@ KINDS = {
         "quem.experience.analysis:check_experience",
         sources=("database", "reveal"),
     ),
+    "options": Kind(
+        "quem.options.loading:load_options",
+        "quem.options.analysis:analyze_options",
+        "quem.options.analysis:check_options",
+    ),
 }
 
 

@@ -30,6 +30,7 @@ __all__ = ["Score", "Scores", "evaluate", "score"]
 # Items of lists that are read at once: what is computed from them stays in the processor's
 # cache, and memory does not grow with the run.
 _AT_ONCE = 1 << 17
+_TOO_LARGE = "scores or true values are too large to compute with"
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,10 @@ def evaluate(
     codes = np.zeros(values.shape, dtype=np.intp)
     for part, lists in _parts(run, truth, queries, ties):
         for column, wanted in enumerate(chosen):
-            scores, undefined = wanted.compute(lists)
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores, undefined = wanted.compute(lists)
+            if not np.isfinite(scores).all():
+                undefined = (*undefined, (~np.isfinite(scores), _TOO_LARGE))
             reason = np.zeros(len(lists), dtype=np.intp)
             for where, why in reversed(undefined):
                 if where.any():

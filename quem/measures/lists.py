@@ -267,6 +267,8 @@ def _struct(length: int) -> struct.Struct:
 
 
 def _is_number(value: object) -> bool:
+    if isinstance(value, str | bytes):
+        return False
     try:
         return abs(float(value)) < -_ABSENT  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

@@ -43,19 +43,28 @@ def read_items(given: Items, *, best_first: bool) -> tuple[dict[Hashable, float]
         return given, True
     if isinstance(given, Mapping):
         return dict(given), True
+    if hasattr(given, "keys") and hasattr(given, "items"):
+        # A Series of pandas is like a mapping, and yields its values, not its keys.
+        return _unique(list(given.keys()), list(given.items())), True
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         message = f"should be a dict or a list of items, and not {given!r}"
         raise QuemError([message])
     items = list(given)
     pairs = bool(items) and all(isinstance(i, tuple | list) and len(i) == _PAIR for i in items)
     names = [item[0] for item in items] if pairs else items
+    numbers = range(len(items), 0, -1) if best_first else repeat(1.0)
+    read = _unique(names, items if pairs else zip(names, numbers, strict=False))
+    return read, pairs or not items
+
+
+def _unique(names: list[Any], pairs: Iterable[Any]) -> dict[Hashable, Any]:
+    """Make a dict of pairs, of which no name may stand twice."""
     try:
-        numbers = range(len(items), 0, -1) if best_first else repeat(1.0)
-        read: dict[Hashable, Any] = dict(items if pairs else zip(names, numbers, strict=False))
+        read: dict[Hashable, Any] = dict(pairs)
     except TypeError:
         message = "an item should be a name such as a text, or a pair of name and score"
         raise QuemError([message]) from None
-    if len(read) < len(items):
+    if len(read) < len(names):
         twice = sorted({str(name) for name in names if names.count(name) > 1})
         raise QuemError([f"{', '.join(twice)}: is more than once in the list"])
-    return read, pairs or not items
+    return read

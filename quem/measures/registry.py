@@ -85,7 +85,7 @@ def measure(spelling: str | Measure, **values: object) -> Measure:
     """
     if isinstance(spelling, Measure):
         return spelling.definition.with_values({**dict(spelling.values), **values})
-    split = split_spelling(spelling)
+    split = split_spelling(spelling) if isinstance(spelling, str) else None
     if split is None:
         message = f"{spelling!r} is no measure; spell it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"
         raise QuemError([message])

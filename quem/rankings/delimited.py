@@ -214,9 +214,9 @@ def _columns(body: str, delimiter: str, name: str, width: int, first_line: int) 
                 io.BytesIO(body.encode()),
                 sep=delimiter,
                 header=None,
-                names=list(range(width + 1)),
+                names=list(map(str, range(width + 1))),
                 index_col=False,
-                dtype="category",
+                dtype=object,  # as category, pandas 3.1 makes 7 of 007
                 keep_default_na=False,
                 na_filter=False,
                 skip_blank_lines=False,
@@ -227,7 +227,7 @@ def _columns(body: str, delimiter: str, name: str, width: int, first_line: int) 
             message = 'a cell begins with a " that never ends; close it or leave it out'
             raise QuemError([Mistake(name, line, message=message)]) from None
         return _uneven_columns(body, delimiter, name, width, first_line)
-    columns = [_stripped(frame[index]) for index in range(width + 1)]
+    columns = [_stripped(frame.pop(str(index))) for index in range(width + 1)]
     overflow = columns.pop()
     if any(overflow.values[code] for code in overflow.used()):
         return _uneven_columns(body, delimiter, name, width, first_line)
@@ -235,10 +235,11 @@ def _columns(body: str, delimiter: str, name: str, width: int, first_line: int) 
 
 
 def _stripped(cells: pd.Series) -> Column:
-    """Merge the categories that differ only in padding."""
-    texts = [str(text).strip() for text in cells.cat.categories]
+    """Code the cells, of which those are the same that differ only in padding."""
+    codes, found = pd.factorize(cells.to_numpy())
+    codes = codes.astype(np.min_scalar_type(-max(len(found), 1)))
+    texts = [str(text).strip() for text in found]
     merged = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-    codes = cells.cat.codes.to_numpy()
     if len(merged) == len(texts):
         return Column(codes, texts)
     place = np.array([merged[text] for text in texts], dtype=np.int64)

@@ -11,12 +11,14 @@ import pytest
 
 import quem
 from quem.report.files import json_text
+from quem.study.schema import known_keys
+from tests.docs.keys import KINDS
 from tests.docs.pages import ROOT
 from tests.docs.schema import SCHEMA, mappings, mistakes
 from tests.examples import RANKS, SOLVERS, long_csv, study_with
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 SHIPPED = [ROOT / "studies/p3-1997" / name for name in ("study.yaml", "averages.yaml")]
@@ -214,20 +216,16 @@ def test_every_key_is_documented() -> None:
     """Each key of the schema stands in docs/analysis-json.md."""
     text = (ROOT / "docs/analysis-json.md").read_text(encoding="utf-8")
     keys = {key for part in mappings(SCHEMA) for key in part.get("properties", {})}
-    keys -= set(SCHEMA["$defs"]["experience_settings"]["properties"])
+    for kind in KINDS:
+        # These are those of the study file, and explained there.
+        keys -= set(SCHEMA["$defs"][f"{kind}_settings"]["properties"])
     assert len(keys) > 60
     assert [key for key in sorted(keys) if key not in text] == []
 
 
-def test_settings_are_those_of_the_study_file() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_settings_are_those_of_the_study_file(kind: str) -> None:
     """The schema has the settings that the study file has."""
-    settings = SCHEMA["$defs"]["experience_settings"]
-    (known,) = (names for path, names in _study_keys() if path == ("analysis",))
+    settings = SCHEMA["$defs"][f"{kind}_settings"]
+    (known,) = (names for path, names in known_keys(KINDS[kind][1]) if path == ("analysis",))
     assert set(settings["properties"]) == set(settings["required"]) == set(known)
-
-
-def _study_keys() -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    from quem.study import ExperienceStudy
-    from quem.study.schema import known_keys
-
-    return known_keys(ExperienceStudy)

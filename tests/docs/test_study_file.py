@@ -4,119 +4,75 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 import quem
+import quem.study
 from quem.study.document import parse_document
-from quem.study.models import ExperienceStudy
 from quem.study.reading import draft_study
 from quem.study.schema import known_keys
-from tests.docs.pages import ROOT, blocks, table_rows
+from tests.docs.keys import KINDS, Key, keys_of, literals, plain, rows_of, written
+from tests.docs.pages import ROOT, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pydantic.fields import FieldInfo
-
 TEXT = (ROOT / "docs/study-file.md").read_text(encoding="utf-8")
-ROWS = {
-    row[0].strip("`"): row[1:]
-    for row in table_rows(TEXT)
-    if len(row) == 4 and row[0].startswith("`")
-}
 # Whether these may be left out is up to the reader of the file, and tested by itself.
 FILLED_IN = {"id", "title", "rankings"}
 
 
-class Key(NamedTuple):
-    """A key of the study file, as the models have it."""
-
-    name: str
-    field: FieldInfo
+KEYS = [(kind, key) for kind, (_, model) in KINDS.items() for key in keys_of(model)]
+ALL_ROWS = {kind: rows_of(page) for kind, (page, _) in KINDS.items()}
+ROWS = ALL_ROWS["experience"]
 
 
-def _models(annotation: object) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models(argument)
+def _named(case: object) -> str:
+    return case.name if isinstance(case, Key) else str(case)
 
 
-def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[Key]:
-    for name, field in model.model_fields.items():
-        key = f"{prefix}{field.alias or name}"
-        yield Key(key, field)
-        listed = "[]" if "tuple[" in str(field.annotation) else ""
-        for inner in _models(field.annotation):
-            yield from _keys(inner, f"{key}{listed}.")
+def test_every_kind_has_its_keys_tested() -> None:
+    """No kind is forgotten."""
+    assert tuple(KINDS) == quem.study.KINDS
 
 
-KEYS = list(_keys(ExperienceStudy))
-
-
-def _literals(annotation: object) -> Iterator[str]:
-    if get_origin(annotation) is Literal:
-        yield from get_args(annotation)
-    for argument in get_args(annotation):
-        yield from _literals(argument)
-
-
-def _written(default: str) -> object:
-    """The value of a cell of the column "default"."""
-    if default == '""':
-        return ""
-    return parse_document(f"value: {default}", "cell").content["value"]
-
-
-def _plain(value: object) -> object:
-    """A default as the text that stands for it in YAML."""
-    if isinstance(value, BaseModel):
-        assert value == type(value)(), "the default of a section is that of all its keys"
-        return {}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value) if isinstance(value, int) else value
-
-
-def test_every_key_has_a_row_and_every_row_a_key() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_key_has_a_row_and_every_row_a_key(kind: str) -> None:
     """The tables name the keys of the models, no fewer and no more."""
-    assert set(ROWS) == {key.name for key in KEYS}
+    assert set(ALL_ROWS[kind]) == {key.name for key in keys_of(KINDS[kind][1])}
 
 
-def test_rows_agree_with_the_keys_that_messages_suggest() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_agree_with_the_keys_that_messages_suggest(kind: str) -> None:
     """The keys that the checker of study files knows are those of the tables."""
-    known = {
-        ".".join((*path, name)) for path, names in known_keys(ExperienceStudy) for name in names
-    }
-    assert {key.replace("[]", "") for key in ROWS} == known
+    model = KINDS[kind][1]
+    known = {".".join((*path, name)) for path, names in known_keys(model) for name in names}
+    assert {key.replace("[]", "") for key in ALL_ROWS[kind]} == known
 
 
 @pytest.mark.parametrize(
-    "key", [key for key in KEYS if key.name not in FILLED_IN], ids=lambda key: key.name
+    ("kind", "key"), [case for case in KEYS if case[1].name not in FILLED_IN], ids=_named
 )
-def test_default_is_that_of_the_model(key: Key) -> None:
+def test_default_is_that_of_the_model(kind: str, key: Key) -> None:
     """The default that a row gives is the default of the field."""
-    default = ROWS[key.name][1]
+    default = ALL_ROWS[kind][key.name][1]
     value: Any = key.field.get_default()
     if value is PydanticUndefined:
         assert default == "required"
     else:
-        assert _written(default.strip("`")) == _plain(value)
+        assert written(default.strip("`")) == plain(value)
 
 
-@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
-def test_every_choice_is_named(key: Key) -> None:
+@pytest.mark.parametrize(("kind", "key"), KEYS, ids=_named)
+def test_every_choice_is_named(kind: str, key: Key) -> None:
     """A key with fixed choices names exactly these."""
-    choices = set(_literals(key.field.annotation))
+    choices = set(literals(key.field.annotation))
     if choices:
-        assert set(re.findall(r"`([^`]*)`", ROWS[key.name][2])) == choices
+        assert set(re.findall(r"`([^`]*)`", ALL_ROWS[kind][key.name][2])) == choices
 
 
 def test_id_and_title_are_filled_in(tmp_path: Path) -> None:

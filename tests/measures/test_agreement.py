@@ -84,6 +84,22 @@ def test_ir_measures(name: str, theirs: Any, tied: bool) -> None:  # noqa: ANN40
             assert ours[query] == pytest.approx(value, abs=1e-9), query
 
 
+def test_rr_at_k_of_ir_measures() -> None:
+    """It breaks ties otherwise than its other measures: the first id first."""
+    run, truth = random_run(8)
+    scores = measures.evaluate(
+        {q: sorted(items, key=lambda item: (-items[item], item)) for q, items in run.items()},
+        truth,
+        ["RR@4"],
+    )
+    ours = dict(zip(scores.queries, scores["RR@4"].tolist(), strict=True))
+    by = [ir_measures.RR @ 4]
+    found = {one.query_id: one.value for one in ir_measures.iter_calc(by, grades(truth), run)}
+    assert len(found) > 100
+    for query, value in found.items():
+        assert (0 if math.isnan(ours[query]) else ours[query]) == pytest.approx(value), query
+
+
 def test_mean_of_ir_measures() -> None:
     """The mean is that of ir_measures where each query has something relevant."""
     run, truth = random_run(6)

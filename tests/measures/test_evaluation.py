@@ -29,6 +29,7 @@ TRUTH = {"a": 3, "b": 1}
         ("a", "b", "x"),
         {"a": np.float32(0.9), "b": np.int64(0), "x": -1},
         {"a": 2, "b": True, "x": 0},
+        pd.Series({"x": 0.1, "a": 0.9, "b": 0.5}),
     ],
 )
 def test_forms_of_lists(listed: Any) -> None:  # noqa: ANN401  any form
@@ -121,6 +122,7 @@ def test_input_is_not_changed() -> None:
         ({"q": {"a": math.inf}}, {"q": ["a"]}, "item 'a': the score should be a finite number"),
         ({"q": {"a": "high"}}, {"q": ["a"]}, "should be a finite number, and not 'high'"),
         ({"q": {"a": None}}, {"q": ["a"]}, "should be a finite number, and not None"),
+        ({"q": {"a": "0.5"}}, {"q": ["a"]}, "should be a finite number, and not '0.5'"),
         ({"q": {"a": 10**400}}, {"q": ["a"]}, "item 'a': the score should be a finite number"),
         ({"q": ["a"]}, {"q": {"a": math.nan}}, "item 'a': the true value should be a finite"),
         ({"q": ["a"]}, {"q": {"b": math.inf}}, "item 'b': the true value should be a finite"),
@@ -157,3 +159,23 @@ def test_wrong_settings() -> None:
         measures.evaluate({"q": ["a"]}, {"q": ["a"]}, [])
     with pytest.raises(QuemError, match="ties: should be given or id, and not 'random'"):
         measures.evaluate({"q": ["a"]}, {"q": ["a"]}, "AP", ties="random")  # type: ignore[arg-type]
+
+
+def test_what_is_no_spelling() -> None:
+    """A measure is named by a text."""
+    with pytest.raises(QuemError, match="5 is no measure; spell it like AP"):
+        measures.measure(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("listed", "truth", "name"),
+    [
+        ({"a": 1e308, "b": -1e308}, {"a": 1e308, "b": 0}, "MSE"),
+        (["a"], {"a": 2000}, "nDCG(gain=exponential)"),
+    ],
+)
+def test_numbers_that_overflow(listed: Any, truth: Any, name: str) -> None:  # noqa: ANN401
+    """Numbers whose squares or powers are infinite give no score, and a reason."""
+    score = measures.score(listed, truth, name)
+    assert math.isnan(score.value)
+    assert score.reason == "scores or true values are too large to compute with"

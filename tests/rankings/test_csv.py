@@ -8,7 +8,7 @@ import pytest
 
 import quem
 from quem.errors import QuemError
-from tests.examples import RANKS, long_csv, study_with
+from tests.examples import JUDGES, PROBLEMS, RANKS, long_csv, study_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +81,21 @@ def test_columns_may_come_in_any_order_and_number(make_study: Callable[..., Path
     (doubt,) = quem.load_study(path).data.doubts
     assert doubt.code == "ignored-column"
     assert "'comment'" in doubt.message
+
+
+def test_ids_are_the_text_that_was_written(make_study: Callable[..., Path]) -> None:
+    """An id 007 or 1.10 in a table stays that, though all ids there look like numbers."""
+    judges, problems = ("007", "1.10"), ("1e3", "True")
+    names = dict(zip((*JUDGES, *PROBLEMS), (*judges, *problems), strict=True))
+    ranks = {(names[j], names[p], solver): rank for (j, p, solver), rank in RANKS.items()}
+    study = study_with(
+        judges=[{"id": judge} for judge in judges], problems=[{"id": p} for p in problems]
+    )
+    path = make_study(study, rankings__csv=long_csv(ranks))
+    table = quem.load_study(path).rankings
+    assert table is not None
+    assert set(table["judge"]) == set(judges)
+    assert set(table["problem"]) == set(problems)
 
 
 @pytest.mark.parametrize("empty", ["", "-", "–", "NA", "n/a", "NaN", ".", "null", " - ", "absent"])

@@ -1,0 +1,148 @@
+"""From lists of options to findings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.errors import QuemError
+from quem.measures import properties
+from quem.options.doubts import doubts_of
+from quem.options.findings import Findings, Standing, Undefined
+from quem.options.lengths import by_length
+from quem.options.result import OptionsResult
+from quem.options.scoring import make_scorer
+from quem.options.thresholds import sweep
+from quem.queries import compare_systems, query_means
+from quem.study.schema import changed_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from quem.errors import Doubt
+    from quem.measures import Properties
+    from quem.options.loading import OptionsData
+    from quem.options.scoring import Scorer
+    from quem.study.options import OptionsAnalysis
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["analyze_options", "check_options"]
+
+# Lists up to this length are enumerated to check what a measure promises.
+_LONGEST_CHECKED = 8
+
+
+def analyze_options(study: OptionsData, **settings: Any) -> OptionsResult:  # noqa: ANN401
+    """Analyse a study of kind ``options`` (see `quem.analyze`)."""
+    used = changed_settings(study.spec.analysis, settings)
+    lengths, places = _lists(study, used)
+    scorer = make_scorer(study, used, int(lengths.max(initial=0)))
+    scored = scorer.score(np.maximum(lengths, 0), places)
+    scores, codes = scored.values[scored.which], scored.codes[scored.which]
+    scores[lengths < 0], codes[lengths < 0] = np.nan, 0
+    systems = [study.offered.of_system(system) for system in range(len(study.systems))]
+    sweeps = [
+        sweep(number, answers, scores[number, :, scorer.headline], scorer, used)
+        for number, answers in enumerate(systems)
+        if answers.has_confidences
+    ]
+    findings = Findings(
+        data=study,
+        settings=used,
+        scorer=scorer,
+        lengths=lengths,
+        places=places,
+        scores=scores,
+        standings=tuple(_standings(study, used, lengths, places, scores)),
+        undefined=tuple(_undefined(codes, scored.reasons)),
+        groups=by_length(lengths, places, scores, scorer.headline, used),
+        sweeps=tuple(found for found in sweeps if found is not None),
+        pairs=tuple(
+            compare_systems(
+                scores,
+                level=used.level,
+                replicates=used.bootstrap,
+                permutations=used.permutations,
+                seed=used.seed,
+            )
+        ),
+        properties=tuple(_promises(scorer)),
+    )
+    return OptionsResult(replace(findings, doubts=(*study.doubts, *doubts_of(findings))))
+
+
+def check_options(study: OptionsData) -> tuple[Doubt, ...]:
+    """Say what an analysis of a study would warn of, without what takes long."""
+    return analyze_options(study, bootstrap=0, permutations=0, thresholds=50).warnings
+
+
+def _lists(study: OptionsData, settings: OptionsAnalysis) -> tuple[Integers, Integers]:
+    """Length of each list, -1 where it does not count, and place of its correct option."""
+    answers = [study.offered.of_system(system) for system in range(len(study.systems))]
+    lengths = np.stack([found.length for found in answers]).astype(np.int64)
+    places = np.stack([found.place for found in answers])
+    if settings.missing == "leave-out":
+        lengths[~study.offered.answered] = -1
+    return lengths, places
+
+
+def _standings(
+    study: OptionsData,
+    settings: OptionsAnalysis,
+    lengths: Integers,
+    places: Integers,
+    scores: Floats,
+) -> Iterator[Standing]:
+    for system in range(len(study.systems)):
+        counts = lengths[system] >= 0
+        columns = np.column_stack(
+            [
+                scores[system],
+                np.where(counts, places[system] > 0, np.nan),
+                np.where(counts, lengths[system], np.nan),
+            ]
+        )
+        means = query_means(
+            columns, level=settings.level, replicates=settings.bootstrap, seed=settings.seed
+        )
+        mean = means.mean.tolist()
+        ends = list(zip(means.low.tolist(), means.high.tolist(), strict=True))
+        answered = study.offered.answered[system]
+        yield Standing(
+            system=system,
+            n_lists=int(answered.sum()),
+            n_missing=int((~answered).sum()),
+            n_empty=int((answered & (lengths[system] == 0)).sum()),
+            share=mean[-2],
+            share_interval=ends[-2],
+            mean_length=mean[-1],
+            mean_length_interval=ends[-1],
+            scores=tuple(mean[:-2]),
+            intervals=tuple(ends[:-2]),
+            defined=tuple(means.defined.tolist()[:-2]),
+        )
+
+
+def _undefined(codes: NDArray[np.intp], reasons: tuple[str, ...]) -> Iterator[Undefined]:
+    for system, of_system in enumerate(codes):
+        for measure, column in enumerate(of_system.T):
+            counts = np.bincount(column, minlength=len(reasons))
+            for code in np.flatnonzero(counts[1:]).tolist():
+                yield Undefined(system, measure, reasons[code + 1], int(counts[code + 1]))
+
+
+def _promises(scorer: Scorer) -> Iterator[tuple[str, Properties]]:
+    """What each measure promises, on lists of two to eight options."""
+    longest = min(scorer.max_length, _LONGEST_CHECKED)
+    for name, measure in zip(scorer.names, scorer.measures, strict=True):
+        try:
+            yield name, properties(measure, max(longest, 1))
+        except QuemError:
+            # Of such lists it has no score, or less of it is better.
+            continue

@@ -1,0 +1,147 @@
+"""What a reader of an analysis of option lists must know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import Doubt
+from quem.wording import joined, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.options.findings import Findings
+
+__all__ = ["doubts_of"]
+
+_FEW = 30
+_NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
+# From which share of the optimism to its score on a best threshold is called luck.
+_MUCH = 0.05
+
+
+def doubts_of(found: Findings) -> Iterator[Doubt]:
+    """Find everything doubtful about an analysis.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    n = len(found.data.key.ids)
+    if n < _FEW and found.settings.bootstrap:
+        message = (
+            f"there {'is 1 question' if n == 1 else f'are {n} questions'} only; bootstrap "
+            f"intervals over so few are too narrow, and {_FEW} or more make them useful"
+        )
+        yield Doubt("few-questions", message)
+    yield from _lists(found)
+    yield from _measures(found)
+    yield from _confidences(found)
+
+
+def _lists(found: Findings) -> Iterator[Doubt]:
+    n = len(found.data.key.ids)
+    for standing in found.standings:
+        name = found.name_of(standing.system)
+        if standing.n_missing:
+            as_what = {
+                "empty": "each counts as an empty list",
+                "leave-out": "they are left out of its means",
+            }[found.settings.missing]
+            message = f"{name} has no list for {standing.n_missing:,} of {n:,} questions; {as_what}"
+            yield Doubt("missing-lists", message)
+        empty = int((found.lengths[standing.system] == 0).sum())
+        lost = [
+            found.scorer.names[u.measure]
+            for u in found.undefined
+            if u.system == standing.system and u.reason == _NEEDS_TO_BE_NOT_EMPTY
+        ]
+        if empty and lost:
+            are = "is" if empty == 1 else "are"
+            message = (
+                f"{empty:,} of {n:,} lists of {name} {are} empty, where {joined(lost)} "
+                f"{'is' if len(lost) == 1 else 'are'} undefined: the mean is over the others, so "
+                "that a system gains which answers only what it knows"
+            )
+            yield Doubt("empty-lists", message)
+        if n > 1 and not (found.places[standing.system] > 0).any():
+            message = (
+                f"no list of {name} has a correct option; check that options are named as in the "
+                "questions"
+            )
+            yield Doubt("never-correct", message)
+
+
+def _measures(found: Findings) -> Iterator[Doubt]:
+    longest = int(found.lengths.max(initial=0))
+    if longest > found.scorer.max_length:
+        over = int((found.lengths > found.scorer.max_length).sum())
+        message = (
+            f"{over:,} list{'' if over == 1 else 's'} have more options than max_length, "
+            f"{found.scorer.max_length}, and no score by measures that depend on it; the longest "
+            f"has {longest:,}"
+        )
+        yield Doubt("beyond-max-length", message)
+    for at, name in enumerate(found.scorer.names):
+        if all(standing.defined[at] == 0 for standing in found.standings):
+            reasons = dict.fromkeys(u.reason for u in found.undefined if u.measure == at)
+            why = joined(reasons, 2) or "there is no list"
+            yield Doubt("undefined-measure", f"{name} is undefined for every list: {why}")
+
+
+def _confidences(found: Findings) -> Iterator[Doubt]:
+    swept = {sweep.system for sweep in found.sweeps}
+    for system in range(len(found.data.systems)):
+        answers = found.data.offered.of_system(system)
+        told = ~np.isnan(answers.confidence)
+        name = found.name_of(system)
+        if told.any() and not told.all():
+            message = (
+                f"{int((~told).sum()):,} of {len(told):,} options of {name} have no confidence, "
+                "so that no threshold is looked for"
+            )
+            yield Doubt("partial-confidence", message)
+        elif system in swept and (against := int((~answers.falls).sum())):
+            message = (
+                f"{against:,} lists of {name} do not have their options in the order of their "
+                "confidences; measures go by the positions, and thresholds by the confidences"
+            )
+            yield Doubt("order-against-confidence", message)
+    for sweep in found.sweeps:
+        name, best = found.name_of(sweep.system), sweep.threshold[sweep.best]
+        if sweep.coarse:
+            message = (
+                f"the lists of {name} are so long that only {len(sweep.threshold)} thresholds "
+                "were tried"
+            )
+            yield Doubt("coarse-thresholds", message)
+        optimism = float(sweep.scores[sweep.best, found.scorer.headline]) - sweep.cross_validated
+        if np.isfinite(optimism) and optimism > _MUCH:
+            message = (
+                f"the best threshold of {name}, {best:.4g}, scores {number(optimism, 3)} less on "
+                "questions that it was not chosen on; go by the cross-validated score, or answer "
+                "more questions"
+            )
+            yield Doubt("optimistic-threshold", message)
+    yield from _edges(found)
+
+
+def _edges(found: Findings) -> Iterator[Doubt]:
+    """Systems whose best threshold is the lowest or the highest that was tried."""
+    several = [sweep for sweep in found.sweeps if len(sweep.threshold) > 1]
+    if lowest := [found.name_of(s.system) for s in several if s.best == 0]:
+        message = (
+            f"the lowest threshold is the best for {joined(lowest)}, so that no option that was "
+            "offered should be held back; options of less confidence might help still more"
+        )
+        yield Doubt("threshold-at-the-edge", message)
+    if highest := [found.name_of(s.system) for s in several if s.best == len(s.threshold) - 1]:
+        least = found.settings.least
+        shown = "the best option" if least == 1 else f"the best {least} options"
+        message = (
+            f"the highest threshold is the best for {joined(highest)}, so that only {shown} "
+            "should be shown, whatever the confidence"
+        )
+        yield Doubt("threshold-at-the-edge", message)

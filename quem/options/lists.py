@@ -1,0 +1,114 @@
+"""What systems answered: which list of options for which question, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["Answers", "Offered"]
+
+
+@dataclass(frozen=True)
+class Offered:
+    """The options that all systems offered, list after list, best first.
+
+    A list has a number: that of its system, times the number of questions, plus that of its
+    question.
+
+    Parameters
+    ----------
+    n_systems, n_questions : int
+    answered : array of bool, shape (systems, questions)
+        Whether there is a list at all; an empty one counts.
+    of_list : array of int, shape (n,)
+        The list of each option; rising.
+    correct : array of bool, shape (n,)
+        Whether it is the right one.
+    confidence : array of float, shape (n,)
+        NaN where the system told none.
+    """
+
+    n_systems: int
+    n_questions: int
+    answered: NDArray[np.bool_]
+    of_list: Integers
+    correct: NDArray[np.bool_]
+    confidence: Floats
+
+    def of_system(self, system: int) -> Answers:
+        """Give the lists of one system."""
+        start, end = np.searchsorted(
+            self.of_list, [system * self.n_questions, (system + 1) * self.n_questions]
+        )
+        part = slice(int(start), int(end))
+        return Answers(
+            self.answered[system],
+            self.of_list[part] - system * self.n_questions,
+            self.correct[part],
+            self.confidence[part],
+        )
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The lists of one system, a list a question.
+
+    Parameters
+    ----------
+    answered : array of bool, shape (q,)
+        Whether there is a list; an empty one counts.
+    question : array of int, shape (n,)
+        The question of each option; rising, and in each list best first.
+    correct : array of bool, shape (n,)
+    confidence : array of float, shape (n,)
+    """
+
+    answered: NDArray[np.bool_]
+    question: Integers
+    correct: NDArray[np.bool_]
+    confidence: Floats
+
+    @cached_property
+    def length(self) -> Integers:
+        """How many options each list has, shape (q,)."""
+        return np.bincount(self.question, minlength=len(self.answered))
+
+    @cached_property
+    def position(self) -> Integers:
+        """The place of each option in its list, from 1, shape (n,)."""
+        starts = np.cumsum(self.length) - self.length
+        return np.arange(len(self.question)) - starts[self.question] + 1
+
+    @cached_property
+    def place(self) -> Integers:
+        """Where the correct option stands in each list, from 1; 0 where it does not, shape (q,)."""
+        place = np.zeros(len(self.answered), dtype=np.int64)
+        place[self.question[self.correct]] = self.position[self.correct]
+        return place
+
+    @property
+    def has_confidences(self) -> bool:
+        """Whether each option has a confidence, and there are any."""
+        return bool(len(self.confidence)) and not np.isnan(self.confidence).any()
+
+    @property
+    def falls(self) -> NDArray[np.bool_]:
+        """Whether the confidences of each list fall from first to last, or stay, shape (q,)."""
+        falls = np.ones(len(self.answered), dtype=bool)
+        same = self.question[1:] == self.question[:-1]
+        falls[self.question[1:][same & (self.confidence[1:] > self.confidence[:-1])]] = False
+        return falls
+
+    def by_confidence(self) -> Answers:
+        """The same lists with the options of the highest confidence first."""
+        order = np.lexsort((-self.confidence, self.question))
+        return Answers(self.answered, self.question, self.correct[order], self.confidence[order])

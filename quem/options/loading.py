@@ -1,0 +1,162 @@
+"""From a study file of kind ``options`` to its questions and everybody's lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from quem.errors import Doubt, Mistake, QuemError
+from quem.options.assembling import assemble
+from quem.options.json_rows import JSON_LINES, rows_of_json
+from quem.options.key import Key, read_key
+from quem.options.rows import rows_of_table
+from quem.study.document import Document
+from quem.study.options import OptionsStudy
+from quem.study.reading import draft_of_kind
+from quem.text import shown
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    from quem.options.lists import Offered
+    from quem.options.rows import Rows
+    from quem.study.document import Loc
+    from quem.study.reading import Draft
+
+__all__ = ["OptionsData", "load_options"]
+
+
+@dataclass(frozen=True, repr=False)
+class OptionsData:
+    """A study of kind ``options`` that can be analysed.
+
+    Parameters
+    ----------
+    path : Path
+        The study file.
+    name : str
+        The path as the user wrote it, for messages.
+    spec : OptionsStudy
+        What the study file says.
+    key : Key
+        The questions, and which option is right.
+    systems : tuple of str
+        The ids of the systems that answered.
+    offered : Offered
+        Their lists.
+    files : tuple of Path
+        The study file and all files that it names.
+    doubts : tuple of Doubt
+        What is doubtful about the data.
+    document : Document
+        The study file with its lines and columns.
+    """
+
+    path: Path
+    name: str
+    spec: OptionsStudy
+    key: Key
+    systems: tuple[str, ...]
+    offered: Offered
+    files: tuple[Path, ...]
+    doubts: tuple[Doubt, ...] = ()
+    document: Document = field(default=Document("", None, {}, {}), compare=False)
+
+    def __repr__(self) -> str:
+        """One line; the attributes hold the rest."""
+        return f"<OptionsData {self.spec.id}: {len(self.systems)} systems, from {self.name}>"
+
+    def counts(self) -> dict[str, int]:
+        """Count what was read, by noun."""
+        return {
+            "question": len(self.key.ids),
+            "system": len(self.systems),
+            "list": int(self.offered.answered.sum()),
+            "option": len(self.offered.of_list),
+        }
+
+    def mistake(self, loc: Loc, message: str) -> Mistake:
+        """Describe what is wrong at a place of the study file."""
+        return self.document.mistake(loc, message)
+
+
+def load_options(path: str | os.PathLike[str]) -> OptionsData:
+    """Read a study of kind ``options`` and all of its data.
+
+    Parameters
+    ----------
+    path : path-like
+        The study file; see ``docs/options.md``.
+
+    Raises
+    ------
+    QuemError
+        With every mistake in the file and in its data.
+    """
+    draft = draft_of_kind(path, OptionsStudy)
+    if draft.spec is None or draft.mistakes:
+        raise QuemError(draft.mistakes)
+    spec = draft.spec
+    key, mistakes = read_key(draft, spec)
+    mistakes += _twice(draft, [("systems", i) for i in range(len(spec.systems))])
+    tables: list[tuple[Rows, str]] = []
+    files = [draft.path, *key.files]
+    for loc, name, system in _named_files(spec):
+        if missing := draft.not_there(loc, name):
+            mistakes.append(missing)
+            continue
+        files.append(draft.beside(name)[0])
+        try:
+            tables.append((_rows(*draft.beside(name)), system))
+        except QuemError as error:
+            mistakes += error.mistakes
+    if not tables and not mistakes:
+        message = "is missing; name the file with the lists of the systems"
+        mistakes.append(draft.document.mistake(("lists",), message))
+    if not mistakes:
+        found, mistakes = assemble(tables, key, [system.id for system in spec.systems])
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    return OptionsData(
+        draft.path,
+        draft.name,
+        spec,
+        key,
+        found.systems,
+        found.offered,
+        tuple(dict.fromkeys(files)),
+        (*key.doubts, *found.doubts),
+        draft.document,
+    )
+
+
+def _rows(path: Path, name: str) -> Rows:
+    """Read a file of lists: JSON Lines by its ending, else a table."""
+    read = rows_of_json if path.suffix.casefold() in JSON_LINES else rows_of_table
+    return read(path, name)
+
+
+def _named_files(spec: OptionsStudy) -> list[tuple[Loc, str, str]]:
+    """Where the study names a file of lists, that name, and whose lists it holds if one's."""
+    found: list[tuple[Loc, str, str]] = [
+        (("lists", index) if len(spec.lists) > 1 else ("lists",), name, "")
+        for index, name in enumerate(spec.lists)
+    ]
+    for at, system in enumerate(spec.systems):
+        found += [(("systems", at, "lists"), name, system.id) for name in system.lists]
+    return found
+
+
+def _twice(draft: Draft[OptionsStudy], locs: list[Loc]) -> list[Mistake]:
+    """Ids of systems that stand twice."""
+    seen: set[str] = set()
+    mistakes = []
+    for loc in locs:
+        assert draft.spec is not None  # noqa: S101  the caller has looked
+        name = draft.spec.systems[int(loc[1])].id
+        if name in seen:
+            message = f"the id {shown(name)} is already used; give each system its own"
+            mistakes.append(draft.document.mistake((*loc, "id"), message))
+        seen.add(name)
+    return mistakes

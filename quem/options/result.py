@@ -1,0 +1,113 @@
+"""The result of an analysis of option lists: what people read, draw, save and compute with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from quem.errors import Doubt
+    from quem.options.findings import Findings
+
+__all__ = ["OptionsResult"]
+
+_FIGURES = ("scores", "lengths", "thresholds", "differences")
+_TABLES = ("scores", "lists", "lengths", "thresholds", "differences")
+_FILE_NAMES = frozenset(
+    [
+        "report.html",
+        "analysis.json",
+        *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
+        *(f"{stem}.csv" for stem in _TABLES),
+    ]
+)
+
+
+@dataclass(frozen=True, repr=False)
+class OptionsResult:
+    """How good the lists of options are that systems answer with.
+
+    Parameters
+    ----------
+    findings : Findings
+        Every number, as plain results.
+    """
+
+    findings: Findings
+    kind = "options"
+
+    def __repr__(self) -> str:
+        """One line; `summary` says more."""
+        at = self.findings.scorer.headline
+        systems = ", ".join(
+            f"{self.findings.name_of(s.system)} {s.scores[at]:.4g}" for s in self.findings.standings
+        )
+        return (
+            f"<OptionsResult of {self.findings.data.spec.id}: {self.findings.headline} {systems}>"
+        )
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the result was made of: the study file, questions and lists."""
+        return self.findings.data.files
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """Every file that a report may consist of."""
+        return _FILE_NAMES
+
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        """What a reader of the result must know, each with a code and a sentence."""
+        return self.findings.doubts
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """One row a system and measure: mean, interval, on how many questions it is defined."""
+        return self.tables()["scores"]
+
+    def summary(self, *, warnings: bool = True) -> str:
+        """Say the answer, what it rests on and, unless told not to, the warnings, as text."""
+        from quem.options.showing.summary import summary_text
+
+        return summary_text(self.findings, warnings=warnings)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Tables by file stem: scores, lists, lengths and, where there are any, the others."""
+        from quem.options.showing.tables import all_tables
+
+        return all_tables(self.findings)
+
+    def figures(self) -> dict[str, Figure]:
+        """Draw every figure, by file stem."""
+        from quem.options.showing.figures import all_figures
+
+        return all_figures(self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the content of analysis.json."""
+        from quem.options.showing.export import options_dict
+
+        return options_dict(self.findings)
+
+    def context(self) -> dict[str, Any]:
+        """Give what the report's template shows."""
+        from quem.options.showing.context import report_context
+
+        return report_context(self.findings)
+
+    def to_html(self) -> str:
+        """Give the report as one self-contained HTML page."""
+        from quem.report.html import report_html
+
+        return report_html(self)
+
+    def _repr_html_(self) -> str:
+        from quem.report.html import notebook_html
+
+        return notebook_html(self)

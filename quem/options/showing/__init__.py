@@ -1,0 +1,1 @@
+"""How an analysis of option lists is shown: text, tables, figures and plain data."""

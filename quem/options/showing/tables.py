@@ -1,0 +1,134 @@
+"""The results as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from quem.options.findings import Findings
+
+__all__ = ["all_tables"]
+
+
+def all_tables(found: Findings) -> dict[str, pd.DataFrame]:
+    """Give the tables by file stem.
+
+    Parameters
+    ----------
+    found : Findings
+
+    Returns
+    -------
+    dict of str to DataFrame
+        scores, lists and lengths; thresholds where a system tells confidences, differences
+        where there are two systems.
+    """
+    made = {"scores": _scores(found), "lists": _lists(found), "lengths": _lengths(found)}
+    if found.sweeps:
+        made["thresholds"] = _thresholds(found)
+    if found.pairs:
+        made["differences"] = _differences(found)
+    return made
+
+
+def _scores(found: Findings) -> pd.DataFrame:
+    """One row a system and measure."""
+    rows = [
+        {
+            "system": found.data.systems[standing.system],
+            "measure": name,
+            "mean": standing.scores[at],
+            "low": standing.intervals[at][0],
+            "high": standing.intervals[at][1],
+            "n_questions": standing.defined[at],
+        }
+        for standing in found.standings
+        for at, name in enumerate(found.scorer.names)
+    ]
+    return pd.DataFrame(rows)
+
+
+def _lists(found: Findings) -> pd.DataFrame:
+    """One row a list: question, system, length, place of the correct option, scores."""
+    n = len(found.data.key.ids)
+    place = found.places.ravel().astype(float)
+    length = found.lengths.ravel()
+    frame = pd.DataFrame(
+        {
+            "question": np.tile(np.array(found.data.key.ids, dtype=object), len(found.scores)),
+            "system": np.repeat(np.array(found.data.systems, dtype=object), n),
+            "length": pd.array(length, dtype="Int64"),
+            "place_of_correct": pd.array(np.where(place > 0, place, np.nan), dtype="Int64"),
+        }
+    )
+    scores = found.scores.reshape(len(frame), -1)
+    scored = pd.DataFrame(scores, columns=list(found.scorer.names))
+    return pd.concat([frame, scored], axis=1)[length >= 0]
+
+
+def _lengths(found: Findings) -> pd.DataFrame:
+    """One row a system and length."""
+    rows = []
+    for group in found.groups:
+        row: dict[str, Any] = {
+            "system": found.data.systems[group.system],
+            "length": group.length,
+            "n_lists": group.count,
+            "n_correct": group.correct,
+            "share_correct": group.share,
+            "share_low": group.share_interval[0],
+            "share_high": group.share_interval[1],
+        }
+        row |= dict(zip(found.scorer.names, group.scores, strict=True))
+        row |= {
+            f"{found.headline}_low": group.headline_interval[0],
+            f"{found.headline}_high": group.headline_interval[1],
+        }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _thresholds(found: Findings) -> pd.DataFrame:
+    """One row a system and threshold."""
+    parts = []
+    for sweep in found.sweeps:
+        columns: dict[str, Any] = {
+            "system": found.data.systems[sweep.system],
+            "threshold": sweep.threshold,
+            "mean_length": sweep.mean_length,
+            "share_correct": sweep.share,
+        }
+        columns |= dict(zip(found.scorer.names, sweep.scores.T, strict=True))
+        columns |= {
+            f"{found.headline}_low": sweep.low,
+            f"{found.headline}_high": sweep.high,
+            "is_best": np.arange(len(sweep.threshold)) == sweep.best,
+        }
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _differences(found: Findings) -> pd.DataFrame:
+    """One row a pair of systems and measure."""
+    systems = found.data.systems
+    rows = [
+        {
+            "first": systems[pair.first],
+            "second": systems[pair.second],
+            "measure": found.scorer.names[pair.measure],
+            "n_questions": pair.n,
+            "difference": pair.difference,
+            "low": pair.interval[0],
+            "high": pair.interval[1],
+            "first_higher": pair.higher,
+            "equal": pair.equal,
+            "first_lower": pair.lower,
+            "p": pair.p,
+            "p_holm": pair.p_holm,
+        }
+        for pair in found.pairs
+    ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,85 @@
+"""The keys of a study file: as the models have them, and as a page's tables say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args, get_origin
+
+from pydantic import BaseModel
+
+from quem.study.document import parse_document
+from quem.study.models import ExperienceStudy
+from quem.study.options import OptionsStudy
+from tests.docs.pages import ROOT, table_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic.fields import FieldInfo
+
+    from quem.study.fields import StudyPart
+
+__all__ = ["KINDS", "Key", "keys_of", "literals", "plain", "rows_of", "written"]
+
+# Each kind of study, the page that explains its keys, and its model.
+KINDS: dict[str, tuple[str, type[StudyPart]]] = {
+    "experience": ("study-file.md", ExperienceStudy),
+    "options": ("options.md", OptionsStudy),
+}
+
+
+class Key(NamedTuple):
+    """A key of the study file, as the models have it."""
+
+    name: str
+    field: FieldInfo
+
+
+def rows_of(page: str) -> dict[str, list[str]]:
+    """Give the rows of a page that explain keys: what it is, default, allowed."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    rows = table_rows(text)
+    return {row[0].strip("`"): row[1:] for row in rows if len(row) == 4 and row[0].startswith("`")}
+
+
+def _models(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)
+
+
+def keys_of(model: type[BaseModel], prefix: str = "") -> Iterator[Key]:
+    """List the keys of a model and of the models in it."""
+    for name, field in model.model_fields.items():
+        key = f"{prefix}{field.alias or name}"
+        yield Key(key, field)
+        listed = "[]" if "tuple[" in str(field.annotation) else ""
+        for inner in _models(field.annotation):
+            yield from keys_of(inner, f"{key}{listed}.")
+
+
+def literals(annotation: object) -> Iterator[str]:
+    """List the fixed choices of a field."""
+    if get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    for argument in get_args(annotation):
+        yield from literals(argument)
+
+
+def written(default: str) -> object:
+    """The value of a cell of the column "default"."""
+    if default == '""':
+        return ""
+    return parse_document(f"value: {default}", "cell").content["value"]
+
+
+def plain(value: object) -> object:
+    """A default as the text that stands for it in YAML."""
+    if isinstance(value, BaseModel):
+        assert value == type(value)(), "the default of a section is that of all its keys"
+        return {}
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value) if isinstance(value, int) else value

@@ -1,0 +1,276 @@
+"""Files of questions and lists: what is read, and what is said of what cannot be."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import quem
+from quem.options.loading import load_options
+from tests.options.made import KEY, LISTS, study_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = "question,system,option,confidence\n"
+
+
+def shape(path: Path) -> list[tuple[list[int], list[int]]]:
+    """Lengths and places of the correct option, of each system."""
+    data = load_options(path)
+    found = [data.offered.of_system(system) for system in range(len(data.systems))]
+    return [(answers.length.tolist(), answers.place.tolist()) for answers in found]
+
+
+PLAIN = [([2, 3, 1], [1, 2, 0]), ([1, 2, 1], [0, 1, 1])]
+
+
+def test_lists_are_read(tmp_path: Path) -> None:
+    """Lists have their length and the place of the correct option; ties stay as they stand."""
+    path = study_in(tmp_path)
+    assert shape(path) == PLAIN
+    data = load_options(path)
+    assert data.systems == ("x", "y")
+    assert data.counts() == {"question": 3, "system": 2, "list": 6, "option": 10}
+    assert data.offered.of_system(0).confidence.tolist() == [0.9, 0.5, 0.6, 0.6, 0.1, 0.7]
+    assert data.doubts == ()
+    assert {file.name for file in data.files} == {"study.yaml", "questions.csv", "lists.csv"}
+
+
+def test_files_as_people_save_them(tmp_path: Path) -> None:
+    """Excel's CSV, other orders of columns and rows, UTF-16 and blank lines read the same."""
+    rows = [line.split(",") for line in LISTS.splitlines()]
+    order = [3, 2, 0, 1]
+    turned = [";".join(row[i] for i in order) for row in rows]
+    turned = [turned[0].upper(), *reversed(turned[1:])]
+    text = "sep=;\r\n" + "\r\n".join(turned).replace("0.", "0,") + "\r\n;;;\r\n\r\n"
+    systems = [{"id": "x"}, {"id": "y"}]
+    for raw in (text.encode("utf-8-sig"), text.encode("utf-16")):
+        path = study_in(tmp_path, text=raw, systems=systems)
+        # Read from below, the tie of Q2 stands the other way round.
+        assert shape(path) == [([2, 3, 1], [1, 1, 0]), PLAIN[1]]
+
+
+def as_json(rows: str) -> str:
+    """Give a table of lists as JSON Lines."""
+    lists: dict[tuple[str, str], list[dict[str, object]]] = {}
+    for line in rows.splitlines()[1:]:
+        question, system, option, confidence = line.split(",")
+        entry: dict[str, object] = {"option": option, "confidence": float(confidence)}
+        lists.setdefault((question, system), []).append(entry)
+    return "".join(
+        json.dumps({"question": q, "system": s, "options": options}) + "\n"
+        for (q, s), options in lists.items()
+    )
+
+
+def test_json_lines_say_the_same(tmp_path: Path) -> None:
+    """Lists and questions as JSON Lines are those of the tables; numbers name things too."""
+    path = study_in(tmp_path, text=as_json(LISTS), name="lists.jsonl")
+    assert shape(path) == PLAIN
+    key = '{"question": "Q1", "correct": 7}\n\n{"question": 2, "correct": "b", "title": "Two"}\n'
+    (tmp_path / "key.jsonl").write_text(key)
+    lists = '{"question": "Q1", "options": [3, 7]}\n{"question": 2, "options": []}\n'
+    path = study_in(tmp_path, text=lists, name="l.ndjson", questions="key.jsonl")
+    assert shape(path) == [([2, 0], [2, 0])]
+    assert load_options(path).systems == ("system",)
+    assert load_options(path).key.titles == ("", "Two")
+
+
+def test_positions_go_before_confidences(tmp_path: Path) -> None:
+    """The order is that of positions, then of confidences, then of the lines."""
+    lists = "question,option,position,score\nQ1,a,2,0.9\nQ1,b,1,0.1\nQ2,b,1,\nQ2,c,2,\nQ3,c,1,1\n"
+    assert shape(study_in(tmp_path, lists)) == [([2, 2, 1], [2, 1, 1])]
+    lists = "question,option\nQ1,b\nQ1,a\nQ2,b\n"
+    assert shape(study_in(tmp_path, lists)) == [([2, 1, 0], [2, 1, 0])]
+
+
+def test_empty_and_missing_lists_differ(tmp_path: Path) -> None:
+    """A line without an option is an empty list; without a line there is none."""
+    data = load_options(study_in(tmp_path, "question,option\nQ1,\nQ2,b\n"))
+    assert data.offered.answered.tolist() == [[True, True, False]]
+    assert data.offered.of_system(0).length.tolist() == [0, 1, 0]
+
+
+def test_each_system_can_have_its_own_files(tmp_path: Path) -> None:
+    """Files under a system need no column for it; several files make one study."""
+    (tmp_path / "x1.csv").write_text("question,option\nQ1,a\nQ1,b\nQ2,a\nQ2,b\nQ2,c\n")
+    (tmp_path / "x2.jsonl").write_text('{"question": "Q3", "options": ["a"]}\n')
+    rows = HEAD + "".join(line + "\n" for line in LISTS.splitlines() if ",y," in line)
+    systems = [{"id": "x", "lists": ["x1.csv", "x2.jsonl"]}, {"id": "y", "lists": "y.csv"}]
+    path = study_in(tmp_path, rows, name="y.csv", systems=systems)
+    spec = json.loads(path.read_text())
+    del spec["lists"]
+    path.write_text(json.dumps(spec))
+    assert shape(path) == PLAIN
+
+
+def test_questions_can_stand_in_the_study_file(tmp_path: Path) -> None:
+    """A list of questions there says what the table does."""
+    questions = [{"id": f"Q{i}", "correct": c} for i, c in ((1, "a"), (2, "b"), (3, "c"))]
+    assert shape(study_in(tmp_path, questions=questions)) == PLAIN
+
+
+def test_doubtful_data_are_told(tmp_path: Path) -> None:
+    """Options that are nearly right, gaps in positions, and columns that are not read."""
+    lists = "question,option,position,colour\nQ1, A ,1,red\nQ1,b,3,red\nQ2,b,1,red\n"
+    doubts = {doubt.code: doubt.message for doubt in load_options(study_in(tmp_path, lists)).doubts}
+    assert set(doubts) == {"nearly-correct", "gap-in-positions", "ignored-column"}
+    assert "1 list without the correct option has one" in doubts["nearly-correct"]
+    assert doubts["nearly-correct"].endswith("counts as wrong: 'A' for 'a'")
+    assert "1 of 2 lists" in doubts["gap-in-positions"]
+    assert "'Q1'" in doubts["gap-in-positions"]
+    assert "'colour'" in doubts["ignored-column"]
+
+
+BAD_LISTS = [
+    (HEAD + "Q1,x,a,0.9\nQ9,x,a,1\nQ9,x,b,1\n", ":3:1: question: there is no question 'Q9'"),
+    (HEAD + "Q1,x,a,0.9\nQ1,x,a,0.8\n", ":3:3: option: 'a' is twice in the list for 'Q1'"),
+    (HEAD + "Q1,x,a,high\n", ":2:4: confidence: 'high' is no finite number"),
+    (HEAD + "Q1,x,a,nan\n", ":2:4: confidence: 'nan' is no finite number"),
+    (HEAD + "Q1,x,a,1e999\n", ":2:4: confidence: '1e999' is no finite number"),
+    (HEAD + "Q1,x,a,80%\n", ":2:4: confidence: '80%' is no finite number"),
+    (HEAD + ",x,a,1\n", ":2:1: question: is empty; name the question"),
+    (HEAD + "Q1,,a,1\nQ2,x,a,1\n", ":2:2: system: is empty; name the system"),
+    (HEAD + "Q1,x,a,1\nQ1,x,,\n", ":3:3: option: is empty, and the list for 'Q1' has other lines"),
+    ("question,option,position\nQ1,a,0\n", ":2:3: position: 0 is no whole number from 1"),
+    ("question,option,position\nQ1,a,1.5\n", ":2:3: position: 1.5 is no whole number"),
+    ("question,option,position\nQ1,a,1\nQ1,b,1\n", ":3:3: position: 1 is twice in the list"),
+    ("question,option,position\nQ1,a,1\nQ1,b,\n", ":3:3: position: is empty, and the list"),
+    ("question,choice\nQ1,a\n", ":1: option: there is no column 'option'"),
+    ("question,option,score,confidence\nQ1,a,1,1\n", ":1:3: score: there is a column confidence"),
+    ("", "is empty; it should hold the table of lists"),
+    (b"PK\x03\x04xlsx", "is an Excel or OpenDocument workbook"),
+    (b"question,option\n\x00\n", "holds binary data"),
+]
+
+
+@pytest.mark.parametrize(("lists", "said"), BAD_LISTS, ids=[said[:30] for _, said in BAD_LISTS])
+def test_what_is_wrong_with_lists_is_said(tmp_path: Path, lists: str | bytes, said: str) -> None:
+    """One message that names file, line, cell and remedy; no other."""
+    with pytest.raises(quem.QuemError) as caught:
+        load_options(study_in(tmp_path, lists))
+    (mistake,) = caught.value.mistakes
+    assert str(mistake).startswith(str(tmp_path / "lists.csv"))
+    assert said in str(mistake)
+
+
+BAD_JSON = [
+    ("nothing", ":1:1: is no JSON"),
+    ("[1]", ":1: a line should be a record"),
+    ('{"question": "Q1"}', ":1: options: should be a list of options"),
+    ('{"question": "Q1", "options": "a"}', ":1: options: should be a list"),
+    ('{"options": ["a"]}', ":1: question: should be the id of a question"),
+    ('{"question": "Q1", "options": ["a", ""]}', ":1: options[2]: should be the text"),
+    ('{"question": "Q1", "options": [true]}', ":1: options[1]: should be the text"),
+    ('{"question": "Q1", "options": [{"confidence": 1}]}', ":1: options[1]: should be an option"),
+    (
+        '{"question": "Q1", "options": [{"option": "a", "confidence": NaN}]}',
+        ":1: options[1]: the confidence should be a finite number, and not nan",
+    ),
+    (
+        '{"question": "Q1", "options": [{"option": "a", "confidence": 1' + "0" * 400 + "}]}",
+        ":1: options[1]: the confidence should be a finite number",
+    ),
+    ('{"question": "Q1", "options": ["a"], "rank": 1}', ":1: rank: unknown key; known here"),
+    ('{"question": "Q1", "system": null, "options": []}', ":1: system: should be the id"),
+    (
+        '{"question": "Q1", "options": ["a"]}\n{"question": "Q1", "options": ["b"]}',
+        ":2: question: this list is also on line 1",
+    ),
+    ("[" * 20_000, ":1: is no JSON"),
+    ("\n", "is empty; it should hold the lists"),
+]
+
+
+@pytest.mark.parametrize(("lists", "said"), BAD_JSON, ids=[said[:30] for _, said in BAD_JSON])
+def test_what_is_wrong_with_json_is_said(tmp_path: Path, lists: str, said: str) -> None:
+    """The same of JSON Lines."""
+    with pytest.raises(quem.QuemError) as caught:
+        load_options(study_in(tmp_path, lists, name="lists.jsonl"))
+    assert str(caught.value.mistakes[0]).startswith(str(tmp_path / "lists.jsonl"))
+    assert said in str(caught.value.mistakes[0])
+
+
+BAD_KEYS = [
+    (KEY + "Q1,b\n", ":5:1: question: the question 'Q1' has another correct option on line 2, 'a'"),
+    (KEY + "Q1,a\n", ":5:1: question: the question 'Q1' stands already on line 2"),
+    (KEY + "Q4,\n", ":5:1: question: the question 'Q4' has no correct option"),
+    (KEY + ",b\n", ":5:1: question: the question has no id"),
+    ("question,correct\n", "there is no question; add questions"),
+    ("question,correct\n\n ,\n\n", "there is no question; add questions"),
+    ("question,answer\nQ1,a\n", ":1: correct: there is no column 'correct'"),
+    ("", "is empty; it should hold the table of questions"),
+]
+
+
+@pytest.mark.parametrize(("key", "said"), BAD_KEYS, ids=[said[:40] for _, said in BAD_KEYS])
+def test_what_is_wrong_with_questions_is_said(tmp_path: Path, key: str, said: str) -> None:
+    """Questions that stand twice or lack something are named."""
+    with pytest.raises(quem.QuemError) as caught:
+        load_options(study_in(tmp_path, key=key))
+    (mistake,) = caught.value.mistakes
+    assert str(mistake).startswith(str(tmp_path / "questions.csv"))
+    assert said in str(mistake)
+
+
+BAD_STUDIES = [
+    ({"lists": None}, "lists: is missing; name the file with the lists"),
+    ({"lists": "list.csv"}, "lists: there is no file 'list.csv'; did you mean lists.csv?"),
+    ({"questions": "."}, "questions: '.' is a folder"),
+    ({"questions": None}, "questions: is missing; add it"),
+    ({"questions": []}, "questions: there is no question"),
+    ({"systems": [{"id": "x"}, {"id": "x"}]}, "systems[2].id: the id 'x' is already used"),
+    ({"systems": [{"id": "x"}, {"id": "Y"}]}, "system: there is no system 'y' in the study; did"),
+    ({"systems": [{"id": "x", "lists": "lists.csv"}], "lists": None}, "names 'y'"),
+    ({"lists": ["lists.csv", "lists.csv"]}, "is also in"),
+    ({"analysis": {"measures": ["OLRA"]}}, "analysis.measures: there is no measure 'OLRA'"),
+    ({"analysis": {"headline": "MAE"}}, "analysis.headline: of MAE less is better"),
+    ({"analysis": {"least": 0}}, "analysis.least: should be 1 or more"),
+    ({"analysis": {"missing": "zero"}}, "'zero' is not one of empty, leave-out"),
+    ({"anlysis": {}}, "anlysis: unknown key; did you mean analysis?"),
+]
+
+
+@pytest.mark.parametrize(("study", "said"), BAD_STUDIES, ids=[said[:40] for _, said in BAD_STUDIES])
+def test_what_is_wrong_with_a_study_is_said(
+    tmp_path: Path, study: dict[str, object], said: str
+) -> None:
+    """Mistakes of the study file are named with their place."""
+    with pytest.raises(quem.QuemError) as caught:
+        quem.analyze(quem.load_study(study_in(tmp_path, **study)), bootstrap=0)  # type: ignore[arg-type]
+    assert any(said in str(mistake) for mistake in caught.value.mistakes), caught.value
+
+
+def test_several_systems_need_names(tmp_path: Path) -> None:
+    """A table without the column system is of nobody where there are several."""
+    systems = [{"id": "x"}, {"id": "y"}]
+    with pytest.raises(quem.QuemError, match="has no column system, and the study has several"):
+        load_options(study_in(tmp_path, "question,option\nQ1,a\n", systems=systems))
+
+
+def test_many_mistakes_are_not_all_told(tmp_path: Path) -> None:
+    """A file of another study does not fill the screen."""
+    rows = "".join(f"q{i},x,a,0.5\n" for i in range(500))
+    with pytest.raises(quem.QuemError) as caught:
+        load_options(study_in(tmp_path, HEAD + rows))
+    assert 1 < len(caught.value.mistakes) <= 20
+
+
+def test_large_files_are_read_in_seconds(tmp_path: Path) -> None:
+    """200,000 options in any order give the lists that they are of."""
+    rng = np.random.default_rng(0)
+    questions, length = 4000, 50
+    key = "question,correct\n" + "".join(f"q{i},o0\n" for i in range(questions))
+    place = rng.integers(length, size=questions)
+    rows = [
+        f"q{i},o{(p - place[i]) % length},{p + 1}" for i in range(questions) for p in range(length)
+    ]
+    rng.shuffle(rows)
+    path = study_in(tmp_path, "question,option,position\n" + "\n".join(rows), key=key)
+    ((lengths, places),) = shape(path)
+    assert set(lengths) == {length}
+    assert places == (place + 1).tolist()

@@ -1,0 +1,113 @@
+"""The report of option lists: complete, the same each time, and readable with any names."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+from typing import TYPE_CHECKING
+
+import pytest
+
+import quem
+from quem.report.files import json_text, write_report
+from tests.options.made import analysed, drawn, study_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.options.result import OptionsResult
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> OptionsResult:
+    """Three systems with confidences, on 40 questions."""
+    key, lists = drawn(40, systems=3, seed=7)
+    return analysed(study_in(tmp_path, lists, key))
+
+
+def test_report_is_complete_and_the_same_each_time(result: OptionsResult, tmp_path: Path) -> None:
+    """Every file that the kind names is there, with the same bytes in two folders."""
+    for folder in ("a", "b"):
+        write_report(result, tmp_path / folder)
+    written = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
+    assert set(written) == result.file_names
+    assert written == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
+    document = json.loads(written["analysis.json"])
+    assert document["kind"] == "options"
+    rows = list(csv.DictReader(written["lists.csv"].decode().splitlines()))
+    assert len(rows) == 120
+    assert float(rows[0]["OLAR"]) == pytest.approx(result.findings.scores[0, 0, -1])
+    thresholds = list(csv.DictReader(written["thresholds.csv"].decode().splitlines()))
+    assert [row["is_best"] for row in thresholds].count("True") == 3
+
+
+def test_files_of_the_study_are_never_overwritten(tmp_path: Path) -> None:
+    """A table of lists with the name of one of ours stays."""
+    path = study_in(tmp_path)
+    with pytest.raises(quem.QuemError, match=r"lists\.csv: belongs to the study"):
+        write_report(analysed(path), tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "lists.csv",
+        "questions.csv",
+        "study.yaml",
+    ]
+
+
+def test_summary_says_the_answer(result: OptionsResult) -> None:
+    """Systems, thresholds, differences and what they rest on."""
+    text = result.summary(warnings=False)
+    for words in (
+        "  s0  OLAR 0.",
+        "best threshold 0.",
+        "cross-validated 0.",
+        "Differences in OLAR (paired randomisation test, p adjusted for 3 pairs (Holm))",
+        "s0 − s1  −0.",
+        "It rests on\n  40 questions, 3 systems, 120 lists, the longest of",
+    ):
+        assert words in text
+    assert repr(result).startswith("<OptionsResult of example: OLAR s0 0.")
+
+
+def test_result_can_be_kept_and_shown_in_a_notebook(result: OptionsResult) -> None:
+    """A pickled result says the same; a cell shows answer, figure and warnings."""
+    again = pickle.loads(pickle.dumps(result))  # noqa: S301  our own bytes
+    assert json_text(again.to_dict()) == json_text(result.to_dict())
+    shown = again._repr_html_()
+    assert "<svg" in shown
+    assert "OLAR of each system" in shown
+
+
+def test_names_are_escaped(tmp_path: Path) -> None:
+    """No name becomes part of the page."""
+    name = "<script>alert(1)</script>"
+    text = "question,option,confidence\nQ1,a,0.5\nQ2,b,0.4\nQ2,c,0.3\nQ3,,\n"
+    path = study_in(tmp_path, text, systems=[{"id": "x", "name": name}], title=name)
+    page = analysed(path).to_html()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_each_list_of_a_small_study_is_shown(tmp_path: Path) -> None:
+    """Few lists are drawn as letters, long ones told in words."""
+    long = "".join(f"Q1,o{i}\n" for i in range(20)) + "Q1,a\nQ2,w\nQ2,b\nQ3,\n"
+    page = analysed(study_in(tmp_path, f"question,option\n{long}")).to_html()
+    for words in ("21, correct at 21", ">wc<", ">empty<"):
+        assert words in page
+
+
+def test_many_systems_and_lengths_have_a_report(tmp_path: Path) -> None:
+    """Twelve systems of up to 90 options: figures and tables show the first, CSV has all."""
+    key = "question,correct\n" + "".join(f"Q{i},o0\n" for i in range(12))
+    rows = [
+        f"Q{q},s{s},o{(o + q) % 90},{1 / (o + 1):.4f}"
+        for q in range(12)
+        for s in range(12)
+        for o in range(1 + (7 * q + 11 * s) % 90)
+    ]
+    text = "question,system,option,confidence\n" + "\n".join(rows)
+    result = analysed(study_in(tmp_path, text, key), bootstrap=20, permutations=0)
+    assert "and 56 more pairs" in result.summary()
+    assert "and 6 more systems" in result.summary()
+    assert len(result.tables()["differences"]) == 66 * 12
+    assert "The first 40 of" in result.to_html()

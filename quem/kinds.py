@@ -12,10 +12,13 @@ from quem.study.reading import kind_of
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+    from pathlib import Path
 
     from quem.experience.comparison.result import ExperienceComparison
     from quem.experience.planning.result import ExperiencePlan
     from quem.experience.result import ExperienceAnalysis
+    from quem.retrieval.experts import ExpertRanks
+    from quem.retrieval.loading import LoadedRetrieval
 
 __all__ = ["KINDS", "Kind", "analyze", "check", "compare", "load_study", "plan", "settings_of"]
 
@@ -38,6 +41,9 @@ class Kind:
         What `load` takes besides the path.
     running : tuple of str
         What `analyze` takes besides the settings of the study file, such as ``jobs``.
+    kept : str
+        For a kind whose analysis takes long: the file in the folder of the report in which it
+        keeps what is finished. `analyze` then takes ``keep``, its path, and ``progress``.
     """
 
     load: str
@@ -45,6 +51,7 @@ class Kind:
     check: str
     sources: tuple[str, ...] = field(default=())
     running: tuple[str, ...] = field(default=())
+    kept: str = ""
 
     def function(self, which: Literal["load", "analyze", "check"]) -> Any:  # noqa: ANN401
         """Import one of the functions."""
@@ -64,7 +71,30 @@ KINDS = {
         "quem.options.analysis:analyze_options",
         "quem.options.analysis:check_options",
     ),
+    "retrieval": Kind(
+        "quem.kinds:_load_retrieval",
+        "quem.retrieval.analysis:analyze_retrieval",
+        "quem.retrieval.analysis:check_retrieval",
+        kept="similarities.csv",
+    ),
 }
+
+
+def _load_retrieval(path: str | os.PathLike[str]) -> LoadedRetrieval:
+    """Read a study of retrievers, whose ground truth may be the judges of another study."""
+    from quem.retrieval.loading import load_retrieval
+
+    return load_retrieval(path, experts=_experts)
+
+
+def _experts(path: Path, name: str) -> ExpertRanks:
+    """Say what the judges of an experience study said."""
+    from quem.experience.panel import judges_panel
+    from quem.load import load_study as load_experience
+    from quem.retrieval.experts import ExpertRanks
+
+    study = load_experience(path)
+    return ExpertRanks(name, study.spec.title, *judges_panel(study))
 
 
 def load_study(path: str | os.PathLike[str], **sources: Any) -> Any:  # noqa: ANN401  any kind

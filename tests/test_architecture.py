@@ -119,7 +119,9 @@ def _within(module: str, packages: tuple[str, ...]) -> bool:
 STEPS = [
     p
     for p in MODULES
-    if _name(p).startswith(("quem/experience/", "quem/options/", "quem/rankings/"))
+    if _name(p).startswith(
+        ("quem/experience/", "quem/options/", "quem/rankings/", "quem/retrieval/")
+    )
 ]
 
 
@@ -142,6 +144,13 @@ def test_rankings_know_nothing_of_the_method() -> None:
     """Data flow one way: the rankings do not import the analysis of them."""
     for path in (ROOT / "quem/rankings").glob("*.py"):
         assert not [module for module in _anywhere(path) if _within(module, ("quem.experience",))]
+
+
+def test_kinds_do_not_import_each_other() -> None:
+    """What a retrieval study needs of an experience study, it is given by ``quem.kinds``."""
+    for path in (ROOT / "quem/retrieval").rglob("*.py"):
+        others = ("quem.experience", "quem.load", "quem.options", "quem.kinds")
+        assert not [module for module in _anywhere(path) if _within(module, others)], _name(path)
 
 
 def test_measures_know_only_numpy() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from quem.commands.options import (
     reveal_option,
     seed_option,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["analyze"]
 
@@ -84,7 +87,36 @@ def analyze(
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
-    given = {name: value for name, value in settings.items() if value is not None}
-    result = kinds.analyze(loaded, **given)
+    given = {name: value for name, value in settings.items() if value not in (None, False)}
     folder = out if out is not None else study.parent / f"{study.stem}-report"
+    if kept := kinds.KINDS[kind].kept:
+        given |= {"keep": None if as_json else folder / kept, "progress": _progress()}
+    result = kinds.analyze(loaded, **given)
     show_result(result, folder, as_json=as_json)
+
+
+def _progress() -> Callable[[str, int], Callable[[int], object]]:
+    """Show one bar after the other on stderr."""
+    import sys
+
+    bars: list[Any] = []
+
+    def begin(label: str, length: int) -> Callable[[int], object]:
+        for bar in bars:
+            bar.render_finish()
+        bar = click.progressbar(length=length, label=label, file=sys.stderr)
+        bars[:] = [bar]
+        bar.render_progress()
+        left = length
+
+        def done(steps: int) -> None:
+            nonlocal left
+            left -= steps
+            bar.update(steps)
+            if left <= 0:
+                bar.render_finish()
+                bars.clear()
+
+        return done
+
+    return begin

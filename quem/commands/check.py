@@ -124,7 +124,11 @@ def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> 
 
 
 def _counted(counts: Mapping[str, int]) -> list[str]:
-    return [f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
+    return [f"{n:,} {noun if n == 1 else _plural(noun)}" for noun, n in counts.items() if n]
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
 def _ranked(study: Study) -> dict[str, int]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError
+from quem.report.result import Attaches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from quem.report.result import Result
+    from quem.report.result import Content, Result
 
 __all__ = ["json_text", "report_files", "write_files", "write_report"]
 
@@ -37,7 +38,8 @@ def write_report(result: Result, folder: Path) -> None:
     """
     _refuse_file(folder)
     again = (folder / "analysis.json").is_file()
-    files = report_files(result)
+    attached = result.attachments() if isinstance(result, Attaches) else {}
+    files: dict[str, Content] = {**attached, **report_files(result)}
     write_files(folder, files, keep=result.inputs)
     # What an earlier report left here and this one has not would contradict it.
     for name in result.file_names - set(files) if again else ():
@@ -46,7 +48,7 @@ def write_report(result: Result, folder: Path) -> None:
 
 
 def report_files(result: Result) -> dict[str, bytes]:
-    """Make the report's files, by name, in the order in which they are written."""
+    """Make the report's files but attachments, by name, in the order in which they are written."""
     from quem.report.drawing import png_bytes, svg_text
     from quem.report.html import report_html
 
@@ -83,15 +85,15 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  JSON holds anything
     return value
 
 
-def write_files(folder: Path, files: Mapping[str, bytes], keep: Iterable[Path] = ()) -> None:
+def write_files(folder: Path, files: Mapping[str, Content], keep: Iterable[Path] = ()) -> None:
     """Write files so that each is there whole or not at all, in the order given.
 
     Parameters
     ----------
     folder : Path
         Made where it is missing.
-    files : mapping of str to bytes
-        Content by name.
+    files : mapping of str to bytes, or to an iterable of them
+        Content by name; a large one in parts, so that it is never held as a whole.
     keep : iterable of Path
         Files that must not be replaced.
 
@@ -107,7 +109,8 @@ def write_files(folder: Path, files: Mapping[str, bytes], keep: Iterable[Path] =
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            parts[name].write_bytes(content)
+            with parts[name].open("wb") as part:
+                part.writelines([content] if isinstance(content, bytes) else content)
         for name in files:
             parts[name].replace(folder / name)
     except OSError as error:
@@ -115,8 +118,8 @@ def write_files(folder: Path, files: Mapping[str, bytes], keep: Iterable[Path] =
         raise QuemError([Mistake(str(folder), message=message)]) from None
     finally:
         if folder.is_dir():
-            for part in parts.values():
-                part.unlink(missing_ok=True)
+            for left in parts.values():
+                left.unlink(missing_ok=True)
             if is_new:
                 # It stays where it holds files.
                 with suppress(OSError):

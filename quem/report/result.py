@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
 
     from quem.errors import Doubt
 
-__all__ = ["Result"]
+__all__ = ["Attaches", "Content", "Result"]
+
+# What a file holds; in parts where that is much.
+Content: TypeAlias = "bytes | Iterable[bytes]"
 
 
 class Result(Protocol):
@@ -46,3 +50,11 @@ class Result(Protocol):
 
     def context(self) -> dict[str, Any]:
         """Give what the template ``report/<kind>.html`` shows."""
+
+
+@runtime_checkable
+class Attaches(Protocol):
+    """A result with files that are neither figures nor tables."""
+
+    def attachments(self) -> Mapping[str, Content]:
+        """Files by name."""

@@ -24,6 +24,8 @@ def main() -> None:
     """Write the rankings of every study."""
     for stem, text in tables().items():
         (HERE / f"{stem}.csv").write_text(text, encoding="utf-8")
+    for name, text in checkers().items():
+        (HERE / f"{name}.csv").write_text(text, encoding="utf-8")
 
 
 def tables() -> dict[str, str]:
@@ -56,6 +58,27 @@ def _table(stem: str, seed: int) -> str:
     for (solver, _, _), own in zip(rows, ranks, strict=True):
         lines.append([solver, *("-" if rank == 0 else str(rank) for rank in own.ravel())])
     return "".join(",".join(line) + "\n" for line in lines)
+
+
+def checkers() -> dict[str, str]:
+    """Give the orders of two programs that rank the plans of study.yaml, best first.
+
+    One sees the solver's experience as a judge does, but for twice the noise; the other sees
+    hardly any of it.
+    """
+    spec = read_study(HERE / "study.yaml")
+    truth = {subject.id: subject.experience for subject in spec.subjects}
+    truth |= {system.id: SYSTEMS[system.id] for system in spec.systems}
+    rng = np.random.default_rng(SEEDS["study"])
+    found = {}
+    for name, share, noise in (("checker", 1.0, 2 * LOW.judge), ("counter", 0.2, 2 * LOW.judge)):
+        lines = ["query,rank,case"]
+        for problem in spec.problems:
+            score = share * np.array(list(truth.values())) + rng.normal(0, noise, len(truth))
+            order = [list(truth)[at] for at in np.argsort(-score)]
+            lines += [f"{problem.id},{rank},{case}" for rank, case in enumerate(order, 1)]
+        found[name] = "\n".join(lines) + "\n"
+    return found
 
 
 def _helped(stem: str, n_problems: int) -> dict[str, np.ndarray[tuple[int], np.dtype[np.bool_]]]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from quem.study.document import parse_document
 from quem.study.models import ExperienceStudy
 from quem.study.options import OptionsStudy
+from quem.study.retrieval import RetrievalStudy
 from tests.docs.pages import ROOT, table_rows
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = ["KINDS", "Key", "keys_of", "literals", "plain", "rows_of", "written"]
 KINDS: dict[str, tuple[str, type[StudyPart]]] = {
     "experience": ("study-file.md", ExperienceStudy),
     "options": ("options.md", OptionsStudy),
+    "retrieval": ("retrieval.md", RetrievalStudy),
 }
 
 
@@ -82,4 +84,6 @@ def plain(value: object) -> object:
         return [plain(item) for item in value]
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, bool):
+        return str(value).lower()
     return str(value) if isinstance(value, int) else value

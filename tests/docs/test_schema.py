@@ -206,7 +206,7 @@ def test_missing_keys_are_refused() -> None:
             assert mistakes(changed), f"{key} is missing beside {sorted(keys)}"
 
 
-@pytest.mark.parametrize(("key", "value"), [("format", 2), ("kind", "retrieval")])
+@pytest.mark.parametrize(("key", "value"), [("format", 2), ("kind", "ranking")])
 def test_other_formats_and_kinds_are_refused(key: str, value: object) -> None:
     """A document of another format or an unknown kind does not fit."""
     assert mistakes({**_output(SHIPPED[1]), key: value})

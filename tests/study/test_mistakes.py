@@ -88,7 +88,7 @@ def test_the_study_of_these_tests_is_right(make_study: Callable[..., Path]) -> N
             "unit",
         ),
         ("experience: 2}", "experience: }", "10:26: subjects[2].experience", "is empty", "write"),
-        ("kind: experience", "kind: retrieval", "1:7: kind", "does not know", "it knows: exp"),
+        ("kind: experience", "kind: ranking", "1:7: kind", "does not know", "it knows: exp"),
         ("kind: experience", "kind: [a]", "1:7: kind", "does not know", "it knows: experience"),
         (
             "file: rankings",

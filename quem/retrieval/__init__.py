@@ -1,0 +1,1 @@
+"""Retrievers, measured against a ground truth (ProCAKE's evaluation, with uncertainty)."""

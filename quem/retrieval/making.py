@@ -1,0 +1,139 @@
+"""Makes retrievers that run of what a study says of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quem.errors import Doubt, QuemError
+from quem.retrieval.entry import BrokenEntry, Entry
+from quem.retrieval.linear import LinearRetriever, local_of, make_linear
+from quem.retrieval.retrievers import PythonRetriever, StoredRetriever
+from quem.text import nearest, shown
+
+if TYPE_CHECKING:
+    from quem.errors import Mistake
+    from quem.retrieval.linear import Local
+    from quem.retrieval.loading import LoadedRetrieval
+    from quem.retrieval.retrievers import Runs
+    from quem.study.retrieval import Attribute, Retriever
+
+__all__ = ["make_retrievers"]
+
+
+def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt]]:
+    """Make every retriever of a study.
+
+    Parameters
+    ----------
+    study : LoadedRetrieval
+
+    Returns
+    -------
+    retrievers : dict of str to Runs
+        By their ids; those that cannot be made are left out.
+    doubts : list of Doubt
+        Which were left out, and why.
+
+    Raises
+    ------
+    QuemError
+        An attribute is unknown, or a class is no retriever.
+    """
+    made: dict[str, Runs] = {}
+    mistakes: list[Mistake] = []
+    doubts: list[Doubt] = []
+    for at, retriever in enumerate(study.spec.retrievers):
+        if retriever.linear is not None:
+            linear = _linear(study, at, retriever, mistakes)
+            if linear is not None:
+                made[retriever.id] = linear
+        elif retriever.python:
+            try:
+                made[retriever.id] = _python(study, retriever.id)
+            except BrokenEntry as error:
+                message = f"the retriever {shown(retriever.id)} is left out: {error}"
+                doubts.append(Doubt("retriever-left-out", message))
+            except QuemError as error:
+                loc = ("retrievers", at, "python")
+                mistakes += [study.mistake(loc, m.message) for m in error.mistakes]
+        else:
+            made[retriever.id] = StoredRetriever(study.data.stored[retriever.id])
+    mistakes += _phases(study, made)
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    return made, doubts
+
+
+def _python(study: LoadedRetrieval, name: str) -> PythonRetriever:
+    entry, task = study.entries[name], study.data.task
+    if not isinstance(entry, Entry):
+        raise BrokenEntry(entry)
+    # Its own copy of the cases: what one retriever does to them is not seen by others.
+    function, takes_cases = entry.make(task.cases.cases())
+    return PythonRetriever(
+        function, takes_cases, task.queries, task.cases.cases(), task.leave_one_out
+    )
+
+
+def _linear(
+    study: LoadedRetrieval, at: int, retriever: Retriever, mistakes: list[Mistake]
+) -> LinearRetriever | None:
+    cases, queries = study.data.task.cases, study.data.task.queries
+    spec = retriever.linear
+    if spec is None:
+        return None
+    if not cases.attributes:
+        message = "has no attributes that could be compared, only ids"
+        mistakes.append(study.mistake(("cases",), message))
+        return None
+    locals_: list[Local] = []
+    before = len(mistakes)
+    chosen: list[tuple[Attribute | None, str]] = [(a, a.name) for a in spec.attributes]
+    shared = [(None, name) for name in cases.attributes if name in queries.columns]
+    if not (chosen or shared):
+        message = f"{queries.name} and {cases.name} have no attribute in common"
+        mistakes.append(study.mistake(("queries",), message))
+    for place, (attribute, name) in enumerate(chosen or shared):
+        loc = ("retrievers", at, "linear", "attributes", place)
+        if name not in cases.columns:
+            hint = nearest(name, cases.attributes) or f"; it has {', '.join(cases.attributes[:20])}"
+            message = f"{cases.name} has no attribute {shown(name)}{hint}"
+            mistakes.append(study.mistake((*loc, "name"), message))
+        elif name not in queries.columns:
+            hint = nearest(name, queries.attributes)
+            message = f"{queries.name} has no attribute {shown(name)}{hint}"
+            mistakes.append(study.mistake((*loc, "name"), message))
+        elif attribute is None:
+            locals_.append(local_of(name, cases.columns[name]))
+        else:
+            try:
+                locals_.append(_local(attribute, study))
+            except ValueError as error:
+                mistakes.append(study.mistake(loc, f"{shown(name)} {error}"))
+    if len(mistakes) > before:
+        return None
+    return make_linear(cases, queries, locals_, spec.missing)
+
+
+def _local(attribute: Attribute, study: LoadedRetrieval) -> Local:
+    cases, queries = study.data.task.cases, study.data.task.queries
+    return local_of(
+        attribute.name,
+        cases.columns[attribute.name],
+        kind=attribute.type,
+        weight=attribute.weight,
+        given=attribute.range,
+        others=queries.columns[attribute.name],
+    )
+
+
+def _phases(study: LoadedRetrieval, made: dict[str, Runs]) -> list[Mistake]:
+    """The second phase has to search among some of the cases."""
+    phases = study.spec.mac_fac
+    if phases is None or phases.fac not in made or made[phases.fac].takes_cases:
+        return []
+    message = (
+        f"{shown(phases.fac)} cannot search what the first phase kept; let it take the cases to "
+        "search: retrieve(query, k, cases)"
+    )
+    return [study.mistake(("mac_fac", "fac"), message)]

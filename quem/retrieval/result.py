@@ -1,0 +1,151 @@
+"""The result of an evaluation of retrievers: what people read, draw, save and compute with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from quem.errors import Doubt
+    from quem.retrieval.findings import Findings
+    from quem.retrieval.loading import LoadedRetrieval
+
+__all__ = ["RetrievalEvaluation"]
+
+_FIGURES = ("quality", "differences", "times", "mac-fac")
+_TABLES = ("measures", "scores", "differences", "times", "mac-fac", "mac-fac-queries")
+
+
+@dataclass(frozen=True, repr=False)
+class RetrievalEvaluation:
+    """How good the retrievers of a study are, and how fast.
+
+    Parameters
+    ----------
+    findings : Findings
+        Every number, as plain results.
+    """
+
+    findings: Findings
+    kind = "retrieval"
+
+    def __repr__(self) -> str:
+        """One line; `summary` says more."""
+        names = ", ".join(one.id for one in self.findings.evaluated)
+        return f"<RetrievalEvaluation of {self.study.spec.id}: {names}>"
+
+    @property
+    def study(self) -> LoadedRetrieval:
+        """The study that was analysed."""
+        return self.findings.study
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the result was made of."""
+        return self.study.files
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """Every file that a report may consist of."""
+        from quem.retrieval.trec import file_stems
+
+        ids = [retriever.id for retriever in self.study.spec.retrievers]
+        # What was read from an earlier report stays as it is.
+        kept = [] if self.findings.truth.reused else ["similarities.csv"]
+        return frozenset(
+            [
+                "report.html",
+                "analysis.json",
+                *kept,
+                "qrels.txt",
+                *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
+                *(f"{stem}.csv" for stem in _TABLES),
+                *(f"{stem}.txt" for stem in file_stems(ids)),
+            ]
+        )
+
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        """What a reader of the result must know, each with a code and a sentence."""
+        return self.findings.doubts
+
+    @property
+    def measures(self) -> pd.DataFrame:
+        """One row a retriever and measure: mean, interval, number of queries."""
+        from quem.retrieval.showing.tables import measures_table
+
+        return measures_table(self.findings)
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """One row a retriever, query and measure: the score, or why there is none."""
+        from quem.retrieval.showing.tables import scores_table
+
+        return scores_table(self.findings)
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """One row a pair of retrievers and measure, with interval and p values."""
+        from quem.retrieval.showing.tables import differences_table
+
+        return differences_table(self.findings)
+
+    @property
+    def times(self) -> pd.DataFrame:
+        """One row a retriever that ran and query: the median time in seconds."""
+        from quem.retrieval.showing.tables import times_table
+
+        return times_table(self.findings)
+
+    def summary(self, *, warnings: bool = True) -> str:
+        """Say the answer, what it rests on and, unless told not to, the warnings, as text."""
+        from quem.retrieval.showing.summary import summary_text
+
+        return summary_text(self.findings, warnings=warnings)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Tables by file stem; those without a row are left out."""
+        from quem.retrieval.showing.tables import all_tables
+
+        return all_tables(self.findings)
+
+    def attachments(self) -> dict[str, Iterable[bytes]]:
+        """Files besides figures and tables: TREC runs and qrels, and the kept ground truth."""
+        from quem.retrieval.showing.export import attached_files
+
+        return attached_files(self.findings)
+
+    def figures(self) -> dict[str, Figure]:
+        """Draw every figure that there are data for, by file stem."""
+        from quem.retrieval.showing.figures import all_figures
+
+        return all_figures(self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the content of analysis.json."""
+        from quem.retrieval.showing.export import analysis_dict
+
+        return analysis_dict(self.findings)
+
+    def context(self) -> dict[str, Any]:
+        """Give what the report's template shows."""
+        from quem.retrieval.showing.context import report_context
+
+        return report_context(self.findings)
+
+    def to_html(self) -> str:
+        """Give the report as one self-contained HTML page."""
+        from quem.report.html import report_html
+
+        return report_html(self)
+
+    def _repr_html_(self) -> str:
+        from quem.report.html import notebook_html
+
+        return notebook_html(self)

@@ -1,0 +1,1 @@
+"""How an evaluation of retrievers is shown: summary, tables, figures, report, JSON."""

@@ -1,0 +1,155 @@
+"""The content of analysis.json, and the files for other tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.retrieval.kept import FILE, similarities_parts
+from quem.retrieval.trec import file_stems, qrels_parts, run_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from quem.queries import Means
+    from quem.retrieval.findings import Evaluated, Findings
+
+__all__ = ["analysis_dict", "attached_files"]
+
+
+def analysis_dict(found: Findings) -> dict[str, Any]:
+    """Give the content of analysis.json; NaN and infinity stand for null.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    spec, task, truth = found.study.spec, found.task, found.truth
+    return {
+        "format": 1,
+        "kind": spec.kind,
+        "study": {"id": spec.id, "title": spec.title},
+        "settings": found.settings.model_dump(mode="json"),
+        "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
+        "queries": {"n": len(task.queries), "leave_one_out": task.leave_one_out},
+        "cases": {"n": len(task.cases)},
+        "asked_for": found.depth,
+        "ground_truth": {
+            "kind": truth.kind,
+            "source": truth.source,
+            "reused": truth.reused,
+            "n_queries": int((truth.lists.sizes > 0).sum()),
+            "judges": list(found.experts.judges) if found.experts else None,
+        },
+        "measures": [
+            {"measure": measure.name, "better": measure.definition.better}
+            for measure in found.measures
+        ],
+        "retrievers": [_retriever(one, found) for one in found.evaluated],
+        "judges": _means(found.judges.means, found) if found.judges else None,
+        "differences": _differences(found),
+        "mac_fac": _mac_fac(found),
+    }
+
+
+def _retriever(one: Evaluated, found: Findings) -> dict[str, Any]:
+    lists = one.run.lists
+    return {
+        "id": one.id,
+        "name": one.name,
+        "source": one.source,
+        "is_ground_truth": one.is_truth,
+        "seconds": one.seconds,
+        "n_timed": int((~np.isnan(one.run.seconds)).sum()),
+        "scores": _means(one.means, found),
+        "failed": [
+            {"query": lists.queries[query], "reason": why}
+            for query, why in lists.failed.items()
+            if not one.is_truth
+        ],
+    }
+
+
+def _means(means: Means | None, found: Findings) -> list[dict[str, Any]] | None:
+    if means is None:
+        return None
+    return [
+        {
+            "measure": measure.name,
+            "mean": float(means.mean[at]),
+            "interval": [float(means.low[at]), float(means.high[at])],
+            "n_queries": int(means.defined[at]),
+        }
+        for at, measure in enumerate(found.measures)
+    ]
+
+
+def _differences(found: Findings) -> list[dict[str, Any]]:
+    ids = [one.id for one in found.scored]
+    return [
+        {
+            "a": ids[pair.first],
+            "b": ids[pair.second],
+            "measure": found.measures[pair.measure].name,
+            "n_queries": pair.n,
+            "difference": pair.difference,
+            "interval": list(pair.interval),
+            "p": pair.p,
+            "p_holm": pair.p_holm,
+            "exact": pair.exact,
+        }
+        for pair in found.differences
+    ]
+
+
+def _mac_fac(found: Findings) -> dict[str, Any] | None:
+    if found.mac_fac is None:
+        return None
+    return {
+        "mac": found.mac_fac.mac,
+        "fac": found.mac_fac.fac,
+        "full_seconds": _mean(found.mac_fac.full.seconds),
+        "pairs": [
+            {
+                "filter": pair.filter,
+                "k": pair.k,
+                "seconds": _mean(pair.run.seconds),
+                "mac_seconds": _mean(pair.mac_seconds),
+                "time_share": pair.time_share,
+                "scores": [
+                    {
+                        "measure": measure.name,
+                        "mean": float(pair.means.mean[at]),
+                        "interval": [float(pair.means.low[at]), float(pair.means.high[at])],
+                        "n_queries": int(pair.means.defined[at]),
+                    }
+                    for at, measure in enumerate(pair.measures)
+                ],
+            }
+            for pair in found.mac_fac.pairs
+        ],
+    }
+
+
+def _mean(seconds: Any) -> float:  # noqa: ANN401  an array
+    held = seconds[~np.isnan(seconds)]
+    return float(held.mean()) if len(held) else float("nan")
+
+
+def attached_files(found: Findings) -> dict[str, Iterable[bytes]]:
+    """Give the files that are neither tables nor figures, by name."""
+    files: dict[str, Iterable[bytes]] = {}
+    stems = file_stems([retriever.id for retriever in found.study.spec.retrievers])
+    ids = [retriever.id for retriever in found.study.spec.retrievers]
+    for one in found.evaluated:
+        lists = found.truth.lists if one.is_truth else one.run.lists
+        content = run_parts(lists, one.id)
+        if content is not None:
+            files[f"{stems[ids.index(one.id)]}.txt"] = content
+    content = qrels_parts(found.truth.lists)
+    if content is not None:
+        files["qrels.txt"] = content
+    if found.truth.mark and not found.truth.reused:
+        files[FILE] = similarities_parts(found.truth.lists, found.truth.mark)
+    return files

@@ -1,0 +1,194 @@
+"""The figures of an evaluation: quality, differences and times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from quem.report.canvas import MOST_ROWS, label_inches, short
+from quem.report.drawing import INK, LINE, MUTED, SYSTEMS, tidy, with_style
+from quem.retrieval.showing.mac_fac_figure import trade_off
+from quem.wording import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from quem.retrieval.findings import Evaluated, Findings
+
+__all__ = ["all_figures", "headline"]
+
+_ROW = 0.27  # inches
+_PANEL, _PANELS = 2.15, 3
+_MOST_PANELS = 6
+# Counted, or all but the same as another.
+_NO_HEADLINE = {"hits", "MSE", "completeness"}
+
+
+def all_figures(found: Findings) -> dict[str, Figure]:
+    """Draw every figure that there are data for, by file stem.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    drawn = {
+        "quality": _quality(found),
+        "differences": _differences(found),
+        "times": _times(found),
+        "mac-fac": trade_off(found),
+    }
+    return {stem: figure for stem, figure in drawn.items() if figure is not None}
+
+
+def headline(found: Findings) -> list[int]:
+    """Choose up to six measures to draw, by their places: each once, with k where it has one."""
+    chosen: dict[str, int] = {}
+    for at, measure in enumerate(found.measures):
+        name = measure.definition.name
+        changed = dict(measure.values).get("k") is not None and name in chosen
+        known = chosen.get(name)
+        first_with_k = known is not None and dict(found.measures[known].values).get("k") is None
+        if name not in chosen or (changed and first_with_k):
+            chosen[name] = at
+    places = [at for name, at in chosen.items() if name not in _NO_HEADLINE]
+    drawn = [at for at in places or list(chosen.values()) if _known(found, at)]
+    return drawn[:_MOST_PANELS]
+
+
+def _known(found: Findings, at: int) -> bool:
+    return any(
+        one.means is not None and bool(np.isfinite(one.means.mean[at])) for one in found.scored
+    )
+
+
+def _quality(found: Findings) -> Figure | None:
+    measures = headline(found)
+    rows: list[Evaluated] = list(found.scored)[:MOST_ROWS]
+    if found.judges is not None:
+        rows.append(found.judges)
+    if not measures or not found.scored:
+        return None
+    labels = [short(one.name, 30) for one in rows]
+    with with_style():
+        figure, panels = _grid(labels, len(measures))
+        for panel, at in zip(panels, measures, strict=True):
+            for row, one in enumerate(rows):
+                if one.means is None:
+                    continue
+                colour = MUTED if one.source == "judges" else SYSTEMS[row % len(SYSTEMS)]
+                ends = float(one.means.low[at]), float(one.means.high[at])
+                _point(panel, row, float(one.means.mean[at]), ends, colour)
+            measure = found.measures[at]
+            panel.set_title(measure.name, fontweight="normal")
+            low, high = measure.definition.low, measure.definition.high
+            _limits(panel, low, high)
+            better = (
+                "higher is better" if measure.definition.better == "higher" else "lower is better"
+            )
+            tidy(panel, x=better, grid="x")
+            panel.tick_params(axis="y", length=0)
+            panel.xaxis.label.set_color(MUTED)
+    return figure
+
+
+def _limits(panel: Axes, low: float, high: float) -> None:
+    """Where what is shown fills much of the range, show all of it."""
+    left, right = panel.get_xlim()
+    margin = 0.06 * ((right - left) or 1)
+    left, right = left - margin, right + margin
+    if np.isfinite(low) and np.isfinite(high) and right - left > 0.5 * (high - low):
+        left, right = low - 0.03 * (high - low), high + 0.03 * (high - low)
+    panel.set_xlim(left, right)
+
+
+def _point(axes: Axes, row: int, middle: float, ends: tuple[float, float], colour: str) -> None:
+    if not np.isfinite(middle):
+        return
+    if np.isfinite(ends).all():
+        axes.plot(ends, [row, row], color=colour, linewidth=1.8)
+    axes.plot([middle], [row], "D", color=colour, markersize=5)
+
+
+def _grid(labels: list[str], count: int) -> tuple[Figure, list[Axes]]:
+    """Panels that share their rows, at most three beside each other."""
+    across = min(count, _PANELS)
+    down = -(-count // across)
+    left, right = label_inches(labels), 0.15
+    each = 0.95 + _ROW * len(labels)
+    width, height = left + (_PANEL + 0.2) * across + right, each * down
+    figure = Figure(figsize=(width, height))
+    axes = []
+    for number in range(count):
+        row, column = divmod(number, across)
+        panel = figure.add_axes(
+            (
+                (left + column * (_PANEL + 0.2)) / width,
+                1 - (row * each + 0.35 + _ROW * len(labels)) / height,
+                _PANEL / width,
+                _ROW * len(labels) / height,
+            )
+        )
+        panel.set_ylim(len(labels) - 0.4, -0.6)
+        panel.set_yticks(range(len(labels)), labels if column == 0 else [""] * len(labels))
+        panel.spines["left"].set_visible(False)
+        panel.locator_params(axis="x", nbins=5)
+        axes.append(panel)
+    return figure, axes
+
+
+def _differences(found: Findings) -> Figure | None:
+    measures = headline(found)[:_PANELS]
+    pairs = [pair for pair in found.differences if np.isfinite(pair.difference)]
+    both = list(dict.fromkeys((pair.first, pair.second) for pair in pairs))[:MOST_ROWS]
+    if not both or not measures:
+        return None
+    names = [one.name for one in found.scored]
+    labels = [f"{short(names[a], 20)} − {short(names[b], 20)}" for a, b in both]
+    held = {(pair.first, pair.second, pair.measure): pair for pair in pairs}
+    with with_style():
+        figure, panels = _grid(labels, len(measures))
+        for panel, at in zip(panels, measures, strict=True):
+            for row, (first, second) in enumerate(both):
+                pair = held.get((first, second, at))
+                if pair is None:
+                    continue
+                clear = pair.p_holm <= 1 - found.settings.level
+                _point(panel, row, pair.difference, pair.interval, LINE if clear else INK)
+            panel.axvline(0, color=MUTED, linewidth=0.9)
+            panel.set_title(found.measures[at].name, fontweight="normal")
+            panel.margins(x=0.1)
+            tidy(panel, x=f"difference, {percent(found.settings.level)} intervals", grid="x")
+            panel.tick_params(axis="y", length=0)
+    return figure
+
+
+def _times(found: Findings) -> Figure | None:
+    timed = [one for one in found.evaluated if np.isfinite(one.seconds)][:MOST_ROWS]
+    if not timed:
+        return None
+    labels = [short(one.name, 30) for one in timed]
+    left = label_inches(labels)
+    width, height = left + 5.2, 0.85 + 0.34 * len(labels)
+    with with_style():
+        figure = Figure(figsize=(width, height))
+        axes = figure.add_axes((left / width, 0.5 / height, 5.0 / width, 1 - 0.6 / height))
+        rng = np.random.default_rng(0)
+        for row, one in enumerate(timed):
+            seconds = one.run.seconds[~np.isnan(one.run.seconds)] * 1000
+            if len(seconds) > 300:  # noqa: PLR2004  more dots say no more
+                seconds = np.quantile(seconds, np.linspace(0, 1, 300))
+            spread = rng.uniform(-0.16, 0.16, len(seconds))
+            colour = MUTED if one.is_truth else LINE
+            axes.plot(seconds, row + spread, "o", color=colour, markersize=3, alpha=0.45)
+            middle = float(np.median(seconds))
+            axes.plot([middle] * 2, [row - 0.3, row + 0.3], color=SYSTEMS[0], linewidth=2)
+        axes.set_xscale("log")
+        axes.set_yticks(range(len(labels)), labels)
+        axes.set_ylim(len(labels) - 0.5, -0.5)
+        tidy(axes, x="milliseconds a query", grid="x")
+        axes.tick_params(axis="y", length=0)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.xaxis.set_minor_formatter(lambda *_: "")
+    return figure

@@ -1,0 +1,227 @@
+"""A study of retrievers. Every key is explained in ``docs/retrieval.md``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from quem.study.fields import (
+    Count,
+    Id,
+    Level,
+    Line,
+    Numeral,
+    OneOrMore,
+    Part,
+    Section,
+    Seed,
+    StudyPart,
+)
+
+__all__ = [
+    "Attribute",
+    "Base",
+    "GroundTruth",
+    "Linear",
+    "MacFac",
+    "Queries",
+    "RetrievalAnalysis",
+    "RetrievalStudy",
+    "Retriever",
+]
+
+LEAVE_ONE_OUT = "leave-one-out"
+_LARGEST = 1e300
+
+
+def _finite(value: float) -> float:
+    if not -_LARGEST <= value <= _LARGEST:
+        message = "should be a finite number"
+        raise ValueError(message)
+    return value
+
+
+def _weight(value: float) -> float:
+    if not 0 <= value <= _LARGEST:
+        message = "should be a finite number, 0 or more"
+        raise ValueError(message)
+    return value
+
+
+Number = Annotated[float, Numeral, AfterValidator(_finite)]
+Size = Annotated[int, Numeral, Field(ge=1, le=1_000_000_000)]
+
+
+class Base(StudyPart):
+    """Where cases are, or queries."""
+
+    file: Line = ""
+    id: Line = "id"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        return {"file": data} if isinstance(data, str) else data
+
+
+class Queries(StudyPart):
+    """Where the queries are; or each case is one in turn, and left out of the case base."""
+
+    file: Line = ""
+    id: Line = "id"
+    leave_one_out: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        if data == LEAVE_ONE_OUT:
+            return {"leave_one_out": True}
+        return {"file": data} if isinstance(data, str) else data
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Queries:
+        if self.file and self.leave_one_out:
+            message = "name a file, or write leave_one_out, and not both"
+            raise ValueError(message)
+        return self
+
+
+class Attribute(StudyPart):
+    """An attribute that the linear retriever compares."""
+
+    name: Line
+    type: Literal["auto", "numeric", "categorical"] = "auto"
+    weight: Annotated[float, Numeral, AfterValidator(_weight)] = 1.0
+    range: tuple[Number, Number] | None = None
+
+    @model_validator(mode="after")
+    def _range_ascends(self) -> Attribute:
+        if self.range is not None and not self.range[0] < self.range[1]:
+            message = "the range should go from a lower to a higher number, such as [0, 100]"
+            raise ValueError(message)
+        if self.range is not None and self.type == "categorical":
+            message = "a categorical attribute has no range; leave it out"
+            raise ValueError(message)
+        return self
+
+
+class Linear(StudyPart):
+    """The built-in retriever: a weighted mean of the similarities of the attributes."""
+
+    attributes: Annotated[tuple[Attribute, ...], Section] = ()
+    missing: Literal["different", "neutral", "ignore"] = "different"
+
+    @model_validator(mode="after")
+    def _something_counts(self) -> Linear:
+        names = [attribute.name for attribute in self.attributes]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            message = f"the attribute {twice!r} stands twice; give each one entry"
+            raise ValueError(message)
+        if self.attributes and not any(attribute.weight for attribute in self.attributes):
+            message = "all weights are 0; give one attribute at least a weight above 0"
+            raise ValueError(message)
+        return self
+
+
+class Retriever(StudyPart):
+    """A retriever to evaluate: one that runs, or what one has retrieved."""
+
+    id: Id
+    name: Line = ""
+    linear: Annotated[Linear | None, Part] = None
+    python: Line = ""
+    similarities: Line = ""
+    run: Line = ""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Retriever:
+        given = [key for key in ("linear", "python", "similarities", "run") if getattr(self, key)]
+        if len(given) != 1:
+            found = f", and not both {given[0]} and {given[1]}" if given else ""
+            message = f"should have one of linear, python, similarities or run{found}"
+            raise ValueError(message)
+        return self
+
+
+class GroundTruth(StudyPart):
+    """What the lists are held against."""
+
+    retriever: Line = ""
+    similarities: Line = ""
+    qrels: Line = ""
+    study: Line = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        return {"retriever": data} if isinstance(data, str) else data
+
+    @model_validator(mode="after")
+    def _one_source(self) -> GroundTruth:
+        keys = ("retriever", "similarities", "qrels", "study")
+        given = [key for key in keys if getattr(self, key)]
+        if len(given) != 1:
+            found = f", and not both {given[0]} and {given[1]}" if given else ""
+            message = f"should have one of retriever, similarities, qrels or study{found}"
+            raise ValueError(message)
+        return self
+
+
+class MacFac(StudyPart):
+    """Two phases: a quick retriever fills a filter, and a thorough one looks into it."""
+
+    mac: Id
+    fac: Id
+    filters: Annotated[tuple[Size, ...], OneOrMore]
+    k: Annotated[tuple[Size, ...], OneOrMore]
+
+    @model_validator(mode="after")
+    def _pairs(self) -> MacFac:
+        n_filters, n_k = len(self.filters), len(self.k)
+        if not self.filters or not self.k:
+            message = "name one size of the filter at least, and one k"
+            raise ValueError(message)
+        if n_filters != n_k and 1 not in (n_filters, n_k):
+            message = (
+                f"filters and k make pairs, and there are {n_filters} filters and {n_k} k; "
+                "give as many of both, or one of either"
+            )
+            raise ValueError(message)
+        return self
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The size of the filter and k of each pair; one alone goes with all of the others."""
+        count = max(len(self.filters), len(self.k))
+        filters = self.filters * count if len(self.filters) == 1 else self.filters
+        k = self.k * count if len(self.k) == 1 else self.k
+        return tuple(dict.fromkeys(zip(filters, k, strict=True)))
+
+
+class RetrievalAnalysis(StudyPart):
+    """The settings of the evaluation."""
+
+    measures: Annotated[tuple[Line, ...], OneOrMore] = ()
+    k: Annotated[tuple[Size, ...], OneOrMore] = ()
+    level: Level = 0.95
+    bootstrap: Count = 2000
+    permutations: Count = 9999
+    warm_up: Annotated[int, Numeral, Field(ge=0, le=1000)] = 1
+    repeats: Annotated[int, Numeral, Field(ge=1, le=1000)] = 3
+    seed: Seed = 0
+
+
+class RetrievalStudy(StudyPart):
+    """An evaluation of retrievers (ProCAKE's, with uncertainty)."""
+
+    kind: Literal["retrieval"] = "retrieval"
+    id: Id
+    title: Line
+    description: str = ""
+    cases: Annotated[Base, Part] = Base()
+    queries: Annotated[Queries, Part] = Queries()
+    retrievers: Annotated[tuple[Retriever, ...], Section] = ()
+    ground_truth: GroundTruth
+    mac_fac: Annotated[MacFac | None, Field()] = None
+    analysis: Annotated[RetrievalAnalysis, Part] = RetrievalAnalysis()

@@ -1,0 +1,69 @@
+"""Small studies of retrievers, made in a folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+import quem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.retrieval.result import RetrievalEvaluation
+
+__all__ = ["CASES", "QUERIES", "codes", "evaluated", "made", "mistakes"]
+
+CASES = "id,x,kind\na,1,p\nb,2,q\nc,3,p\nd,4,\n"
+QUERIES = "id,x,kind\nq1,1.5,p\nq2,3,q\nq3,,p\n"
+
+
+def made(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **files: Any) -> Path:  # noqa: ANN401  YAML
+    """Write a study with four cases and three queries.
+
+    Names of files have ``_`` for the dot; other keywords are keys of the study.
+    """
+    content: dict[str, Any] = {
+        "kind": "retrieval",
+        "cases": "cases.csv",
+        "queries": "queries.csv",
+        "retrievers": retrievers,
+        "ground_truth": truth,
+    }
+    texts = {"cases_csv": CASES, "queries_csv": QUERIES}
+    for name, value in files.items():
+        stem, _, ending = name.rpartition("_")
+        if ending in ("csv", "txt", "py", "json"):
+            texts[name] = value
+        elif value is None:
+            content.pop(name, None)
+        else:
+            content[name] = value
+        assert stem or ending
+    for name, text in texts.items():
+        stem, _, ending = name.rpartition("_")
+        (folder / f"{stem}.{ending}").write_text(text, encoding="utf-8")
+    content.setdefault("analysis", {}).setdefault("bootstrap", 50)
+    (folder / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return folder / "study.yaml"
+
+
+def evaluated(path: Path, **settings: Any) -> RetrievalEvaluation:  # noqa: ANN401  any setting
+    """Analyse a study."""
+    result: RetrievalEvaluation = quem.analyze(quem.load_study(path), **settings)
+    return result
+
+
+def codes(result: RetrievalEvaluation) -> dict[str, str]:
+    """Warnings by their codes."""
+    return {doubt.code: doubt.message for doubt in result.warnings}
+
+
+def mistakes(path: Path) -> str:
+    """What loading or analysing a study refuses, without the folder."""
+    try:
+        evaluated(path)
+    except quem.QuemError as error:
+        return str(error).replace(f"{path.parent}/", "")
+    return ""

@@ -1,0 +1,325 @@
+"""Retrievers that break their promise, and files that are wrong."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.retrieval.made import codes, evaluated, made, mistakes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALL: dict[str, Any] = {"id": "all", "linear": {}}
+BROKEN = {
+    "raise KeyError('boom')": "raised KeyError: 'boom' (bad.py:2)",
+    "return 1 / 0 if query.id == 'q2' else [('a', 1)]": "raised ZeroDivisionError",
+    "return [('zzz', 1)]": "gave the unknown case 'zzz'",
+    "return [('a', 1), ('a', .5)]": "gave the case 'a' twice",
+    "return [('a', float('nan'))]": "gave nan as the similarity of 'a'",
+    "return [('a', .1), ('b', .5)]": "not sorted: a with 0.1 before b with 0.5",
+    "return None": "gave None, where a list of pairs",
+    "return ['ab']": "gave 'ab', where a pair",
+    "return [('a', '0.5')]": "gave '0.5' as the similarity of 'a', which is no number",
+    "return {'a': 1}": "gave {'a': 1}, where a list of pairs",
+    "return [(1, .5)]": "gave 1 as a case, where an id (a text) should be",
+    "return [([], .5)]": "gave [] as a case, where an id should be",
+    "raise SystemExit(3)": "raised SystemExit: 3",
+    "yield 'a', 1\n    raise ValueError('late')": "raised ValueError: late (bad.py:3)",
+}
+
+
+@pytest.mark.parametrize(("code", "told"), BROKEN.items(), ids=list(BROKEN.values()))
+def test_broken_retriever_is_reported_and_others_stand(
+    tmp_path: Path, code: str, told: str
+) -> None:
+    """It is named with its query and reason, has no score there, and the other keeps its own."""
+    retrievers = [ALL, {"id": "bad", "python": "bad:retrieve"}, {"id": "ok", "linear": {}}]
+    path = made(tmp_path, retrievers, "all", bad_py=f"def retrieve(query, k):\n    {code}\n")
+    result = evaluated(path, measures=["hits_norm@2"])
+    message = codes(result)["retriever-failed"]
+    assert told in message
+    assert "the retriever 'bad' gave no list for" in message
+    assert "'q2'" in message
+    scores = result.scores[result.scores["query"] == "q2"].set_index("retriever")
+    assert told in scores["reason"]["bad"]
+    assert scores["score"]["ok"] == 1.0
+
+
+def test_retriever_that_cannot_be_made_is_left_out(tmp_path: Path) -> None:
+    """By raising when its module is loaded, or when it is made of the cases."""
+    code = "class Index:\n    def __init__(self, cases):\n        raise OSError('no index')\n"
+    retrievers = [
+        ALL,
+        {"id": "a", "python": "a:Index"},
+        {"id": "b", "python": "b:x"},
+        {"id": "ok", "linear": {}},
+    ]
+    path = made(tmp_path, retrievers, "all", a_py=code, b_py="def x(:\n")
+    told = [d.message for d in evaluated(path).warnings if d.code == "retriever-left-out"]
+    assert "a:Index (a.py) raised OSError: no index (a.py:3)" in told[0]
+    assert "raised SyntaxError" in told[1]
+    assert "(b.py:1)" in told[1]
+
+
+def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it does to its query or cases stays with it; what it prints goes to stderr."""
+    code = (
+        "def retrieve(query, k, cases):\n    print('noise')\n    query.clear()\n"
+        "    for case in cases.values():\n        case.clear()\n    cases.popitem()\n"
+        "    return []\n"
+        "def reads(query, k, cases):\n    return [(c, float(case['x'])) for c, case in "
+        "sorted(cases.items(), key=lambda p: -p[1]['x'])][:k]\n"
+    )
+    retrievers = [ALL, {"id": "bad", "python": "bad:retrieve"}, {"id": "ok", "python": "bad:reads"}]
+    result = evaluated(made(tmp_path, retrievers, "all", bad_py=code), measures=["hits_norm@4"])
+    assert result.measures["mean"].tolist()[-1] == 1.0
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    assert "noise" in caught.err
+
+
+def test_lists_that_differ_are_told(tmp_path: Path) -> None:
+    """A retriever that gives another list each time is unstable."""
+    code = "n = [0]\ndef r(query, k):\n    n[0] += 1\n    return [('ab'[n[0] % 2], 1)]\n"
+    path = made(tmp_path, [ALL, {"id": "bad", "python": "bad:r"}], "all", bad_py=code)
+    assert "'bad' gave other lists" in codes(evaluated(path))["unstable-retriever"]
+
+
+def test_modules_leave_no_trace(tmp_path: Path) -> None:
+    """Two studies with modules of one name get each their own, and the path is as before."""
+    before = list(sys.path)
+    means = []
+    for name, case in (("one", "a"), ("two", "d")):
+        folder = tmp_path / name
+        folder.mkdir()
+        code = "from helper import best\ndef r(query, k):\n    return [(best, 1)]\n"
+        helper = f"best = {case!r}\n"
+        retrievers = [ALL, {"id": "m", "python": "mine:r"}]
+        path = made(folder, retrievers, "all", mine_py=code, helper_py=helper)
+        result = evaluated(path, measures=["hits_norm@1"])
+        assert {source.name for source in result.inputs} >= {"mine.py", "helper.py"}
+        means.append(float(result.measures["mean"].iloc[0]))
+        assert not (folder / "__pycache__").exists()
+    assert means[0] != means[1]
+    assert sys.path == before
+    assert "mine" not in sys.modules
+    assert "helper" not in sys.modules
+
+
+NUMERIC = {"name": "kind", "type": "numeric"}
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    "no such module": (
+        {"retrievers": [ALL, {"id": "x", "python": "nowhere:r"}]},
+        "study.yaml:8:11: retrievers[2].python: there is no module 'nowhere': no nowhere.py beside "
+        "the study file, and none is installed",
+    ),
+    "no such callable": (
+        {"retrievers": [ALL, {"id": "x", "python": "mine:retreive"}], "mine_py": "retrieve = max"},
+        "mine.py has no 'retreive'; did you mean retrieve?",
+    ),
+    "no entry": ({"retrievers": [ALL, {"id": "x", "python": "mine"}]}, "'mine' is no entry; write"),
+    "two sources": (
+        {"retrievers": [{"id": "x", "linear": {}, "run": "r.txt"}]},
+        "retrievers[1]: should have one of linear, python, similarities or run, and not both",
+    ),
+    "no retriever": ({"retrievers": []}, "retrievers: name one retriever at least"),
+    "same id": ({"retrievers": [ALL, ALL]}, "the id 'all' is already used; give each retriever"),
+    "unknown truth": ({"ground_truth": "al"}, "there is no retriever 'al'; did you mean all?"),
+    "truth is a file": (
+        {"ground_truth": "truth.csv"},
+        "there is no retriever 'truth.csv'; name a file as in {similarities: truth.csv}",
+    ),
+    "unknown measure": (
+        {"analysis": {"measures": ["nDGC@3"]}},
+        "analysis.measures[1]: there is no measure 'nDGC'; did you mean nDCG?",
+    ),
+    "no cases": ({"cases": None}, "cases: is missing: the retriever 'all' needs the cases"),
+    "no queries": ({"queries": None}, "queries: is missing: name the file of the queries"),
+    "file of cases": ({"cases": "case.csv"}, "case.csv: there is no such file"),
+    "column of ids": (
+        {"cases": {"file": "cases.csv", "id": "name"}},
+        "cases.csv:1: there is no column 'name' with the ids of the case base",
+    ),
+    "ids twice": (
+        {"cases_csv": "id,x\na,1\nb,2\na,3\n"},
+        "cases.csv:4:1: the id 'a' is already used on line 2",
+    ),
+    "no id": ({"cases_csv": "id,x\n,1\nb,2\n"}, "cases.csv:2:1: this line has no id; add it"),
+    "no lines": ({"cases_csv": "id,x\n"}, "cases.csv: holds no line below the header"),
+    "attribute": (
+        {"retrievers": [{"id": "all", "linear": {"attributes": [{"name": "knd"}]}}]},
+        "retrievers[1].linear.attributes[1].name: cases.csv has no attribute 'knd'; did you mean",
+    ),
+    "numeric": (
+        {
+            "retrievers": [
+                {"id": "all", "linear": {"attributes": [{"name": "kind", "type": "numeric"}]}}
+            ]
+        },
+        "'kind' has the value 'p', which is no number",
+    ),
+    "range": (
+        {"retrievers": [{"id": "all", "linear": {"attributes": [{"name": "x", "range": [3, 1]}]}}]},
+        "the range should go from a lower to a higher number",
+    ),
+    "pairs": (
+        {"mac_fac": {"mac": "all", "fac": "all", "filters": [1, 2, 3], "k": [1, 2]}},
+        "filters and k make pairs, and there are 3 filters and 2 k",
+    ),
+    "fac": (
+        {
+            "retrievers": [ALL, {"id": "x", "python": "mine:r"}],
+            "mac_fac": {"mac": "all", "fac": "x", "filters": 2, "k": 1},
+            "mine_py": "def r(query, k): return []",
+        },
+        "mac_fac.fac: 'x' cannot search what the first phase kept; let it take the cases",
+    ),
+    "json": ({"cases": "c.json", "c_json": '[{"id": 1}, {"ix": 2}]'}, "entry 2 has no 'id'"),
+    "no json": ({"cases": "c.json", "c_json": "[{]"}, "c.json:1:3: is no JSON"),
+}
+
+
+@pytest.mark.parametrize(("changed", "told"), MISTAKES.values(), ids=list(MISTAKES))
+def test_mistakes_are_named(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+    """Each with its place and its remedy."""
+    keys = {"retrievers": [ALL], "ground_truth": "all", **changed}
+    path = made(tmp_path, keys.pop("retrievers"), keys.pop("ground_truth"), **keys)
+    assert told in mistakes(path)
+
+
+TABLES = {
+    "query,case,similarity\nq1,a,1\nq1,a,.5\n": "t.csv:3: the case 'a' is already listed for the "
+    "query 'q1' on line 2",
+    "query,case,similarity\nq1,a,1\nq1,z,.5\n": "t.csv:3: there is no case 'z' in cases.csv",
+    "query,case,similarity\nq1,a,nan\n": "t.csv:2: similarity: 'nan' is no finite number",
+    "query,case,similarity\nq1,a,\n": "t.csv:2: similarity: is empty; write a number",
+    "query,case,similarity\nq1,,1\n": "t.csv:2: this line has no case",
+    "query,case,similarity\nq9,a,1\n": "t.csv: has none of the queries of queries.csv",
+    "query,case,similarity\n": "t.csv: holds no line below the header",
+    "query,case,sim,score\nq1,a,1,1\n": "t.csv:1:4: the columns 'sim' and 'score' are both",
+    "query,case,value\nq1,a,1\n": "t.csv:1: there is no column similarity",
+    "query,a,a\nq1,1,2\n": "t.csv:1:3: the case 'a' has two columns",
+    "query,a,b\nq1,1,x\n": "t.csv:2:3: b: 'x' is no finite number",
+    "": "t.csv: is empty",
+}
+
+
+@pytest.mark.parametrize(("text", "told"), TABLES.items(), ids=list(TABLES.values()))
+def test_wrong_tables_are_named(tmp_path: Path, text: str, told: str) -> None:
+    """With file and line."""
+    path = made(tmp_path, [ALL], {"similarities": "t.csv"}, t_csv=text)
+    assert told in mistakes(path)
+
+
+RUNS = {
+    "q1 Q0 a 1 0.5 t\nq1 Q0 b 2\n": "r.txt:2: this line has 4 words; it should be query Q0 case",
+    "q1 Q0 a 1 high t\n": "r.txt:1: score: 'high' is no finite number",
+    "q1 Q0 a 1 1 t\nq1 Q0 a 2 .5 t\n": "r.txt:2: the case 'a' is already listed",
+    "question;item\n": "r.txt: holds no line below the header",
+    "x,y\n1,2\n": "r.txt:1: there is no column query; a result list is a TREC run, or has",
+}
+
+
+@pytest.mark.parametrize(("text", "told"), RUNS.items(), ids=list(RUNS.values()))
+def test_wrong_runs_are_named(tmp_path: Path, text: str, told: str) -> None:
+    """With file and line."""
+    path = made(tmp_path, [ALL, {"id": "r", "run": "r.txt"}], "all", r_txt=text)
+    assert told in mistakes(path)
+
+
+def test_tables_as_people_save_them(tmp_path: Path) -> None:
+    """Long or square, other order, semicolons, decimal commas, CRLF and BOM: the same lists."""
+    texts = (
+        "query,case,similarity\nq1,a,0.5\nq1,b,0.25\nq2,b,1\nq3,a,0\n",
+        "\ufeffSimilarity;Query;Case\r\n0,5;q1;a\r\n0,25;q1;b\r\n1;q2;b\r\n0;q3;a\r\n",
+        "# made by hand\n"[:0] + "query\ta\tb\nq1\t0,5\t0,25\nq2\t\t1\nq3\t0\t\n",
+    )
+    found = []
+    for text in texts:
+        retrievers = [ALL, {"id": "t", "similarities": "t.csv"}]
+        path = made(tmp_path, retrievers, "all", t_csv=text)
+        (one,) = evaluated(path).findings.scored
+        found.append([one.run.lists.case.tolist(), one.run.lists.similarity.tolist()])
+    assert found[0] == [[0, 1, 1, 0], [0.5, 0.25, 1.0, 0.0]]
+    assert found[1] == found[0]
+    assert found[2] == found[0]
+
+
+def test_doubtful_lists_are_told(tmp_path: Path) -> None:
+    """Lists for other queries, none for one, and ranks that contradict scores."""
+    run = "q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.9 t\nq9 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n"
+    path = made(tmp_path, [ALL, {"id": "r", "run": "r.txt"}], "all", r_txt=run)
+    told = codes(evaluated(path))
+    assert "has no list for the query 'q3'" in told["no-list"]
+    assert "for the query 'q9', which" in told["unknown-query"]
+    assert "on line 1 of" in told["rank-against-score"]
+
+
+def test_other_doubts_are_told(tmp_path: Path) -> None:
+    """Few queries, ids of cases, large k and filters, similarities beyond 1."""
+    truth = "query,case,similarity\na,b,7\na,c,3\n"
+    path = made(
+        tmp_path,
+        [ALL],
+        {"similarities": "t.csv"},
+        queries_csv="id,x,kind\na,1,p\nq2,2,p\n",
+        t_csv=truth,
+        mac_fac={"mac": "all", "fac": "all", "filters": 2, "k": 3},
+        analysis={"measures": "hits_norm@9", "bootstrap": 0},
+    )
+    told = codes(evaluated(path))
+    assert told.keys() == {
+        "few-queries",
+        "query-is-case",
+        "no-list",
+        "no-ground-truth",
+        "similarity-range",
+        "k-beyond-cases",
+        "k-beyond-filter",
+    }
+    assert "from 3 to 7" in told["similarity-range"]
+
+
+SWALLOWS = """
+import time
+def once(query, k):
+    print("asked", flush=True)
+    try:
+        time.sleep(20)
+    except BaseException:
+        pass
+    return [("a", 1)]
+def never(query, k):
+    print("asked", flush=True)
+    while True:
+        try:
+            time.sleep(20)
+        except BaseException:
+            print("no", flush=True)
+"""
+
+
+@pytest.mark.parametrize(("name", "presses"), [("once", 1), ("never", 2)])
+def test_interrupt_ends_what_swallows_it(tmp_path: Path, name: str, presses: int) -> None:
+    """One Ctrl-C ends a retriever that swallows it; a second one that never returns."""
+    retrievers = [ALL, {"id": "x", "python": f"mine:{name}"}]
+    path = made(tmp_path, retrievers, "all", mine_py=SWALLOWS)
+    command = [sys.executable, "-m", "quem", "analyze", str(path)]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stderr is not None
+        for word in ("asked", "no")[:presses]:
+            for line in run.stderr:
+                if line.startswith(word):
+                    break
+            time.sleep(0.05)
+            run.send_signal(signal.SIGINT)
+        assert run.wait(timeout=10) in (130, -signal.SIGINT)
+    assert not (tmp_path / "study-report").exists()

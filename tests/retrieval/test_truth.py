@@ -1,0 +1,250 @@
+"""Where the ground truth comes from, and what holds whatever it is."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+from scipy import stats
+
+import quem
+from quem.retrieval.experts import panels_of
+from tests.retrieval.made import codes, evaluated, made, mistakes
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
+ALL: dict[str, Any] = {"id": "all", "linear": {}}
+ONE: dict[str, Any] = {"id": "one", "linear": {"attributes": [{"name": "x"}]}}
+COUNTED = """
+from pathlib import Path
+def retrieve(query, k, cases):
+    with Path(__file__).with_name("calls.log").open("a") as file:
+        file.write(query.id + "\\n")
+    return [(name, 1 / (1 + place)) for place, name in enumerate(cases)][:k]
+"""
+
+
+def _kept(path: Path, folder: Path) -> bool:
+    """Analyse with a folder, write its similarities there, and say whether they were used again."""
+    result = evaluated(path, keep=folder / "similarities.csv")
+    folder.mkdir(exist_ok=True)
+    for part in [result.attachments().get("similarities.csv")]:
+        if part is not None:
+            (folder / "similarities.csv").write_bytes(b"".join(part))
+    return result.findings.truth.reused
+
+
+def test_truth_of_a_retriever_is_used_again(tmp_path: Path) -> None:
+    """It is computed once, and again when cases, settings or code change, or the file is cut."""
+    retrievers = [{"id": "slow", "python": "slow:retrieve"}, ONE]
+    path = made(tmp_path, retrievers, "slow", slow_py=COUNTED)
+    folder, log = tmp_path / "out", tmp_path / "calls.log"
+    assert not _kept(path, folder)
+    first = evaluated(path).measures
+    log.write_text("")
+    assert _kept(path, folder)
+    # Three queries tell the time, each called three times, after one call to warm up.
+    assert len(log.read_text().splitlines()) == 10
+    again = evaluated(path, keep=folder / "similarities.csv").measures
+    assert first.equals(again)
+
+    (tmp_path / "slow.py").write_text(COUNTED + "# changed\n")
+    assert not _kept(path, folder)
+    (tmp_path / "cases.csv").write_text("id,x,kind\na,1,p\nb,2,q\n")
+    assert not _kept(path, folder)
+    assert _kept(path, folder)
+    kept = folder / "similarities.csv"
+    kept.write_text("\n".join(kept.read_text().splitlines()[:-1]) + "\n")
+    assert not evaluated(path, keep=folder / "similarities.csv").findings.truth.reused
+    kept.write_bytes(b"\xff\xfe\x00")
+    assert not evaluated(path, keep=folder / "similarities.csv").findings.truth.reused
+
+
+def test_kept_truth_is_a_ground_truth(tmp_path: Path) -> None:
+    """similarities.csv can be named as a table, and gives the same scores."""
+    path = made(tmp_path, [ALL, ONE], "all")
+    result = evaluated(path)
+    (tmp_path / "similarities.csv").write_bytes(b"".join(result.attachments()["similarities.csv"]))
+    other = evaluated(made(tmp_path, [ONE], {"similarities": "similarities.csv"}))
+    assert result.measures["mean"].tolist() == other.measures["mean"].tolist()
+
+
+def test_linear_is_the_weighted_mean_of_local_similarities(tmp_path: Path) -> None:
+    """Compared with a plain loop, with missing values treated in each way."""
+    attributes = [{"name": "x", "weight": 2, "range": [0, 5]}, {"name": "kind"}]
+    cases = {"a": (1.0, "p"), "b": (2.0, "q"), "c": (3.0, "p"), "d": (4.0, None)}
+    queries = {"q1": (1.5, "p"), "q2": (3.0, "q"), "q3": (None, "p")}
+    for missing in ("different", "neutral", "ignore"):
+        linear = {"attributes": attributes, "missing": missing}
+        retrievers = [{"id": "all", "linear": linear}, ONE]
+        truth = evaluated(made(tmp_path, retrievers, "all")).findings.truth.lists
+        for place, (x, kind) in enumerate(queries.values()):
+            codes_, similarity = truth.of(place)
+            found = {truth.cases[c]: s for c, s in zip(codes_, similarity, strict=True)}
+            for name, (own_x, own_kind) in cases.items():
+                parts: list[tuple[int, float | None]] = [
+                    (2, None if x is None or own_x is None else 1 - abs(x - own_x) / 5),
+                    (1, None if own_kind is None else float(kind == own_kind)),
+                ]
+                rule = {"different": 0.0, "neutral": 0.5, "ignore": None}[missing]
+                held = [(w, rule if s is None else s) for w, s in parts]
+                known = [(w, s) for w, s in held if s is not None]
+                weight = sum(w for w, _ in known)
+                mean = sum(w * s for w, s in known) / weight if weight else 0.0
+                assert found[name] == pytest.approx(mean), (missing, place, name)
+
+
+def test_leave_one_out_leaves_the_query_out(tmp_path: Path) -> None:
+    """Of every kind of retriever, and of the ground truth."""
+    code = (
+        "def own(query, k):\n"
+        "    return [(query.id, 1.0), *((c, .5) for c in 'abcd' if c != query.id)]\n"
+    )
+    run = "".join(f"{q} Q0 {c} 1 {1 - i / 9} t\n" for q in "abcd" for i, c in enumerate("abcd"))
+    retrievers = [
+        ALL,
+        ONE,
+        {"id": "own", "python": "own:own"},
+        {"id": "run", "run": "run.txt"},
+    ]
+    path = made(tmp_path, retrievers, "all", queries="leave-one-out", own_py=code, run_txt=run)
+    found = evaluated(path).findings
+    for lists in [found.truth.lists, *(one.run.lists for one in found.scored)]:
+        for query, name in enumerate("abcd"):
+            assert sorted(lists.cases[c] for c in lists.of(query)[0]) == sorted(
+                set("abcd") - {name}
+            )
+
+
+def test_relevance_measures_agree_with_ir_measures(tmp_path: Path) -> None:
+    """Also through the run and qrels that are written for other tools."""
+    rng = np.random.default_rng(3)
+    qrels, run = [], []
+    for query in range(12):
+        for case in range(30):
+            grade = int(rng.integers(-6, 3))
+            qrels += [f"q{query} 0 d{case} {grade}"] * (grade >= 0)
+        order = rng.permutation(30)[:20]
+        run += [f"q{query} Q0 d{c} {r + 1} {1 - r / 20:.3f} t" for r, c in enumerate(order)]
+    path = made(
+        tmp_path,
+        [{"id": "t", "run": "t.txt"}],
+        {"qrels": "q.txt"},
+        cases=None,
+        queries=None,
+        t_txt="\n".join(run),
+        q_txt="\n".join(qrels),
+        analysis={"measures": ["AP", "RR", "nDCG@10"], "bootstrap": 0},
+    )
+    result = evaluated(path)
+    files = result.attachments()
+    for name in ("run-t.txt", "qrels.txt"):
+        (tmp_path / name).write_bytes(b"".join(files[name]))
+    wanted = [ir_measures.AP, ir_measures.RR, ir_measures.nDCG @ 10]
+    theirs = ir_measures.calc_aggregate(
+        wanted,
+        ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt")),  # type: ignore[no-untyped-call]
+        ir_measures.read_trec_run(str(tmp_path / "run-t.txt")),  # type: ignore[no-untyped-call]
+    )
+    ours = dict(zip(result.measures["measure"], result.measures["mean"], strict=True))
+    for measure in wanted:
+        assert ours[str(measure)] == pytest.approx(theirs[measure], abs=1e-9)
+
+
+def _expert_study(tmp_path: Path, **more: Any) -> Path:  # noqa: ANN401  keys
+    """A program's orders against the judges of the paper's study."""
+    run = "query,rank,case\n" + "".join(
+        f"P{p},{rank},{solver}\n"
+        for p in (1, 2, 3)
+        for rank, solver in enumerate(("S6", "S7", "p3", "S5", "S4", "S3", "S2", "S1"), 1)
+    )
+    truth = {"study": str(STUDIES / "p3-1997/study.yaml")}
+    defaults: dict[str, Any] = {"cases": None, "queries": None, "order_csv": run}
+    return made(tmp_path, [{"id": "order", "run": "order.csv"}], truth, **{**defaults, **more})
+
+
+def test_experts_are_ordered_by_average_rank(tmp_path: Path) -> None:
+    """The consensus is the mean of the adjusted ranks, withheld solvers left out."""
+    result = evaluated(_expert_study(tmp_path, analysis={"measures": ["kendall(variant=b)"]}))
+    ranks = quem.analyze(quem.load_study(STUDIES / "p3-1997/study.yaml"), bootstrap=0).ranks
+    ranks = ranks[ranks["kind"] != "withheld"]
+    mean = ranks.groupby(["problem", "solver"], observed=True)["adjusted_rank"].mean()
+    lists = result.findings.truth.lists
+    taus: list[float] = []
+    order = ["S6", "S7", "p3", "S5", "S4", "S3", "S2", "S1"]
+    for query, problem in enumerate(lists.queries):
+        case, value = lists.of(query)
+        held = {lists.cases[c]: v for c, v in zip(case, value, strict=True)}
+        assert held == pytest.approx(mean[problem].to_dict())
+        listed = [name for name in order if name in held]
+        tau = stats.kendalltau([-order.index(n) for n in listed], [held[n] for n in listed])
+        taus.append(tau.statistic)
+    assert result.measures["mean"].tolist()[0] == pytest.approx(np.mean(taus))
+    assert "few-judges" in codes(result)
+    assert result.findings.judges is not None
+
+
+def test_panels_are_all_that_can_be_drawn() -> None:
+    """Each panel of judges has the share that it has among all draws in order."""
+    for n in (1, 2, 3, 4):
+        panels = panels_of(n, np.random.default_rng(0))
+        drawn: dict[tuple[int, ...], int] = {}
+        for draw in product(range(n), repeat=n):
+            key = tuple(draw.count(judge) for judge in range(n))
+            drawn[key] = drawn.get(key, 0) + 1
+        found = dict(zip(map(tuple, panels.weights.tolist()), panels.chance, strict=True))
+        assert found == pytest.approx({key: count / n**n for key, count in drawn.items()})
+    many = panels_of(9, np.random.default_rng(0))
+    assert many.weights.sum(axis=1).tolist() == [9] * 200
+    assert many.chance.sum() == pytest.approx(1)
+
+
+def test_drawing_judges_widens_the_intervals(tmp_path: Path) -> None:
+    """Judges who disagree make the consensus, and so each measure, less sure."""
+    settings = {"measures": ["kendall"], "bootstrap": 2000}
+    result = evaluated(_expert_study(tmp_path, analysis=settings)).findings
+    (one,) = result.scored
+    assert one.means is not None
+    assert one.scores is not None
+    alone = np.array(
+        [one.scores.values[list(draw), 0].mean() for draw in product(range(3), repeat=3)]
+    )
+    narrow = np.quantile(alone, 0.975) - np.quantile(alone, 0.025)
+    assert float(one.means.high[0] - one.means.low[0]) > narrow
+    assert result.n_panels == 3
+
+
+def test_studies_without_whole_rankings_are_no_experts(tmp_path: Path) -> None:
+    """Averages have no order on each problem; the message names that study's file."""
+    truth = {"study": str(STUDIES / "p3-1997/averages.yaml")}
+    path = made(
+        tmp_path,
+        [{"id": "o", "run": "o.csv"}],
+        truth,
+        cases=None,
+        queries=None,
+        o_csv="query,case\nP1,S1\n",
+    )
+    told = mistakes(path)
+    assert "p3-1997/averages.yaml:" in told
+    assert "the study has average ranks only" in told
+
+
+def test_ids_are_the_text_that_was_written(tmp_path: Path) -> None:
+    """007 is not 7, in tables, runs, judgements and what is kept."""
+    files = {
+        "cases_csv": "id,x\n007,1\n7,2\n1.10,3\n",
+        "queries_csv": "id,x\n01,1\n1,3\n",
+        "r_txt": "01 Q0 007 1 1 t\n1 Q0 1.10 1 1 t\n",
+        "q_txt": "01 0 007 1\n1 0 1.10 1\n",
+    }
+    path = made(tmp_path, [{"id": "r", "run": "r.txt"}], {"qrels": "q.txt"}, **files)
+    result = evaluated(path, measures=["AP"])
+    assert result.measures["mean"].tolist() == [1.0]
+    assert b"".join(result.attachments()["run-r.txt"]).startswith(b"01 Q0 007 1 1.0 r\n1 Q0 1.10 1")
+    path = made(tmp_path, [ALL, ONE], "all", **files)
+    assert not _kept(path, tmp_path / "out")
+    assert _kept(path, tmp_path / "out")

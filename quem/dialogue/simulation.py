@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,6 +83,15 @@ class Dialogues:
     def __len__(self) -> int:
         """How many targets there are."""
         return len(self.targets)
+
+    def at(self, order: NDArray[np.intp]) -> Dialogues:
+        """Give some targets, by their places.
+
+        Parameters
+        ----------
+        order : array of int
+        """
+        return Dialogues(*(getattr(self, name)[order] for name in self.__dataclass_fields__))
 
 
 @dataclass(frozen=True)
@@ -296,5 +305,4 @@ def join(parts: Sequence[Dialogues]) -> Dialogues:
     parts : sequence of Dialogues
     """
     names = Dialogues.__dataclass_fields__
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return replace(parts[0], **columns)
+    return Dialogues(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

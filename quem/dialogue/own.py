@@ -28,12 +28,15 @@ class OwnFunction:
         That of the study file.
     fingerprint : str
         Changes with the files that it was loaded from.
+    files : tuple of Path
+        These.
     """
 
     what: str
     entry: str
     folder: str
     fingerprint: str
+    files: tuple[Path, ...] = ()
 
     def __call__(self, *arguments: Any) -> Any:  # noqa: ANN401  what the protocols say
         """Call it.
@@ -70,7 +73,7 @@ def own_function(what: str, entry: str, folder: Path) -> OwnFunction:
     digest = hashlib.sha256(entry.encode())
     for path in sources:
         digest.update(path.read_bytes())
-    return OwnFunction(what, entry, str(folder), digest.hexdigest())
+    return OwnFunction(what, entry, str(folder), digest.hexdigest(), sources)
 
 
 @cache

@@ -84,6 +84,25 @@ class Dialogues:
         """How many targets there are."""
         return len(self.targets)
 
+    def with_strategies(self, places: Sequence[int], other: Dialogues) -> Dialogues:
+        """Put what happened with some strategies in the place of what is here.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Which strategies.
+        other : Dialogues
+            Of these alone, and of the same targets.
+        """
+        columns = []
+        for name in self.__dataclass_fields__:
+            values = getattr(self, name)
+            if name != "targets":
+                values = values.copy()
+                values[:, list(places)] = getattr(other, name)
+            columns.append(values)
+        return Dialogues(*columns)
+
     def at(self, order: NDArray[np.intp]) -> Dialogues:
         """Give some targets, by their places.
 
@@ -249,13 +268,14 @@ class Experiment:
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """When a user selects a case in each dialogue, and whether it is a right one."""
         dialogues, points = which.shape
+        settings = user.reads or self.settings
         cases = lists.cases[which.ravel(), : user.top]
-        partial = self.settings.user_distance == "partial"
+        partial = settings.user_distance == "partial"
         distance = lists.apart[which.ravel(), : user.top] / NANO if partial else true[cases]
         level = np.nan if user.b is None else self.levels[user.b]
         shown = Shown(cases, distance, same[cases], level, np.repeat(chance, points))
-        position = selections(user, shown, self.settings).reshape(dialogues, points)
-        position[:, : self.settings.first_list] = -1
+        position = selections(user, shown, settings).reshape(dialogues, points)
+        position[:, : settings.first_list] = -1
         stop = (position >= 0).argmax(axis=1)
         every = np.arange(dialogues)
         chosen = position[every, stop]

@@ -46,6 +46,8 @@ class User:
         The share of the case base within its threshold; None where it has none.
     function : callable, optional
         See `OwnUser`.
+    reads : Settings, optional
+        Choices of this user that are not those of the experiment: how lists are read.
     """
 
     name: str
@@ -53,6 +55,7 @@ class User:
     top: int
     b: float | None = None
     function: Callable[..., Any] | None = None
+    reads: Settings | None = None
 
 
 @dataclass(frozen=True)

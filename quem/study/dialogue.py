@@ -54,6 +54,7 @@ class Cases(StudyPart):
     weights: Annotated[dict[str, Weight], Part] = {}
     missing: Annotated[tuple[Line, ...], OneOrMore] = ("?", "NA")
     decimal: Literal[".", ","] = "."
+    source: Line = ""
 
     @model_validator(mode="before")
     @classmethod

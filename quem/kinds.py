@@ -38,6 +38,9 @@ class Kind:
         What `load` takes besides the path.
     running : tuple of str
         What `analyze` takes besides the settings of the study file, such as ``jobs``.
+    kept : str
+        For a kind whose analysis takes long: the file in the folder of the report in which it
+        keeps what is finished. `analyze` then takes ``keep``, its path, and ``progress``.
     """
 
     load: str
@@ -45,6 +48,7 @@ class Kind:
     check: str
     sources: tuple[str, ...] = field(default=())
     running: tuple[str, ...] = field(default=())
+    kept: str = ""
 
     def function(self, which: Literal["load", "analyze", "check"]) -> Any:  # noqa: ANN401
         """Import one of the functions."""
@@ -63,6 +67,14 @@ KINDS = {
         "quem.options.loading:load_options",
         "quem.options.analysis:analyze_options",
         "quem.options.analysis:check_options",
+    ),
+    "dialogue": Kind(
+        "quem.dialogue.loading:load_dialogue",
+        "quem.dialogue.analysis:analyze_dialogue",
+        "quem.dialogue.analysis:check_dialogue",
+        sources=("data",),
+        running=("jobs", "cluster", "sensitivity"),
+        kept="finished-targets.jsonl",
     ),
 }
 

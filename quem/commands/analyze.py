@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from quem.commands.options import (
     analysis_options,
+    data_option,
     database_option,
     json_option,
     out_option,
@@ -18,6 +19,9 @@ from quem.commands.options import (
     reveal_option,
     seed_option,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["analyze"]
 
@@ -57,6 +61,12 @@ def _years(
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes, where the kind uses any.")
 @click.option("--cluster", metavar="ADDRESS", help="Dask scheduler, where the kind uses one.")
+@click.option(
+    "--sensitivity",
+    is_flag=True,
+    help="Also try every plausible value of what a method leaves open, for dialogue studies.",
+)
+@data_option
 @database_option
 @reveal_option
 @seed_option
@@ -64,6 +74,7 @@ def analyze(
     study: Path,
     out: Path | None,
     database: str | None,
+    data: Path | None,
     *,
     as_json: bool,
     reveal: bool,
@@ -80,11 +91,40 @@ def analyze(
     from quem.study.reading import kind_of
 
     kind = kind_of(study)
-    sources = {"database": database, "reveal": reveal}
+    sources = {"database": database, "reveal": reveal, "data": data}
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
-    given = {name: value for name, value in settings.items() if value is not None}
-    result = kinds.analyze(loaded, **given)
+    given = {name: value for name, value in settings.items() if value not in (None, False)}
     folder = out if out is not None else study.parent / f"{study.stem}-report"
+    if kept := kinds.KINDS[kind].kept:
+        given |= {"keep": None if as_json else folder / kept, "progress": _progress()}
+    result = kinds.analyze(loaded, **given)
     show_result(result, folder, as_json=as_json)
+
+
+def _progress() -> Callable[[str, int], Callable[[int], object]]:
+    """Show one bar after the other on stderr."""
+    import sys
+
+    bars: list[Any] = []
+
+    def begin(label: str, length: int) -> Callable[[int], object]:
+        for bar in bars:
+            bar.render_finish()
+        bar = click.progressbar(length=length, label=label, file=sys.stderr)
+        bars[:] = [bar]
+        bar.render_progress()
+        left = length
+
+        def done(steps: int) -> None:
+            nonlocal left
+            left -= steps
+            bar.update(steps)
+            if left <= 0:
+                bar.render_finish()
+                bars.clear()
+
+        return done
+
+    return begin

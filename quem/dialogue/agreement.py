@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.uncertainty import pairs_of, replicates
+from quem.queries import resample_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Agreement", "agreement"]
+__all__ = ["Agreement", "agreement", "pairs_of"]
 
 _DECIMALS = 9
+_DRAWS = 500
 
 
 @dataclass(frozen=True)
@@ -58,24 +60,30 @@ def agreement(
     """
     targets, strategies, judges = values.shape
     flat = values.reshape(targets, -1)
-    there = ~np.isnan(flat)
-    count = there.sum(axis=0)
+    count = (~np.isnan(flat)).sum(axis=0)
     means = np.where(count > 0, np.nansum(flat, axis=0) / np.maximum(count, 1), np.nan)
     means = means.reshape(1, strategies, judges)
     between = _taus(means)[0]
-    drawn = [
-        _mean_tau(_taus(part.reshape(-1, strategies, judges)), users)
-        for part in replicates(flat, draws, seed)
-    ]
+    drawn = resample_means(flat, replicates=draws, seed=seed).reshape(draws, strategies, judges)
+    every = np.concatenate([_mean_tau(_taus(part), users) for part in _parts(drawn)])
     low, high = np.nan, np.nan
-    every = np.concatenate(drawn) if drawn else np.empty(0)
-    if every.size and not np.isnan(every).all():
+    if not np.isnan(every).all():
         low, high = np.nanquantile(every, [(1 - level) / 2, (1 + level) / 2])
     winners = tuple(_best(means[0, :, user]) for user in range(judges))
     shared = [bool(set(winners[a]) & set(winners[b])) for a, b in pairs_of(users)]
     mean = float(_mean_tau(between[np.newaxis], users)[0])
     same = float(np.mean(shared)) if shared else np.nan
     return Agreement(between, mean, float(low), float(high), winners, same)
+
+
+def pairs_of(things: int) -> list[tuple[int, int]]:
+    """Give all pairs of so many things."""
+    return list(combinations(range(things), 2))
+
+
+def _parts(drawn: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Some draws at a time: each has a table of users by users."""
+    return np.array_split(drawn, max(1, len(drawn) // _DRAWS))
 
 
 def _best(means: NDArray[np.float64]) -> tuple[int, ...]:

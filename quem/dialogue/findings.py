@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.agreement import agreement
+from quem.dialogue.agreement import agreement, pairs_of
 from quem.dialogue.outcomes import efficiency, means_of_targets, precision, unselected
-from quem.dialogue.uncertainty import holm, intervals, pairs_of, swap_tests
+from quem.queries import holm, query_means, sign_flips
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from quem.dialogue.simulation import Dialogues, Experiment
 
 __all__ = ["Estimate", "Findings", "Inference", "evaluate"]
+
+
+# Means that differ by less differ by rounding.
+_SAME = 1e-12
 
 
 @dataclass(frozen=True)
@@ -164,9 +168,35 @@ def evaluate(experiment: Experiment, dialogues: Dialogues, inference: Inference)
 
 
 def _estimate(values: NDArray[np.float64], inference: Inference, seed: int) -> Estimate:
-    told = intervals(values, inference.bootstrap, inference.level, seed)
-    p_values = swap_tests(values, inference.permutations, seed)
-    return Estimate(values, *told, holm(p_values))
+    targets, strategies, columns = values.shape
+    told = query_means(
+        values.reshape(targets, -1),
+        level=inference.level,
+        replicates=inference.bootstrap,
+        seed=seed,
+    )
+    shape = (strategies, columns)
+    return Estimate(
+        values,
+        told.mean.reshape(shape),
+        told.low.reshape(shape),
+        told.high.reshape(shape),
+        _tests(values, inference.permutations, seed),
+    )
+
+
+def _tests(values: NDArray[np.float64], permutations: int, seed: int) -> NDArray[np.float64]:
+    """Swap each two strategies within targets; Holm within a column."""
+    targets, strategies, columns = values.shape
+    pairs = pairs_of(strategies)
+    if not pairs:
+        return np.empty((0, columns))
+    one, other = np.array(pairs).T
+    apart = (values[:, one] - values[:, other]).reshape(targets, -1)
+    apart[np.abs(apart) < _SAME] = 0
+    tests = sign_flips(apart, permutations=permutations, seed=seed)
+    p_values = np.array([test.p for test in tests]).reshape(len(pairs), columns)
+    return np.array([holm(column.tolist()) for column in p_values.T]).T
 
 
 def granularity_of(experiment: Experiment) -> float:

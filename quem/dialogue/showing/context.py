@@ -17,7 +17,7 @@ from quem.dialogue.showing.summary import (
     users_sentence,
 )
 from quem.dialogue.strategies import MEANINGS
-from quem.experience.wording import joined, number, percent
+from quem.wording import joined, number, percent
 from quem.report.layout import Section, TextTable
 
 if TYPE_CHECKING:

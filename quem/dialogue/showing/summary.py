@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.wording import joined, number, percent
+from quem.wording import joined, number, percent
 
 if TYPE_CHECKING:
     from quem.dialogue.agreement import Agreement

@@ -49,7 +49,7 @@ def raised(error: BaseException) -> str:
     text = " ".join(str(error).split())[:200]
     told = f"raised {type(error).__name__}" + (f": {text}" if text else "")
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{told.split(' (')[0]} ({Path(error.filename).name}:{error.lineno})"
+        return f"{told.split(' (', maxsplit=1)[0]} ({Path(error.filename).name}:{error.lineno})"
     trace = error.__traceback__
     frames = []
     while trace:
@@ -129,7 +129,7 @@ def _module(module_name: str, folder: Path, entry: str) -> Any:  # noqa: ANN401 
             raise ModuleNotFoundError(name=module_name)  # noqa: TRY301  handled with the others
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        top = module_name.split(".")[0]
+        top = module_name.split(".", maxsplit=1)[0]
         if error.name in (module_name, top) or is_beside is False:
             missing = error.name or module_name
             message = (
@@ -139,15 +139,17 @@ def _module(module_name: str, folder: Path, entry: str) -> Any:  # noqa: ANN401 
             if missing not in (module_name, top):
                 message = f"{module_name} needs the module {shown(missing)}, which is not there"
             raise QuemError([message]) from None
-        raise BrokenEntry(f"{entry} cannot be loaded: it {raised(error)}") from error
+        msg = f"{entry} cannot be loaded: it {raised(error)}"
+        raise BrokenEntry(msg) from error
     except QuemError:
         raise
     except (Exception, SystemExit) as error:
-        raise BrokenEntry(f"{entry} cannot be loaded: it {raised(error)}") from error
+        msg = f"{entry} cannot be loaded: it {raised(error)}"
+        raise BrokenEntry(msg) from error
 
 
 def _loaded_anew(module_name: str, folder: Path) -> Any:  # noqa: ANN401  any module
-    top = module_name.split(".")[0]
+    top = module_name.split(".", maxsplit=1)[0]
     hidden = {
         name: sys.modules.pop(name)
         for name in list(sys.modules)

@@ -105,8 +105,8 @@ def _taus(means: NDArray[np.float64]) -> NDArray[np.float64]:
     concordance = np.einsum("dpa,dpb->dab", told, told)
     untied = (told != 0).sum(axis=1).astype(float)
     scale = np.sqrt(untied[:, :, np.newaxis] * untied[:, np.newaxis, :])
-    defined = (scale > 0) & ~np.isnan(means).any(axis=1)[:, np.newaxis, :]
-    defined &= ~np.isnan(means).any(axis=1)[:, :, np.newaxis]
+    whole = ~np.asarray(np.isnan(means).any(axis=1))
+    defined = (scale > 0) & whole[:, np.newaxis, :] & whole[:, :, np.newaxis]
     return np.where(defined, concordance / np.where(scale > 0, scale, 1.0), np.nan)
 
 

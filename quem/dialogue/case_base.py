@@ -61,12 +61,14 @@ class CaseBase:
     @cached_property
     def lowest(self) -> NDArray[np.float64]:
         """The least value of each attribute."""
-        return np.min(self.values, axis=0, where=self.known, initial=np.inf)
+        least: NDArray[np.float64] = np.min(self.values, axis=0, where=self.known, initial=np.inf)
+        return least
 
     @cached_property
     def spans(self) -> NDArray[np.float64]:
         """The range of each attribute; 0 where all cases have one value."""
-        return np.max(self.values, axis=0, where=self.known, initial=-np.inf) - self.lowest
+        most = np.max(self.values, axis=0, where=self.known, initial=-np.inf)
+        return np.asarray(most - self.lowest)
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:

@@ -65,8 +65,8 @@ def doubts_before(cases: CaseBase, settings: Settings, users: Iterable[User]) ->
     small = sorted({user.b for user in users if user.b is not None and user.b * n < 0.5})  # noqa: PLR2004
     if small:
         message = (
-            f"b = {small[0]:g} of {n} cases is less than half a case; the threshold is the distance "
-            "of the nearest"
+            f"b = {small[0]:g} of {n} cases is less than half a case; the threshold is the "
+            "distance of the nearest"
         )
         yield Doubt("threshold-small", message)
     share = 1 - cases.known.mean()
@@ -85,8 +85,8 @@ def _contractions(found: Findings) -> Iterator[Doubt]:
     share = later[worst].mean()
     if share > _RARELY:
         message = (
-            f"with {found.strategies[worst]}, {100 * share:.0f}% of the lists during a dialogue had "
-            "so many ties that no candidate was left to compare, and a rank quality of 0 "
+            f"with {found.strategies[worst]}, {100 * share:.0f}% of the lists during a dialogue "
+            "had so many ties that no candidate was left to compare, and rank quality 0 "
             f"(granularity {found.granularity:.3f}); a larger k makes this rarer"
         )
         yield Doubt("contracted", message)

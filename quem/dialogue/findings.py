@@ -70,7 +70,9 @@ class Estimate:
     def spread(self, column: int) -> float:
         """The range of the strategies' means."""
         values = self.mean[:, column]
-        return float(np.nanmax(values) - np.nanmin(values)) if not np.isnan(values).all() else np.nan
+        return (
+            float(np.nanmax(values) - np.nanmin(values)) if not np.isnan(values).all() else np.nan
+        )
 
     def differs(self, one: int, other: int, column: int, level: float) -> bool:
         """Whether a test tells two strategies apart."""

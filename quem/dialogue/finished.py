@@ -75,7 +75,8 @@ class Finished:
             raise self._refusal(error) from None
         if lines[0] != self._header():
             return []
-        found, seen = [], set()
+        found: list[Dialogues] = []
+        seen: set[int] = set()
         for line in lines[1:]:
             told = _unpacked(line)
             if told is not None and not seen & set(told.targets.tolist()):
@@ -114,12 +115,12 @@ class Finished:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         ours = False
         if self.path.exists():
-            with self.path.open("rb") as file:
-                ours = file.readline().rstrip(b"\n") == self._header()
+            with self.path.open("rb") as old:
+                ours = old.readline().rstrip(b"\n") == self._header()
         if not ours:
-            file = self.path.open("wb")
-            file.write(self._header() + b"\n")
-            return file
+            new = self.path.open("wb")
+            new.write(self._header() + b"\n")
+            return new
         file = self.path.open("r+b")
         # After a line that was cut off a new one begins.
         file.seek(-1, os.SEEK_END)

@@ -6,20 +6,17 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.dialogue.case_base import CaseBase
-from quem.errors import Doubt, Mistake, QuemError
-from quem.rankings.delimited import Column, read_delimited
+from quem.dialogue.cells import CaseFiles, Cells, read_cells
+from quem.errors import Doubt, Mistake
 from quem.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Iterator, Sequence
 
     from quem.study.document import Loc
 
@@ -30,46 +27,6 @@ _MOST = 1 << 20
 _TWO = 2
 _TOLD = 5
 _COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
-
-
-@dataclass(frozen=True)
-class CaseFiles:
-    """Where the cases are, and what their columns mean.
-
-    Parameters
-    ----------
-    files : tuple of (Path, str)
-        With the names for messages; all have the same columns.
-    header : bool
-        Whether the first line of each names the columns.
-    columns : tuple of str
-        The names, where there is no header.
-    label : str
-        The column of the class.
-    id : str
-        The column that names the cases; their number where there is none.
-    ignore : tuple of str
-    numeric, categorical : tuple of str or "all"
-        What is in neither is numeric if it has more than two values and all are numbers.
-    weights : dict of str to float
-        1 by default.
-    missing : tuple of str
-        What stands in a cell without a value, besides nothing.
-    decimal : str
-        "." or ",".
-    """
-
-    files: tuple[tuple[Path, str], ...]
-    label: str
-    header: bool = True
-    columns: tuple[str, ...] = ()
-    id: str = ""
-    ignore: tuple[str, ...] = ()
-    numeric: tuple[str, ...] | str = ()
-    categorical: tuple[str, ...] | str = ()
-    weights: dict[str, float] = field(default_factory=dict)
-    missing: tuple[str, ...] = ("?", "NA")
-    decimal: str = "."
 
 
 @dataclass
@@ -93,19 +50,6 @@ class ReadCases:
     doubts: list[Doubt] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """The cells of all files, and where each row comes from."""
-
-    names: list[str]
-    columns: list[list[str]]
-    where: Callable[[int], tuple[str, int]]
-
-    def mistake(self, row: int, name: str, message: str) -> Mistake:
-        path, line = self.where(row)
-        return Mistake(path, line, self.names.index(name) + 1, name, message)
-
-
 def read_cases(asked: CaseFiles) -> ReadCases:
     """Read a case base.
 
@@ -119,7 +63,7 @@ def read_cases(asked: CaseFiles) -> ReadCases:
         Cases without a class are left out, with a doubt.
     """
     found = ReadCases()
-    cells = _cells(asked, found)
+    cells, found.mistakes = read_cells(asked)
     if cells is None:
         return found
     _unknown_names(asked, cells.names, found)
@@ -146,7 +90,7 @@ def read_cases(asked: CaseFiles) -> ReadCases:
     return found
 
 
-def _make(asked: CaseFiles, cells: _Cells, rows: list[int], found: ReadCases) -> None:
+def _make(asked: CaseFiles, cells: Cells, rows: list[int], found: ReadCases) -> None:
     apart = {asked.label, asked.id, *asked.ignore}
     names = [name for name in cells.names if name and name not in apart]
     values, categories = [], []
@@ -188,69 +132,6 @@ def _make(asked: CaseFiles, cells: _Cells, rows: list[int], found: ReadCases) ->
         )
 
 
-def _cells(asked: CaseFiles, found: ReadCases) -> _Cells | None:
-    """Read all files; one after the other makes the case base."""
-    names: list[str] = list(asked.columns)
-    columns: list[list[str]] = []
-    starts: list[tuple[int, str, Callable[[], list[int]], int]] = []
-    total = 0
-    for path, name in asked.files:
-        try:
-            table = read_delimited(path, name, what="case base")
-        except QuemError as error:
-            found.mistakes += error.mistakes
-            continue
-        header, texts, above = table.header[0], [_texts(c) for c in table.columns], 0
-        if not asked.header:
-            texts = [[first, *column] for first, column in zip(header, texts, strict=True)]
-            header, above = list(asked.columns) or header, 1
-            if len(header) != len(texts):
-                message = f"has {len(texts)} columns, and {len(header)} are named"
-                found.mistakes.append(Mistake(name, table.header_lines[0], message=message))
-                continue
-        names = names or header
-        if header != names:
-            if sorted(header) != sorted(names):
-                message = f"has other columns than {asked.files[0][1]}"
-                found.mistakes.append(Mistake(name, table.header_lines[0], message=message))
-                continue
-            texts = [texts[header.index(column)] for column in names]
-        first_line = table.header_lines[0]
-        starts.append((total, name, table.lines, first_line if above else 0))
-        rows = [row for row in zip(*texts, strict=True)]
-        total += len(rows)
-        columns = [[*a, *b] for a, b in zip(columns or [[] for _ in names], texts, strict=True)]
-    if found.mistakes:
-        return None
-    twice = [name for name, count in Counter(names).items() if count > 1 and name]
-    if twice:
-        message = f"several columns are named {shown(twice[0])}; give each its own name"
-        found.mistakes.append(Mistake(asked.files[0][1], 1, message=message))
-        return None
-    return _without_blank_rows(names, columns, starts)
-
-
-def _texts(column: Column) -> list[str]:
-    values = np.array(column.values, dtype=object)
-    texts: list[str] = values[column.codes].tolist() if len(values) else []
-    return texts
-
-
-def _without_blank_rows(
-    names: list[str],
-    columns: list[list[str]],
-    starts: list[tuple[int, str, Callable[[], list[int]], int]],
-) -> _Cells:
-    kept = [row for row, cells in enumerate(zip(*columns, strict=True)) if any(cells)]
-
-    def where(row: int) -> tuple[str, int]:
-        start, name, lines, first = [s for s in starts if s[0] <= kept[row]][-1]
-        all_lines = [first, *lines()] if first else lines()
-        return name, all_lines[kept[row] - start]
-
-    return _Cells(names, [[column[row] for row in kept] for column in columns], where)
-
-
 def _unknown_names(asked: CaseFiles, names: list[str], found: ReadCases) -> None:
     """Names in the study file that no column has, and those that contradict each other."""
     named: list[tuple[Loc, str]] = [(("class",), asked.label)]
@@ -267,21 +148,21 @@ def _unknown_names(asked: CaseFiles, names: list[str], found: ReadCases) -> None
             if asked.header and not set(names) & {name for _, name in named}:
                 message += "; if the files have no header, say header: false and name the columns"
             found.misplaced.append((loc, message))
-    both = [n for n in asked.numeric if n in asked.categorical and not isinstance(n, str)]
-    if not isinstance(asked.numeric, str) and not isinstance(asked.categorical, str):
-        both = [name for name in asked.numeric if name in asked.categorical]
-    elif asked.numeric == asked.categorical == "all":
+    found.misplaced += _contradictions(asked)
+
+
+def _contradictions(asked: CaseFiles) -> Iterator[tuple[Loc, str]]:
+    both = sorted({*_listed(asked.numeric)} & {*_listed(asked.categorical)})
+    if asked.numeric == asked.categorical == "all":
         both = ["all"]
     if both:
-        message = f"{shown(both[0])} is both numeric and categorical; name it once"
-        found.misplaced.append((("categorical",), message))
+        yield ("categorical",), f"{shown(both[0])} is both numeric and categorical; name it once"
     if asked.label in asked.weights:
-        message = "the class has no weight: it is no attribute"
-        found.misplaced.append((("weights", asked.label), message))
+        yield ("weights", asked.label), "the class has no weight: it is no attribute"
 
 
 def _attribute(
-    asked: CaseFiles, cells: _Cells, name: str, rows: list[int], found: ReadCases
+    asked: CaseFiles, cells: Cells, name: str, rows: list[int], found: ReadCases
 ) -> tuple[list[float], tuple[str, ...] | None] | None:
     """The values of one attribute; None where there are none to be had."""
     column = cells.columns[cells.names.index(name)]
@@ -295,10 +176,10 @@ def _attribute(
     numbers = {text: _number(text, asked.decimal) for text in known}
     if _is_numeric(asked, name, numbers, found):
         odd = [row for row, text in zip(rows, texts, strict=True) if numbers.get(text, 0) is None]
-        for row in odd[:_TOLD]:
+        for count, row in enumerate(odd[:_TOLD], start=1):
             message = _no_number(column[row], asked.decimal)
-            if row == odd[_TOLD - 1 : _TOLD]:
-                message += f" (and {len(odd) - _TOLD} more)"
+            if count == _TOLD < len(odd):
+                message += f" (and {len(odd) - _TOLD} more in this column)"
             found.mistakes.append(cells.mistake(row, name, message))
         return [_or_nan(numbers.get(text)) for text in texts], None
     ordered = sorted(known, key=lambda text: (-known[text], text))
@@ -354,7 +235,7 @@ def _no_number(text: str, decimal: str) -> str:
     return f"{shown(text)} is no number; if it stands for a missing value, name it under missing"
 
 
-def _ids(asked: CaseFiles, cells: _Cells, rows: Sequence[int], found: ReadCases) -> list[str]:
+def _ids(asked: CaseFiles, cells: Cells, rows: Sequence[int], found: ReadCases) -> list[str]:
     if not asked.id:
         return [str(number) for number in range(1, len(rows) + 1)]
     column = cells.columns[cells.names.index(asked.id)]
@@ -369,7 +250,9 @@ def _ids(asked: CaseFiles, cells: _Cells, rows: Sequence[int], found: ReadCases)
     if not repeated:
         return ids
     # UCI's Zoo has two frogs.
-    message = f"several cases are named {shown(repeated[0])}{_and_more(repeated)}; they are numbered"
+    message = (
+        f"several cases are named {shown(repeated[0])}{_and_more(repeated)}; they are numbered"
+    )
     found.doubts.append(Doubt("case-named-twice", message))
     return list(_numbered(ids, set(repeated)))
 

@@ -180,8 +180,7 @@ def _dialogues(
     concerned = [
         place
         for place, strategy in enumerate(experiment.strategies)
-        if name not in _CONCERNED
-        or (not strategy.function and strategy.name in _CONCERNED[name])
+        if name not in _CONCERNED or (not strategy.function and strategy.name in _CONCERNED[name])
     ]
     again = prepare(
         experiment.cases,
@@ -201,14 +200,10 @@ def _trial(
     settings: Settings,
     published: Published | None,
 ) -> Trial:
-    measures = [
-        means_of_targets(measure(told, settings)) for measure in (efficiency, precision)
-    ]
+    measures = [means_of_targets(measure(told, settings)) for measure in (efficiency, precision)]
     means = [_means(values) for values in measures]
     users = len(experiment.users)
-    alike = [
-        agreement(values, users, draws=0, level=0.95, seed=0).mean for values in measures
-    ]
+    alike = [agreement(values, users, draws=0, level=0.95, seed=0).mean for values in measures]
     errors = (np.nan, np.nan)
     if published is not None:
         errors = (error(means[0], published.values[0]), error(means[1], published.values[1]))

@@ -112,11 +112,11 @@ class Space:
             equal = same[:, self.owner == place].any(axis=1)
             found[attribute] = np.where(equal, 0.0, self.share[attribute])
         there = (self.known * self.known[case]).T > 0
-        return np.where(there, found, counted)
+        return np.asarray(np.where(there, found, counted))
 
     def distances(self, case: int) -> NDArray[np.float64]:
         """The distance of a case to all, shape (n,)."""
-        together = self.differences(case).sum(axis=0)
+        together: NDArray[np.float64] = self.differences(case).sum(axis=0)
         if self.missing != "skip":
             return together
         return _mean(together, (self.known * self.known[case]) @ self.share)
@@ -192,8 +192,10 @@ class Space:
         np.put_along_axis(same, np.broadcast_to(codes, weight.shape), weight, axis=1)
         found: NDArray[np.float64] = same @ self.marks.T
         if self.missing == "worst" or self.complete:
-            return np.subtract(weight.sum(axis=1, keepdims=True), found, out=found)
-        return np.subtract(weight @ self.known[:, self.categorical].T, found, out=found)
+            found -= weight.sum(axis=1, keepdims=True)
+        else:
+            found -= weight @ self.known[:, self.categorical].T
+        return np.negative(found, out=found)
 
     def compared(
         self, revealed: NDArray[np.bool_], case: int, numerators: NDArray[np.float64]

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from quem.dialogue.lists import FAR, nearest
-from quem.dialogue.regions import keyed
 from quem.dialogue.space import steps
 from quem.errors import QuemError
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.case_base import CaseBase
-    from quem.dialogue.lists import Candidates
     from quem.dialogue.regions import Regions
     from quem.dialogue.settings import Settings
     from quem.dialogue.space import Fills, Space
@@ -197,7 +195,9 @@ def region_aggregate(known: Revealed) -> NDArray[np.int64]:
 
     Where several cases are nearest, the aggregates of their regions are aggregated.
     """
-    assert known.regions is not None
+    if known.regions is None:
+        message = "an experiment with RA has regions"
+        raise ValueError(message)
     apart = steps(known.space.distances(known.target))
     sums = known.regions.sums(known.target, apart, known.features)
     regions = known.space.features_of(known.space.aggregate(sums, known.overall))

@@ -124,7 +124,7 @@ def selections(user: User, shown: Shown, settings: Settings) -> NDArray[np.int64
     settings : Settings
     """
     if user.function is not None:
-        return _own(user, shown)
+        return _own(user, user.function, shown)
     if user.rule == "DL":
         return np.where(shown.right[:, 0], 0, -1)
     if user.rule == "A":
@@ -147,9 +147,8 @@ def _average(shown: Shown, top: int, settings: Settings) -> NDArray[np.int64]:
     return np.where(mean < level, position, -1)
 
 
-def _own(user: User, shown: Shown) -> NDArray[np.int64]:
-    assert user.function is not None
-    given = user.function(shown)
+def _own(user: User, function: Callable[..., Any], shown: Shown) -> NDArray[np.int64]:
+    given = function(shown)
     lists, top = shown.cases.shape
     found = np.asarray(given)
     if found.shape != (lists,) or found.dtype.kind not in "iub":

@@ -51,7 +51,7 @@ class Cases(StudyPart):
     ignore: Annotated[tuple[Line, ...], OneOrMore] = ()
     numeric: Names = ()
     categorical: Names = ()
-    weights: Annotated[dict[str, Weight], Part] = {}
+    weights: Annotated[dict[str, Weight], Part] = Field(default_factory=dict)
     missing: Annotated[tuple[Line, ...], OneOrMore] = ("?", "NA")
     decimal: Literal[".", ","] = "."
     source: Line = ""

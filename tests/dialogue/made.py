@@ -22,7 +22,8 @@ def case_base(
     weights: Sequence[float] | None = None,
 ) -> CaseBase:
     """Cases from rows: texts are categories, numbers are numbers, None is missing."""
-    columns, categories = [], []
+    columns: list[list[float]] = []
+    categories: list[tuple[str, ...] | None] = []
     for column in zip(*rows, strict=True):
         texts = Counter(value for value in column if isinstance(value, str))
         if texts:

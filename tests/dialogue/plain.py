@@ -34,6 +34,7 @@ class Plain:
     settings: Settings
 
     def __post_init__(self) -> None:
+        """Lay the case base out."""
         self.rows: list[Problem] = [
             [None if math.isnan(value) else float(value) for value in row]
             for row in self.base.values
@@ -46,6 +47,7 @@ class Plain:
             self.spans.append(max(known) - min(known))  # type: ignore[type-var,operator]
 
     def difference(self, a: int, one: float, other: float) -> float:
+        """Of one attribute, from 0 to 1."""
         if self.base.categories[a] is not None:
             return 0.0 if one == other else 1.0
         return abs(one - other) / self.spans[a] if self.spans[a] else 0.0
@@ -79,9 +81,11 @@ class Plain:
         return total / weight if weight else 1.0
 
     def full(self, one: int, other: int) -> float:
+        """With everything known."""
         return self.distance(one, other, set(range(self.m)), None)
 
     def others(self, target: int) -> list[int]:
+        """The candidates."""
         return [case for case in range(self.n) if case != target]
 
     def aggregate(self, a: int, values: list[float], target: int) -> float:
@@ -95,10 +99,12 @@ class Plain:
         return min(set(values), key=lambda v: (-values.count(v), v))
 
     def of_cases(self, a: int, cases: list[int], target: int) -> float:
+        """Aggregate an attribute over cases."""
         values = [v for c in cases if (v := self.rows[c][a]) is not None]
         return self.aggregate(a, values, target)
 
     def nearest(self, far: dict[int, float], count: int) -> list[int]:
+        """The nearest cases, with ties as the settings say."""
         ordered = sorted(far, key=lambda c: (billionths(far[c]), c))
         if self.settings.neighbour_ties == "order" or count >= len(ordered):
             return ordered[:count]
@@ -106,6 +112,7 @@ class Plain:
         return [c for c in ordered if billionths(far[c]) <= edge]
 
     def region(self, case: int, target: int, groups: list[int] | None) -> list[int]:
+        """The region of a case, without the target."""
         if groups is not None:
             return [c for c in self.others(target) if groups[c] == groups[case]]
         far = {c: self.full(case, c) for c in self.others(target)}
@@ -166,6 +173,7 @@ class Plain:
         return 1 - (loss - best) / sum(w(i) for i in range(up_to)), up_to
 
     def threshold(self, b: float) -> float:
+        """The distance of the i-th nearest, in the mean."""
         i = min(max(math.floor(b * self.n + 0.5), 1), self.n - 1)
         found = [sorted(self.full(t, c) for c in self.others(t))[i - 1] for t in range(self.n)]
         return fmean(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quem.dialogue.case_base import CaseBase
 from quem.dialogue.regions import clusters
 from quem.dialogue.settings import OPEN_CHOICES, Settings
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
@@ -18,6 +18,9 @@ from quem.dialogue.space import make_space
 from quem.dialogue.users import User, named_user
 from tests.dialogue.made import case_bases
 from tests.dialogue.plain import Plain, draws
+
+if TYPE_CHECKING:
+    from quem.dialogue.case_base import CaseBase
 
 FIVE = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
 
@@ -141,5 +144,7 @@ def _fixed() -> CaseBase:
     values = random.integers(0, 3, size=(12, 4)).astype(float)
     from tests.dialogue.made import case_base
 
-    rows = [[f"v{int(a)}", float(b), f"v{int(c)}", float(d) / 7] for a, b, c, d in values]
+    rows: list[list[str | float | None]] = [
+        [f"v{int(a)}", float(b), f"v{int(c)}", float(d) / 7] for a, b, c, d in values
+    ]
     return case_base(rows, random.choice(["A", "B", "C"], 12).tolist())

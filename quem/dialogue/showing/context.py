@@ -17,8 +17,8 @@ from quem.dialogue.showing.summary import (
     users_sentence,
 )
 from quem.dialogue.strategies import MEANINGS
-from quem.wording import joined, number, percent
 from quem.report.layout import Section, TextTable
+from quem.wording import joined, number, percent
 
 if TYPE_CHECKING:
     from quem.dialogue.findings import Estimate, Findings
@@ -30,8 +30,8 @@ __all__ = ["report_context"]
 REFERENCES = (
     "Bogaerts, S. and Leake, D. (2006). What evaluation criteria are right for CCBR? Considering "
     "rank quality. Proceedings of ECCBR 2006, Springer.",
-    "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal "
-    "of Statistics 6, 65–70.",
+    "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
+    "Journal of Statistics 6, 65–70.",
     f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python "
     "package.",
 )
@@ -45,7 +45,7 @@ def report_context(result: DialogueAnalysis) -> dict[str, Any]:
     result : DialogueAnalysis
     """
     found, spec = result.findings, result.study.spec
-    sections = [_outcomes(found), _users(found), _quality(found)]
+    sections = [_outcomes(found), _users(), _quality(found)]
     if result.tried:
         sections += _sensitivity(result.tried)
     sections.append(_open(found))
@@ -130,7 +130,7 @@ def _unselected(found: Findings) -> TextTable:
         (name, *(percent_of(share) for share in found.unselected[place]))
         for place, name in enumerate(found.strategies)
     ]
-    meaning = dict((name, choice) for name, _, choice in open_choices(found.experiment.settings))
+    meaning = {name: choice for name, _, choice in open_choices(found.experiment.settings)}
     used = found.experiment.settings.no_selection
     return TextTable(
         "Dialogues in which no case was selected",
@@ -140,11 +140,11 @@ def _unselected(found: Findings) -> TextTable:
     )
 
 
-def _users(found: Findings) -> Section:
-    text = [f"{line[:1].upper()}{line[1:]}." for line in users_sentence(found)]
-    text.append(
-        "A user who is modelled otherwise may prefer another strategy; rank quality asks no user."
-    )
+def _users() -> Section:
+    text = [
+        "Each cell compares the orders that two users give the strategies. Where users disagree, "
+        "the choice of user decides which strategy is called the best; rank quality asks no user."
+    ]
     figures = ("agreement-efficiency", "agreement-precision")
     return Section("users", "What the choice of user decides", text, figures)
 
@@ -171,7 +171,9 @@ def _quality(found: Findings) -> Section:
         "*: a paired test over targets tells it from the best at that point (Holm over the pairs). "
         "All: the mean over the dialogue.",
     )
-    return Section("quality", "Rank quality along the dialogue", [_apart(found, estimate)], (), [table])
+    return Section(
+        "quality", "Rank quality along the dialogue", [_apart(found, estimate)], (), [table]
+    )
 
 
 def _apart(found: Findings, estimate: Estimate) -> str:
@@ -195,8 +197,8 @@ def _apart(found: Findings, estimate: Estimate) -> str:
         text += "."
     if contracted[worst] > 0:
         text += (
-            f" Lists contracted to nothing, for so many ties, in {percent_of(contracted[worst])} of "
-            f"the points of dialogues with {found.strategies[worst]}, the most."
+            f" Lists contracted to nothing, for so many ties, in {percent_of(contracted[worst])} "
+            f"of the points of dialogues with {found.strategies[worst]}, the most."
         )
     return text
 
@@ -243,7 +245,9 @@ def _open(found: Findings) -> Section:
     for name, value, choice in open_choices(found.experiment.settings):
         explained = choice.explained.get(str(value), "")
         others = ", ".join(str(other) for other in choice.values if other != value)
-        rows.append((name, str(value), f"{choice.meaning}{': ' if explained else ''}{explained}", others))
+        rows.append(
+            (name, str(value), f"{choice.meaning}{': ' if explained else ''}{explained}", others)
+        )
     table = TextTable(
         "What the paper leaves open, and what was taken here",
         ("choice", "value", "meaning", "plausible too"),
@@ -264,7 +268,9 @@ def _methods(found: Findings) -> str:
         else name
         for name in found.strategies
     ]
-    levels = joined((f"{level:.4f} for b = {b:g}" for b, level in experiment.levels.items()), most=20)
+    levels = joined(
+        (f"{level:.4f} for b = {b:g}" for b, level in experiment.levels.items()), most=20
+    )
     text = (
         f"{' '.join(lead(found)[:1])} (leave-one-out; Bogaerts & Leake, 2006). Distances are "
         "weighted means of 0 or 1 for categorical and of range-normalised differences for numeric "

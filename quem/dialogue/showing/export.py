@@ -40,7 +40,11 @@ def analysis_dict(result: DialogueAnalysis) -> dict[str, Any]:
         "case_base": {
             "cases": len(experiment.cases),
             "attributes": [
-                {"name": name, "kind": "numeric" if kinds is None else "categorical", "weight": weight}
+                {
+                    "name": name,
+                    "kind": "numeric" if kinds is None else "categorical",
+                    "weight": weight,
+                }
                 for name, kinds, weight in zip(
                     experiment.cases.attributes,
                     experiment.cases.categories,
@@ -80,7 +84,10 @@ def _by_user(found: Findings, estimate: Estimate) -> list[dict[str, Any]]:
                     {
                         "strategy": found.strategies[s],
                         "value": float(estimate.mean[s, column]),
-                        "interval": [float(estimate.low[s, column]), float(estimate.high[s, column])],
+                        "interval": [
+                            float(estimate.low[s, column]),
+                            float(estimate.high[s, column]),
+                        ],
                         "differs_from_first": estimate.differs(
                             order[0], s, column, found.inference.level
                         ),

@@ -23,8 +23,8 @@ CAPTIONS = {
     "band over targets. 1 is the list of a system that knows all; 0, a list in no order.",
     "outcomes": "Efficiency and precision of each strategy by user, with bootstrap intervals over "
     "targets.",
-    "agreement-efficiency": "How alike users order the strategies by efficiency: Kendall's tau-b, 1 "
-    "for the same order, −1 for the opposite. Last column: against the order by rank quality.",
+    "agreement-efficiency": "How alike users order the strategies by efficiency: Kendall's tau-b, "
+    "1 for the same order, −1 for the opposite. Last column: against the order by rank quality.",
     "agreement-precision": "The same for precision.",
 }
 # As in the paper's Figure 2, where each strategy has its sign.

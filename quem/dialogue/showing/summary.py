@@ -9,13 +9,14 @@ import numpy as np
 from quem.wording import joined, number, percent
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from quem.dialogue.agreement import Agreement
     from quem.dialogue.findings import Estimate, Findings
     from quem.dialogue.result import DialogueAnalysis
     from quem.dialogue.sensitivity import Sensitivity
 
 __all__ = [
-    "cell",
     "choice_rows",
     "figure_one",
     "lead",
@@ -40,7 +41,9 @@ def summary_text(result: DialogueAnalysis, *, warnings: bool = True) -> str:
     lines = [result.study.spec.title, "", *(f"  {line}" for line in lead(found)), ""]
     for name, estimate in (("Efficiency", found.efficiency), ("Precision", found.precision)):
         lines += [f"{name} (best strategy first, as in the paper's Figure 1)"]
-        lines += [f"  {line}" for line in _aligned([("", *found.users), *figure_one(found, estimate)])]
+        lines += [
+            f"  {line}" for line in _aligned([("", *found.users), *figure_one(found, estimate)])
+        ]
         lines.append("")
     lines += ["Rank quality, averaged over the dialogue"]
     lines += [f"  {line}" for line in _quality_lines(found)]
@@ -74,13 +77,6 @@ def lead(found: Findings) -> list[str]:
     ]
 
 
-def cell(estimate: Estimate, strategy: int, column: int) -> str:
-    """A mean with its interval: "0.401 (0.380–0.421)"."""
-    text = number(estimate.mean[strategy, column], 3)
-    low, high = estimate.low[strategy, column], estimate.high[strategy, column]
-    return text if np.isnan(low) else f"{text} ({number(low, 3)}–{number(high, 3)})"
-
-
 def figure_one(
     found: Findings, estimate: Estimate, *, intervals: bool = False
 ) -> list[tuple[str, ...]]:
@@ -98,15 +94,23 @@ def figure_one(
         order = estimate.order(column)
         texts = []
         for s in order:
-            text = number(estimate.mean[s, column], 3)
-            if intervals:
-                text = cell(estimate, s, column)
-                differs = estimate.differs(order[0], s, column, found.inference.level)
-                text += " *" if differs else ""
-            texts.append(f"{found.strategies[s]} {text}")
+            text = f"{found.strategies[s]} {number(estimate.mean[s, column], 3)}"
+            texts.append(_with_interval(found, estimate, s, column, text) if intervals else text)
         columns.append([*texts, number(estimate.spread(column), 3)])
     names = [*(str(place + 1) for place in range(len(found.strategies))), "range"]
     return [(name, *row) for name, row in zip(names, zip(*columns, strict=True), strict=True)]
+
+
+def _with_interval(
+    found: Findings, estimate: Estimate, strategy: int, column: int, text: str
+) -> str:
+    """Add a * where a test tells it from the first, and the interval, each kept on a line."""
+    first = estimate.order(column)[0]
+    if estimate.differs(first, strategy, column, found.inference.level):
+        text += " *"
+    text = text.replace(" ", "\u00a0")
+    low, high = (number(ends[strategy, column], 3) for ends in (estimate.low, estimate.high))
+    return text if low == "–" else f"{text} ({low}\u2060–\u2060{high})"
 
 
 def _quality_lines(found: Findings) -> list[str]:
@@ -135,7 +139,9 @@ def users_sentence(found: Findings) -> list[str]:
             level = percent(found.inference.level)
             text += f" ({level} interval {number(agreed.low, 2)} to {number(agreed.high, 2)})"
         if np.isfinite(agreed.same_winner):
-            text += f"; two users agree on the best one in {percent_of(agreed.same_winner)} of pairs"
+            text += (
+                f"; two users agree on the best one in {percent_of(agreed.same_winner)} of pairs"
+            )
         told.append(f"{text}: {winners(found, agreed)}")
     return told
 
@@ -178,7 +184,7 @@ def choice_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
     return rows
 
 
-def _most(values: np.ndarray, base: np.ndarray) -> float:  # type: ignore[type-arg]
+def _most(values: NDArray[np.float64], base: NDArray[np.float64]) -> float:
     apart = np.abs(values - base)
     return float(np.nanmax(apart)) if not np.isnan(apart).all() else np.nan
 
@@ -205,7 +211,7 @@ def choice_columns(tried: Sensitivity) -> tuple[str, ...]:
 def search_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
     """What comes nearest to published figures, beside a constant and the present values."""
     base = tried.used()
-    rows = [
+    rows: list[tuple[str, ...]] = [
         ("the settings used", number(base.errors[0], 3), number(base.errors[1], 3), ""),
         (
             "one number for all figures",
@@ -233,7 +239,10 @@ def _sensitivity_lines(tried: Sensitivity) -> list[str]:
     lines = ["Open choices, one at a time (±: the greatest change of any figure)"]
     lines += [f"  {line}" for line in _aligned([choice_columns(tried), *choice_rows(tried)])]
     if tried.found:
-        lines += ["", f"Nearest to the published figures, of {tried.found.combinations:,} combinations"]
+        lines += [
+            "",
+            f"Nearest to the published figures, of {tried.found.combinations:,} combinations",
+        ]
         rows = [("", "efficiency off by", "precision off by", ""), *search_rows(tried)]
         lines += [f"  {line}" for line in _aligned(rows)]
     return lines

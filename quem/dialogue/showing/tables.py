@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from quem.dialogue.outcomes import efficiency, means_of_targets, precision
 from quem.dialogue.agreement import pairs_of
+from quem.dialogue.outcomes import efficiency, means_of_targets, precision
 
 if TYPE_CHECKING:
     from quem.dialogue.findings import Estimate, Findings

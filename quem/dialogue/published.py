@@ -70,7 +70,7 @@ def read_published(
     mistakes, lines = [], table.lines()
     for row in range(rows):
         measure, user, strategy, text = (column.text(row) for column in columns)
-        if not (measure or user or strategy or text):
+        if not text:
             continue
         place = _folded(user)
         if measure not in MEASURES:

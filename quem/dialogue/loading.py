@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from quem.dialogue.own import own_function
 from quem.dialogue.published import read_published
@@ -13,7 +13,9 @@ from quem.dialogue.reading import CaseFiles, read_cases
 from quem.dialogue.simulation import NamedStrategy
 from quem.dialogue.users import User, named_user
 from quem.errors import Mistake, QuemError
+from quem.study.dialogue import FIVE, SEVEN, Strategy
 from quem.study.dialogue import DialogueStudy as Spec
+from quem.study.dialogue import User as AskedUser
 from quem.study.reading import draft_of_kind
 from quem.text import nearest, shown
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from quem.study.reading import Draft
 
 __all__ = ["DialogueStudy", "load_dialogue"]
+
+Part = TypeVar("Part", Strategy, AskedUser)
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,6 +192,11 @@ def _cases(loading: _Loading) -> tuple[CaseBase | None, list[Doubt]]:
     return found.cases, found.doubts
 
 
+def _paper(model: type[Part], names: tuple[str, ...]) -> list[Part]:
+    """What the paper tried, where a study says nothing."""
+    return [model.model_validate(name) for name in names]
+
+
 def _strategies(loading: _Loading) -> tuple[NamedStrategy, ...]:
     return tuple(
         NamedStrategy(
@@ -200,13 +209,13 @@ def _strategies(loading: _Loading) -> tuple[NamedStrategy, ...]:
             if strategy.function
             else None,
         )
-        for index, strategy in enumerate(loading.spec.strategies)
+        for index, strategy in enumerate(loading.spec.strategies or _paper(Strategy, FIVE))
     )
 
 
 def _users(loading: _Loading) -> tuple[User, ...]:
     found = []
-    for index, asked in enumerate(loading.spec.users):
+    for index, asked in enumerate(loading.spec.users or _paper(AskedUser, SEVEN)):
         user = named_user(asked.name, asked.b)
         if asked.function:
             function = loading.own(

@@ -8,10 +8,19 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from quem.study.fields import Count, Id, Level, Line, Numeral, OneOrMore, Part, Seed, StudyPart
 
-__all__ = ["Cases", "DialogueAnalysis", "DialogueStudy", "Questions", "Strategy", "User"]
+__all__ = [
+    "FIVE",
+    "SEVEN",
+    "Cases",
+    "DialogueAnalysis",
+    "DialogueStudy",
+    "Questions",
+    "Strategy",
+    "User",
+]
 
 FIVE = ("DD", "FA", "ND", "NF", "RA")
-_SEVEN = ("A5 0.05", "T1 0.05", "T5 0.05", "T5 0.10", "T5 0.15", "T5 0.30", "DL")
+SEVEN = ("A5 0.05", "T1 0.05", "T5 0.05", "T5 0.10", "T5 0.15", "T5 0.30", "DL")
 _MOST = 1e300
 
 
@@ -51,7 +60,7 @@ class Cases(StudyPart):
     ignore: Annotated[tuple[Line, ...], OneOrMore] = ()
     numeric: Names = ()
     categorical: Names = ()
-    weights: Annotated[dict[str, Weight], Part] = Field(default_factory=dict)
+    weights: Annotated[dict[str, Weight], Part] = {}  # noqa: RUF012  pydantic copies it
     missing: Annotated[tuple[Line, ...], OneOrMore] = ("?", "NA")
     decimal: Literal[".", ","] = "."
     source: Line = ""
@@ -203,12 +212,8 @@ class DialogueStudy(StudyPart):
     title: Line
     description: str = ""
     cases: Cases
-    strategies: Annotated[tuple[Strategy, ...], OneOrMore] = tuple(
-        Strategy(name=name) for name in FIVE
-    )
-    users: Annotated[tuple[User, ...], OneOrMore] = tuple(
-        User.model_validate(text) for text in _SEVEN
-    )
+    strategies: Annotated[tuple[Strategy, ...], OneOrMore] = ()
+    users: Annotated[tuple[User, ...], OneOrMore] = ()
     questions: Questions = Questions()
     published: Line = ""
     analysis: Annotated[DialogueAnalysis, Part] = DialogueAnalysis()
@@ -219,9 +224,6 @@ class DialogueStudy(StudyPart):
             ("strategy", [strategy.name for strategy in self.strategies]),
             ("user", [(user.name.upper(), user.b) for user in self.users]),
         ):
-            if not names:
-                message = f"name one {noun} at least, or leave the key out for those of the paper"
-                raise ValueError(message)
             twice = [name for name in names if names.count(name) > 1]  # type: ignore[arg-type]
             if twice:
                 message = f"a {noun} stands twice: {twice[0]}; name it once"

@@ -108,7 +108,6 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ),
         ("strategies: [XX]", "study.yaml:3:14: strategies[1]: there is no strategy 'XX'"),
         ("strategies: [DD, DD]", "a strategy stands twice: DD"),
-        ("strategies: []", "name one strategy at least"),
         ("users: [T5]", "users[1]: the user T5 needs b"),
         ("users: [T5 2]", "should be between 0 and 1"),
         ("users: [T5 0,1]", "users"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 
+from quem.study.dialogue import DialogueStudy
 from quem.study.document import parse_document
 from quem.study.models import ExperienceStudy
 from quem.study.options import OptionsStudy
@@ -24,6 +25,7 @@ __all__ = ["KINDS", "Key", "keys_of", "literals", "plain", "rows_of", "written"]
 KINDS: dict[str, tuple[str, type[StudyPart]]] = {
     "experience": ("study-file.md", ExperienceStudy),
     "options": ("options.md", OptionsStudy),
+    "dialogue": ("dialogue.md", DialogueStudy),
 }
 
 

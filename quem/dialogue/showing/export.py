@@ -34,8 +34,8 @@ def analysis_dict(result: DialogueAnalysis) -> dict[str, Any]:
             "level": inference.level,
             "bootstrap": inference.bootstrap,
             "permutations": inference.permutations,
-            "questions": experiment.questions.rule,
         },
+        "questions": experiment.questions.rule,
         "warnings": [{"code": d.code, "message": d.message} for d in result.warnings],
         "case_base": {
             "cases": len(experiment.cases),

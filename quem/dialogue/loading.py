@@ -165,8 +165,11 @@ def load_dialogue(
 
 def _cases(loading: _Loading) -> tuple[CaseBase | None, list[Doubt]]:
     spec = loading.spec.cases
+    content = loading.draft.document.content["cases"]
+    listed = isinstance(content, dict) and isinstance(content["file"], list)
     found_places = [
-        loading.place(("cases", "file", index), name) for index, name in enumerate(spec.file)
+        loading.place(("cases", "file", index) if listed else ("cases", "file"), name)
+        for index, name in enumerate(spec.file)
     ]
     places = [place for place in found_places if place is not None]
     if len(places) < len(spec.file):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from quem.dialogue.finished import FINISHED
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -27,7 +25,6 @@ _FILE_NAMES = frozenset(
     [
         "report.html",
         "analysis.json",
-        FINISHED,
         *(f"{stem}.csv" for stem in (*_TABLES, *_SENSITIVITY)),
         *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 from pathlib import Path
 
@@ -112,7 +113,7 @@ def test_users_stop_in_their_order(name: str) -> None:
     stop = np.where(told.stop >= 0, told.stop, 99)
     at = [users.index(f"T5 {b}") for b in (0.05, 0.1, 0.15, 0.3)]
     assert (stop[:, :, at[0]] <= stop[:, :, users.index("T1 0.05")]).all()
-    for strict, loose in zip(at, at[1:], strict=False):
+    for strict, loose in itertools.pairwise(at):
         assert (stop[:, :, loose] <= stop[:, :, strict]).all()
     dl = users.index("DL")
     assert (told.right[:, :, dl] == (told.stop[:, :, dl] >= 0)).all()

@@ -148,8 +148,8 @@ def test_a_case_base_that_is_not_there(tmp_path: Path) -> None:
     path = write(tmp_path, "cases: {file: zoo.data, class: type, source: the zoo}\n")
     told = refusal(path)
     assert told.endswith(
-        "cases.file[1]: there is no file 'zoo.data' beside the study file; name the folder that holds "
-        "it: --data. It comes from the zoo"
+        "cases.file: there is no file 'zoo.data' beside the study file; name the folder that "
+        "holds it: --data. It comes from the zoo"
     )
     with pytest.raises(QuemError, match=r"no file 'zoo.data' in elsewhere"):
         quem.load_study(path, data="elsewhere")

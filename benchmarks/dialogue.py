@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from joblib.externals.loky import get_reusable_executor
 
 from quem.dialogue.case_base import CaseBase
 from quem.dialogue.loading import load_dialogue
@@ -120,6 +121,8 @@ def main() -> None:
     if asked.skip_large:
         return
     timed("synthetic", made_up(*LARGE), asked.orders, asked.jobs)
+    # Only of processes that have ended is the memory known.
+    get_reusable_executor().shutdown(wait=True)
     print(
         f"\npeak memory: {_peak(resource.RUSAGE_SELF)} in the first process, "
         f"{_peak(resource.RUSAGE_CHILDREN)} in the largest other"

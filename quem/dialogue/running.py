@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem import __version__
 from quem.dialogue.finished import Finished, fingerprint
 from quem.dialogue.simulation import join
 from quem.parallel import ALONE
@@ -92,6 +93,7 @@ def made_of(experiment: Experiment) -> str:
         questions.function,
     ]
     return fingerprint(
+        __version__,
         cases.values,
         cases.weights,
         cases.classes,

@@ -143,12 +143,13 @@ def test_what_was_made_of_something_else_is_begun_anew(tmp_path: Path) -> None:
     assert made_of(replace(experiment(), cases=cases)) != made_of(experiment())
 
 
-@pytest.mark.parametrize("changed", ["no_selection", "efficiency"])
-def test_what_is_decided_after_dialogues_needs_none(changed: str) -> None:
+@pytest.mark.parametrize(
+    "other",
+    [Settings(orders=2, no_selection="zero"), Settings(orders=2, efficiency="halved")],
+    ids=["no selection", "efficiency"],
+)
+def test_what_is_decided_after_dialogues_needs_none(other: Settings) -> None:
     """Choices about what is counted leave finished targets as good as they are."""
-    other = replace(
-        Settings(orders=2), **{changed: "zero" if changed == "no_selection" else "halved"}
-    )
     assert made_of(experiment(choices=other)) == made_of(experiment())
 
 

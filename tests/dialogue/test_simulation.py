@@ -66,7 +66,7 @@ def _groups(base: CaseBase, choices: Settings) -> list[int] | None:
     return [int(group) for group in clusters(make_space(base, choices.missing), size)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(base=case_bases(), choices=chosen())
 def test_like_plain_loops(base: CaseBase, choices: Settings) -> None:
     """Every stop, selection and rank quality is that of the plain loops, whatever is chosen."""
@@ -89,7 +89,7 @@ def test_like_plain_loops(base: CaseBase, choices: Settings) -> None:
             assert_allclose(found.contracted[target, place], np.mean(nothing, axis=0))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(base=case_bases(most=14), choices=chosen())
 def test_what_must_hold_in_each_dialogue(base: CaseBase, choices: Settings) -> None:
     """T5 selects no later than T1, and no later for a larger b; DL selects what is right."""
@@ -101,7 +101,7 @@ def test_what_must_hold_in_each_dialogue(base: CaseBase, choices: Settings) -> N
     assert (found.right[:, :, 3] == (found.stop[:, :, 3] >= 0)).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(base=case_bases(most=14), choices=chosen())
 def test_all_meet_at_the_end(base: CaseBase, choices: Settings) -> None:
     """After the last answer all strategies list the same, which without ties is the ideal."""
@@ -110,7 +110,7 @@ def test_all_meet_at_the_end(base: CaseBase, choices: Settings) -> None:
     assert_array_equal(found.top_right, found.top_right[:, :1].repeat(5, axis=1))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(base=case_bases(), choices=chosen(), data=st.data())
 def test_the_order_of_attributes_does_not_matter(
     base: CaseBase, choices: Settings, data: st.DataObject

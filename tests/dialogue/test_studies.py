@@ -179,9 +179,9 @@ def test_information_gain(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["no_selection", "efficiency"])
-def test_what_is_counted_can_be_chosen(name: str) -> None:
+def test_what_is_counted_can_be_chosen(tmp_path: Path, name: str) -> None:
     """Means follow from the same dialogues by the definition that was chosen."""
-    path = FOLDER / "bikes.yaml"
+    path = write(tmp_path, "users: [T1 0.1, A2 0.3, DL]\n")
     base = analyze(path)
     m = len(base.study.cases.attributes)
     for value in OPEN_CHOICES[name].values:
@@ -202,9 +202,15 @@ def test_what_is_counted_can_be_chosen(name: str) -> None:
         assert_allclose(found.efficiency.mean, np.nanmean(by_target, axis=0))
 
 
-def test_sensitivity() -> None:
+def test_sensitivity(tmp_path: Path) -> None:
     """Each plausible value of each choice that matters is tried, and the present one among them."""
-    result = analyze(FOLDER / "bikes.yaml", sensitivity=True, orders=1)
+    lines = (FOLDER / "bikes.csv").read_text("utf-8").splitlines()[:26]
+    path = write(
+        tmp_path,
+        "cases: {file: cases.csv, class: fault, id: bike}\nusers: [A5 0.2, T5 0.2, DL]\n",
+        cases="\n".join(lines),
+    )
+    result = analyze(path, sensitivity=True, orders=1)
     tried = result.tried
     assert tried is not None
     for name in OPEN_CHOICES:
@@ -214,7 +220,7 @@ def test_sensitivity() -> None:
     # What a trial says is what an analysis with that setting says.
     for name, value in (("regions", "clusters"), ("missing", "skip"), ("neighbours", 5)):
         trial = next(t for t in tried.trials if (t.choice, t.value) == (name, value))
-        other = analyze(FOLDER / "bikes.yaml", orders=1, **{name: value}).findings
+        other = analyze(path, orders=1, **{name: value}).findings
         assert_allclose(trial.efficiency, other.efficiency.mean)
         assert_allclose(trial.precision, other.precision.mean)
         assert_allclose(trial.whole, other.whole.mean[:, 0])
@@ -249,7 +255,7 @@ def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
         "efficiency": "halved",
         "no_selection": "leave_out",
     }
-    assert tried.found.as_defined[1] > 0.1
+    assert tried.found.as_defined[1] > 0.01
     assert {"sensitivity.csv", "search.csv"} <= set(report_files(analyze(path, sensitivity=True)))
 
 

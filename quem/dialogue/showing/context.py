@@ -246,13 +246,18 @@ def _open(found: Findings) -> Section:
         explained = choice.explained.get(str(value), "")
         others = ", ".join(str(other) for other in choice.values if other != value)
         rows.append(
-            (name, str(value), f"{choice.meaning}{': ' if explained else ''}{explained}", others)
+            (
+                name.replace("_", " "),
+                str(value),
+                f"{choice.meaning}{': ' if explained else ''}{explained}",
+                others,
+            )
         )
     table = TextTable(
         "What the paper leaves open, and what was taken here",
         ("choice", "value", "meaning", "plausible too"),
         rows,
-        "`quem analyze --sensitivity` tries the others.".replace("`", ""),
+        "quem analyze --sensitivity tries the others. In the study file, write _ for a blank.",
         words=frozenset({1, 2, 3}),
     )
     return Section("open", "Open choices", tables=[table])
@@ -260,12 +265,9 @@ def _open(found: Findings) -> Section:
 
 def _methods(found: Findings) -> str:
     experiment, used = found.experiment, found.inference
-    cases, settings = experiment.cases, experiment.settings
+    settings = experiment.settings
     names = [
-        f"{name} ({MEANINGS[name].split(' (')[-1].removesuffix(')')}"
-        f"{')' if '(0)' in MEANINGS[name] else ''})"
-        if name in MEANINGS
-        else name
+        f"{name} ({MEANINGS[name].split(' (')[-1]}" if name in MEANINGS else name
         for name in found.strategies
     ]
     levels = joined(
@@ -284,9 +286,9 @@ def _methods(found: Findings) -> str:
         f"percentile bootstrap intervals over targets ({used.bootstrap:,} draws); pairs of "
         f"strategies were tested by swapping them within targets ({used.permutations:,} random "
         f"swaps), with Holm's adjustment. The distance granularity is {found.granularity:.4f}. "
-        f"Of {len(cases)} cases none was left out. Analyses were done with quem {__version__}."
+        f"Analyses were done with quem {__version__}."
     )
-    return text.replace(f"Of {len(cases)} cases none was left out. ", "")
+    return text
 
 
 def _settings(found: Findings) -> list[tuple[str, str]]:

@@ -167,17 +167,24 @@ class Experiment:
         revealed = place[:, np.newaxis, :] < np.arange(m + 1)[:, np.newaxis]
         # A list depends on what was revealed, and not on the order in which it was.
         points, which = np.unique(revealed.reshape(-1, m), axis=0, return_inverse=True)
-        found = self._at(points, target, ties)
+        apart = self.space.differences(target)
+        true = self.space.distances(target, apart)
+        found = self._at(points, target, ties, apart, true)
         which = which.reshape(self.dialogues, m + 1)
-        return self._told(target, found, which, chance)
+        return self._told(target, found, which, chance, true)
 
     def _at(
-        self, points: NDArray[np.bool_], target: int, ties: NDArray[np.int64]
+        self,
+        points: NDArray[np.bool_],
+        target: int,
+        ties: NDArray[np.int64],
+        apart: NDArray[np.float64],
+        true: NDArray[np.float64],
     ) -> list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]]:
         """For each strategy: lists, rank quality and contraction at every point."""
         n = len(self.cases)
-        true = self.space.distances(target)
-        true[target] = FAR
+        # The target itself is no candidate.
+        true = np.where(np.arange(n) == target, FAR, true)
         chunk = max(1, _CELLS // n)
         parts = []
         for start in range(0, len(points), chunk):
@@ -188,6 +195,7 @@ class Experiment:
                 self.settings,
                 target,
                 points[start : start + chunk],
+                apart,
             )
             parts.append([self._list(strategy, known, true, ties) for strategy in self.strategies])
         return [
@@ -235,12 +243,13 @@ class Experiment:
         found: list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]],
         which: NDArray[np.intp],
         chance: NDArray[np.float64],
+        true: NDArray[np.float64],
     ) -> Dialogues:
         """Let the users read the lists, and put together what they did."""
         shape = (1, len(found), len(self.users), len(which))
         stop = np.full(shape, -1, dtype=np.int16)
         right = np.zeros(shape, dtype=bool)
-        true = steps(self.space.distances(target)) / NANO
+        true = steps(true) / NANO
         same = self.cases.classes == self.cases.classes[target]
         for row, (lists, _, _) in enumerate(found):
             for column, user in enumerate(self.users):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -97,7 +98,7 @@ class Space:
         """Whether no value is missing."""
         return bool(self.known.all())
 
-    @property
+    @cached_property
     def features(self) -> NDArray[np.float64]:
         """What is summed over cases for an aggregate: numbers, which are there, and marks."""
         return np.hstack([self.numbers, self.known[:, self.numeric], self.marks])
@@ -114,9 +115,23 @@ class Space:
         there = (self.known * self.known[case]).T > 0
         return np.asarray(np.where(there, found, counted))
 
-    def distances(self, case: int) -> NDArray[np.float64]:
-        """The distance of a case to all, shape (n,)."""
-        together: NDArray[np.float64] = self.differences(case).sum(axis=0)
+    def distances(
+        self, case: int, differences: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Give the distance of a case to all.
+
+        Parameters
+        ----------
+        case : int
+        differences : array of float, shape (m, n), optional
+            See `differences`, where they are known already.
+
+        Returns
+        -------
+        array of float, shape (n,)
+        """
+        apart = self.differences(case) if differences is None else differences
+        together: NDArray[np.float64] = apart.sum(axis=0)
         if self.missing != "skip":
             return together
         return _mean(together, (self.known * self.known[case]) @ self.share)

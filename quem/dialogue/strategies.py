@@ -80,6 +80,8 @@ class Revealed:
     target : int
     revealed : array of bool, shape (rows, m)
         Which attributes were asked for at each point.
+    apart : array of float, shape (m, n)
+        `Space.differences` of the target.
     """
 
     cases: CaseBase
@@ -88,6 +90,7 @@ class Revealed:
     settings: Settings
     target: int
     revealed: NDArray[np.bool_]
+    apart: NDArray[np.float64]
 
     @cached_property
     def hidden(self) -> NDArray[np.bool_]:
@@ -97,9 +100,9 @@ class Revealed:
     @cached_property
     def differences(self) -> NDArray[np.float64]:
         """What revealed attributes add to each distance, shape (rows, n)."""
-        return self.revealed.astype(float) @ self.space.differences(self.target)
+        return self.revealed.astype(float) @ self.apart
 
-    @cached_property
+    @property
     def features(self) -> NDArray[np.float64]:
         """Of all cases; see `Space`."""
         return self.space.features
@@ -198,7 +201,7 @@ def region_aggregate(known: Revealed) -> NDArray[np.int64]:
     if known.regions is None:
         message = "an experiment with RA has regions"
         raise ValueError(message)
-    apart = steps(known.space.distances(known.target))
+    apart = steps(known.space.distances(known.target, known.apart))
     sums = known.regions.sums(known.target, apart, known.features)
     regions = known.space.features_of(known.space.aggregate(sums, known.overall))
     chosen = known.sums_of_nearest(known.by_default, 1, regions)

@@ -95,7 +95,8 @@ def analyze(
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
-    given = {name: value for name, value in settings.items() if value not in (None, False)}
+    # 0 is a value, though it equals False.
+    given = {n: value for n, value in settings.items() if value is not None and value is not False}
     folder = out if out is not None else study.parent / f"{study.stem}-report"
     if kept := kinds.KINDS[kind].kept:
         given |= {"keep": None if as_json else folder / kept, "progress": _progress()}

@@ -70,9 +70,9 @@ def test_json_writes_nothing(study: Path) -> None:
 
 def test_settings_of_the_command_line(study: Path) -> None:
     """--level, --bootstrap, --permutations and --seed replace those of the file."""
-    told = run("analyze", study, "--json", "--level", 0.9, "--seed", 7, "--bootstrap", 20)
+    told = run("analyze", study, "--json", "--level", 0.9, "--seed", 7, "--bootstrap", 0)
     settings = json.loads(told.stdout)["settings"]
-    assert (settings["level"], settings["seed"], settings["bootstrap"]) == (0.9, 7, 20)
+    assert (settings["level"], settings["seed"], settings["bootstrap"]) == (0.9, 7, 0)
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,9 @@ def _within(module: str, packages: tuple[str, ...]) -> bool:
 STEPS = [
     p
     for p in MODULES
-    if _name(p).startswith(("quem/experience/", "quem/options/", "quem/rankings/"))
+    if _name(p).startswith(
+        ("quem/dialogue/", "quem/experience/", "quem/options/", "quem/rankings/")
+    )
 ]
 
 

@@ -62,6 +62,10 @@ class QuemError(Exception):
         )
         super().__init__("\n".join(map(str, self.mistakes)))
 
+    def __reduce__(self) -> tuple[type[QuemError], tuple[tuple[Mistake, ...]]]:
+        """Come out of another process as it went in."""
+        return type(self), (self.mistakes,)
+
 
 @dataclass(frozen=True)
 class Doubt:

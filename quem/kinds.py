@@ -77,6 +77,14 @@ KINDS = {
         "quem.retrieval.analysis:check_retrieval",
         kept="similarities.csv",
     ),
+    "dialogue": Kind(
+        "quem.dialogue.loading:load_dialogue",
+        "quem.dialogue.analysis:analyze_dialogue",
+        "quem.dialogue.analysis:check_dialogue",
+        sources=("data",),
+        running=("jobs", "cluster", "sensitivity"),
+        kept="finished-targets.jsonl",
+    ),
 }
 
 

@@ -120,7 +120,13 @@ STEPS = [
     p
     for p in MODULES
     if _name(p).startswith(
-        ("quem/experience/", "quem/options/", "quem/rankings/", "quem/retrieval/")
+        (
+            "quem/dialogue/",
+            "quem/experience/",
+            "quem/options/",
+            "quem/rankings/",
+            "quem/retrieval/",
+        )
     )
 ]
 

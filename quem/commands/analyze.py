@@ -10,6 +10,7 @@ import click
 
 from quem.commands.options import (
     analysis_options,
+    data_option,
     database_option,
     json_option,
     out_option,
@@ -60,6 +61,12 @@ def _years(
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes, where the kind uses any.")
 @click.option("--cluster", metavar="ADDRESS", help="Dask scheduler, where the kind uses one.")
+@click.option(
+    "--sensitivity",
+    is_flag=True,
+    help="Also try every plausible value of what a method leaves open, for dialogue studies.",
+)
+@data_option
 @database_option
 @reveal_option
 @seed_option
@@ -67,6 +74,7 @@ def analyze(
     study: Path,
     out: Path | None,
     database: str | None,
+    data: Path | None,
     *,
     as_json: bool,
     reveal: bool,
@@ -83,11 +91,12 @@ def analyze(
     from quem.study.reading import kind_of
 
     kind = kind_of(study)
-    sources = {"database": database, "reveal": reveal}
+    sources = {"database": database, "reveal": reveal, "data": data}
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
-    given = {name: value for name, value in settings.items() if value not in (None, False)}
+    # 0 is a value, though it equals False.
+    given = {n: value for n, value in settings.items() if value is not None and value is not False}
     folder = out if out is not None else study.parent / f"{study.stem}-report"
     if kept := kinds.KINDS[kind].kept:
         given |= {"keep": None if as_json else folder / kept, "progress": _progress()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.options import database_option, refuse_foreign
+from quem.commands.options import data_option, database_option, refuse_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +23,9 @@ __all__ = ["check"]
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
+@data_option
 @database_option
-def check(study: Path, database: str | None) -> None:
+def check(study: Path, data: Path | None, database: str | None) -> None:
     """Check STUDY and all its data, and write nothing.
 
     Names every mistake with its place and its remedy (exit code 1), or every doubt. An
@@ -33,13 +34,14 @@ def check(study: Path, database: str | None) -> None:
     from quem.study.reading import kind_of
 
     kind = kind_of(study)
+    from quem import kinds
+
+    sources = {"database": database, "data": data}
+    refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     if kind == "experience":
         _check_experience(study, database)
         return
-    from quem import kinds
-
-    refuse_foreign(kind, {"database": database}, kinds.KINDS[kind].sources)
-    loaded = kinds.load_study(study)
+    loaded = kinds.load_study(study, **sources)
     _print(study, list(kinds.check(loaded)), _counted(loaded.counts()))
 
 

@@ -9,7 +9,7 @@ import click
 __all__ = ["init"]
 
 # As `quem.study.KINDS`, which is slower to import.
-_KINDS = ("experience", "options", "retrieval")
+_KINDS = ("experience", "options", "retrieval", "dialogue")
 
 
 @click.command()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "analysis_options",
+    "data_option",
     "database_option",
     "json_option",
     "out_option",
@@ -70,6 +71,12 @@ def refuse_foreign(kind: str, given: Mapping[str, object], known: Iterable[str])
         message = f"{option} is not for a study of kind {kind}; leave it out"
         raise click.UsageError(message)
 
+
+data_option = click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Folder of the data of a dialogue study, if they are not beside STUDY.",
+)
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as JSON; write nothing."

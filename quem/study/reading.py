@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Draft", "StudyFile", "draft_of_kind", "draft_study", "kind_of", "read_study"]
 
-KINDS = ("experience", "options", "retrieval")
+KINDS = ("experience", "options", "retrieval", "dialogue")
 _DEFAULT = "experience"
 
 Spec_co = TypeVar("Spec_co", bound=StudyPart, covariant=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 
+from quem.study.dialogue import DialogueStudy
 from quem.study.document import parse_document
 from quem.study.models import ExperienceStudy
 from quem.study.options import OptionsStudy
@@ -26,6 +27,7 @@ KINDS: dict[str, tuple[str, type[StudyPart]]] = {
     "experience": ("study-file.md", ExperienceStudy),
     "options": ("options.md", OptionsStudy),
     "retrieval": ("retrieval.md", RetrievalStudy),
+    "dialogue": ("dialogue.md", DialogueStudy),
 }
 
 

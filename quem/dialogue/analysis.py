@@ -1,0 +1,94 @@
+"""The evaluation of conversational CBR from case base to findings, composed here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from quem.dialogue.doubts import doubts_of
+from quem.dialogue.findings import Inference, evaluate
+from quem.dialogue.result import DialogueAnalysis
+from quem.dialogue.running import run_experiment
+from quem.dialogue.sensitivity import find_sensitivity
+from quem.dialogue.settings import Settings
+from quem.dialogue.simulation import prepare
+from quem.parallel import Workers
+from quem.study.schema import changed_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from quem.dialogue.loading import DialogueStudy
+    from quem.errors import Doubt
+
+__all__ = ["analyze_dialogue", "check_dialogue"]
+
+_INFERENCE = ("level", "bootstrap", "permutations")
+
+
+def analyze_dialogue(
+    study: DialogueStudy,
+    *,
+    sensitivity: bool = False,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    keep: Path | None = None,
+    progress: Callable[[str, int], Callable[[int], object]] | None = None,
+    **settings: Any,  # noqa: ANN401
+) -> DialogueAnalysis:
+    """Analyse a study of kind ``dialogue`` (see `quem.analyze`).
+
+    Parameters
+    ----------
+    study : DialogueStudy
+    sensitivity : bool
+        Whether to try every plausible value of every open choice.
+    jobs : int, optional
+        Processes; 1 by default.
+    cluster : str, optional
+        Address of a Dask scheduler, whose workers simulate instead.
+    keep : Path, optional
+        File of finished targets: those that it holds are not simulated again.
+    progress : callable, optional
+        Called with what is done and how many steps it has; gives what is told of steps done.
+    **settings
+        In the place of those of the study file.
+    """
+    asked = changed_settings(study.spec.analysis, settings).model_dump()
+    inference = Inference(**{name: asked.pop(name) for name in _INFERENCE})
+    experiment = prepare(
+        study.cases,
+        Settings(**asked),
+        strategies=study.strategies,
+        users=study.users,
+        questions=study.questions,
+    )
+    workers = Workers(jobs or 1, cluster)
+    report = progress or _silent
+    done = report("Simulating dialogues", len(study.cases))
+    dialogues = run_experiment(experiment, workers=workers, keep=keep, done=done)
+    found = evaluate(experiment, dialogues, inference)
+    tried = None
+    if sensitivity:
+        tried = find_sensitivity(found, study.published, workers=workers, progress=report)
+    doubts = (*study.doubts, *doubts_of(found))
+    return DialogueAnalysis(study, found, tried, doubts)
+
+
+def _silent(_: str, __: int) -> Callable[[int], object]:
+    return lambda _: None
+
+
+def check_dialogue(study: DialogueStudy) -> Iterable[Doubt]:
+    """Say what an analysis of a study would warn of, as far as no dialogue tells it.
+
+    Parameters
+    ----------
+    study : DialogueStudy
+    """
+    from quem.dialogue.doubts import doubts_before
+
+    asked = study.spec.analysis.model_dump()
+    settings = Settings(**{name: asked[name] for name in asked if name not in _INFERENCE})
+    yield from study.doubts
+    yield from doubts_before(study.cases, settings, study.users)

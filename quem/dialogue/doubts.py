@@ -1,0 +1,117 @@
+"""What a reader of an evaluation of dialogues has to know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import Doubt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.findings import Findings
+    from quem.dialogue.settings import Settings
+    from quem.dialogue.users import User
+
+__all__ = ["doubts_before", "doubts_of"]
+
+_FEW = 20
+_OFTEN, _RARELY = 0.5, 0.01
+_MISSING = 0.2
+
+
+def doubts_of(found: Findings) -> list[Doubt]:
+    """Find what is doubtful about an evaluation.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    experiment = found.experiment
+    before = doubts_before(experiment.cases, experiment.settings, experiment.users)
+    return [*before, *_contractions(found), *_selections(found)]
+
+
+def doubts_before(cases: CaseBase, settings: Settings, users: Iterable[User]) -> Iterator[Doubt]:
+    """Find what is doubtful before any dialogue.
+
+    Parameters
+    ----------
+    cases : CaseBase
+    settings : Settings
+    users : iterable of User
+    """
+    n = len(cases)
+    if n < _FEW:
+        message = f"there are {n} cases, and each is a target once; intervals of so few mean little"
+        yield Doubt("few-cases", message)
+    same = [name for name, span in zip(cases.attributes, cases.spans, strict=True) if not span]
+    if same:
+        verb = "has" if len(same) == 1 else "have"
+        message = (
+            f"{_some(same)} {verb} one value in all cases: a question about it tells nothing, and "
+            "counts as any other"
+        )
+        yield Doubt("constant-attribute", message)
+    if settings.k > (n - 1) / 2:
+        message = (
+            f"k = {settings.k} and there are {n - 1} candidates: rank quality compares most of the "
+            "case base; choose a smaller k"
+        )
+        yield Doubt("k-large", message)
+    small = sorted({user.b for user in users if user.b is not None and user.b * n < 0.5})  # noqa: PLR2004
+    if small:
+        message = (
+            f"b = {small[0]:g} of {n} cases is less than half a case; the threshold is the "
+            "distance of the nearest"
+        )
+        yield Doubt("threshold-small", message)
+    share = 1 - cases.known.mean()
+    if share > _MISSING:
+        message = (
+            f"{100 * share:.0f}% of the values are missing; what such a value counts in a "
+            "distance is an open choice (missing), see --sensitivity"
+        )
+        yield Doubt("many-missing", message)
+
+
+def _contractions(found: Findings) -> Iterator[Doubt]:
+    """Lists that had contracted to nothing after some answer."""
+    later = found.contracted[:, 1:-1] if found.contracted.shape[1] > 2 else found.contracted  # noqa: PLR2004
+    worst = int(later.max(axis=1).argmax())
+    share = later[worst].mean()
+    if share > _RARELY:
+        message = (
+            f"with {found.strategies[worst]}, {100 * share:.0f}% of the lists during a dialogue "
+            "had so many ties that no candidate was left to compare, and rank quality 0 "
+            f"(granularity {found.granularity:.3f}); a larger k makes this rarer"
+        )
+        yield Doubt("contracted", message)
+
+
+def _selections(found: Findings) -> Iterator[Doubt]:
+    """Users that rarely select anything."""
+    for column, user in enumerate(found.users):
+        least = int(found.unselected[:, column].argmax())
+        share = found.unselected[least, column]
+        if share > _OFTEN:
+            message = (
+                f"{user} selected no case in {100 * share:.0f}% of the dialogues with "
+                f"{found.strategies[least]}; what these count is an open choice (no_selection)"
+            )
+            yield Doubt("rarely-selects", message)
+    if np.isnan(found.efficiency.mean).any():
+        place = np.argwhere(np.isnan(found.efficiency.mean))[0]
+        message = (
+            f"{found.users[place[1]]} never selects a case with {found.strategies[place[0]]}, and "
+            "such dialogues are left out, so nothing is known"
+        )
+        yield Doubt("never-selects", message)
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:5])
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown  # noqa: PLR2004

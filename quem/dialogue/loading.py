@@ -1,0 +1,278 @@
+"""From the path of a study file to a case base and what is to be tried on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from quem.dialogue.own import own_function
+from quem.dialogue.published import read_published
+from quem.dialogue.questions import Questions
+from quem.dialogue.reading import CaseFiles, read_cases
+from quem.dialogue.simulation import NamedStrategy
+from quem.dialogue.users import User, named_user
+from quem.errors import Mistake, QuemError
+from quem.study.dialogue import FIVE, SEVEN, Strategy
+from quem.study.dialogue import DialogueStudy as Spec
+from quem.study.dialogue import User as AskedUser
+from quem.study.reading import draft_of_kind
+from quem.text import nearest, shown
+
+if TYPE_CHECKING:
+    import os
+
+    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.published import Published
+    from quem.errors import Doubt
+    from quem.study.document import Loc
+    from quem.study.reading import Draft
+
+__all__ = ["DialogueStudy", "load_dialogue"]
+
+Part = TypeVar("Part", Strategy, AskedUser)
+
+
+@dataclass(frozen=True, repr=False)
+class DialogueStudy:
+    """A study of kind ``dialogue`` with its case base.
+
+    Parameters
+    ----------
+    path : Path
+        The study file.
+    name : str
+        The path as the user wrote it, for messages.
+    spec : quem.study.dialogue.DialogueStudy
+    files : tuple of Path
+        All that was read.
+    cases : CaseBase
+    strategies : tuple of NamedStrategy
+    users : tuple of User
+    questions : Questions
+    published : Published or None
+        Figures that somebody else found.
+    doubts : tuple of Doubt
+        About the data.
+    """
+
+    path: Path
+    name: str
+    spec: Spec
+    files: tuple[Path, ...]
+    cases: CaseBase
+    strategies: tuple[NamedStrategy, ...]
+    users: tuple[User, ...]
+    questions: Questions
+    published: Published | None = None
+    doubts: tuple[Doubt, ...] = ()
+
+    def __repr__(self) -> str:
+        """One line; the attributes hold the rest."""
+        return f"<DialogueStudy {self.spec.id}: {len(self.cases)} cases, from {self.name}>"
+
+    def counts(self) -> dict[str, int]:
+        """What was read, by noun."""
+        return {
+            "case": len(self.cases),
+            "attribute": len(self.cases.attributes),
+            "class of case": len(self.cases.labels),
+            "system": len(self.strategies),
+            "user": len(self.users),
+        }
+
+
+@dataclass
+class _Loading:
+    """A study file that is being followed to its data, and what is wrong on the way."""
+
+    draft: Draft[Spec]
+    spec: Spec
+    data: Path | None
+    files: list[Path] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    def wrong(self, loc: Loc, message: str) -> None:
+        self.mistakes.append(self.draft.document.mistake(loc, message))
+
+    def place(self, loc: Loc, given: str) -> tuple[Path, str] | None:
+        """Where a file of the case base is; None where it is not there."""
+        path, name = self.draft.beside(given)
+        if self.data is not None:
+            path = self.data / given
+            name = str(path)
+        self.files.append(path)
+        if path.exists():
+            # Whether it is a file, reading it tells.
+            return path, name
+        where = f"in {self.data}" if self.data is not None else "beside the study file"
+        message = f"there is no file {shown(given)} {where}; name the folder that holds it: --data"
+        if self.spec.cases.source:
+            message += f". It comes from {self.spec.cases.source}"
+        self.wrong(loc, message)
+        return None
+
+    def own(self, loc: Loc, what: str, entry: str) -> Any:  # noqa: ANN401
+        try:
+            found = own_function(what, entry, self.draft.path.absolute().parent)
+        except QuemError as error:
+            for mistake in error.mistakes:
+                self.wrong(loc, mistake.message)
+            return None
+        self.files += found.files
+        return found
+
+
+def load_dialogue(
+    path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None
+) -> DialogueStudy:
+    """Read a study of kind ``dialogue`` with its case base.
+
+    Parameters
+    ----------
+    path : path-like
+    data : path-like, optional
+        The folder of the case base, if its files are not beside the study file.
+
+    Raises
+    ------
+    QuemError
+        With every mistake in the file and its data.
+    """
+    draft = draft_of_kind(path, Spec)
+    if draft.spec is None or draft.mistakes:
+        raise QuemError(draft.mistakes)
+    loading = _Loading(draft, draft.spec, None if data is None else Path(data), [draft.path])
+    cases, doubts = _cases(loading)
+    strategies, users = _strategies(loading), _users(loading)
+    questions = _questions(loading, cases)
+    published = _published(loading, strategies, users)
+    if loading.mistakes or cases is None or questions is None:
+        raise QuemError(dict.fromkeys(loading.mistakes))
+    return DialogueStudy(
+        draft.path,
+        draft.name,
+        draft.spec,
+        tuple(loading.files),
+        cases,
+        strategies,
+        users,
+        questions,
+        published,
+        tuple(doubts),
+    )
+
+
+def _cases(loading: _Loading) -> tuple[CaseBase | None, list[Doubt]]:
+    spec = loading.spec.cases
+    content = loading.draft.document.content["cases"]
+    listed = isinstance(content, dict) and isinstance(content["file"], list)
+    found_places = [
+        loading.place(("cases", "file", index) if listed else ("cases", "file"), name)
+        for index, name in enumerate(spec.file)
+    ]
+    places = [place for place in found_places if place is not None]
+    if len(places) < len(spec.file):
+        return None, []
+    found = read_cases(
+        CaseFiles(
+            tuple(places),
+            spec.label,
+            header=spec.header,
+            columns=spec.columns,
+            id=spec.id,
+            ignore=spec.ignore,
+            numeric=spec.numeric,
+            categorical=spec.categorical,
+            weights=spec.weights,
+            missing=spec.missing,
+            decimal=spec.decimal,
+        )
+    )
+    loading.mistakes += found.mistakes
+    for loc, message in found.misplaced:
+        loading.wrong(("cases", *loc), message)
+    return found.cases, found.doubts
+
+
+def _paper(model: type[Part], names: tuple[str, ...]) -> list[Part]:
+    """What the paper tried, where a study says nothing."""
+    return [model.model_validate(name) for name in names]
+
+
+def _strategies(loading: _Loading) -> tuple[NamedStrategy, ...]:
+    return tuple(
+        NamedStrategy(
+            strategy.name,
+            loading.own(
+                ("strategies", index, "function"),
+                f"the strategy {strategy.name}",
+                strategy.function,
+            )
+            if strategy.function
+            else None,
+        )
+        for index, strategy in enumerate(loading.spec.strategies or _paper(Strategy, FIVE))
+    )
+
+
+def _users(loading: _Loading) -> tuple[User, ...]:
+    found = []
+    for index, asked in enumerate(loading.spec.users or _paper(AskedUser, SEVEN)):
+        user = named_user(asked.name, asked.b)
+        if asked.function:
+            function = loading.own(
+                ("users", index, "function"), f"the user {asked.name}", asked.function
+            )
+            name = asked.name if asked.b is None else f"{asked.name} {asked.b:g}"
+            user = User(name, "own", asked.top, asked.b, function)
+        if user is not None:
+            found.append(user)
+    return tuple(found)
+
+
+def _questions(loading: _Loading, cases: CaseBase | None) -> Questions | None:
+    asked = loading.spec.questions
+    if asked.order == "own":
+        function = loading.own(("questions",), "the choice of questions", asked.function)
+        return Questions("own", function=function, name=asked.function)
+    if asked.order != "fixed":
+        return Questions(asked.order)
+    if cases is None:
+        return None
+    names = asked.attributes or cases.attributes
+    order = []
+    for index, name in enumerate(names):
+        if name in cases.attributes:
+            order.append(cases.attributes.index(name))
+        else:
+            message = f"there is no attribute {shown(name)}{nearest(name, cases.attributes)}"
+            loading.wrong(("questions", index), message)
+    twice = [name for name in names if names.count(name) > 1]
+    left = [name for name in cases.attributes if name not in names]
+    if twice:
+        loading.wrong(("questions",), f"{shown(twice[0])} stands twice; ask for it once")
+    elif left and len(order) == len(names):
+        message = f"{', '.join(left[:5])} {'is' if len(left) == 1 else 'are'} not asked for; add "
+        loading.wrong(("questions",), f"{message}{'it' if len(left) == 1 else 'them'}")
+    return Questions("fixed", tuple(order))
+
+
+def _published(
+    loading: _Loading, strategies: tuple[NamedStrategy, ...], users: tuple[User, ...]
+) -> Published | None:
+    name = loading.spec.published
+    if not name:
+        return None
+    if mistake := loading.draft.not_there(("published",), name):
+        loading.mistakes.append(mistake)
+        return None
+    path, shown_name = loading.draft.beside(name)
+    loading.files.append(path)
+    try:
+        return read_published(
+            path, shown_name, [s.name for s in strategies], [u.name for u in users]
+        )
+    except QuemError as error:
+        loading.mistakes += error.mistakes
+        return None

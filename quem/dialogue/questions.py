@@ -1,0 +1,200 @@
+"""In which order the questions of a dialogue are asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from quem.errors import QuemError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from quem.dialogue.case_base import CaseBase
+
+__all__ = ["OwnQuestion", "Questions", "information_gain", "question_orders"]
+
+_BINS = 4
+
+
+class OwnQuestion(Protocol):
+    """What a choice of questions of one's own is: a function named in the study file."""
+
+    def __call__(
+        self,
+        cases: CaseBase,
+        answers: NDArray[np.float64],
+        asked: NDArray[np.bool_],
+        random: np.random.Generator,
+    ) -> NDArray[np.integer[Any]]:
+        """Choose the next question of each dialogue.
+
+        Parameters
+        ----------
+        cases : CaseBase
+            Without the target.
+        answers : array of float, shape (dialogues, attributes)
+            NaN where not asked, or asked and not known.
+        asked : array of bool, shape (dialogues, attributes)
+        random : numpy.random.Generator
+
+        Returns
+        -------
+        array of int, shape (dialogues,)
+            Attributes not asked for yet.
+        """
+
+
+@dataclass(frozen=True)
+class Questions:
+    """How questions are ordered.
+
+    Parameters
+    ----------
+    rule : {"random", "fixed", "gain", "own"}
+    order : tuple of int
+        The attributes, for "fixed".
+    function : callable, optional
+        For "own".
+    name : str
+        Of that, for messages.
+    """
+
+    rule: Literal["random", "fixed", "gain", "own"] = "random"
+    order: tuple[int, ...] = ()
+    function: Callable[..., Any] | None = None
+    name: str = ""
+
+    def dialogues(self, orders: int) -> int:
+        """How many dialogues each target has: one, if its question order is always the same."""
+        return orders if self.rule in ("random", "own") else 1
+
+
+def question_orders(
+    questions: Questions, cases: CaseBase, target: int, orders: int, random: np.random.Generator
+) -> NDArray[np.intp]:
+    """Order the questions of a target's dialogues.
+
+    Parameters
+    ----------
+    questions : Questions
+    cases : CaseBase
+    target : int
+    orders : int
+    random : numpy.random.Generator
+
+    Returns
+    -------
+    array of int, shape (dialogues, m)
+    """
+    m = len(cases.attributes)
+    rows = questions.dialogues(orders)
+    if questions.rule == "random":
+        return random.permuted(np.tile(np.arange(m), (rows, 1)), axis=1)
+    if questions.rule == "fixed":
+        return np.array([questions.order], dtype=np.intp)
+    choose = questions.function or information_gain
+    others, whole = cases.without(target), cases.values[target]
+    answers = np.full((rows, m), np.nan)
+    asked = np.zeros((rows, m), dtype=bool)
+    found = np.empty((rows, m), dtype=np.intp)
+    every = np.arange(rows)
+    for step in range(m):
+        following = choose(others, answers.copy(), asked.copy(), random)
+        if questions.function:
+            following = _checked(following, asked, questions.name)
+        found[:, step] = following
+        asked[every, following] = True
+        answers[every, following] = whole[following]
+    return found
+
+
+def _checked(given: Any, asked: NDArray[np.bool_], name: str) -> NDArray[np.intp]:  # noqa: ANN401
+    rows, m = asked.shape
+    found = np.asarray(given)
+    if found.shape != (rows,) or found.dtype.kind not in "iu":
+        message = (
+            f"the choice of questions {name} gave {found.dtype} of shape {found.shape}; it should "
+            f"be {rows} whole numbers, the next attribute of each dialogue"
+        )
+        raise QuemError([message])
+    wrong = (found < 0) | (found >= m)
+    wrong[~wrong] = asked[np.flatnonzero(~wrong), found[~wrong]]
+    if wrong.any():
+        message = (
+            f"the choice of questions {name} asks for attribute {found[wrong][0]}, which was asked "
+            f"for already or is none of 0 to {m - 1}"
+        )
+        raise QuemError([message])
+    return found.astype(np.intp)
+
+
+def information_gain(
+    cases: CaseBase,
+    answers: NDArray[np.float64],
+    asked: NDArray[np.bool_],
+    random: np.random.Generator,
+) -> NDArray[np.intp]:
+    """Ask for the attribute that tells most about the class.
+
+    The gain in information about the class among the cases that agree with all answers so far; a
+    number agrees if it lies in the same quarter of its values. Where fewer than two cases
+    agree, or all that agree have one class, all cases count. Of equal gains, the attribute that
+    is first in the case base.
+
+    Parameters
+    ----------
+    cases, answers, asked, random
+        See `OwnQuestion`.
+    """
+    del random
+    grouped, answered = _grouped(cases, answers)
+    known = ~np.isnan(answers)
+    found = np.empty(len(answers), dtype=np.intp)
+    for row in range(len(answers)):
+        at = np.flatnonzero(known[row])
+        agree = (grouped[:, at] == answered[row, at]).all(axis=1)
+        if len(np.unique(cases.classes[agree])) < 2:  # noqa: PLR2004  one class tells nothing
+            agree[:] = True
+        gains = np.full(len(cases.attributes), -np.inf)
+        for attribute in np.flatnonzero(~asked[row]):
+            gains[attribute] = _gain(grouped[agree, attribute], cases.classes[agree])
+        found[row] = np.round(gains, 9).argmax()
+    return found
+
+
+def _grouped(
+    cases: CaseBase, answers: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Categories, and quarters of numbers; -1 where missing."""
+    grouped = np.where(cases.known, cases.values, -1.0)
+    answered = np.where(np.isnan(answers), -1.0, answers)
+    for attribute in cases.numeric:
+        known = cases.known[:, attribute]
+        if not known.any():
+            continue
+        edges = np.quantile(cases.values[known, attribute], np.arange(1, _BINS) / _BINS)
+        grouped[known, attribute] = np.searchsorted(edges, cases.values[known, attribute])
+        there = ~np.isnan(answers[:, attribute])
+        answered[there, attribute] = np.searchsorted(edges, answers[there, attribute])
+    return grouped.astype(np.int64), answered.astype(np.int64)
+
+
+def _gain(values: NDArray[np.int64], classes: NDArray[np.int64]) -> float:
+    """Information that a value gives about the class, in bits; a missing one is a value too."""
+    table = np.zeros((values.max() + 2, classes.max() + 1))
+    np.add.at(table, (values + 1, classes), 1)
+    whole = table.sum(axis=0)
+    within = table.sum(axis=1)
+    return _entropy(whole) - float(
+        sum(count / len(values) * _entropy(row) for row, count in zip(table, within, strict=True))
+    )
+
+
+def _entropy(counts: NDArray[np.float64]) -> float:
+    share = counts[counts > 0] / max(counts.sum(), 1)
+    return float(-(share * np.log2(share)).sum())

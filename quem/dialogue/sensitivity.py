@@ -1,0 +1,227 @@
+"""What becomes of an evaluation under other values of what the paper leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.dialogue.agreement import agreement
+from quem.dialogue.outcomes import efficiency, means_of_targets, precision
+from quem.dialogue.published import Published, constant_error, error
+from quem.dialogue.running import run_experiment
+from quem.dialogue.search import Search, search
+from quem.dialogue.settings import open_choices
+from quem.dialogue.simulation import prepare
+from quem.parallel import ALONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from quem.dialogue.findings import Findings
+    from quem.dialogue.settings import Settings
+    from quem.dialogue.simulation import Dialogues, Experiment
+    from quem.parallel import Workers
+
+__all__ = ["Sensitivity", "Trial", "find_sensitivity"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One value of one open choice, all others as in the evaluation.
+
+    Parameters
+    ----------
+    choice : str
+    value : int or str
+    used : bool
+        Whether it is the value of the evaluation.
+    efficiency, precision : array of float, shape (strategies, users)
+    whole : array of float, shape (strategies,)
+        Rank quality averaged over the dialogue.
+    unselected : float
+        Share of all dialogues without a selection.
+    by_efficiency, by_precision : float
+        How alike users order the strategies: mean tau.
+    errors : (float, float)
+        Mean absolute difference from published efficiency and precision; NaN without.
+    """
+
+    choice: str
+    value: Any
+    used: bool
+    efficiency: NDArray[np.float64]
+    precision: NDArray[np.float64]
+    whole: NDArray[np.float64]
+    unselected: float
+    by_efficiency: float
+    by_precision: float
+    errors: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What was tried.
+
+    Parameters
+    ----------
+    trials : tuple of Trial
+    constant : (float, float)
+        The least error that one number for all can have; NaN without published figures.
+    found : Search or None
+        The combination of open choices nearest to published figures.
+    """
+
+    trials: tuple[Trial, ...]
+    constant: tuple[float, float]
+    found: Search | None
+
+    def used(self) -> Trial:
+        """Give the evaluation itself."""
+        return next(trial for trial in self.trials if trial.used)
+
+
+def find_sensitivity(
+    found: Findings,
+    published: Published | None,
+    *,
+    workers: Workers = ALONE,
+    progress: Callable[[str, int], Callable[[int], object]],
+) -> Sensitivity:
+    """Try every plausible value of every open choice, one at a time.
+
+    Parameters
+    ----------
+    found : Findings
+        With the present values.
+    published : Published or None
+        With them, all combinations are searched for the one nearest to them.
+    workers : Workers
+    progress : callable
+        See `quem.dialogue.analysis.analyze_dialogue`.
+    """
+    experiment = found.experiment
+    wanted = list(_wanted(experiment))
+    done = progress("Trying open choices", len(wanted) + 1)
+    done(1)
+    trials = []
+    for name, value in wanted:
+        settings = replace(experiment.settings, **{name: value})
+        if value == getattr(experiment.settings, name):
+            told = found.dialogues
+        else:
+            told = _dialogues(experiment, found.dialogues, name, settings, workers)
+        trials.append(_trial(name, value, told, experiment, settings, published))
+        done(1)
+    if published is None:
+        return Sensitivity(tuple(trials), (np.nan, np.nan), None)
+    constant = (constant_error(published.values[0]), constant_error(published.values[1]))
+    best = search(experiment, published, workers=workers, progress=progress)
+    return Sensitivity(tuple(trials), constant, best)
+
+
+def _wanted(experiment: Experiment) -> list[tuple[str, Any]]:
+    """Each choice that matters here, with each of its plausible values and the present one."""
+    found = []
+    for name, present, choice in open_choices(experiment.settings):
+        if not matters(name, experiment):
+            continue
+        values = sorted({present, *choice.values}, key=_in_order(choice.values))
+        found += [(name, value) for value in values]
+    return found
+
+
+def _in_order(values: tuple[Any, ...]) -> Callable[[Any], Any]:
+    if all(isinstance(value, int) for value in values):
+        return lambda value: value
+    return lambda value: (value not in values, values.index(value) if value in values else 0)
+
+
+def matters(name: str, experiment: Experiment) -> bool:
+    """Whether a choice can change anything for these strategies, users and cases.
+
+    Parameters
+    ----------
+    name : str
+    experiment : Experiment
+    """
+    names = {strategy.name for strategy in experiment.strategies if not strategy.function}
+    rules = {user.rule for user in experiment.users}
+    return {
+        "neighbours": bool(names & {"ND", "NF"}),
+        "neighbour_ties": bool(names & {"ND", "NF", "RA"}),
+        "regions": "RA" in names,
+        "region_size": "RA" in names and experiment.settings.regions != "classes",
+        "average_ties": "A" in rules,
+        "missing": not experiment.space.complete,
+        "user_distance": bool(rules - {"DL"}),
+    }.get(name, True)
+
+
+# Choices after the dialogues, and those that concern some strategies alone.
+_AFTER = ("no_selection", "efficiency")
+_CONCERNED = {
+    "neighbours": ("ND", "NF"),
+    "neighbour_ties": ("ND", "NF", "RA"),
+    "regions": ("RA",),
+    "region_size": ("RA",),
+}
+
+
+def _dialogues(
+    experiment: Experiment, told: Dialogues, name: str, settings: Settings, workers: Workers
+) -> Dialogues:
+    """Simulate again what the choice changes."""
+    if name in _AFTER:
+        return told
+    concerned = [
+        place
+        for place, strategy in enumerate(experiment.strategies)
+        if name not in _CONCERNED or (not strategy.function and strategy.name in _CONCERNED[name])
+    ]
+    again = prepare(
+        experiment.cases,
+        settings,
+        strategies=[experiment.strategies[place] for place in concerned],
+        users=experiment.users,
+        questions=experiment.questions,
+    )
+    return told.with_strategies(concerned, run_experiment(again, workers=workers))
+
+
+def _trial(
+    name: str,
+    value: Any,  # noqa: ANN401  a number or a word
+    told: Dialogues,
+    experiment: Experiment,
+    settings: Settings,
+    published: Published | None,
+) -> Trial:
+    measures = [means_of_targets(measure(told, settings)) for measure in (efficiency, precision)]
+    means = [_means(values) for values in measures]
+    users = len(experiment.users)
+    alike = [agreement(values, users, draws=0, level=0.95, seed=0).mean for values in measures]
+    errors = (np.nan, np.nan)
+    if published is not None:
+        errors = (error(means[0], published.values[0]), error(means[1], published.values[1]))
+    return Trial(
+        name,
+        value,
+        value == getattr(experiment.settings, name),
+        means[0],
+        means[1],
+        told.quality.mean(axis=(0, 2)),
+        float((told.stop < 0).mean()),
+        alike[0],
+        alike[1],
+        errors,
+    )
+
+
+def _means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    count = (~np.isnan(values)).sum(axis=0)
+    total = np.nansum(values, axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

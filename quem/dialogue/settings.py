@@ -1,0 +1,165 @@
+"""The choices of an evaluation: what the paper fixes, and what it leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["OPEN_CHOICES", "Choice", "Settings", "open_choices"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice that the paper leaves open.
+
+    Parameters
+    ----------
+    values : tuple
+        The plausible values, which `--sensitivity` tries; the default is one of them.
+    meaning : str
+        What is chosen.
+    explained : dict of str to str
+        What the values mean.
+    touches : str
+        What it changes: "quality" (rank quality alone), "outcome" (efficiency and precision
+        alone) or "both".
+    """
+
+    values: tuple[Any, ...]
+    meaning: str
+    explained: dict[str, str] = field(default_factory=dict)
+    touches: Literal["quality", "outcome", "both"] = "both"
+
+
+OPEN_CHOICES = {
+    "k": Choice((5, 10, 20), "how many candidates rank quality compares", touches="quality"),
+    "neighbours": Choice((5, 10, 20), "how many nearest cases ND and NF take the aggregate of"),
+    "neighbour_ties": Choice(
+        ("all", "order"),
+        "which cases are the nearest where distances tie",
+        {
+            "all": "every case as near as the last of them",
+            "order": "those that come first in the case base",
+        },
+    ),
+    "regions": Choice(
+        ("neighbours", "clusters", "classes"),
+        "what a region of RA is",
+        {
+            "neighbours": "a case with the cases nearest to it",
+            "clusters": "a cluster (average linkage) that holds region_size cases in the mean",
+            "classes": "all cases of one class",
+        },
+    ),
+    "region_size": Choice((5, 10, 20), "how many cases a region of RA has"),
+    "list_ties": Choice(
+        ("random", "order"),
+        "how candidates at one distance are listed for the user",
+        {
+            "random": "in an order drawn for each target",
+            "order": "in that of the case base",
+        },
+        "outcome",
+    ),
+    "first_list": Choice(
+        (1, 0), "after how many answers the user may select for the first time", touches="outcome"
+    ),
+    "no_selection": Choice(
+        ("top", "zero", "leave_out"),
+        "what a dialogue counts in which no case was selected",
+        {
+            "top": "the top candidate at the end is taken: efficiency 0, precision its",
+            "zero": "efficiency and precision 0",
+            "leave_out": "nothing: it is left out of the means",
+        },
+        "outcome",
+    ),
+    "user_distance": Choice(
+        ("true", "partial"),
+        "which distance users hold against their threshold",
+        {
+            "true": "that between the whole problem and the case",
+            "partial": "that of the strategy, on what is known so far",
+        },
+        "outcome",
+    ),
+    "efficiency": Choice(
+        ("attributes", "questions", "halved"),
+        "what efficiency is a share of, with r of m attributes revealed",
+        {
+            "attributes": "1 - r/m",
+            "questions": "1 - (r - 1)/(m - 1): the first question is always asked",
+            "halved": "(1 - r/m)/2, a hypothesis about the printed figures",
+        },
+        "outcome",
+    ),
+    "average_ties": Choice(
+        ("any", "top"),
+        "what an A user selects where no case is nearer than the average",
+        {"any": "any of the cases, at random", "top": "the first of them"},
+        "outcome",
+    ),
+    "missing": Choice(
+        ("zero", "worst", "skip"),
+        "what a value counts in a distance that a case or, once asked for, the target lacks",
+        {
+            "zero": "no difference",
+            "worst": "the greatest difference",
+            "skip": "the attribute is left out of that distance",
+        },
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How dialogues are simulated and counted.
+
+    The first twelve are the open choices, explained in `OPEN_CHOICES`.
+
+    Parameters
+    ----------
+    lam, lowest, highest : float
+        The weights of rank quality, as in the paper.
+    orders : int
+        Question orders of each target, if they are random.
+    seed : int
+        Of question orders, ties and the choice of A users.
+    """
+
+    k: int = 10
+    neighbours: int = 10
+    neighbour_ties: Literal["all", "order"] = "all"
+    regions: Literal["neighbours", "clusters", "classes"] = "neighbours"
+    region_size: int = 10
+    list_ties: Literal["random", "order"] = "random"
+    first_list: int = 1
+    no_selection: Literal["top", "zero", "leave_out"] = "top"
+    user_distance: Literal["true", "partial"] = "true"
+    efficiency: Literal["attributes", "questions", "halved"] = "attributes"
+    average_ties: Literal["any", "top"] = "any"
+    missing: Literal["zero", "worst", "skip"] = "zero"
+    lam: int = 2
+    lowest: float = 0.0
+    highest: float = 1.0
+    orders: int = 10
+    seed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def open_choices(settings: Settings) -> Iterator[tuple[str, Any, Choice]]:
+    """Give each open choice with its present value.
+
+    Parameters
+    ----------
+    settings : Settings
+    """
+    for entry in fields(settings):
+        if choice := OPEN_CHOICES.get(entry.name):
+            yield entry.name, getattr(settings, entry.name), choice

@@ -1,0 +1,1 @@
+"""An evaluation of dialogues as text, tables, figures and plain data."""

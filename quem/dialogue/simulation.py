@@ -1,0 +1,337 @@
+"""Simulated dialogues of every case with a system that knows all other cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.dialogue.lists import FAR, Candidates, nearest
+from quem.dialogue.questions import Questions, question_orders
+from quem.dialogue.regions import find_regions
+from quem.dialogue.space import NANO, make_space, steps
+from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
+from quem.dialogue.users import Shown, selections, thresholds
+from quem.measures.rank_quality import boundary, rank_quality
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.regions import Regions
+    from quem.dialogue.settings import Settings
+    from quem.dialogue.space import Space
+    from quem.dialogue.users import User
+
+__all__ = ["Dialogues", "Experiment", "NamedStrategy", "join", "prepare"]
+
+# Cells (points of dialogues x cases) that are worked on at once: some 20 MB.
+_CELLS = 400_000
+
+
+@dataclass(frozen=True)
+class NamedStrategy:
+    """A strategy with the name that the report uses.
+
+    Parameters
+    ----------
+    name : str
+        DD, FA, ND, NF or RA; or any name, with
+    function : callable, optional
+        `quem.dialogue.strategies.OwnStrategy`.
+    """
+
+    name: str
+    function: Callable[..., NDArray[np.float64]] | None = None
+
+    def apart(self, known: Revealed) -> NDArray[np.int64]:
+        """Give distances in steps."""
+        if self.function is not None:
+            return own_distances(self.function, self.name, known)
+        return STRATEGIES[self.name](known)
+
+
+@dataclass(frozen=True)
+class Dialogues:
+    """What happened in the dialogues of some targets.
+
+    Parameters
+    ----------
+    targets : array of int, shape (t,)
+    stop : array of int16, shape (t, strategies, users, dialogues)
+        After how many answers a case was selected; -1 if none was.
+    right : array of bool, the same shape
+        Whether that case had the solution of the target.
+    top_right : array of bool, shape (t, strategies, dialogues)
+        Whether the top candidate after the last answer had.
+    quality : array of float, shape (t, strategies, m + 1)
+        Rank quality after 0 to m answers, averaged over the dialogues.
+    contracted : array of float, the same shape
+        Share of the dialogues whose list had contracted to nothing.
+    """
+
+    targets: NDArray[np.int64]
+    stop: NDArray[np.int16]
+    right: NDArray[np.bool_]
+    top_right: NDArray[np.bool_]
+    quality: NDArray[np.float64]
+    contracted: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        """How many targets there are."""
+        return len(self.targets)
+
+    def with_strategies(self, places: Sequence[int], other: Dialogues) -> Dialogues:
+        """Put what happened with some strategies in the place of what is here.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Which strategies.
+        other : Dialogues
+            Of these alone, and of the same targets.
+        """
+        columns = []
+        for name in self.__dataclass_fields__:
+            values = getattr(self, name)
+            if name != "targets":
+                values = values.copy()
+                values[:, list(places)] = getattr(other, name)
+            columns.append(values)
+        return Dialogues(*columns)
+
+    def at(self, order: NDArray[np.intp]) -> Dialogues:
+        """Give some targets, by their places.
+
+        Parameters
+        ----------
+        order : array of int
+        """
+        return Dialogues(*(getattr(self, name)[order] for name in self.__dataclass_fields__))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A case base, and all that is tried on it.
+
+    Parameters
+    ----------
+    cases : CaseBase
+    settings : Settings
+    strategies : tuple of NamedStrategy
+    users : tuple of User
+    questions : Questions
+    space : Space
+    regions : Regions or None
+    levels : dict of float to float
+        The threshold of each b.
+    """
+
+    cases: CaseBase
+    settings: Settings
+    strategies: tuple[NamedStrategy, ...]
+    users: tuple[User, ...]
+    questions: Questions
+    space: Space
+    regions: Regions | None
+    levels: dict[float, float]
+
+    @property
+    def dialogues(self) -> int:
+        """How many dialogues each target has."""
+        return self.questions.dialogues(self.settings.orders)
+
+    def run(self, targets: Sequence[int]) -> Dialogues:
+        """Simulate the dialogues of some targets.
+
+        What comes out for a target does not depend on the others.
+
+        Parameters
+        ----------
+        targets : sequence of int
+        """
+        return join([self._dialogues_of(target) for target in targets])
+
+    def _dialogues_of(self, target: int) -> Dialogues:
+        settings, m = self.settings, len(self.cases.attributes)
+        random = np.random.default_rng([settings.seed, target])
+        ties = random.permutation(len(self.cases))
+        if settings.list_ties == "order":
+            ties = np.arange(len(self.cases))
+        chance = random.random(self.dialogues)
+        orders = question_orders(self.questions, self.cases, target, settings.orders, random)
+        place = np.argsort(orders, axis=1)
+        revealed = place[:, np.newaxis, :] < np.arange(m + 1)[:, np.newaxis]
+        # A list depends on what was revealed, and not on the order in which it was.
+        points, which = np.unique(revealed.reshape(-1, m), axis=0, return_inverse=True)
+        apart = self.space.differences(target)
+        true = self.space.distances(target, apart)
+        found = self._at(points, target, ties, apart, true)
+        which = which.reshape(self.dialogues, m + 1)
+        return self._told(target, found, which, chance, true)
+
+    def _at(
+        self,
+        points: NDArray[np.bool_],
+        target: int,
+        ties: NDArray[np.int64],
+        apart: NDArray[np.float64],
+        true: NDArray[np.float64],
+    ) -> list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]]:
+        """For each strategy: lists, rank quality and contraction at every point."""
+        n = len(self.cases)
+        # The target itself is no candidate.
+        true = np.where(np.arange(n) == target, FAR, true)
+        chunk = max(1, _CELLS // n)
+        parts = []
+        for start in range(0, len(points), chunk):
+            known = Revealed(
+                self.cases,
+                self.space,
+                self.regions,
+                self.settings,
+                target,
+                points[start : start + chunk],
+                apart,
+            )
+            parts.append([self._list(strategy, known, true, ties) for strategy in self.strategies])
+        return [
+            (
+                Candidates(
+                    np.concatenate([part[0].cases for part in of_strategy]),
+                    np.concatenate([part[0].apart for part in of_strategy]),
+                ),
+                np.concatenate([part[1] for part in of_strategy]),
+                np.concatenate([part[2] for part in of_strategy]),
+            )
+            for of_strategy in zip(*parts, strict=True)
+        ]
+
+    def _list(
+        self,
+        strategy: NamedStrategy,
+        known: Revealed,
+        true: NDArray[np.float64],
+        ties: NDArray[np.int64],
+    ) -> tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]:
+        settings, others = self.settings, len(self.cases) - 1
+        k = min(settings.k, others)
+        # What lies beyond 2k + 1 cannot change rank quality: a tie at k that reaches so far
+        # leaves out the candidates that are tied, wherever it ends.
+        compared = min(2 * k + 1, others)
+        shown = max(compared, min(max((user.top for user in self.users), default=1), others))
+        found = nearest(strategy.apart(known), ties, shown)
+        partial = found.apart[:, :compared] / NANO
+        nearest_true = np.partition(true, k - 1)[:k]
+        quality = rank_quality(
+            partial,
+            true[found.cases[:, :compared]],
+            k,
+            ideal=np.broadcast_to(nearest_true, (len(partial), k)),
+            lam=settings.lam,
+            lowest=settings.lowest,
+            highest=settings.highest,
+        )
+        return found, quality, boundary(partial, k) == 0
+
+    def _told(
+        self,
+        target: int,
+        found: list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]],
+        which: NDArray[np.intp],
+        chance: NDArray[np.float64],
+        true: NDArray[np.float64],
+    ) -> Dialogues:
+        """Let the users read the lists, and put together what they did."""
+        shape = (1, len(found), len(self.users), len(which))
+        stop = np.full(shape, -1, dtype=np.int16)
+        right = np.zeros(shape, dtype=bool)
+        true = steps(true) / NANO
+        same = self.cases.classes == self.cases.classes[target]
+        for row, (lists, _, _) in enumerate(found):
+            for column, user in enumerate(self.users):
+                stop[0, row, column], right[0, row, column] = self._selected(
+                    user, lists, which, true, same, chance
+                )
+        last = [lists.cases[which[:, -1], 0] for lists, _, _ in found]
+        return Dialogues(
+            np.array([target]),
+            stop,
+            right,
+            same[np.array(last)][np.newaxis],
+            np.array([quality[which].mean(axis=0) for _, quality, _ in found])[np.newaxis],
+            np.array([nothing[which].mean(axis=0) for _, _, nothing in found])[np.newaxis],
+        )
+
+    def _selected(
+        self,
+        user: User,
+        lists: Candidates,
+        which: NDArray[np.intp],
+        true: NDArray[np.float64],
+        same: NDArray[np.bool_],
+        chance: NDArray[np.float64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """When a user selects a case in each dialogue, and whether it is a right one."""
+        dialogues, points = which.shape
+        settings = user.reads or self.settings
+        cases = lists.cases[which.ravel(), : user.top]
+        partial = settings.user_distance == "partial"
+        distance = lists.apart[which.ravel(), : user.top] / NANO if partial else true[cases]
+        level = np.nan if user.b is None else self.levels[user.b]
+        shown = Shown(cases, distance, same[cases], level, np.repeat(chance, points))
+        position = selections(user, shown, settings).reshape(dialogues, points)
+        position[:, : settings.first_list] = -1
+        stop = (position >= 0).argmax(axis=1)
+        every = np.arange(dialogues)
+        chosen = position[every, stop]
+        right = shown.right.reshape(dialogues, points, -1)[every, stop, chosen]
+        return np.where(chosen >= 0, stop, -1), right & (chosen >= 0)
+
+
+def prepare(
+    cases: CaseBase,
+    settings: Settings,
+    *,
+    strategies: Sequence[NamedStrategy],
+    users: Sequence[User],
+    questions: Questions | None = None,
+) -> Experiment:
+    """Make an experiment: distances, thresholds and regions are worked out once.
+
+    Parameters
+    ----------
+    cases : CaseBase
+    settings : Settings
+    strategies : sequence of NamedStrategy
+    users : sequence of User
+    questions : Questions, optional
+        In random order by default.
+    """
+    space = make_space(cases, settings.missing)
+    shares = tuple(sorted({user.b for user in users if user.b is not None}))
+    wanted = any(strategy.name == "RA" and not strategy.function for strategy in strategies)
+    return Experiment(
+        cases,
+        settings,
+        tuple(strategies),
+        tuple(users),
+        questions or Questions(),
+        space,
+        find_regions(space, cases, settings) if wanted else None,
+        thresholds(space, shares),
+    )
+
+
+def join(parts: Sequence[Dialogues]) -> Dialogues:
+    """Put the dialogues of several sets of targets together.
+
+    Parameters
+    ----------
+    parts : sequence of Dialogues
+    """
+    names = Dialogues.__dataclass_fields__
+    return Dialogues(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

@@ -1,0 +1,269 @@
+"""Distances between problems, and aggregates of cases, as arrays that multiply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.dialogue.case_base import CaseBase
+
+__all__ = ["NANO", "Fills", "Space", "make_space", "steps"]
+
+# Distances are compared in billionths. What is exact in theory carries noise of 1e-16, so the
+# edge between two billionths lies where no simple fraction is.
+NANO = 1_000_000_000
+_EDGE = 0.6234
+
+
+def steps(distance: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Distances in billionths, so that equal ones are equal.
+
+    Parameters
+    ----------
+    distance : array of float
+        At least 0.
+    """
+    scaled = distance * NANO
+    scaled += _EDGE
+    return scaled.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Fills:
+    """The values that a strategy assumes, one set a row.
+
+    Parameters
+    ----------
+    numbers : array of float, shape (rows, numeric attributes)
+        On the scale of `Space.numbers`.
+    codes : array of int, shape (rows, categorical attributes)
+        Columns of `Space.marks`.
+    """
+
+    numbers: NDArray[np.float64]
+    codes: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Space:
+    """A case base on a scale on which differences add up to distances.
+
+    The distance of two problems is the weighted mean of the differences of their attributes: 0
+    or 1 for a categorical one, the share of its range for a numeric one.
+
+    Parameters
+    ----------
+    share : array of float, shape (m,)
+        Weight of each attribute; they sum to 1.
+    numeric, categorical : arrays of int
+        Which attributes are which.
+    numbers : array of float, shape (n, numeric attributes)
+        Share of the range times weight; 0 where missing.
+    known : array of float, shape (n, m)
+        1 where a value is there, else 0.
+    marks : array of float, shape (n, categories of all attributes)
+        1 for the category that a case has.
+    owner : array of int, shape (categories,)
+        To which of the categorical attributes each category belongs.
+    missing : {"zero", "worst", "skip"}
+    """
+
+    share: NDArray[np.float64]
+    numeric: NDArray[np.intp]
+    categorical: NDArray[np.intp]
+    numbers: NDArray[np.float64]
+    known: NDArray[np.float64]
+    marks: NDArray[np.float64]
+    owner: NDArray[np.intp]
+    missing: Literal["zero", "worst", "skip"]
+
+    @property
+    def n(self) -> int:
+        """How many cases there are."""
+        return len(self.known)
+
+    @property
+    def m(self) -> int:
+        """How many attributes there are."""
+        return len(self.share)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no value is missing."""
+        return bool(self.known.all())
+
+    @cached_property
+    def features(self) -> NDArray[np.float64]:
+        """What is summed over cases for an aggregate: numbers, which are there, and marks."""
+        return np.hstack([self.numbers, self.known[:, self.numeric], self.marks])
+
+    def differences(self, case: int) -> NDArray[np.float64]:
+        """Weighted differences between a case and all, shape (m, n)."""
+        counted = self.share[:, np.newaxis] if self.missing == "worst" else 0.0
+        found = np.empty((self.m, self.n))
+        found[self.numeric] = np.abs(self.numbers - self.numbers[case]).T
+        same = self.marks * self.marks[case]
+        for place, attribute in enumerate(self.categorical):
+            equal = same[:, self.owner == place].any(axis=1)
+            found[attribute] = np.where(equal, 0.0, self.share[attribute])
+        there = (self.known * self.known[case]).T > 0
+        return np.asarray(np.where(there, found, counted))
+
+    def distances(
+        self, case: int, differences: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Give the distance of a case to all.
+
+        Parameters
+        ----------
+        case : int
+        differences : array of float, shape (m, n), optional
+            See `differences`, where they are known already.
+
+        Returns
+        -------
+        array of float, shape (n,)
+        """
+        apart = self.differences(case) if differences is None else differences
+        together: NDArray[np.float64] = apart.sum(axis=0)
+        if self.missing != "skip":
+            return together
+        return _mean(together, (self.known * self.known[case]) @ self.share)
+
+    def aggregate(self, sums: NDArray[np.float64], otherwise: NDArray[np.float64]) -> Fills:
+        """Give mean and majority of sets of cases.
+
+        Parameters
+        ----------
+        sums : array of float, shape (rows, features)
+            Sum of the features of each set.
+        otherwise : array of float, shape (features,)
+            What counts where no case of a set has a value: the sum over all cases.
+
+        Returns
+        -------
+        Fills
+            Of several categories with one count, the one that is listed first.
+        """
+        width = len(self.numeric)
+        total, count = sums[:, :width], np.rint(sums[:, width : 2 * width])
+        usual = otherwise[:width] / np.maximum(otherwise[width : 2 * width], 1)
+        numbers = np.where(count > 0, total / np.maximum(count, 1), usual)
+        codes = np.empty((len(sums), len(self.categorical)), dtype=np.intp)
+        for place in range(len(self.categorical)):
+            columns = np.flatnonzero(self.owner == place) + 2 * width
+            counts = np.rint(sums[:, columns])
+            counts[counts.max(axis=1) == 0] = otherwise[columns]
+            codes[:, place] = columns[counts.argmax(axis=1)] - 2 * width
+        return Fills(numbers, codes)
+
+    def features_of(self, fills: Fills) -> NDArray[np.float64]:
+        """The features of assumed cases, all of whose values are there."""
+        marks = np.zeros((len(fills.codes), self.marks.shape[1]))
+        np.put_along_axis(marks, fills.codes, 1.0, axis=1)
+        return np.hstack([fills.numbers, np.ones_like(fills.numbers), marks])
+
+    def assumed(self, hidden: NDArray[np.bool_], fills: Fills) -> NDArray[np.float64]:
+        """Weighted differences that the attributes not yet known are assumed to make.
+
+        Parameters
+        ----------
+        hidden : array of bool, shape (rows, m)
+            Which attributes are not known.
+        fills : Fills
+            What they are assumed to be; one row for all, or one each.
+
+        Returns
+        -------
+        array of float, shape (rows, n)
+        """
+        found = self._categories_apart(hidden[:, self.categorical], fills.codes)
+        one_for_all = len(fills.numbers) == 1
+        for place, attribute in enumerate(self.numeric):
+            rows = np.flatnonzero(hidden[:, attribute])
+            own = 0 if one_for_all else rows
+            apart = np.abs(self.numbers[:, place] - fills.numbers[own, place, np.newaxis])
+            there = self.known[:, attribute]
+            if not there.all():
+                apart *= there
+                if self.missing == "worst":
+                    apart += self.share[attribute] * (1 - there)
+            found[rows] += apart
+        return found
+
+    def _categories_apart(
+        self, hidden: NDArray[np.bool_], codes: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        if not len(self.categorical):
+            return np.zeros((len(hidden), self.n))
+        weight = hidden * self.share[self.categorical]
+        same = np.zeros((len(hidden), self.marks.shape[1]))
+        np.put_along_axis(same, np.broadcast_to(codes, weight.shape), weight, axis=1)
+        found: NDArray[np.float64] = same @ self.marks.T
+        if self.missing == "worst" or self.complete:
+            found -= weight.sum(axis=1, keepdims=True)
+        else:
+            found -= weight @ self.known[:, self.categorical].T
+        return np.negative(found, out=found)
+
+    def compared(
+        self, revealed: NDArray[np.bool_], case: int, numerators: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Make distances of sums of differences.
+
+        Parameters
+        ----------
+        revealed : array of bool, shape (rows, m)
+        case : int
+            The target.
+        numerators : array of float, shape (rows, n)
+        """
+        if self.missing != "skip" or self.complete:
+            return numerators
+        counted = np.where(revealed, self.known[case], 1.0) * self.share
+        return _mean(numerators, counted @ self.known.T)
+
+
+def _mean(together: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide, and give 1, the greatest distance, where there is nothing to compare."""
+    nothing = weight < 1 / NANO
+    return np.where(nothing, 1.0, together / np.where(nothing, 1.0, weight))
+
+
+def make_space(cases: CaseBase, missing: Literal["zero", "worst", "skip"] = "zero") -> Space:
+    """Put a case base on the scale of its distances.
+
+    Parameters
+    ----------
+    cases : CaseBase
+    missing : {"zero", "worst", "skip"}
+        See `quem.dialogue.settings`.
+    """
+    share = cases.weights / cases.weights.sum()
+    numeric, categorical = cases.numeric, cases.categorical
+    known = cases.known
+    span = np.where(cases.spans > 0, cases.spans, 1.0)
+    scaled = np.where(known, (cases.values - cases.lowest) / span, 0.0)[:, numeric]
+    sizes = [len(cases.categories[attribute] or ()) for attribute in categorical]
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    marks = np.zeros((len(cases), len(owner)))
+    starts = np.cumsum([0, *sizes])[:-1]
+    for attribute, start in zip(categorical, starts, strict=True):
+        rows = np.flatnonzero(known[:, attribute])
+        marks[rows, start + cases.values[rows, attribute].astype(int)] = 1.0
+    return Space(
+        share,
+        numeric,
+        categorical,
+        scaled * share[numeric],
+        known.astype(float),
+        marks,
+        owner,
+        missing,
+    )

@@ -1,0 +1,255 @@
+"""How far cases are from a problem of which some attributes are not known yet.
+
+The five strategies of Bogaerts & Leake (2006), section 5, differ in what they assume of an
+attribute that is not known:
+
+===  ==================================  ===================================================
+DD   DefaultDifference(0)                no difference
+FA   FullAggregate                       the mean or majority of the case base
+ND   NNAggregate(DefaultDifference(0))   that of the nearest cases by DD
+NF   NNAggregate(FullAggregate)          that of the nearest cases by FA
+RA   RegionAggregate(DefaultDifference)  that of the region of the nearest case by DD
+===  ==================================  ===================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from quem.dialogue.lists import FAR, nearest
+from quem.dialogue.space import steps
+from quem.errors import QuemError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.regions import Regions
+    from quem.dialogue.settings import Settings
+    from quem.dialogue.space import Fills, Space
+
+__all__ = ["MEANINGS", "STRATEGIES", "OwnStrategy", "Revealed", "Strategy"]
+
+MEANINGS = {
+    "DD": "assumes no difference in an attribute that is not known (DefaultDifference(0))",
+    "FA": "assumes the mean or majority of the case base (FullAggregate)",
+    "ND": "assumes that of the nearest cases by DD (NNAggregate(DefaultDifference(0)))",
+    "NF": "assumes that of the nearest cases by FA (NNAggregate(FullAggregate))",
+    "RA": "assumes that of the region of the nearest case by DD "
+    "(RegionAggregate(DefaultDifference(0)))",
+}
+
+
+class OwnStrategy(Protocol):
+    """What a strategy of one's own is: a function named in the study file."""
+
+    def __call__(self, cases: CaseBase, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Say how far each case is from each partly known problem.
+
+        Parameters
+        ----------
+        cases : CaseBase
+            Without the target.
+        answers : array of float, shape (problems, attributes)
+            Numbers, or indices of categories as in ``cases.values``; NaN where not known.
+
+        Returns
+        -------
+        array of float, shape (problems, cases)
+            From 0 to 1.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Revealed:
+    """What is known of one target at some points of its dialogues.
+
+    Parameters
+    ----------
+    cases : CaseBase
+    space : Space
+    regions : Regions or None
+        None where RA is not asked for.
+    settings : Settings
+    target : int
+    revealed : array of bool, shape (rows, m)
+        Which attributes were asked for at each point.
+    apart : array of float, shape (m, n)
+        `Space.differences` of the target.
+    """
+
+    cases: CaseBase
+    space: Space
+    regions: Regions | None
+    settings: Settings
+    target: int
+    revealed: NDArray[np.bool_]
+    apart: NDArray[np.float64]
+
+    @cached_property
+    def hidden(self) -> NDArray[np.bool_]:
+        """Which attributes are not known."""
+        return ~self.revealed
+
+    @cached_property
+    def differences(self) -> NDArray[np.float64]:
+        """What revealed attributes add to each distance, shape (rows, n)."""
+        return self.revealed.astype(float) @ self.apart
+
+    @property
+    def features(self) -> NDArray[np.float64]:
+        """Of all cases; see `Space`."""
+        return self.space.features
+
+    @cached_property
+    def overall(self) -> NDArray[np.float64]:
+        """Sums of the features over the case base without the target."""
+        total: NDArray[np.float64] = self.features.sum(axis=0) - self.features[self.target]
+        return total
+
+    @cached_property
+    def by_default(self) -> NDArray[np.int64]:
+        """Distances in steps by DD, shape (rows, n)."""
+        return self._apart(self.differences)
+
+    @cached_property
+    def by_overall(self) -> NDArray[np.int64]:
+        """Distances in steps by FA, shape (rows, n)."""
+        fills = self.space.aggregate(self.overall[np.newaxis], self.overall)
+        return self.assuming(fills)
+
+    def assuming(self, fills: Fills) -> NDArray[np.int64]:
+        """Give the distances, in steps, if the attributes not known are as assumed.
+
+        Parameters
+        ----------
+        fills : Fills
+        """
+        return self._apart(self.differences + self.space.assumed(self.hidden, fills))
+
+    def _apart(self, together: NDArray[np.float64]) -> NDArray[np.int64]:
+        found = steps(self.space.compared(self.revealed, self.target, together))
+        found[:, self.target] = FAR
+        return found
+
+    def sums_of_nearest(
+        self, apart: NDArray[np.int64], count: int, features: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Sum the features of the nearest cases, with ties as the settings say.
+
+        Parameters
+        ----------
+        apart : array of int, shape (rows, n)
+        count : int
+        features : array of float, shape (n, features)
+
+        Returns
+        -------
+        array of float, shape (rows, features)
+        """
+        count = min(count, self.space.n - 1)
+        order = np.arange(self.space.n)
+        found = nearest(apart, order, count + 1)
+        sums: NDArray[np.float64] = features[found.cases[:, :count]].sum(axis=1)
+        if self.settings.neighbour_ties == "order":
+            return sums
+        split = np.flatnonzero(found.apart[:, count] == found.apart[:, count - 1])
+        edge = found.apart[split, count - 1, np.newaxis]
+        sums[split] = (apart[split] <= edge).astype(float) @ features
+        return sums
+
+
+Strategy = "Callable[[Revealed], NDArray[np.int64]]"
+
+
+def default_difference(known: Revealed) -> NDArray[np.int64]:
+    """DD."""
+    return known.by_default
+
+
+def full_aggregate(known: Revealed) -> NDArray[np.int64]:
+    """FA."""
+    return known.by_overall
+
+
+def nearest_by_default(known: Revealed) -> NDArray[np.int64]:
+    """ND."""
+    return _nearest_aggregate(known, known.by_default)
+
+
+def nearest_by_aggregate(known: Revealed) -> NDArray[np.int64]:
+    """NF."""
+    return _nearest_aggregate(known, known.by_overall)
+
+
+def _nearest_aggregate(known: Revealed, apart: NDArray[np.int64]) -> NDArray[np.int64]:
+    sums = known.sums_of_nearest(apart, known.settings.neighbours, known.features)
+    return known.assuming(known.space.aggregate(sums, known.overall))
+
+
+def region_aggregate(known: Revealed) -> NDArray[np.int64]:
+    """RA.
+
+    Where several cases are nearest, the aggregates of their regions are aggregated.
+    """
+    if known.regions is None:
+        message = "an experiment with RA has regions"
+        raise ValueError(message)
+    apart = steps(known.space.distances(known.target, known.apart))
+    sums = known.regions.sums(known.target, apart, known.features)
+    regions = known.space.features_of(known.space.aggregate(sums, known.overall))
+    chosen = known.sums_of_nearest(known.by_default, 1, regions)
+    return known.assuming(known.space.aggregate(chosen, known.overall))
+
+
+STRATEGIES: dict[str, Callable[[Revealed], NDArray[np.int64]]] = {
+    "DD": default_difference,
+    "FA": full_aggregate,
+    "ND": nearest_by_default,
+    "NF": nearest_by_aggregate,
+    "RA": region_aggregate,
+}
+
+
+def own_distances(strategy: OwnStrategy, name: str, known: Revealed) -> NDArray[np.int64]:
+    """Ask a strategy of one's own, and check what it says.
+
+    Parameters
+    ----------
+    strategy : OwnStrategy
+    name : str
+        For messages.
+    known : Revealed
+
+    Raises
+    ------
+    QuemError
+        It gives something else than distances from 0 to 1, one for each case.
+    """
+    answers = np.where(known.revealed, known.cases.values[known.target], np.nan)
+    others = known.cases.without(known.target)
+    given = strategy(others, answers)
+    shape = (len(answers), len(others))
+    try:
+        found = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        message = f"the strategy {name} gave {type(given).__name__}, not an array of numbers"
+        raise QuemError([message]) from None
+    if found.shape != shape:
+        message = (
+            f"the strategy {name} gave distances of shape {found.shape}; it should be {shape}: "
+            "a row a problem, a column a case"
+        )
+        raise QuemError([message])
+    if not ((found >= 0) & (found <= 1)).all():
+        odd = found[~((found >= 0) & (found <= 1))][0]
+        message = f"the strategy {name} gave the distance {odd:g}; distances go from 0 to 1"
+        raise QuemError([message])
+    apart = np.insert(steps(found), known.target, FAR, axis=1)
+    return np.asarray(apart, dtype=np.int64)

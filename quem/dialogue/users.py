@@ -1,0 +1,195 @@
+"""Simulated users: when they select a case from the list they are shown, and which.
+
+Those of Bogaerts & Leake (2006), section 5.1: ``T5`` and ``T1`` select the first of the top 5 (or
+1) cases that is nearer than a threshold, ``A5`` selects one of the top 5 that is nearer than
+their average once that is below the threshold, ``DL`` the top case once it has the solution.
+Any other number than 5 and 1 is possible.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from quem.dialogue.space import NANO, steps
+from quem.errors import QuemError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from quem.dialogue.settings import Settings
+    from quem.dialogue.space import Space
+
+__all__ = ["OwnUser", "Shown", "User", "named_user", "selections", "thresholds"]
+
+_NAMED = re.compile(r"(?:([TA])([1-9]\d?)|(DL))", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(frozen=True)
+class User:
+    """A simulated user.
+
+    Parameters
+    ----------
+    name : str
+        As the report calls it, such as "T5 0.05".
+    rule : str
+        "T", "A", "DL", or "own".
+    top : int
+        How many cases it looks at.
+    b : float or None
+        The share of the case base within its threshold; None where it has none.
+    function : callable, optional
+        See `OwnUser`.
+    reads : Settings, optional
+        Choices of this user that are not those of the experiment: how lists are read.
+    """
+
+    name: str
+    rule: str
+    top: int
+    b: float | None = None
+    function: Callable[..., Any] | None = None
+    reads: Settings | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The lists that a user is shown at several points of several dialogues.
+
+    Parameters
+    ----------
+    cases : array of int, shape (lists, top)
+        Indices into the case base, the top candidate first.
+    distance : array of float, shape (lists, top)
+        The distance that users hold against their threshold.
+    right : array of bool, shape (lists, top)
+        Whether a case has the solution of the target.
+    threshold : float
+        NaN for a user without one.
+    chance : array of float, shape (lists,)
+        From 0 to 1, the same for all lists of a dialogue, for what a user does at random.
+    """
+
+    cases: NDArray[np.int64]
+    distance: NDArray[np.float64]
+    right: NDArray[np.bool_]
+    threshold: float
+    chance: NDArray[np.float64]
+
+
+class OwnUser(Protocol):
+    """What a user of one's own is: a function named in the study file."""
+
+    def __call__(self, shown: Shown) -> NDArray[np.integer[Any]]:
+        """Say what is selected from each list.
+
+        Returns
+        -------
+        array of int, shape (lists,)
+            The position in the list, from 0; -1 for none yet.
+        """
+
+
+def named_user(name: str, b: float | None) -> User | None:
+    """Find a user by name; None if there is none of that name.
+
+    Parameters
+    ----------
+    name : str
+        T5, T1, A5, DL, or the like.
+    b : float or None
+    """
+    found = _NAMED.fullmatch(name)
+    if not found:
+        return None
+    if found[3]:
+        return User("DL", "DL", 1)
+    rule = found[1].upper()
+    return User(f"{rule}{found[2]} {b:g}" if b else f"{rule}{found[2]}", rule, int(found[2]), b)
+
+
+def selections(user: User, shown: Shown, settings: Settings) -> NDArray[np.int64]:
+    """Say which position of each list a user selects; -1 where none.
+
+    Parameters
+    ----------
+    user : User
+    shown : Shown
+    settings : Settings
+    """
+    if user.function is not None:
+        return _own(user, user.function, shown)
+    if user.rule == "DL":
+        return np.where(shown.right[:, 0], 0, -1)
+    if user.rule == "A":
+        return _average(shown, user.top, settings)
+    near = shown.distance[:, : user.top] < shown.threshold
+    return np.where(near.any(axis=1), near.argmax(axis=1), -1)
+
+
+def _average(shown: Shown, top: int, settings: Settings) -> NDArray[np.int64]:
+    distance = shown.distance[:, :top]
+    average = distance.mean(axis=1)
+    # In billionths, as distances are: equal ones have their average.
+    mean, level = steps(average), steps(np.array(shown.threshold))
+    better = steps(distance) < mean[:, np.newaxis]
+    equal = ~better.any(axis=1)
+    better[equal] = settings.average_ties == "any"
+    better[equal, 0] = True
+    wanted = np.floor(shown.chance * better.sum(axis=1)).astype(int)
+    position = (np.cumsum(better, axis=1) > wanted[:, np.newaxis]).argmax(axis=1)
+    return np.where(mean < level, position, -1)
+
+
+def _own(user: User, function: Callable[..., Any], shown: Shown) -> NDArray[np.int64]:
+    given = function(shown)
+    lists, top = shown.cases.shape
+    found = np.asarray(given)
+    if found.shape != (lists,) or found.dtype.kind not in "iub":
+        message = (
+            f"the user {user.name} gave {found.dtype} of shape {found.shape}; it should be {lists} "
+            "whole numbers, a position for each list or -1"
+        )
+        raise QuemError([message])
+    found = found.astype(np.int64)
+    if ((found < -1) | (found >= top)).any():
+        odd = found[(found < -1) | (found >= top)][0]
+        message = (
+            f"the user {user.name} selected position {odd} of a list of {top}; positions go from 0 "
+            f"to {top - 1}, and -1 is for none"
+        )
+        raise QuemError([message])
+    return found
+
+
+def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
+    """Find the distance within which a share of the case base lies, in the mean.
+
+    The distance of the i-th nearest other case, i = round(b n), averaged over the cases.
+
+    Parameters
+    ----------
+    space : Space
+    shares : tuple of float
+        The values of b.
+
+    Returns
+    -------
+    dict of float to float
+        On the grid of `quem.dialogue.space.steps`.
+    """
+    if not shares:
+        return {}
+    places = [min(max(int(b * space.n + 0.5), 1), space.n - 1) - 1 for b in shares]
+    found = np.zeros(len(places))
+    for case in range(space.n):
+        others = np.delete(space.distances(case), case)
+        found += np.partition(others, places)[places]
+    level = steps(found / space.n) / NANO
+    return dict(zip(shares, level.tolist(), strict=True))

@@ -1,0 +1,231 @@
+"""What a study of kind ``dialogue`` is. Every key is explained in ``docs/dialogue.md``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from quem.study.fields import Count, Id, Level, Line, Numeral, OneOrMore, Part, Seed, StudyPart
+
+__all__ = [
+    "FIVE",
+    "SEVEN",
+    "Cases",
+    "DialogueAnalysis",
+    "DialogueStudy",
+    "Questions",
+    "Strategy",
+    "User",
+]
+
+FIVE = ("DD", "FA", "ND", "NF", "RA")
+SEVEN = ("A5 0.05", "T1 0.05", "T5 0.05", "T5 0.10", "T5 0.15", "T5 0.30", "DL")
+_MOST = 1e300
+
+
+def _weight(value: float) -> float:
+    if not 0 <= value <= _MOST:
+        message = "should be a finite number, 0 or more"
+        raise ValueError(message)
+    return value
+
+
+def _true_or_false(value: object) -> object:
+    words = {"true": True, "yes": True, "false": False, "no": False}
+    return words.get(value.casefold(), value) if isinstance(value, str) else value
+
+
+def _all_or_names(value: object) -> object:
+    if value == "all":
+        return value
+    if isinstance(value, str):
+        return (value,)
+    return () if value is None else value
+
+
+Weight = Annotated[float, Numeral, AfterValidator(_weight)]
+Names = Annotated[Literal["all"] | tuple[Line, ...], BeforeValidator(_all_or_names)]
+Size = Annotated[int, Numeral, Field(ge=1, le=1_000_000)]
+
+
+class Cases(StudyPart):
+    """Where the case base is, and what its columns mean."""
+
+    file: Annotated[tuple[Line, ...], OneOrMore]
+    header: Annotated[bool, BeforeValidator(_true_or_false)] = True
+    columns: Annotated[tuple[Line, ...], OneOrMore] = ()
+    label: Line = Field("class", alias="class")
+    id: Line = ""
+    ignore: Annotated[tuple[Line, ...], OneOrMore] = ()
+    numeric: Names = ()
+    categorical: Names = ()
+    weights: Annotated[dict[str, Weight], Part] = {}  # noqa: RUF012  pydantic copies it
+    missing: Annotated[tuple[Line, ...], OneOrMore] = ("?", "NA")
+    decimal: Literal[".", ","] = "."
+    source: Line = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        return {"file": data} if isinstance(data, str) else data
+
+    @model_validator(mode="after")
+    def _columns_are_named(self) -> Cases:
+        if not self.file:
+            message = "name a file: file: cases.csv"
+            raise ValueError(message)
+        if self.header and self.columns:
+            message = (
+                "columns name those of files without a header; say header: false, or leave them out"
+            )
+            raise ValueError(message)
+        if not self.header and not self.columns:
+            message = "files without a header need the names of their columns: columns: [...]"
+            raise ValueError(message)
+        return self
+
+
+class Strategy(StudyPart):
+    """A strategy: one of the five, or a function."""
+
+    name: Id
+    function: Line = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        return {"name": data} if isinstance(data, str) else data
+
+    @model_validator(mode="after")
+    def _known(self) -> Strategy:
+        if self.function and self.name in FIVE:
+            message = f"{self.name} is one of the paper's; give yours another name"
+            raise ValueError(message)
+        if not self.function and self.name not in FIVE:
+            message = (
+                f"there is no strategy {self.name!r}; there are {', '.join(FIVE)}, and yours: "
+                "{name: mine, function: my_module:my_function}"
+            )
+            raise ValueError(message)
+        return self
+
+
+class User(StudyPart):
+    """A simulated user: by name, or a function."""
+
+    name: Id
+    b: Level | None = None
+    function: Line = ""
+    top: Size = 10
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        if not isinstance(data, str):
+            return data
+        name, _, b = data.strip().partition(" ")
+        return {"name": name, "b": b} if b else {"name": name}
+
+    @model_validator(mode="after")
+    def _known(self) -> User:
+        if self.function:
+            return self
+        word = self.name.upper()
+        if word == "DL":
+            if self.b is not None:
+                message = "the user DL has no threshold; leave b out"
+                raise ValueError(message)
+            return self
+        if word[:1] not in ("T", "A") or not word[1:].isdecimal() or not 0 < int(word[1:]) < 100:  # noqa: PLR2004
+            message = (
+                f"there is no user {self.name!r}; there are T5, T1, A5 (or any other number up to "
+                "99), DL, and yours: {name: mine, function: my_module:my_function}"
+            )
+            raise ValueError(message)
+        if self.b is None:
+            message = f"the user {self.name} needs b, the share of cases within its threshold: "
+            message += f"{self.name} 0.05"
+            raise ValueError(message)
+        return self
+
+
+class Questions(StudyPart):
+    """In which order questions are asked."""
+
+    order: Literal["random", "fixed", "gain", "own"] = "random"
+    attributes: tuple[Line, ...] = ()
+    function: Line = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        if isinstance(data, list):
+            return {"order": "fixed", "attributes": data}
+        if isinstance(data, str):
+            if ":" in data:
+                return {"order": "own", "function": data}
+            if data == "own":
+                message = "name your function: questions: my_module:my_function"
+                raise ValueError(message)
+            return {"order": data}
+        return data
+
+
+class DialogueAnalysis(StudyPart):
+    """The settings of the evaluation; `quem.dialogue.settings` explains the open choices."""
+
+    k: Size = 10
+    neighbours: Size = 10
+    neighbour_ties: Literal["all", "order"] = "all"
+    regions: Literal["neighbours", "clusters", "classes"] = "neighbours"
+    region_size: Size = 10
+    list_ties: Literal["random", "order"] = "random"
+    first_list: Annotated[int, Numeral, Field(ge=0, le=1_000_000)] = 1
+    no_selection: Literal["top", "zero", "leave_out"] = "top"
+    user_distance: Literal["true", "partial"] = "true"
+    efficiency: Literal["attributes", "questions", "halved"] = "attributes"
+    average_ties: Literal["any", "top"] = "any"
+    missing: Literal["zero", "worst", "skip"] = "zero"
+    lam: Annotated[int, Numeral, Field(ge=1, le=50)] = 2
+    lowest: Annotated[float, Numeral, Field(ge=0, le=1e6)] = 0.0
+    highest: Annotated[float, Numeral, Field(gt=0, le=1e6)] = 1.0
+    orders: Annotated[int, Numeral, Field(ge=1, le=10_000)] = 10
+    seed: Seed = 0
+    level: Level = 0.95
+    bootstrap: Count = 2000
+    permutations: Count = 9999
+
+    @model_validator(mode="after")
+    def _weights_fall(self) -> DialogueAnalysis:
+        if self.lowest > self.highest:
+            message = "the lowest weight should not be above the highest"
+            raise ValueError(message)
+        return self
+
+
+class DialogueStudy(StudyPart):
+    """An evaluation of conversational CBR (Bogaerts & Leake 2006)."""
+
+    kind: Literal["dialogue"] = "dialogue"
+    id: Id
+    title: Line
+    description: str = ""
+    cases: Cases
+    strategies: Annotated[tuple[Strategy, ...], OneOrMore] = ()
+    users: Annotated[tuple[User, ...], OneOrMore] = ()
+    questions: Questions = Questions()
+    published: Line = ""
+    analysis: Annotated[DialogueAnalysis, Part] = DialogueAnalysis()
+
+    @model_validator(mode="after")
+    def _named_once(self) -> DialogueStudy:
+        for noun, names in (
+            ("strategy", [strategy.name for strategy in self.strategies]),
+            ("user", [(user.name.upper(), user.b) for user in self.users]),
+        ):
+            twice = [name for name in names if names.count(name) > 1]  # type: ignore[arg-type]
+            if twice:
+                message = f"a {noun} stands twice: {twice[0]}; name it once"
+                raise ValueError(message)
+        return self

@@ -1,0 +1,168 @@
+"""Dialogue studies from the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from quem.cli import main
+from quem.dialogue.finished import FINISHED
+from quem.errors import QuemError
+
+FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
+P3 = FOLDER.parent / "p3-1997" / "study.yaml"
+
+
+def run(*words: object) -> Result:
+    """Run a command, which raises nothing that a user cannot mend."""
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert isinstance(result.exception, QuemError | SystemExit | None), result.exception
+    return result
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study that takes a second."""
+    shutil.copy(FOLDER / "bikes.csv", tmp_path)
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "kind: dialogue\ntitle: Bikes\ncases: {file: bikes.csv, class: fault, id: bike}\n"
+        "analysis: {orders: 1, bootstrap: 50, permutations: 99}\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_report_and_reuse(study: Path) -> None:
+    """A report is written, and the next run uses what is finished and says the same."""
+    first = run("analyze", study)
+    assert first.exit_code == 0, first.output
+    folder = study.with_name("study-report")
+    written = {path.name for path in folder.iterdir()}
+    assert {"report.html", "analysis.json", "rank-quality.svg", "targets.csv", FINISHED} <= written
+    kept = (folder / FINISHED).read_bytes()
+    before = (folder / "analysis.json").read_bytes()
+    second = run("analyze", study)
+    assert second.stdout == first.stdout
+    assert (folder / FINISHED).read_bytes() == kept
+    assert (folder / "analysis.json").read_bytes() == before
+    assert "Best" not in first.stderr
+    assert "Report:" in first.stderr
+
+
+def test_json_writes_nothing(study: Path) -> None:
+    """With --json the result is printed, by one process or two."""
+    one, two = run("analyze", study, "--json"), run("analyze", study, "--json", "--jobs", 2)
+    assert one.exit_code == two.exit_code == 0
+    assert one.stdout == two.stdout
+    assert json.loads(one.stdout)["kind"] == "dialogue"
+    assert not study.with_name("study-report").exists()
+
+
+def test_settings_of_the_command_line(study: Path) -> None:
+    """--level, --bootstrap, --permutations and --seed replace those of the file."""
+    told = run("analyze", study, "--json", "--level", 0.9, "--seed", 7, "--bootstrap", 0)
+    settings = json.loads(told.stdout)["settings"]
+    assert (settings["level"], settings["seed"], settings["bootstrap"]) == (0.9, 7, 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("analyze", P3, "--sensitivity"), "--sensitivity is not for a study of kind experience"),
+        (("analyze", P3, "--jobs", 2), "--jobs is not for a study of kind experience"),
+        (("analyze", P3, "--data", "x"), "--data is not for a study of kind experience"),
+        (("check", P3, "--data", "x"), "--data is not for a study of kind experience"),
+        (
+            ("analyze", FOLDER / "bikes.yaml", "--form", "log"),
+            "--form is not for a study of kind dia",
+        ),
+        (
+            ("analyze", FOLDER / "bikes.yaml", "--reveal"),
+            "--reveal is not for a study of kind dial",
+        ),
+    ],
+)
+def test_options_of_other_kinds(words: tuple[object, ...], message: str) -> None:
+    """An option that means nothing for a kind is wrong usage."""
+    result = run(*words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_what_is_not_there_for_dialogues() -> None:
+    """Comparing and planning are refused in one sentence."""
+    for command in ("compare", "serve"):
+        result = run(command, FOLDER / "bikes.yaml")
+        assert "this is a dialogue study" in str(result.exception) + result.output
+
+
+def test_check(study: Path) -> None:
+    """What was read is counted, what is doubtful told, and nothing simulated or written."""
+    result = run("check", study)
+    assert result.exit_code == 0
+    assert "read: 64 cases, 10 attributes" in result.stdout
+    assert sorted(path.name for path in study.parent.iterdir()) == ["bikes.csv", "study.yaml"]
+
+
+def test_check_tells_what_is_doubtful_before_dialogues(tmp_path: Path) -> None:
+    """Few cases and constant attributes are known without any dialogue."""
+    (tmp_path / "c.csv").write_text("a,b,class\n1,x,A\n2,x,B\n3,x,A\n", encoding="utf-8")
+    path = tmp_path / "study.yaml"
+    path.write_text("kind: dialogue\ncases: c.csv\n", encoding="utf-8")
+    result = run("check", path)
+    for code in ("few-cases", "constant-attribute", "k-large", "threshold-small"):
+        assert f"warning: {code}: " in result.stderr
+
+
+def test_data_elsewhere(study: Path, tmp_path: Path) -> None:
+    """The case base is looked for in the folder that --data names."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "bikes.csv").rename(tmp_path / "data" / "bikes.csv")
+    without = run("check", study)
+    assert without.exit_code == 1
+    assert "name the folder that holds it: --data" in str(without.exception)
+    assert run("check", study, "--data", tmp_path / "data").exit_code == 0
+
+
+def test_init_makes_a_study_that_runs(tmp_path: Path) -> None:
+    """What ``quem init`` writes can be checked as it is."""
+    assert run("init", "--kind", "dialogue", tmp_path / "new").exit_code == 0
+    result = run("check", tmp_path / "new" / "study.yaml")
+    assert result.exit_code == 0, result.output
+    assert "read: 64 cases" in result.stdout
+
+
+def test_the_template_is_the_study() -> None:
+    """The cases of the template are those of the study that comes with quem."""
+    template = FOLDER.parents[1] / "templates" / "init" / "dialogue" / "cases.csv"
+    assert template.read_bytes() == (FOLDER / "bikes.csv").read_bytes()
+
+
+def test_interrupted(study: Path) -> None:
+    """Ctrl-C ends with 130, leaves no report and keeps finished targets, which are used again."""
+    text = study.read_text(encoding="utf-8").replace("orders: 1", "orders: 200")
+    study.write_text(text, encoding="utf-8")
+    keep = study.with_name("study-report") / FINISHED
+    # Small tasks, so that some are finished before the interruption.
+    code = "from quem.dialogue import running; running._CELLS = 1; from quem.cli import run; run()"
+    words = [sys.executable, "-c", code, "analyze", str(study)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for _ in range(1500):
+            if keep.exists() and keep.read_bytes().count(b"\n") > 2:
+                break
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert os.listdir(keep.parent) == [FINISHED]  # noqa: PTH208  one name
+    assert keep.read_bytes().count(b"\n") < 64

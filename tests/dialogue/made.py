@@ -1,0 +1,69 @@
+"""Case bases for tests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import strategies as st
+
+from quem.dialogue.case_base import CaseBase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hypothesis.strategies import SearchStrategy
+
+
+def case_base(
+    rows: Sequence[Sequence[str | float | None]],
+    classes: Sequence[str],
+    weights: Sequence[float] | None = None,
+) -> CaseBase:
+    """Cases from rows: texts are categories, numbers are numbers, None is missing."""
+    columns: list[list[float]] = []
+    categories: list[tuple[str, ...] | None] = []
+    for column in zip(*rows, strict=True):
+        texts = Counter(value for value in column if isinstance(value, str))
+        if texts:
+            names = sorted(texts, key=lambda text: (-texts[text], text))
+            columns.append([np.nan if v is None else names.index(str(v)) for v in column])
+            categories.append(tuple(names))
+        else:
+            columns.append([np.nan if v is None else float(v) for v in column])
+            categories.append(None)
+    labels = sorted(set(classes))
+    m = len(columns)
+    return CaseBase(
+        tuple(str(i + 1) for i in range(len(rows))),
+        tuple(f"a{i + 1}" for i in range(m)),
+        np.array(columns, dtype=float).T,
+        tuple(categories),
+        np.array([labels.index(label) for label in classes]),
+        tuple(labels),
+        np.ones(m) if weights is None else np.array(weights, dtype=float),
+    )
+
+
+@st.composite
+def case_bases(draw: st.DrawFn, *, most: int = 9, complete: bool = False) -> CaseBase:
+    """Small case bases with ties and missing values, categorical and numeric."""
+    n = draw(st.integers(3, most))
+    kinds = draw(st.lists(st.sampled_from(["words", "numbers"]), min_size=1, max_size=4))
+    cells: dict[str, SearchStrategy[str | float | None]] = {
+        "words": st.sampled_from(["x", "y", "z"]),
+        "numbers": st.sampled_from([0.0, 1.0, 2.5, 3.0, 10.0]),
+    }
+    columns = []
+    for kind in kinds:
+        cell = cells[kind] if complete else st.one_of(cells[kind], st.none())
+        column = draw(st.lists(cell, min_size=n, max_size=n))
+        if all(value is None for value in column):
+            column[0] = "x" if kind == "words" else 1.0
+        columns.append(column)
+    classes = draw(st.lists(st.sampled_from("AB"), min_size=n, max_size=n))
+    weights = draw(
+        st.lists(st.sampled_from([1.0, 2.0, 0.5]), min_size=len(kinds), max_size=len(kinds))
+    )
+    return case_base(list(zip(*columns, strict=True)), classes, weights)

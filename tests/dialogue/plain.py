@@ -1,0 +1,242 @@
+"""The method in plain loops, written from the paper: what fast code is held against."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.settings import Settings
+    from quem.dialogue.users import User
+
+Value = float | None
+Problem = list[Value]
+UNASKED = "unasked"
+
+
+def billionths(distance: float) -> int:
+    """Distances are equal when they are in billionths."""
+    return math.floor(distance * 1e9 + 0.6234)
+
+
+@dataclass
+class Plain:
+    """A case base as lists, and the strategies and users on it."""
+
+    base: CaseBase
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        """Lay the case base out."""
+        self.rows: list[Problem] = [
+            [None if math.isnan(value) else float(value) for value in row]
+            for row in self.base.values
+        ]
+        self.m = len(self.base.attributes)
+        self.n = len(self.rows)
+        self.spans = []
+        for a in range(self.m):
+            known = [row[a] for row in self.rows if row[a] is not None]
+            self.spans.append(max(known) - min(known))  # type: ignore[type-var,operator]
+
+    def difference(self, a: int, one: float, other: float) -> float:
+        """Of one attribute, from 0 to 1."""
+        if self.base.categories[a] is not None:
+            return 0.0 if one == other else 1.0
+        return abs(one - other) / self.spans[a] if self.spans[a] else 0.0
+
+    def distance(
+        self, target: int, case: int, asked: set[int], assumed: Callable[[int], float] | None
+    ) -> float:
+        """On what was asked; what was not is assumed, or makes no difference."""
+        total, weight = 0.0, 0.0
+        for a in range(self.m):
+            w = float(self.base.weights[a])
+            one, other = self.rows[target][a], self.rows[case][a]
+            if a not in asked:
+                one = assumed(a) if assumed and other is not None else one
+                lacks = other is None
+                if assumed is None:
+                    total += 0.0
+                    weight += 0.0 if lacks and self.settings.missing == "skip" else w
+                    continue
+            else:
+                lacks = one is None or other is None
+            if lacks:
+                if self.settings.missing == "skip":
+                    continue
+                total += w if self.settings.missing == "worst" else 0.0
+            else:
+                assert one is not None
+                assert other is not None
+                total += w * self.difference(a, one, other)
+            weight += w
+        return total / weight if weight else 1.0
+
+    def full(self, one: int, other: int) -> float:
+        """With everything known."""
+        return self.distance(one, other, set(range(self.m)), None)
+
+    def others(self, target: int) -> list[int]:
+        """The candidates."""
+        return [case for case in range(self.n) if case != target]
+
+    def aggregate(self, a: int, values: list[float], target: int) -> float:
+        """Mean or majority; of the whole case base where there are none."""
+        if not values:
+            values = [v for c in self.others(target) if (v := self.rows[c][a]) is not None]
+        if not values:
+            return 0.0
+        if self.base.categories[a] is None:
+            return fmean(values)
+        return min(set(values), key=lambda v: (-values.count(v), v))
+
+    def of_cases(self, a: int, cases: list[int], target: int) -> float:
+        """Aggregate an attribute over cases."""
+        values = [v for c in cases if (v := self.rows[c][a]) is not None]
+        return self.aggregate(a, values, target)
+
+    def nearest(self, far: dict[int, float], count: int) -> list[int]:
+        """The nearest cases, with ties as the settings say."""
+        ordered = sorted(far, key=lambda c: (billionths(far[c]), c))
+        if self.settings.neighbour_ties == "order" or count >= len(ordered):
+            return ordered[:count]
+        edge = billionths(far[ordered[count - 1]])
+        return [c for c in ordered if billionths(far[c]) <= edge]
+
+    def region(self, case: int, target: int, groups: list[int] | None) -> list[int]:
+        """The region of a case, without the target."""
+        if groups is not None:
+            return [c for c in self.others(target) if groups[c] == groups[case]]
+        far = {c: self.full(case, c) for c in self.others(target)}
+        return self.nearest(far, min(self.settings.region_size, self.n - 1))
+
+    def strategy(
+        self, name: str, target: int, asked: set[int], groups: list[int] | None
+    ) -> dict[int, float]:
+        """The distance of each case."""
+        others = self.others(target)
+
+        def far(assumed: Callable[[int], float] | None) -> dict[int, float]:
+            return {c: self.distance(target, c, asked, assumed) for c in others}
+
+        if name == "DD":
+            return far(None)
+        if name == "FA":
+            whole = [self.of_cases(a, others, target) for a in range(self.m)]
+            return far(whole.__getitem__)
+        if name in ("ND", "NF"):
+            first = self.strategy("DD" if name == "ND" else "FA", target, asked, groups)
+            near = self.nearest(first, min(self.settings.neighbours, self.n - 1))
+            values = [self.of_cases(a, near, target) for a in range(self.m)]
+            return far(values.__getitem__)
+        nearest = self.nearest(self.strategy("DD", target, asked, groups), 1)
+        regions = [self.region(c, target, groups) for c in nearest]
+        values = [
+            self.aggregate(a, [self.of_cases(a, region, target) for region in regions], target)
+            for a in range(self.m)
+        ]
+        return far(values.__getitem__)
+
+    def rank_quality(self, partial: dict[int, float], target: int) -> tuple[float, int]:
+        """Section 4 of the paper, and k-hat."""
+        s = self.settings
+        k = min(s.k, len(partial))
+
+        def w(i: int) -> float:
+            if k == 1:
+                return s.highest
+            return s.lowest + (s.highest - s.lowest) * ((i - (k - 1)) / (k - 1)) ** (2 * s.lam)
+
+        listed = sorted(partial, key=lambda c: billionths(partial[c]))
+        tied = [billionths(partial[c]) for c in listed]
+        up_to = k
+        if k < len(listed) and tied[k - 1] == tied[k]:
+            start = tied.index(tied[k - 1])
+            end = len(tied) - 1 - tied[::-1].index(tied[k - 1])
+            up_to = start if k - start < (end - start + 1) / 2 else end + 1
+        if up_to == 0:
+            return 0.0, 0
+        ideal = sorted(self.full(target, c) for c in partial)
+        loss = 0.0
+        for i in range(up_to):
+            same = [j for j, d in enumerate(tied) if d == tied[i]]
+            loss += fmean(w(j) for j in same) * self.full(target, listed[i])
+        best = sum(w(i) * ideal[i] for i in range(k))
+        return 1 - (loss - best) / sum(w(i) for i in range(up_to)), up_to
+
+    def threshold(self, b: float) -> float:
+        """The distance of the i-th nearest, in the mean."""
+        i = min(max(math.floor(b * self.n + 0.5), 1), self.n - 1)
+        found = [sorted(self.full(t, c) for c in self.others(t))[i - 1] for t in range(self.n)]
+        return fmean(found)
+
+    def selects(
+        self, user: User, listed: list[int], seen: dict[int, float], target: int, chance: float
+    ) -> int | None:
+        """The case that a user selects."""
+        top = listed[: user.top]
+        classes = self.base.classes
+        if user.rule == "DL":
+            return top[0] if classes[top[0]] == classes[target] else None
+        assert user.b is not None
+        level = billionths(self.threshold(user.b))
+        if user.rule == "T":
+            return next((c for c in top if billionths(seen[c]) < level), None)
+        average = fmean(seen[c] for c in top)
+        if billionths(average) >= level:
+            return None
+        better = [c for c in top if billionths(seen[c]) < billionths(average)]
+        if not better:
+            better = top if self.settings.average_ties == "any" else top[:1]
+        return better[int(chance * len(better))]
+
+    def dialogue(
+        self,
+        name: str,
+        users: tuple[User, ...],
+        target: int,
+        order: list[int],
+        ties: list[int],
+        chance: float,
+        groups: list[int] | None,
+    ) -> tuple[list[int], list[bool], bool, list[float], list[bool]]:
+        """Stops, whether right, whether the last top case is right, rank quality, contraction."""
+        stop, right = [-1] * len(users), [False] * len(users)
+        quality, nothing = [], []
+        classes = self.base.classes
+        for step in range(self.m + 1):
+            partial = self.strategy(name, target, set(order[:step]), groups)
+            told, up_to = self.rank_quality(partial, target)
+            quality.append(told)
+            nothing.append(up_to == 0)
+            listed = sorted(partial, key=lambda c: (billionths(partial[c]), ties.index(c)))
+            true = {c: self.full(target, c) for c in listed}
+            seen = partial if self.settings.user_distance == "partial" else true
+            for u, user in enumerate(users):
+                if stop[u] >= 0 or step < self.settings.first_list:
+                    continue
+                chosen = self.selects(user, listed, seen, target, chance)
+                if chosen is not None:
+                    stop[u], right[u] = step, bool(classes[chosen] == classes[target])
+        return stop, right, bool(classes[listed[0]] == classes[target]), quality, nothing
+
+
+def draws(
+    n: int, m: int, settings: Settings, target: int
+) -> tuple[list[int], list[float], list[list[int]]]:
+    """What is drawn for a target: order of ties, chance of each dialogue, question orders."""
+    random = np.random.default_rng([settings.seed, target])
+    ties = random.permutation(n).tolist()
+    if settings.list_ties == "order":
+        ties = list(range(n))
+    chance = random.random(settings.orders).tolist()
+    orders = random.permuted(np.tile(np.arange(m), (settings.orders, 1)), axis=1).tolist()
+    return ties, chance, orders

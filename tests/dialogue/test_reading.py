@@ -1,0 +1,256 @@
+"""Case bases as people really save them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from quem.dialogue.cells import CaseFiles
+from quem.dialogue.reading import ReadCases, read_cases
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.dialogue.case_base import CaseBase
+
+PLAIN = "size,colour,fault\n1.5,red,A\n2,blue,B\n7,red,A\n4,,B\n"
+
+
+def read(tmp_path: Path, *texts: str | bytes, **keys: Any) -> ReadCases:  # noqa: ANN401
+    """Read case bases of these texts."""
+    files = []
+    for index, text in enumerate(texts):
+        path = tmp_path / f"cases{index}.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        files.append((path, path.name))
+    return read_cases(CaseFiles(tuple(files), **{"label": "fault", **keys}))
+
+
+def cases_of(found: ReadCases) -> CaseBase:
+    """The cases, which are there."""
+    assert found.mistakes == []
+    assert found.misplaced == []
+    assert found.cases is not None
+    return found.cases
+
+
+def test_columns_are_what_they_look_like(tmp_path: Path) -> None:
+    """Numbers are numeric, words are categories, the most frequent first; blanks are missing."""
+    cases = cases_of(read(tmp_path, PLAIN))
+    assert cases.attributes == ("size", "colour")
+    assert cases.categories == (None, ("red", "blue"))
+    assert_array_equal(cases.values[:, 0], [1.5, 2, 7, 4])
+    assert_array_equal(cases.values[:, 1], [0, 1, 0, np.nan])
+    assert cases.labels == ("A", "B")
+    assert_array_equal(cases.classes, [0, 1, 0, 1])
+    assert cases.ids == ("1", "2", "3", "4")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN.replace("\n", "\r\n"),
+        b"\xef\xbb\xbf" + PLAIN.encode(),
+        PLAIN.encode("utf-16"),
+        PLAIN.replace(",", ";"),
+        PLAIN.replace(",", "\t"),
+        PLAIN.replace(",", " , "),
+        "\n\n" + PLAIN + "\n\n,,\n",
+    ],
+    ids=["CRLF", "BOM", "UTF-16", "semicolons", "tabs", "padding", "blank lines"],
+)
+def test_files_as_they_come(tmp_path: Path, text: str | bytes) -> None:
+    """Encodings, line ends and separators change nothing."""
+    assert_array_equal(
+        cases_of(read(tmp_path, text)).values, cases_of(read(tmp_path, PLAIN)).values
+    )
+
+
+def test_columns_in_another_order_and_several_files(tmp_path: Path) -> None:
+    """Several files make one case base, whatever the order of their columns."""
+    other = "fault,colour,size\nC,green,3\n"
+    cases = cases_of(read(tmp_path, PLAIN, other, weights={"size": 2.0}, id=""))
+    assert len(cases) == 5
+    assert cases.values[4, 0] == 3
+    assert cases.labels == ("A", "B", "C")
+    assert_array_equal(cases.weights, [2, 1])
+
+
+def test_without_a_header(tmp_path: Path) -> None:
+    """The first line is a case, and the columns are named by the study."""
+    text = "A,1,0\nB,0,0\nB,1,1\n"
+    names = ("fault", "x", "y")
+    cases = cases_of(read(tmp_path, text, header=False, columns=names))
+    assert len(cases) == 3
+    assert cases.attributes == ("x", "y")
+    # Two values alone are categories, until told otherwise.
+    assert cases.categories[0] is not None
+    told = cases_of(read(tmp_path, text, header=False, columns=names, numeric="all"))
+    assert told.categories == (None, None)
+    assert_array_equal(told.values[:, 0], [1, 0, 1])
+
+
+def test_decimal_comma(tmp_path: Path) -> None:
+    """Numbers with a decimal comma are read where the study says so, and refused elsewhere."""
+    text = "size;fault\n1,5;A\n2,25;B\n3;A\n"
+    assert_array_equal(cases_of(read(tmp_path, text, decimal=",")).values[:, 0], [1.5, 2.25, 3])
+    found = read(tmp_path, text, numeric=("size",))
+    assert str(found.mistakes[0]) == (
+        "cases0.csv:2:1: size: '1,5' has a decimal comma; if all numbers have, set decimal: ','"
+    )
+
+
+def test_missing_values_have_names(tmp_path: Path) -> None:
+    """What stands for a missing value is missing, and the column still numeric."""
+    text = "size,fault\n1,A\n?,B\n-9,A\n3,A\n5,A\n"
+    cases = cases_of(read(tmp_path, text, missing=("?", "-9")))
+    assert_array_equal(cases.values[:, 0], [1, np.nan, np.nan, 3, 5])
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "message"),
+    [
+        (PLAIN, {"label": "falt"}, "class: there is no column 'falt'; did you mean fault?"),
+        (PLAIN, {"id": "bike"}, "id: there is no column 'bike'"),
+        (PLAIN, {"ignore": ("sizes",)}, "ignore.0: there is no column 'sizes'; did you mean size?"),
+        (PLAIN, {"weights": {"x": 1.0}}, "weights.x: there is no column 'x'"),
+        (PLAIN, {"weights": {"fault": 1.0}}, "weights.fault: the class has no weight"),
+        (
+            PLAIN,
+            {"weights": {"size": 0.0, "colour": 0.0}},
+            "weights: at least one attribute needs a weight above 0",
+        ),
+        (
+            PLAIN,
+            {"numeric": ("size",), "categorical": ("size",)},
+            "categorical: 'size' is both numeric and categorical",
+        ),
+        (PLAIN, {"numeric": "all", "categorical": "all"}, "'all' is both numeric and categorical"),
+        (PLAIN, {"ignore": ("size", "colour")}, "file: no attribute is left"),
+        (
+            "A,1\nB,2\nA,3\n",
+            {},
+            "class: there is no column 'fault'; if the files have no header, say header: false",
+        ),
+    ],
+)
+def test_keys_that_do_not_fit(
+    tmp_path: Path, text: str, keys: dict[str, Any], message: str
+) -> None:
+    """What the study file says and the files do not have is told at its key."""
+    found = read(tmp_path, text, **keys)
+    assert found.cases is None
+    told = [f"{'.'.join(map(str, loc))}: {text}" for loc, text in found.misplaced]
+    assert any(message in line for line in told), told
+
+
+@pytest.mark.parametrize(
+    ("texts", "keys", "message"),
+    [
+        (
+            ("size,fault\n1,A\nx,B\n2,A\n",),
+            {"numeric": "all"},
+            "cases0.csv:3:1: size: 'x' is no number",
+        ),
+        (
+            ("size,fault\n1,A\ninf,B\n2,A\n",),
+            {"numeric": "all"},
+            "cases0.csv:3:1: size: 'inf' is no",
+        ),
+        (
+            ("size,fault\n1,A\n2,B\n",),
+            {},
+            "cases0.csv: there are 2 cases with a class, and dialogues",
+        ),
+        (("size,fault\n1,A\n2,B\n3,\n",), {}, "there are 2 cases with a class"),
+        (("size,fault\n",), {}, "there are 0 cases with a class"),
+        (("",), {}, "cases0.csv: is empty; it should hold the case base"),
+        ((PLAIN, "size,fault\n1,A\n"), {}, "cases1.csv:1: has other columns than cases0.csv"),
+        (("size,size,fault\n1,2,A\n",), {}, "several columns are named 'size'"),
+        (("size,fault\n1,2,A\n",), {}, "cases0.csv:2:3: this line has 3 cells, the header 2"),
+        (
+            ("1,A\n2,B\n",),
+            {"header": False, "columns": ("size", "colour", "fault")},
+            "cases0.csv:1: has 2 columns, and 3 are named",
+        ),
+        (
+            ("id,size,fault\n,1,A\nb,2,B\nc,3,B\n",),
+            {"id": "id"},
+            "cases0.csv:2:1: id: this case has no",
+        ),
+    ],
+)
+def test_files_that_do_not_do(
+    tmp_path: Path, texts: tuple[str, ...], keys: dict[str, Any], message: str
+) -> None:
+    """Mistakes in the files name file, line, cell and remedy."""
+    found = read(tmp_path, *texts, **keys)
+    assert found.cases is None
+    assert any(message in str(mistake) for mistake in found.mistakes), found.mistakes
+
+
+def test_only_some_of_many_mistakes_are_told(tmp_path: Path) -> None:
+    """A column of words that should be numbers gives five messages and the number of the rest."""
+    text = "size,fault\n" + "".join(f"x{i},A\n" for i in range(50))
+    found = read(tmp_path, text, numeric="all")
+    assert len(found.mistakes) == 5
+    assert "(and 45 more in this column)" in str(found.mistakes[-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "code", "words"),
+    [
+        (PLAIN + "3,red,\n", {}, "no-class", "1 case has no fault (cases0.csv:6); left out"),
+        (PLAIN.replace("B", "A"), {}, "one-class", "all cases have the same fault"),
+        ("size,fault\n1,A\n2,B\n3,C\n", {}, "class-unique", "no two cases have the same fault"),
+        (
+            "size,none,fault\n1,,A\n2,?,B\n3,,A\n",
+            {},
+            "empty-attribute",
+            "no case has a value of none",
+        ),
+        (
+            "name,size,fault\nfrog,1,A\nfrog,2,B\nnewt,3,A\n",
+            {"id": "name"},
+            "case-named-twice",
+            "'frog'; they are numbered",
+        ),
+        (
+            "size,fault\n" + "".join(f"{i},A\n" for i in range(30)) + "n/a,B\n",
+            {},
+            "nearly-numeric",
+            "size is taken for categorical since 'n/a' is no number",
+        ),
+    ],
+)
+def test_what_is_doubtful(
+    tmp_path: Path, text: str, keys: dict[str, Any], code: str, words: str
+) -> None:
+    """The rest goes on, with a warning."""
+    found = read(tmp_path, text, **keys)
+    cases_of(found)
+    assert any(doubt.code == code and words in doubt.message for doubt in found.doubts), (
+        found.doubts
+    )
+
+
+def test_case_names_are_numbered(tmp_path: Path) -> None:
+    """Two frogs can be told apart."""
+    text = "name,size,fault\nfrog,1,A\nfrog,2,B\nnewt,3,A\n"
+    assert cases_of(read(tmp_path, text, id="name")).ids == ("frog (1)", "frog (2)", "newt")
+
+
+def test_the_line_is_right_after_several_files(tmp_path: Path) -> None:
+    """A mistake in the second file names its line there, also without a header."""
+    found = read(
+        tmp_path,
+        "1,A\n2,B\n",
+        "3,A\n\nx,B\n",
+        header=False,
+        columns=("size", "fault"),
+        numeric="all",
+    )
+    assert str(found.mistakes[0]).startswith("cases1.csv:3:1: size: 'x' is no number")

@@ -1,0 +1,150 @@
+"""Simulated dialogues against plain loops, and what must hold in each of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from quem.dialogue.regions import clusters
+from quem.dialogue.settings import OPEN_CHOICES, Settings
+from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
+from quem.dialogue.space import make_space
+from quem.dialogue.users import User, named_user
+from tests.dialogue.made import case_bases
+from tests.dialogue.plain import Plain, draws
+
+if TYPE_CHECKING:
+    from quem.dialogue.case_base import CaseBase
+
+FIVE = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
+
+
+def user(name: str, b: float | None = None) -> User:
+    """A user by name, who is there."""
+    found = named_user(name, b)
+    assert found is not None
+    return found
+
+
+USERS = (
+    user("T5", 0.3),
+    user("T1", 0.3),
+    user("A5", 0.3),
+    user("T3", 0.6),
+    user("A2", 0.6),
+    user("DL"),
+)
+CHOICES = {
+    name: choice.values if name not in ("k", "neighbours", "region_size") else (1, 2, 3, 10)
+    for name, choice in OPEN_CHOICES.items()
+}
+
+
+@st.composite
+def chosen(draw: st.DrawFn) -> Settings:
+    """Any values of the open choices."""
+    picked = {name: draw(st.sampled_from(values)) for name, values in CHOICES.items()}
+    return Settings(orders=2, seed=draw(st.integers(0, 5)), **picked)
+
+
+def _experiment(base: CaseBase, choices: Settings) -> Experiment:
+    return prepare(base, choices, strategies=FIVE, users=USERS)
+
+
+def _groups(base: CaseBase, choices: Settings) -> list[int] | None:
+    if choices.regions == "neighbours":
+        return None
+    if choices.regions == "classes":
+        return [int(label) for label in base.classes]
+    size = min(choices.region_size, len(base) - 1)
+    return [int(group) for group in clusters(make_space(base, choices.missing), size)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(base=case_bases(), choices=chosen())
+def test_like_plain_loops(base: CaseBase, choices: Settings) -> None:
+    """Every stop, selection and rank quality is that of the plain loops, whatever is chosen."""
+    found = _experiment(base, choices).run(range(len(base)))
+    plain = Plain(base, choices)
+    groups = _groups(base, choices)
+    for target in range(len(base)):
+        ties, chances, orders = draws(len(base), plain.m, choices, target)
+        for place, strategy in enumerate(FIVE):
+            told = [
+                plain.dialogue(strategy.name, USERS, target, order, ties, chance, groups)
+                for order, chance in zip(orders, chances, strict=True)
+            ]
+            stops, rights, tops, quality, nothing = zip(*told, strict=True)
+            where = f"{strategy.name}, target {target}"
+            assert_array_equal(found.stop[target, place].T, stops, where)
+            assert_array_equal(found.right[target, place].T, rights, where)
+            assert_array_equal(found.top_right[target, place], tops, where)
+            assert_allclose(found.quality[target, place], np.mean(quality, axis=0), atol=1e-11)
+            assert_allclose(found.contracted[target, place], np.mean(nothing, axis=0))
+
+
+@settings(max_examples=15, deadline=None)
+@given(base=case_bases(most=14), choices=chosen())
+def test_what_must_hold_in_each_dialogue(base: CaseBase, choices: Settings) -> None:
+    """T5 selects no later than T1, and no later for a larger b; DL selects what is right."""
+    users = [user("T1", 0.3), user("T5", 0.3), user("T5", 0.6), user("DL")]
+    found = prepare(base, choices, strategies=FIVE, users=users).run(range(len(base)))
+    stop = np.where(found.stop >= 0, found.stop, 99)
+    assert (stop[:, :, 1] <= stop[:, :, 0]).all()
+    assert (stop[:, :, 2] <= stop[:, :, 1]).all()
+    assert (found.right[:, :, 3] == (found.stop[:, :, 3] >= 0)).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(base=case_bases(most=14), choices=chosen())
+def test_all_meet_at_the_end(base: CaseBase, choices: Settings) -> None:
+    """After the last answer all strategies list the same, which without ties is the ideal."""
+    found = _experiment(base, choices).run(range(len(base)))
+    assert_allclose(found.quality[:, :, -1], found.quality[:, :1, -1].repeat(5, axis=1))
+    assert_array_equal(found.top_right, found.top_right[:, :1].repeat(5, axis=1))
+
+
+@settings(max_examples=15, deadline=None)
+@given(base=case_bases(), choices=chosen(), data=st.data())
+def test_the_order_of_attributes_does_not_matter(
+    base: CaseBase, choices: Settings, data: st.DataObject
+) -> None:
+    """With the columns in another order, the first and last lists are as good as before."""
+    columns = data.draw(st.permutations(range(len(base.attributes))))
+    other = replace(
+        base,
+        attributes=tuple(base.attributes[i] for i in columns),
+        values=base.values[:, columns],
+        categories=tuple(base.categories[i] for i in columns),
+        weights=base.weights[columns],
+    )
+    one, two = (_experiment(b, choices).run(range(len(b))) for b in (base, other))
+    assert_allclose(one.quality[..., [0, -1]], two.quality[..., [0, -1]], atol=1e-9)
+
+
+@pytest.mark.parametrize("part", [range(3), range(3, 7)])
+def test_targets_are_independent(part: range) -> None:
+    """What comes out for a target does not depend on which others are run with it."""
+    base = _fixed()
+    experiment = _experiment(base, Settings(orders=3))
+    every = experiment.run(range(len(base)))
+    some = experiment.run(part)
+    assert_array_equal(every.stop[part.start : part.stop], some.stop)
+    assert_array_equal(every.quality[part.start : part.stop], some.quality)
+
+
+def _fixed() -> CaseBase:
+    random = np.random.default_rng(1)
+    values = random.integers(0, 3, size=(12, 4)).astype(float)
+    from tests.dialogue.made import case_base
+
+    rows: list[list[str | float | None]] = [
+        [f"v{int(a)}", float(b), f"v{int(c)}", float(d) / 7] for a, b, c, d in values
+    ]
+    return case_base(rows, random.choice(["A", "B", "C"], 12).tolist())

@@ -1,0 +1,306 @@
+"""Studies of dialogues from the file to the result, with strategies and users of one's own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import quem
+from quem.dialogue.result import DialogueAnalysis
+from quem.dialogue.settings import OPEN_CHOICES, Settings
+from quem.errors import QuemError
+from quem.report.files import report_files
+from quem.study.dialogue import DialogueAnalysis as Model
+
+FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
+QUICK: dict[str, Any] = {"orders": 2, "bootstrap": 50, "permutations": 99}
+CASES = (
+    "colour,size,fault\nred,1,A\nred,2,A\nblue,3,B\nblue,5,B\ngreen,8,A\nred,9,B\nblue,4,A\n"
+    "green,6,B\n"
+)
+
+
+def write(folder: Path, more: str = "", *, cases: str = CASES) -> Path:
+    """Write a small study whose own functions are there."""
+    (folder / "cases.csv").write_text(cases, encoding="utf-8")
+    shutil.copy(Path(__file__).with_name("mine.py"), folder / "mine.py")
+    study = folder / "study.yaml"
+    # A study that says something else about its cases does so first.
+    first = "" if "cases:" in more else "cases: {file: cases.csv, class: fault}\n"
+    study.write_text(f"kind: dialogue\n{first}{more}", encoding="utf-8")
+    return study
+
+
+def analyze(path: Path, **settings: Any) -> DialogueAnalysis:  # noqa: ANN401
+    """Load and analyse quickly."""
+    result = quem.analyze(quem.load_study(path), **{**QUICK, **settings})
+    assert isinstance(result, DialogueAnalysis)
+    return result
+
+
+def refusal(path: Path, **settings: Any) -> str:  # noqa: ANN401
+    """The message with which a study is refused."""
+    with pytest.raises(QuemError) as caught:
+        analyze(path, **settings)
+    return str(caught.value)
+
+
+def test_own_parts_do_as_ours(tmp_path: Path) -> None:
+    """A strategy, a user and a choice of questions of one's own give what the same of ours do."""
+    cases = CASES.replace("size", "months")
+    (tmp_path / "own").mkdir()
+    own = write(
+        tmp_path / "own",
+        "cases: {file: cases.csv, class: fault, categorical: all}\n"
+        "strategies: [{name: mine, function: mine:no_difference}, DD]\n"
+        "users: [{name: me, function: mine:first_below, b: 0.3}, T5 0.3]\n"
+        "questions: mine:last_first\n",
+        cases=cases,
+    )
+    result = analyze(own, list_ties="order")
+    told = result.findings.dialogues
+    assert result.findings.strategies == ["mine", "DD"]
+    assert result.findings.users == ["me 0.3", "T5 0.3"]
+    assert_array_equal(told.stop[:, 0], told.stop[:, 1])
+    assert_array_equal(told.stop[:, :, 0], told.stop[:, :, 1])
+    assert_allclose(told.quality[:, 0], told.quality[:, 1])
+    assert {path.name for path in result.inputs} == {"study.yaml", "cases.csv", "mine.py"}
+    fixed = write(
+        tmp_path,
+        "cases: {file: cases.csv, class: fault, categorical: all}\n"
+        "strategies: [DD]\nusers: [T5 0.3]\nquestions: [months, colour]\n",
+        cases=cases,
+    )
+    other = analyze(fixed, list_ties="order").findings.dialogues
+    assert other.stop.shape[-1] == 1
+    assert_allclose(other.quality[:, 0], told.quality[:, 0])
+    assert_array_equal(other.stop[:, 0, 0, 0], told.stop[:, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            "strategies: [{name: m, function: mine:broken}]",
+            "the strategy m (mine:broken) raised KeyE",
+        ),
+        ("strategies: [{name: m, function: mine:text}]", "gave str, not an array of numbers"),
+        ("strategies: [{name: m, function: mine:wide}]", "it should be (3, 7): a row a problem"),
+        ("strategies: [{name: m, function: mine:far}]", "gave the distance 1.5; distances go from"),
+        ("strategies: [{name: m, function: mine:unknown}]", "gave the distance nan"),
+        (
+            "strategies: [{name: m, function: mine:none}]",
+            "study.yaml:3:34: strategies[1].function: ",
+        ),
+        (
+            "strategies: [{name: m, function: 'mine.py'}]",
+            "is no entry; write the module and the cal",
+        ),
+        ("strategies: [{name: m, function: 'yours:x'}]", "there is no module 'yours'"),
+        (
+            "strategies: [{name: DD, function: mine:far}]",
+            "DD is one of the paper's; give yours anot",
+        ),
+        ("strategies: [XX]", "study.yaml:3:14: strategies[1]: there is no strategy 'XX'"),
+        ("strategies: [DD, DD]", "a strategy stands twice: DD"),
+        ("users: [T5]", "users[1]: the user T5 needs b"),
+        ("users: [T5 2]", "should be between 0 and 1"),
+        ("users: [T5 0,1]", "users"),
+        ("users: [DL 0.1]", "the user DL has no threshold"),
+        ("users: [X9 0.1]", "there is no user 'X9'"),
+        ("users: [T5 0.1, t5 0.10]", "a user stands twice"),
+        ("users: [{name: u, function: mine:broken}]", "the user u (mine:broken) raised KeyError"),
+        (
+            "users: [{name: u, function: mine:beyond}]",
+            "the user u selected position 10 of a list of",
+        ),
+        ("users: [{name: u, function: mine:half}]", "the user u gave float64 of shape"),
+        ("questions: often", "questions: 'often' is not one of random, fixed, gain, own"),
+        ("questions: own", "name your function: questions: my_module:my_function"),
+        ("questions: [colour]", "study.yaml:3:12: questions: size is not asked for; add it"),
+        ("questions: [colour, colour, size]", "'colour' stands twice"),
+        ("questions: [colour, siz]", "there is no attribute 'siz'; did you mean size?"),
+        ("questions: mine:broken", "the choice of questions (mine:broken) raised KeyError"),
+        ("questions: mine:again", "asks for attribute 0, which was asked for already"),
+        ("analysis: {k: 0}", "analysis.k: should be 1 or more"),
+        ("analysis: {neighbours: some}", "'some' is no whole number"),
+        ("analysis: {regions: cluster}", "did you mean clusters?"),
+        ("analysis: {lowest: 2}", "the lowest weight should not be above the highest"),
+        ("analysis: {ties: all}", "analysis.ties: unknown key"),
+        ("published: there.csv", "published: there is no file 'there.csv'"),
+        ("published: cases.csv", "cases.csv:1: has no column measure"),
+    ],
+)
+def test_refusals(tmp_path: Path, more: str, message: str) -> None:
+    """What is wrong is told with its place and its remedy."""
+    told = refusal(write(tmp_path, f"{more}\n"))
+    assert message in told, told
+    assert told.count("\n") < 3
+
+
+def test_a_case_base_that_is_not_there(tmp_path: Path) -> None:
+    """The message says where it was looked for, how to name its folder, and where it comes from."""
+    path = write(tmp_path, "cases: {file: zoo.data, class: type, source: the zoo}\n")
+    told = refusal(path)
+    assert told.endswith(
+        "cases.file: there is no file 'zoo.data' beside the study file; name the folder that "
+        "holds it: --data. It comes from the zoo"
+    )
+    with pytest.raises(QuemError, match=r"no file 'zoo.data' in elsewhere"):
+        quem.load_study(path, data="elsewhere")
+
+
+def test_the_model_and_the_settings_agree() -> None:
+    """The study file knows each setting with the same default, and each plausible value."""
+    told = Model().model_dump()
+    for name, value in Settings().to_dict().items():
+        assert told[name] == value, name
+    for name, choice in OPEN_CHOICES.items():
+        assert told[name] in choice.values
+        for value in choice.values:
+            Model.model_validate({name: value})
+
+
+def test_information_gain(tmp_path: Path) -> None:
+    """The attribute that tells the class is asked for first, in one dialogue a target."""
+    rows = "".join(f"{i % 3},{'xy'[i % 2]},{i * 7 % 5},{'AB'[i % 2]}\n" for i in range(24))
+    path = write(
+        tmp_path, "questions: gain\nstrategies: [DD]\nusers: [DL]\n", cases=f"p,q,r,fault\n{rows}"
+    )
+    told = analyze(path).findings.dialogues
+    assert told.stop.shape[-1] == 1
+    # One answer is enough for the class.
+    assert (told.stop == 1).all()
+
+
+@pytest.mark.parametrize("name", ["no_selection", "efficiency"])
+def test_what_is_counted_can_be_chosen(tmp_path: Path, name: str) -> None:
+    """Means follow from the same dialogues by the definition that was chosen."""
+    path = write(tmp_path, "users: [T1 0.1, A2 0.3, DL]\n")
+    base = analyze(path)
+    m = len(base.study.cases.attributes)
+    for value in OPEN_CHOICES[name].values:
+        found = analyze(path, **{name: value}).findings
+        stop = found.dialogues.stop
+        share = {
+            "questions": 1 - (stop - 1) / (m - 1),
+            "halved": (1 - stop / m) / 2,
+        }.get(value, 1 - stop / m)
+        expected = np.where(stop >= 0, share, np.nan if value == "leave_out" else 0)
+        with np.errstate(invalid="ignore"):
+            by_target = np.array(
+                [
+                    [[np.nanmean(u) if (~np.isnan(u)).any() else np.nan for u in s] for s in t]
+                    for t in expected
+                ]
+            )
+        assert_allclose(found.efficiency.mean, np.nanmean(by_target, axis=0))
+
+
+def test_sensitivity(tmp_path: Path) -> None:
+    """Each plausible value of each choice that matters is tried, and the present one among them."""
+    lines = (FOLDER / "bikes.csv").read_text("utf-8").splitlines()[:26]
+    path = write(
+        tmp_path,
+        "cases: {file: cases.csv, class: fault, id: bike}\nusers: [A5 0.2, T5 0.2, DL]\n",
+        cases="\n".join(lines),
+    )
+    result = analyze(path, sensitivity=True, orders=1)
+    tried = result.tried
+    assert tried is not None
+    for name in OPEN_CHOICES:
+        values = {trial.value for trial in tried.trials if trial.choice == name}
+        assert set(OPEN_CHOICES[name].values) <= values, name
+        assert sum(trial.used for trial in tried.trials if trial.choice == name) == 1
+    # What a trial says is what an analysis with that setting says.
+    for name, value in (("regions", "clusters"), ("missing", "skip"), ("neighbours", 5)):
+        trial = next(t for t in tried.trials if (t.choice, t.value) == (name, value))
+        other = analyze(path, orders=1, **{name: value}).findings
+        assert_allclose(trial.efficiency, other.efficiency.mean)
+        assert_allclose(trial.precision, other.precision.mean)
+        assert_allclose(trial.whole, other.whole.mean[:, 0])
+    table = result.tables()["sensitivity"]
+    assert (table.loc[table["used"], "change"].abs() < 1e-12).all()
+
+
+def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
+    """Figures that some settings gave are reproduced by these settings, of all combinations."""
+    secret = {
+        "list_ties": "order",
+        "first_list": 0,
+        "no_selection": "leave_out",
+        "efficiency": "halved",
+        "neighbours": 5,
+        "regions": "classes",
+    }
+    more = "strategies: [FA, ND, RA]\nusers: [T5 0.6, A5 0.6, DL]\n"
+    path = write(tmp_path, more)
+    table = analyze(path, **secret).outcomes
+    (tmp_path / "printed.csv").write_text(
+        table[["measure", "user", "strategy", "value"]].to_csv(index=False), encoding="utf-8"
+    )
+    path = write(tmp_path, f"{more}published: printed.csv\n")
+    tried = analyze(path, sensitivity=True).tried
+    assert tried is not None
+    assert tried.found is not None
+    picked, one, other = tried.found.best[2]
+    assert one < 1e-9
+    assert other < 1e-9
+    assert {name: picked[name] for name in ("efficiency", "no_selection")} == {
+        "efficiency": "halved",
+        "no_selection": "leave_out",
+    }
+    assert tried.found.as_defined[1] > 0.01
+    assert {"sensitivity.csv", "search.csv"} <= set(report_files(analyze(path, sensitivity=True)))
+
+
+def test_all_figures_and_files() -> None:
+    """The report has its files, which the result knows of, and says each open choice."""
+    result = analyze(FOLDER / "bikes.yaml")
+    files = report_files(result)
+    assert set(files) <= result.file_names
+    page = files["report.html"].decode()
+    for name, choice in OPEN_CHOICES.items():
+        assert f">{name}<" in page
+        assert choice.meaning in page
+    assert list(files)[-1] == "analysis.json"
+    assert len(result.targets) == 64 * 5
+    # Means of targets are the means of the report.
+    table = result.targets.groupby("strategy")["efficiency DL"].mean()
+    outcomes = result.outcomes.set_index(["measure", "user", "strategy"])["value"]
+    assert_allclose(table["RA"], outcomes["efficiency", "DL", "RA"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["strategies: [RA]\n", "users: [DL]\n", "strategies: [DD]\nusers: [T1 0.5]\n"],
+    ids=["one strategy", "one user", "one of both"],
+)
+def test_one_of_a_kind(tmp_path: Path, more: str) -> None:
+    """One strategy or one user is reported as well as several."""
+    result = analyze(write(tmp_path, more))
+    assert "report.html" in report_files(result)
+    assert result.summary()
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        "colour,fault\nred,A\nred,A\nred,B\n",
+        "colour,size,fault\nred,,A\n,2,A\n,,B\n",
+        "size,fault\n1,A\n1,B\n1,C\n1,A\n",
+    ],
+    ids=["all alike", "hardly anything known", "one number"],
+)
+@pytest.mark.parametrize("missing", ["zero", "worst", "skip"])
+def test_poor_case_bases(tmp_path: Path, cases: str, missing: str) -> None:
+    """Case bases that tell little give a result, and warnings."""
+    result = analyze(write(tmp_path, cases=cases), missing=missing)
+    assert np.isfinite(result.findings.whole.mean).all()
+    assert {"few-cases", "k-large"} <= {doubt.code for doubt in result.warnings}
+    assert report_files(result)

@@ -1,0 +1,60 @@
+"""analysis.json of a dialogue study is as its schema says, and the schema allows nothing else."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from functools import cache
+from typing import Any
+
+import pytest
+
+import quem
+from quem.dialogue.loading import DialogueStudy
+from quem.report.files import json_text
+from tests.docs.pages import ROOT
+from tests.docs.schema import mappings, mistakes
+
+FOLDER = ROOT / "studies/ccbr"
+QUICK: dict[str, Any] = {"orders": 1, "bootstrap": 20, "permutations": 19}
+
+
+@cache
+def _output(*, sensitivity: bool = False) -> Any:  # noqa: ANN401  JSON
+    study = quem.load_study(FOLDER / "bikes.yaml")
+    assert isinstance(study, DialogueStudy)
+    result = quem.analyze(study, sensitivity=sensitivity, **QUICK)
+    return json.loads(json_text(result.to_dict()))
+
+
+@pytest.mark.parametrize("sensitivity", [False, True])
+def test_dialogues_fit(*, sensitivity: bool) -> None:
+    """With sensitivity and without, the result fits the schema."""
+    assert mistakes(_output(sensitivity=sensitivity)) == []
+
+
+def test_what_is_undefined_fits() -> None:
+    """One user who never selects, and no intervals, leave nulls, and fit."""
+    study = quem.load_study(FOLDER / "bikes.yaml")
+    settings = {**QUICK, "bootstrap": 0, "permutations": 0, "no_selection": "leave_out"}
+    document = json.loads(json_text(quem.analyze(study, **settings).to_dict()))
+    assert document["efficiency"][0]["strategies"][0]["interval"] == [None, None]
+    assert mistakes(document) == []
+
+
+def test_other_keys_are_refused() -> None:
+    """A key more or fewer, in any mapping of the document, does not fit."""
+    document = _output(sensitivity=True)
+    seen = set()
+    for index, mapping in enumerate(mappings(document)):
+        keys = tuple(mapping)
+        if keys in seen:
+            continue
+        seen.add(keys)
+        changed = deepcopy(document)
+        list(mappings(changed))[index]["surprise"] = 1
+        assert mistakes(changed), keys
+        changed = deepcopy(document)
+        del list(mappings(changed))[index][keys[0]]
+        assert mistakes(changed), keys
+    assert len(seen) > 10

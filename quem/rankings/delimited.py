@@ -32,6 +32,9 @@ __all__ = ["Column", "Delimited", "column_of", "read_delimited"]
 _DELIMITERS = "\t;,|"
 _UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
 _HEAD = 4096
+# A first row of these keeps pandas from taking the texts of a column for numbers, and 007 for 7.
+# It is no character, and stands after all others.
+_MARK = "\U0010ffff"
 _CONTENT = re.compile(r"[^\s\t;,|]")
 
 
@@ -206,24 +209,25 @@ def _columns(body: str, delimiter: str, name: str, width: int, first_line: int) 
     """Parse the rows below the header."""
     if not body.strip():
         return [Column(np.empty(0, dtype=np.int64), []) for _ in range(width)]
+    mark = delimiter.join([_MARK] * width) + "\n"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # One name more than there are columns: cells that overflow land there.
             frame = pd.read_csv(
-                io.BytesIO(body.encode()),
+                io.BytesIO((mark + body).encode()),
                 sep=delimiter,
                 header=None,
                 names=list(map(str, range(width + 1))),
                 index_col=False,
-                dtype=object,  # as category, pandas 3.1 makes 7 of 007
+                dtype="category",
                 keep_default_na=False,
                 na_filter=False,
                 skip_blank_lines=False,
             )
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         if unclosed := _UNCLOSED.search(str(error)):
-            line = list(islice(_starts(body, delimiter, first_line), int(unclosed[1]) + 1))[-1]
+            line = list(islice(_starts(body, delimiter, first_line), int(unclosed[1])))[-1]
             message = 'a cell begins with a " that never ends; close it or leave it out'
             raise QuemError([Mistake(name, line, message=message)]) from None
         return _uneven_columns(body, delimiter, name, width, first_line)
@@ -235,10 +239,14 @@ def _columns(body: str, delimiter: str, name: str, width: int, first_line: int) 
 
 
 def _stripped(cells: pd.Series) -> Column:
-    """Code the cells, of which those are the same that differ only in padding."""
-    codes, found = pd.factorize(cells.to_numpy())
-    codes = codes.astype(np.min_scalar_type(-max(len(found), 1)))
-    texts = [str(text).strip() for text in found]
+    """Leave out the mark, and merge the categories that differ only in padding."""
+    texts = [str(text).strip() for text in cells.cat.categories]
+    codes = cells.cat.codes.to_numpy()[1:]
+    if _MARK in texts:
+        at = texts.index(_MARK)
+        texts.pop(at)
+        if at < len(texts):
+            codes = codes - (codes > at)
     merged = {text: code for code, text in enumerate(dict.fromkeys(texts))}
     if len(merged) == len(texts):
         return Column(codes, texts)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quem.entry import BrokenEntry, Entry, load_entry
 from quem.errors import QuemError
-from quem.retrieval.entry import BrokenEntry, Entry, load_entry
 from quem.retrieval.reading import RetrievalData, read_retrieval
 from quem.study.reading import draft_of_kind
 from quem.study.retrieval import RetrievalStudy

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import inspect
+from typing import TYPE_CHECKING, Any, cast
 
+from quem.entry import BrokenEntry, Entry, raised
 from quem.errors import Doubt, QuemError
-from quem.retrieval.entry import BrokenEntry, Entry
 from quem.retrieval.linear import LinearRetriever, local_of, make_linear
 from quem.retrieval.retrievers import PythonRetriever, StoredRetriever
 from quem.text import nearest, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from quem.errors import Mistake
+    from quem.retrieval.cases import Case
     from quem.retrieval.linear import Local
     from quem.retrieval.loading import LoadedRetrieval
     from quem.retrieval.retrievers import Runs
@@ -69,10 +73,36 @@ def _python(study: LoadedRetrieval, name: str) -> PythonRetriever:
     if not isinstance(entry, Entry):
         raise BrokenEntry(entry)
     # Its own copy of the cases: what one retriever does to them is not seen by others.
-    function, takes_cases = entry.make(task.cases.cases())
+    function, takes_cases = _function_of(entry, task.cases.cases())
     return PythonRetriever(
         function, takes_cases, task.queries, task.cases.cases(), task.leave_one_out
     )
+
+
+def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., Any], bool]:
+    """Give the function that retrieves, and whether it takes the cases to search.
+
+    A class is made into a retriever with the case base, and has a method ``retrieve``.
+    """
+    function = entry.target
+    if isinstance(function, type):
+        try:
+            made = cast("Callable[..., Any]", function)(cases)
+        except Exception as error:
+            message = f"{entry.name} ({entry.file}) {raised(error)}"
+            raise BrokenEntry(message) from error
+        function = getattr(made, "retrieve", None)
+        if not callable(function):
+            message = (
+                f"{entry.name} ({entry.file}) is a class without a method "
+                "`retrieve(query, k)`; add it, or name a function"
+            )
+            raise QuemError([message])
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return function, False
+    return function, "cases" in parameters
 
 
 def _linear(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from quem.retrieval.entry import raised
+from quem.entry import raised
 from quem.text import shown
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.entry import Entry
 from quem.errors import QuemError
-from quem.retrieval.entry import Entry
 from quem.retrieval.findings import Truth
 from quem.retrieval.kept import fingerprint, read_kept
 from quem.retrieval.linear import LinearRetriever

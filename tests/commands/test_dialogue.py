@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from distributed import LocalCluster
 
 from quem.cli import main
 from quem.dialogue.finished import FINISHED
@@ -66,6 +67,14 @@ def test_json_writes_nothing(study: Path) -> None:
     assert one.stdout == two.stdout
     assert json.loads(one.stdout)["kind"] == "dialogue"
     assert not study.with_name("study-report").exists()
+
+
+def test_a_cluster_says_the_same(study: Path) -> None:
+    """The workers of a real Dask cluster find what one process finds."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        told = run("analyze", study, "--json", "--cluster", cluster.scheduler_address)
+    assert told.exit_code == 0, told.output
+    assert told.stdout == run("analyze", study, "--json").stdout
 
 
 def test_settings_of_the_command_line(study: Path) -> None:

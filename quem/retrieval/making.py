@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from quem.entry import BrokenEntry, Entry, raised
 from quem.errors import Doubt, QuemError
+from quem.retrieval.cases import is_number
 from quem.retrieval.linear import LinearRetriever, local_of, make_linear
 from quem.retrieval.retrievers import PythonRetriever, StoredRetriever
 from quem.text import nearest, shown
@@ -139,10 +140,20 @@ def _linear(
             try:
                 locals_.append(_local(attribute, study))
             except ValueError as error:
-                mistakes.append(study.mistake(loc, f"{shown(name)} {error}"))
+                message = f"{shown(name)} {error}{_whose(name, study)}"
+                mistakes.append(study.mistake(loc, message))
     if len(mistakes) > before:
         return None
     return make_linear(cases, queries, locals_, spec.missing)
+
+
+def _whose(name: str, study: LoadedRetrieval) -> str:
+    """Say which case or query has a value that is no number."""
+    for base in (study.data.task.cases, study.data.task.queries):
+        for own, value in zip(base.ids, base.columns[name], strict=True):
+            if isinstance(value, str) and not is_number(value):
+                return f" ({shown(own)} in {base.name})"
+    return ""
 
 
 def _local(attribute: Attribute, study: LoadedRetrieval) -> Local:

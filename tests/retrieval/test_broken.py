@@ -162,7 +162,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
                 {"id": "all", "linear": {"attributes": [{"name": "kind", "type": "numeric"}]}}
             ]
         },
-        "'kind' has the value 'p', which is no number",
+        "'kind' has the value 'p', which is no number ('a' in cases.csv)",
     ),
     "range": (
         {"retrievers": [{"id": "all", "linear": {"attributes": [{"name": "x", "range": [3, 1]}]}}]},

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from quem.result import Reported
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,21 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DialogueAnalysis"]
 
-_FIGURES = ("rank-quality", "outcomes", "agreement-efficiency", "agreement-precision")
-_TABLES = ("outcomes", "rank-quality", "differences", "agreement", "targets")
-_SENSITIVITY = ("sensitivity", "search")
-_FILE_NAMES = frozenset(
-    [
-        "report.html",
-        "analysis.json",
-        *(f"{stem}.csv" for stem in (*_TABLES, *_SENSITIVITY)),
-        *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
-    ]
-)
-
 
 @dataclass(frozen=True, repr=False)
-class DialogueAnalysis:
+class DialogueAnalysis(Reported):
     """How good a conversational CBR system is with each strategy.
 
     Parameters
@@ -51,6 +41,16 @@ class DialogueAnalysis:
     tried: Sensitivity | None
     warnings: tuple[Doubt, ...]
     kind = "dialogue"
+    figure_stems = ("rank-quality", "outcomes", "agreement-efficiency", "agreement-precision")
+    table_stems = (
+        "outcomes",
+        "rank-quality",
+        "differences",
+        "agreement",
+        "targets",
+        "sensitivity",
+        "search",
+    )
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
@@ -65,11 +65,6 @@ class DialogueAnalysis:
     def inputs(self) -> tuple[Path, ...]:
         """The files that the result was made of."""
         return self.study.files
-
-    @property
-    def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
-        return _FILE_NAMES
 
     @property
     def outcomes(self) -> pd.DataFrame:
@@ -155,14 +150,3 @@ class DialogueAnalysis:
         from quem.dialogue.showing.context import report_context
 
         return report_context(self)
-
-    def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        from quem.report.html import report_html
-
-        return report_html(self)
-
-    def _repr_html_(self) -> str:
-        from quem.report.html import notebook_html
-
-        return notebook_html(self)

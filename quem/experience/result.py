@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from quem.result import Reported
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,19 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["ExperienceAnalysis"]
 
 
-_FIGURES = ("skill-function", "estimate", "sensitivity", "influence", "agreement", "ranks")
-_FILE_NAMES = frozenset(
-    [
-        "report.html",
-        "analysis.json",
-        *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
-        *(f"{stem}.csv" for stem in ("ranks", "averages", "estimates")),
-    ]
-)
-
-
 @dataclass(frozen=True, repr=False)
-class ExperienceAnalysis:
+class ExperienceAnalysis(Reported):
     """How experienced the systems of a study are.
 
     Parameters
@@ -41,6 +32,8 @@ class ExperienceAnalysis:
 
     findings: Findings
     kind = "experience"
+    figure_stems = ("skill-function", "estimate", "sensitivity", "influence", "agreement", "ranks")
+    table_stems = ("ranks", "averages", "estimates")
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
@@ -56,11 +49,6 @@ class ExperienceAnalysis:
     def inputs(self) -> tuple[Path, ...]:
         """The files that the result was made of: the study file and its rankings."""
         return self.study.files
-
-    @property
-    def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
-        return _FILE_NAMES
 
     @property
     def warnings(self) -> tuple[Doubt, ...]:
@@ -151,14 +139,3 @@ class ExperienceAnalysis:
         from quem.experience.showing.context import report_context
 
         return report_context(self.findings)
-
-    def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        from quem.report.html import report_html
-
-        return report_html(self)
-
-    def _repr_html_(self) -> str:
-        from quem.report.html import notebook_html
-
-        return notebook_html(self)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from quem.result import Reported
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -16,20 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["OptionsResult"]
 
-_FIGURES = ("scores", "lengths", "thresholds", "differences")
-_TABLES = ("scores", "lists", "lengths", "thresholds", "differences")
-_FILE_NAMES = frozenset(
-    [
-        "report.html",
-        "analysis.json",
-        *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
-        *(f"{stem}.csv" for stem in _TABLES),
-    ]
-)
-
 
 @dataclass(frozen=True, repr=False)
-class OptionsResult:
+class OptionsResult(Reported):
     """How good the lists of options are that systems answer with.
 
     Parameters
@@ -40,6 +31,8 @@ class OptionsResult:
 
     findings: Findings
     kind = "options"
+    figure_stems = ("scores", "lengths", "thresholds", "differences")
+    table_stems = ("scores", "lists", "lengths", "thresholds", "differences")
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
@@ -55,11 +48,6 @@ class OptionsResult:
     def inputs(self) -> tuple[Path, ...]:
         """The files that the result was made of: the study file, questions and lists."""
         return self.findings.data.files
-
-    @property
-    def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
-        return _FILE_NAMES
 
     @property
     def warnings(self) -> tuple[Doubt, ...]:
@@ -100,14 +88,3 @@ class OptionsResult:
         from quem.options.showing.context import report_context
 
         return report_context(self.findings)
-
-    def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        from quem.report.html import report_html
-
-        return report_html(self)
-
-    def _repr_html_(self) -> str:
-        from quem.report.html import notebook_html
-
-        return notebook_html(self)

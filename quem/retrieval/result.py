@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from quem.result import Reported
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -18,12 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RetrievalEvaluation"]
 
-_FIGURES = ("quality", "differences", "times", "mac-fac")
-_TABLES = ("measures", "scores", "differences", "times", "mac-fac", "mac-fac-queries")
-
 
 @dataclass(frozen=True, repr=False)
-class RetrievalEvaluation:
+class RetrievalEvaluation(Reported):
     """How good the retrievers of a study are, and how fast.
 
     Parameters
@@ -34,6 +33,8 @@ class RetrievalEvaluation:
 
     findings: Findings
     kind = "retrieval"
+    figure_stems = ("quality", "differences", "times", "mac-fac")
+    table_stems = ("measures", "scores", "differences", "times", "mac-fac", "mac-fac-queries")
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
@@ -58,17 +59,8 @@ class RetrievalEvaluation:
         ids = [retriever.id for retriever in self.study.spec.retrievers]
         # What was read from an earlier report stays as it is.
         kept = [] if self.findings.truth.reused else ["similarities.csv"]
-        return frozenset(
-            [
-                "report.html",
-                "analysis.json",
-                *kept,
-                "qrels.txt",
-                *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
-                *(f"{stem}.csv" for stem in _TABLES),
-                *(f"{stem}.txt" for stem in file_stems(ids)),
-            ]
-        )
+        runs = {f"{stem}.txt" for stem in file_stems(ids)}
+        return super().file_names | {"qrels.txt", *kept, *runs}
 
     @property
     def warnings(self) -> tuple[Doubt, ...]:
@@ -138,14 +130,3 @@ class RetrievalEvaluation:
         from quem.retrieval.showing.context import report_context
 
         return report_context(self.findings)
-
-    def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        from quem.report.html import report_html
-
-        return report_html(self)
-
-    def _repr_html_(self) -> str:
-        from quem.report.html import notebook_html
-
-        return notebook_html(self)

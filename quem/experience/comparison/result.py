@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from quem.result import Reported
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -16,20 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ExperienceComparison"]
 
-_FIGURES = ("estimates", "differences", "wins", "progression", "uplift")
-_TABLES = ("estimates", "differences", "rankings", "progression", "uplift")
-_FILE_NAMES = frozenset(
-    [
-        "report.html",
-        "analysis.json",
-        *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
-        *(f"{stem}.csv" for stem in _TABLES),
-    ]
-)
-
 
 @dataclass(frozen=True, repr=False)
-class ExperienceComparison:
+class ExperienceComparison(Reported):
     """How far systems are apart.
 
     Parameters
@@ -40,6 +31,8 @@ class ExperienceComparison:
 
     findings: Comparison
     kind = "comparison"
+    figure_stems = ("estimates", "differences", "wins", "progression", "uplift")
+    table_stems = ("estimates", "differences", "rankings", "progression", "uplift")
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
@@ -50,11 +43,6 @@ class ExperienceComparison:
     def inputs(self) -> tuple[Path, ...]:
         """The files that the result was made of: study files and their rankings."""
         return tuple(file for found in self.findings.studies for file in found.study.files)
-
-    @property
-    def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
-        return _FILE_NAMES
 
     @property
     def warnings(self) -> tuple[Doubt, ...]:
@@ -134,14 +122,3 @@ class ExperienceComparison:
         from quem.experience.comparison.showing.context import report_context
 
         return report_context(self.findings)
-
-    def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        from quem.report.html import report_html
-
-        return report_html(self)
-
-    def _repr_html_(self) -> str:
-        from quem.report.html import notebook_html
-
-        return notebook_html(self)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from quem.result import Reported
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -17,20 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ExperiencePlan"]
 
-_FIGURES = ("reach", "growth")
-_FILE_NAMES = frozenset(
-    [
-        "report.html",
-        "analysis.json",
-        "designs.csv",
-        "all-designs.csv",
-        *(f"{stem}.{ending}" for stem in _FIGURES for ending in ("svg", "png")),
-    ]
-)
-
 
 @dataclass(frozen=True, repr=False)
-class ExperiencePlan:
+class ExperiencePlan(Reported):
     """How large a study has to be.
 
     Parameters
@@ -41,6 +32,8 @@ class ExperiencePlan:
 
     findings: Plan
     kind = "plan"
+    figure_stems = ("reach", "growth")
+    table_stems = ("designs", "all-designs")
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
@@ -83,11 +76,6 @@ class ExperiencePlan:
     def inputs(self) -> tuple[Path, ...]:
         """The files that the result was made of: those of the pilot."""
         return self.findings.pilot.files if self.findings.pilot else ()
-
-    @property
-    def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
-        return _FILE_NAMES
 
     @property
     def warnings(self) -> tuple[Doubt, ...]:
@@ -155,14 +143,3 @@ class ExperiencePlan:
         from quem.experience.planning.showing.context import report_context
 
         return report_context(self.findings)
-
-    def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        from quem.report.html import report_html
-
-        return report_html(self)
-
-    def _repr_html_(self) -> str:
-        from quem.report.html import notebook_html
-
-        return notebook_html(self)

@@ -1,227 +1,29 @@
-"""No work of a judge is lost: not while a submission waits, nor between tabs, nor on leaving."""
+"""No work of a judge is lost: not between tabs, on leaving, offline, nor by the server."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.judging import accessible, handle, rank_by_keys, shown_ranking
+from tests.browser.saving import (
+    ABC,
+    MINE,
+    Held,
+    is_taken_back,
+    stored,
+    submit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import APIResponse, Page, Route
+    from playwright.sync_api import Page
 
     from tests.browser.judging import Visit
-
-SUBMITTING = re.compile(r'"submit":\s*true')
-TAKEN_BACK = "Saved, but not submitted"
-MINE = [["E"], ["A"], ["B"], ["C"], ["D"]]
-ABC = [["A"], ["B"], ["C"]]
-
-
-def submit(page: Page) -> None:
-    """Press the button."""
-    page.get_by_role("button", name="Submit this ranking").click()
-
-
-def stored(come: Visit) -> dict[str, Any]:
-    """Give what the store holds."""
-    return come.served.stored(come.judge, "P0")
-
-
-def is_taken_back(come: Visit, ranked: list[list[str]]) -> None:
-    """The page stays and says so, and the newest order is stored as a draft."""
-    expect(come.page.locator("#save-status")).to_contain_text(TAKEN_BACK)
-    expect(come.page.locator("#left")).to_contain_text("submit it again")
-    held = stored(come)
-    assert held["state"]["ranked"] == ranked == shown_ranking(come.page)
-    assert not held["submitted"]
-
-
-class Held:
-    """Holds back a submission, or the answer to it where it has arrived at the server.
-
-    With another pattern what is held back is the first save that it matches.
-    """
-
-    def __init__(self, page: Page, *, arrived: bool, what: re.Pattern[str] = SUBMITTING) -> None:
-        self.page, self.arrived, self.what = page, arrived, what
-        self.route: Route | None = None
-        self.answer: APIResponse | None = None
-        page.route("**/state", self.take)
-
-    def take(self, route: Route) -> None:
-        """Hold the first submission back; let all else pass."""
-        if self.route or not self.what.search(route.request.post_data or ""):
-            route.continue_()
-            return
-        self.route = route
-        self.answer = route.fetch() if self.arrived else None
-
-    def waiting(self) -> Route:
-        """Give the submission, which is on its way."""
-        while self.route is None or (self.arrived and self.answer is None):
-            self.page.wait_for_timeout(20)
-        return self.route
-
-    def release(self) -> None:
-        """Let it come through."""
-        if self.answer:
-            self.waiting().fulfill(response=self.answer)
-        else:
-            self.waiting().continue_()
-
-    def lose(self) -> None:
-        """Let the connection break before the answer comes."""
-        self.waiting().abort()
-
-
-def test_a_change_takes_back_a_submission_that_waits_offline(visit: Callable[..., Visit]) -> None:
-    """What is changed after submitting offline is saved as a draft, which is submitted anew."""
-    come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
-    come.context.set_offline(True)
-    submit(page)
-    expect(page.locator("#save-status")).to_contain_text("Offline")
-    handle(page, "E").press("Home")
-    expect(page.locator("#left")).to_contain_text("submit it again")
-    come.context.set_offline(False)
-    is_taken_back(come, MINE)
-    submit(page)
-    come.has_submitted()
-    assert stored(come)["state"]["ranked"] == MINE
-
-
-@pytest.mark.parametrize("arrived", [True, False], ids=["arrived", "on its way"])
-def test_a_change_takes_back_a_submission_in_flight(
-    visit: Callable[..., Visit],
-    arrived: bool,  # noqa: FBT001
-) -> None:
-    """A change between a submission and its answer is saved, whoever is first."""
-    come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
-    held = Held(page, arrived=arrived)
-    submit(page)
-    held.waiting()
-    handle(page, "E").press("Home")
-    held.release()
-    is_taken_back(come, MINE)
-    submit(page)
-    come.has_submitted()
-    assert stored(come)["state"]["ranked"] == MINE
-
-
-def test_a_submission_whose_answer_is_lost_can_be_taken_back(visit: Callable[..., Visit]) -> None:
-    """Where the server has a submission that the page believes waiting, a change still counts."""
-    come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
-    held = Held(page, arrived=True)
-    submit(page)
-    held.waiting()
-    held.lose()
-    expect(page.locator("#save-status")).to_contain_text("Offline")
-    assert stored(come)["submitted"]
-    handle(page, "E").press("Home")
-    is_taken_back(come, MINE)
-
-
-def test_submitting_twice_is_submitting_once(visit: Callable[..., Visit]) -> None:
-    """A second press while the first is on its way changes nothing."""
-    come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    before = come.equals_store()["revision"]
-    held = Held(page, arrived=False)
-    submit(page)
-    submit(page)
-    held.release()
-    come.has_submitted()
-    assert stored(come)["revision"] == before + 1
-
-
-def test_a_comment_that_is_being_typed_takes_a_submission_back(visit: Callable[..., Visit]) -> None:
-    """Words that are typed while a submission is on its way stay, and are stored."""
-    come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
-    held = Held(page, arrived=True)
-    submit(page)
-    page.get_by_label("A comment on this group").press_sequentially("Wait")
-    held.release()
-    is_taken_back(come, [["A"], ["B"], ["C"], ["D"], ["E"]])
-    assert stored(come)["state"]["comment"] == "Wait"
-
-
-def test_a_submission_waits_for_an_open_dialog(visit: Callable[..., Visit]) -> None:
-    """The page does not go away under a judge who is giving a reason; the reason is stored."""
-    come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
-    held = Held(page, arrived=True)
-    submit(page)
-    page.get_by_role("button", name="Solution E: cannot judge").click()
-    page.get_by_label("Another reason").fill("Half of it is missing")
-    held.release()
-    expect(page.locator("#save-status")).to_contain_text("Submitted")
-    page.wait_for_timeout(600)
-    page.get_by_role("button", name="Cannot judge it").click()
-    is_taken_back(come, [["A"], ["B"], ["C"], ["D"]])
-    assert stored(come)["state"]["cannot"] == {"E": "Half of it is missing"}
-
-
-def test_a_reason_counts_where_the_dialog_was_closed_just_before(
-    visit: Callable[..., Visit],
-) -> None:
-    """Browsers tell late that a dialog was closed; that is no answer to the next question."""
-    come = visit()
-    page = come.enter()
-    page.get_by_role("button", name="Solution A: cannot judge").click()
-    page.evaluate("""() => {
-        document.getElementById("cannot-reason").close("");
-        document.querySelector("#card-E [data-do=cannot]").click();
-    }""")
-    page.get_by_label("Another reason").fill("Half of it is missing")
-    page.get_by_role("button", name="Cannot judge it").click()
-    assert come.equals_store()["state"]["cannot"] == {"E": "Half of it is missing"}
-
-
-def test_an_order_newer_than_the_submission_is_offered_later(
-    visit: Callable[..., Visit],
-) -> None:
-    """A submitted ranking does not hide a later order that only this browser has."""
-    come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
-    held = Held(page, arrived=True)
-    submit(page)
-    handle(page, "E").press("Home")
-    page.route("**/reopen", lambda route: route.abort())
-    held.release()
-    expect(page.locator("#save-status")).to_contain_text("Offline")
-    assert stored(come)["submitted"]
-    url = page.url
-    # The page is left as it is, as after a crash: one that is closed would try once more.
-    come.page = page = come.new_page()
-    page.goto(url)
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("kept in this browser")
-    dialog.get_by_role("button", name="Keep my order").click()
-    is_taken_back(come, MINE)
-    submit(page)
-    come.has_submitted()
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])

@@ -21,7 +21,6 @@ from quem.store.ballots import ballots_of, current_state
 from quem.store.engine import store_of
 from quem.store.judges import judges_of
 from quem.store.place import find_place
-from quem.store.state import labels
 from quem.study.reading import read_study
 
 if TYPE_CHECKING:
@@ -183,8 +182,7 @@ class Served:
 
 def label_of(ballot: Dealt) -> dict[str, str]:
     """Solver to label."""
-    layout = ballot.layout or []
-    return dict(zip(layout, labels(len(layout)), strict=True))
+    return ballot.layout.letters if ballot.layout else {}
 
 
 class Browserless:
@@ -238,14 +236,15 @@ class Browserless:
                 return error.code, json.loads(error.read())
 
     def save(
-        self, gid: str, base: int, state: object, *, submit: bool = False
+        self, gid: str, base: int, state: object, *, submit: bool = False, layout: str = ""
     ) -> tuple[int, dict[str, Any]]:
-        """Save a state as the page does."""
+        """Save a state as the page does; without a layout, on the one that the page shows now."""
         self.changes += 1
         body = {
             "base": base,
             "client": self.client,
             "change": self.changes,
+            "layout": layout or self.group(gid)["layout"],
             "state": state,
             "seconds": 0.5,
             "submit": submit,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, abort, current_app, redirect, request, url_for
 
 from quem.store.judges import judge_of_session
-from quem.store.studies import is_desk, session_of
+from quem.store.organizers import is_organizer
+from quem.store.studies import session_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -43,7 +44,7 @@ def current_judge(c: Connection) -> StoredJudge:
 def is_at_desk(c: Connection) -> bool:
     """Whether this browser holds the dashboard's cookie."""
     session = request.cookies.get(_cookie(_DESK), "")
-    return bool(session) and is_desk(c, site().id, session)
+    return bool(session) and is_organizer(c, site().id, session)
 
 
 @access.get("/j/<token>")
@@ -61,7 +62,7 @@ def desk_link(token: str) -> Response:
     """Exchange the dashboard's token for a cookie."""
     session = session_of(token)
     with site().store.read() as c:
-        if not is_desk(c, site().id, session):
+        if not is_organizer(c, site().id, session):
             abort(
                 404, "This link does not work any more: each start of the server makes a new one."
             )

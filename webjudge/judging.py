@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from quem.store.ballots import (
     Change,
     ClosedError,
+    LayoutError,
     NotDealtError,
     StaleError,
     SubmittedError,
@@ -19,12 +20,14 @@ from quem.store.ballots import (
     ballot_of,
     ballots_of,
     current_state,
+    layout_of,
     save,
 )
 from quem.store.dealing import deal, lay_out, needs_layout
+from quem.store.events import seal
 from quem.store.judges import consent, saw, saw_lately
-from quem.store.state import InvalidStateError, State, labels
-from quem.store.studies import record_shown, status_of
+from quem.store.state import InvalidStateError, State
+from quem.store.studies import status_of
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
 from webjudge.files import send_part
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
     from quem.store.ballots import Dealt, Group
     from quem.store.judges import StoredJudge
+    from quem.store.layouts import Layout
 
 __all__ = ["judge"]
 
@@ -45,6 +49,8 @@ _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
 _MOST = 2**31 - 1
 _STALE = "This group was changed in another tab or on another device."
 _CLOSED = "The study is closed; rankings can no longer be changed."
+_GONE = "This problem is no longer part of the study."
+_OTHER = "The solutions of this group have changed since this page was opened."
 _SUBMITTED = "This ranking is submitted. Reopen it to change it."
 
 
@@ -85,17 +91,12 @@ def group(gid: str) -> AnyResponse | str:
             return redirect(url_for("judge.home"), code=303)
         ballots = _mine(c, person)
         ballot, planned = _planned(ballots, gid)
-        state = current_state(c, ballot)
     groups = listed(site(), area, ballots)
     if not any(g["gid"] == gid and g["url"] for g in groups):
         return redirect(url_for("judge.home"), code=303)
-    if needs_layout(ballot, planned.solvers):
-        with site().store.write() as c:
-            lay_out(c, ballot, planned.solvers)
-            if not ballot.practice:
-                record_shown(c, site().id, ballot.problem, _digests(planned))
-            ballot = ballot_of(c, person.key, gid)
-            state = current_state(c, ballot)
+    ballot = _up_to_date(ballot, planned)
+    with site().store.read() as c:
+        state = current_state(c, ballot)
     _note_visit(person)
     shown = Shown(ballot, state.renamed(_labels_of(ballot)))
     return render_template("judge/group.html", **group_page(site(), area, shown, groups))
@@ -104,7 +105,7 @@ def group(gid: str) -> AnyResponse | str:
 @judge.put("/g/<gid>/state")
 def save_state(gid: str) -> Response:
     """Save a state of a ranking, or submit it."""
-    body = _body("base", "client", "change", "state", "seconds", "submit")
+    body = _body("base", "client", "change", "layout", "state", "seconds", "submit")
     if not isinstance(body["submit"], bool):
         _invalid("submit is neither true nor false")
     return _save(gid, body, "submit" if body["submit"] else "save")
@@ -113,7 +114,7 @@ def save_state(gid: str) -> Response:
 @judge.post("/g/<gid>/reopen")
 def reopen(gid: str) -> Response:
     """Open a submitted ranking again."""
-    return _save(gid, _body("base", "client", "change"), "reopen")
+    return _save(gid, _body("base", "client", "change", "layout"), "reopen")
 
 
 @judge.post("/g/<gid>/time")
@@ -133,7 +134,7 @@ def solution_file(gid: str, label: str, n: int) -> AnyResponse:
     """Send a file of a solution, cleaned."""
     with site().store.read() as c:
         ballot = _found(c, current_judge(c), gid)
-    solver = Shown(ballot, State()).names.get(label)
+    solver = ballot.layout.solvers.get(label) if ballot.layout else None
     solution = site().solution(ballot.problem, solver) if solver else None
     return send_part(solution.files if solution else (), n, label)
 
@@ -165,13 +166,22 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     with site().store.read() as c:
         person = current_judge(c)
         ballot = _found(c, person, gid)
-    change = _change(body, ballot, kind)
+        layout = layout_of(c, ballot.key, str(body["layout"]))
+    planned = site().plan.find(ballot)
+    if planned is None:
+        return refusal(409, "gone", _GONE)
+    ballot = _up_to_date(ballot, planned)
+    if layout is None:
+        return _other_layout(ballot, None)
+    change = _change(body, layout, kind)
     try:
         with site().store.write() as c:
             saved = save(c, person.key, gid, change)
             add_seconds(c, ballot, _seconds(body))
             if not saw_lately(person):
                 saw(c, person)
+    except LayoutError:
+        return _other_layout(ballot, layout)
     except StaleError as stale:
         newer = stale.state.renamed(_labels_of(ballot)).to_json()
         return refusal(
@@ -190,12 +200,43 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         "saved_at": saved.at.isoformat().replace("+00:00", "Z"),
     }
     if saved.submitted:
-        answer["next"] = _next(person, gid)
+        with site().store.write() as c:
+            seal(c, site().id, "submit")
+        answer |= {"receipt": saved.receipt, "next": _next(person, gid)}
     return jsonify(answer)
 
 
-def _change(body: dict[str, Any], ballot: Dealt, kind: str) -> Change:
-    """Check what a page sent against the ballot's layout."""
+def _up_to_date(ballot: Dealt, planned: Group) -> Dealt:
+    """Give a ballot with the letters of what is there now.
+
+    Raises
+    ------
+    MissingSolutionError
+        A new solution cannot be read.
+    """
+    contents = site().contents(planned)
+    if not needs_layout(ballot, contents):
+        return ballot
+    with site().store.write() as c:
+        return lay_out(c, ballot, contents)
+
+
+def _other_layout(ballot: Dealt, shown: Layout | None) -> Response:
+    """Refuse what was made on another layout, and say what is different now."""
+    held = ballot.layout
+    assert held is not None, "not laid out"  # noqa: S101  a bug of ours
+    then = {item.letter: item for item in shown.items} if shown else {}
+    now = {item.letter: item for item in held.items}
+    changes = {
+        "removed": [letter for letter in then if letter not in now],
+        "new": [letter for letter in now if letter not in then],
+        "corrected": [x for x in now if x in then and now[x].digest != then[x].digest],
+    }
+    return refusal(409, "layout", _OTHER, layout=held.id, changes=changes)
+
+
+def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
+    """Check what a page sent against the layout that it shows."""
     for name in ("base", "change"):
         value = body[name]
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST:
@@ -204,16 +245,13 @@ def _change(body: dict[str, Any], ballot: Dealt, kind: str) -> Change:
         _invalid("client is no id of 8 to 40 letters, digits, - and _")
     state = State()
     if kind != "reopen":
-        if ballot.layout is None:
-            _invalid("this group was never shown")
-        names = Shown(ballot, State()).names
         try:
-            state = State.parse(body["state"], names).renamed(names)
+            state = State.parse(body["state"], layout.solvers).renamed(layout.solvers)
         except InvalidStateError as error:
             _invalid(str(error))
         if kind == "submit" and state.tray:
             _invalid("solutions are left in the tray; rank them, or mark what you cannot judge")
-    return Change(body["base"], body["client"], body["change"], state, kind)
+    return Change(body["base"], body["client"], body["change"], layout.id, state, kind)
 
 
 def _body(*keys: str) -> dict[str, Any]:
@@ -267,13 +305,7 @@ def _found(c: Connection, person: StoredJudge, gid: str) -> Dealt:
 
 def _labels_of(ballot: Dealt) -> dict[str, str]:
     """Solver to label."""
-    layout = ballot.layout or []
-    return dict(zip(layout, labels(len(layout)), strict=True))
-
-
-def _digests(planned: Group) -> dict[str, str]:
-    group = site().group(planned.problem)
-    return {solver: group[solver].digest for solver in planned.solvers}
+    return ballot.layout.letters if ballot.layout else {}
 
 
 def _next(person: StoredJudge, gid: str) -> str:

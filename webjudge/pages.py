@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from flask import url_for
 
+from quem.store.chains import keyed
 from quem.store.progress import standing
-from quem.store.state import labels
 from webjudge.rendering import render_page_text, render_solution
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quem.store.ballots import Dealt
+    from quem.store.layouts import Item, Layout
     from quem.store.state import State
     from webjudge.site import Site
 
@@ -72,10 +73,15 @@ class Shown:
     state: State
 
     @property
+    def layout(self) -> Layout:
+        """What stands under each letter."""
+        assert self.ballot.layout is not None, "not laid out yet"  # noqa: S101  a bug of ours
+        return self.ballot.layout
+
+    @property
     def names(self) -> dict[str, str]:
-        """Label to solver."""
-        layout = self.ballot.layout or []
-        return dict(zip(labels(len(layout)), layout, strict=True))
+        """Letter to solver."""
+        return self.layout.solvers
 
 
 def listed(site: Site, area: Area, ballots: Sequence[Dealt]) -> list[dict[str, Any]]:
@@ -180,9 +186,11 @@ def group_page(
         "items": [_item(site, area, gid, label, shown) for label in shown.names],
         "data": {
             "labels": list(shown.names),
+            "layout": shown.layout.id,
+            "contents": {i.letter: _content(site, gid, i) for i in shown.layout.items},
             "state": shown.state.to_json(),
             "revision": shown.ballot.head,
-            "submitted": shown.ballot.is_submitted,
+            "submitted": shown.ballot.is_complete,
             "closed": area.state == "closed",
             "preview": area.is_preview,
             "key": gid,
@@ -196,6 +204,11 @@ def group_page(
             },
         },
     }
+
+
+def _content(site: Site, gid: str, item: Item) -> str:
+    """What tells a page that a solution is the same as on another page; a correction keeps it."""
+    return keyed(site.secret, "content", gid, item.solver, item.origin)
 
 
 def _item(site: Site, area: Area, gid: str, label: str, shown: Shown) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, abort, render_template, url_for
 
 from quem.store.ballots import Dealt
+from quem.store.layouts import Item, Layout
 from quem.store.state import State, labels
 from quem.study.blocks import Met
 from webjudge.access import is_at_desk, site
@@ -52,7 +53,8 @@ def group(gid: str) -> str:
     """Show a ranking page."""
     ballots = _ballots()
     ballot = _ballot(gid)
-    shown = Shown(ballot, State(tray=tuple(labels(len(ballot.layout or ())))))
+    shown = Shown(ballot, State())
+    shown = Shown(ballot, State(tray=tuple(shown.names)))
     groups = listed(site(), _AREA, ballots)
     return render_template("judge/group.html", **group_page(site(), _AREA, shown, groups))
 
@@ -97,8 +99,10 @@ def _ballots() -> list[Dealt]:
 
 
 def _made_up(number: int, group: Group, occasion: int, *, practice: bool) -> Dealt:
-    layout = list(group.solvers)
-    random.Random(f"{number} {group.problem}").shuffle(layout)  # noqa: S311  nobody judges it
+    solvers = list(group.solvers)
+    random.Random(f"{number} {group.problem}").shuffle(solvers)  # noqa: S311  nobody judges it
+    letters = zip(labels(len(solvers)), solvers, strict=True)
+    layout = Layout("", tuple(Item(letter, solver, None, None) for letter, solver in letters))
     return Dealt(
         key=0,
         public_id=str(number),
@@ -109,9 +113,10 @@ def _made_up(number: int, group: Group, occasion: int, *, practice: bool) -> Dea
         practice=practice,
         position=number,
         solvers=list(group.solvers),
-        layout=layout,
         head=0,
         submitted=None,
         seconds=0.0,
         opened_at=None,
+        layout=layout,
+        placed=None,
     )

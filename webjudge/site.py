@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quem.errors import QuemError
-from quem.solutions import check_solutions, is_unchanged
+from quem.solutions import check_solutions
 from quem.store.ballots import Group, Plan
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
+from quem.store.layouts import Content
 from quem.store.place import find_place
-from quem.store.studies import register_study, shown_digests
+from quem.store.rankings import shown_digests
+from quem.store.studies import register_study, secret_of
 from quem.study.reading import draft_study
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ class Site:
     solutions : Solutions
     store : Store
     plan : Plan
+    secret : str
+        The key of the hashes that judges see.
     doubts : tuple of Doubt
         About the solutions.
     """
@@ -49,6 +54,7 @@ class Site:
     solutions: Solutions
     store: Store
     plan: Plan
+    secret: str
     doubts: tuple[Doubt, ...] = ()
 
     @property
@@ -75,12 +81,33 @@ class Site:
         """Give a solution, or None where the study has it no more."""
         return self.group(problem).get(solver)
 
+    def contents(self, group: Group) -> dict[str, Content | None]:
+        """Give what the solutions of a group hold now; None for one that cannot be read."""
+        return {solver: self._content(group.problem, solver) for solver in group.solvers}
+
+    def _content(self, problem: str, solver: str) -> Content | None:
+        solution = self.solution(problem, solver)
+        try:
+            if solution is None:
+                return None
+            digest = solution.digest
+            corrects = (problem, solver, digest) in self.corrections
+            return Content(digest, solution.older_digest, corrects)
+        except OSError:
+            return None
+
+    @cached_property
+    def corrections(self) -> set[tuple[str, str, str]]:
+        """Problem, solver and digest of the contents that only correct what was there before."""
+        return {(one.problem, one.solver, one.sha256) for one in self.spec.corrections}
+
     def changed(self) -> Iterator[tuple[str, str]]:
-        """Give problem and solver of the solutions that changed since judges saw them."""
+        """Give problem and solver of the solutions that are no longer what judges were shown."""
         with self.store.read() as c:
             shown = shown_digests(c, self.id)
-        for (problem, solver), digest in shown.items():
-            if not is_unchanged(self.solution(problem, solver), digest):
+        for (problem, solver), digests in shown.items():
+            content = self._content(problem, solver)
+            if content is None or digests - {content.digest, content.older}:
                 yield problem, solver
 
 
@@ -110,7 +137,9 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
     with store.write() as c:
         register_study(c, spec.id)
         sync_judges(c, spec.id, spec.judges)
-    return Site(Path(path), spec, solutions, store, _plan(spec, solutions), tuple(doubts))
+        secret = secret_of(c, spec.id)
+    plan = _plan(spec, solutions)
+    return Site(Path(path), spec, solutions, store, plan, secret, tuple(doubts))
 
 
 def _plan(spec: ExperienceStudy, solutions: Solutions) -> Plan:

@@ -75,8 +75,8 @@ def judges(
         message = f"{judge} can be named by one of --reissue, --revoke and --forget only"
         raise click.UsageError(message)
     from quem.store.engine import clear_refusals, open_store
+    from quem.store.organizers import issue_organizer_link
     from quem.store.place import find_place
-    from quem.store.studies import new_desk_token
     from quem.study.reading import read_study
 
     spec = read_study(study)
@@ -89,7 +89,7 @@ def judges(
             told = _forget(c, spec, study, forget)
             _revoke(c, spec, revoke)
             _print_links(c, spec, url, reissue)
-            desk = f"{url}/d/{new_desk_token(c, spec.id)}" if dashboard else ""
+            desk = f"{url}/d/{issue_organizer_link(c, spec.id)}" if dashboard else ""
     finally:
         store.close()
     for line in told:

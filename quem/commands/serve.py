@@ -87,10 +87,11 @@ def serve(
 def _print_links(site: Site, study: Path, base: str) -> str:
     """Print every link that is made now; gives that of the dashboard."""
     from quem.store.judges import issue_link, judges_of
-    from quem.store.studies import new_desk_token, status_of
+    from quem.store.organizers import issue_organizer_link
+    from quem.store.studies import status_of
 
     with site.store.write() as c:
-        dashboard = f"{base}/d/{new_desk_token(c, site.id)}"
+        dashboard = f"{base}/d/{issue_organizer_link(c, site.id)}"
         status = status_of(c, site.id)
         lines = []
         for judge in judges_of(c, site.id):

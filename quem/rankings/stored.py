@@ -92,7 +92,7 @@ def read_stored(
     """
     from quem.store import studies
     from quem.store.judges import judges_of
-    from quem.store.rankings import submitted_rankings
+    from quem.store.rankings import shown_digests, submitted_rankings
 
     study_id = file.spec.id if file.spec else ""
     with store.read() as c:
@@ -114,7 +114,7 @@ def read_stored(
             for s in submitted_rankings(c, study_id)
             for cell in s.cells()
         ]
-        shown = studies.shown_digests(c, study_id)
+        shown = shown_digests(c, study_id)
     if not rows:
         message = f"no ranking is submitted yet in {store.place.name}; judges have to submit first"
         raise QuemError([Mistake(file.name, message=message)])
@@ -138,15 +138,16 @@ def read_stored(
     return assemble([entries], declared)
 
 
-def _changed(file: StudyFile, shown: dict[tuple[str, str], str]) -> list[Doubt]:
+def _changed(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> list[Doubt]:
     """Say which solutions are no longer what the judges saw."""
     from quem.solutions import find_solutions, is_unchanged
 
     solutions, _, _ = find_solutions(file, complete=False)
     other = [
         f"{solver} on {problem}"
-        for (problem, solver), digest in sorted(shown.items())
-        if not is_unchanged(solutions.by_problem.get(problem, {}).get(solver), digest)
+        for (problem, solver), digests in sorted(shown.items())
+        for solution in [solutions.by_problem.get(problem, {}).get(solver)]
+        if not all(is_unchanged(solution, digest) for digest in digests)
     ]
     if not other:
         return []

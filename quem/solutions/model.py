@@ -71,19 +71,30 @@ class Solution:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over names and contents, as they are now.
+        """SHA-256 of the contents, as they are now.
+
+        Of a single file it is what ``sha256sum`` prints, and of a folder the SHA-256 of what
+        ``sha256sum`` prints for its files, with their paths inside the folder, in the order in
+        which they are shown.
 
         Raises
         ------
         OSError
             A file is gone or cannot be read.
         """
+        if len(self.files) == 1:
+            return _digests.of(self.files[0].path)
+        listed = "".join(f"{_digests.of(file.path)}  {file.inner}\n" for file in self.files)
+        return hashlib.sha256(listed.encode()).hexdigest()
+
+    @property
+    def older_digest(self) -> str:
+        """What version 0.1 stored for these contents, with the mark ``1:``."""
         total = hashlib.sha256()
         for file in self.files:
-            # Only inside a folder does a name matter: others may refer to it.
             inner = file.inner if len(self.files) > 1 else file.kind
             total.update(f"{len(inner)}:{inner}:{_digests.of(file.path)};".encode())
-        return total.hexdigest()
+        return f"1:{total.hexdigest()}"
 
 
 def is_unchanged(solution: Solution | None, digest: str) -> bool:
@@ -96,7 +107,7 @@ def is_unchanged(solution: Solution | None, digest: str) -> bool:
         What it was.
     """
     try:
-        return solution is not None and solution.digest == digest
+        return solution is not None and digest in (solution.digest, solution.older_digest)
     except OSError:
         return False
 

@@ -12,7 +12,17 @@ from sqlalchemy.exc import IntegrityError
 from quem import __version__
 from quem.errors import Mistake, QuemError
 from quem.store.archive_rows import FORMAT, TABLES, UNKEPT
-from quem.store.models import Ballot, Event, Forgotten, Judge, Revision, Shown, Study, now
+from quem.store.models import (
+    Ballot,
+    Event,
+    Forgotten,
+    Judge,
+    Layout,
+    Organizer,
+    Revision,
+    Study,
+    now,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +67,7 @@ def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
     numbers: dict[str, dict[int, int]] = {"judge": {}, "ballot": {}}
     for name, query in _queries(study_id).items():
         rows = [dict(row) for row in c.execute(query).mappings()]
-        if name in ("forgotten", "shown"):
+        if name == "forgotten":
             # How a database sorts text depends on its locale.
             rows.sort(key=lambda row: tuple(map(str, row.values())))
         for number, row in enumerate(rows, 1):
@@ -76,12 +86,17 @@ def _queries(study_id: str) -> dict[str, Select[Any]]:
     of_ballots = select(Revision.__table__).where(Revision.ballot_key.in_(ballots))
     queries: dict[str, Select[Any]] = {
         "study": select(Study.__table__).where(Study.id == study_id),
+        "organizer": select(Organizer.__table__)
+        .where(Organizer.study_id == study_id)
+        .order_by(Organizer.key),
         "judge": select(Judge.__table__).where(Judge.study_id == study_id).order_by(Judge.key),
         "forgotten": select(Forgotten.__table__).where(Forgotten.study_id == study_id),
         "ballot": select(Ballot.__table__).where(Ballot.judge_key.in_(judges)).order_by(Ballot.key),
+        "layout": select(Layout.__table__)
+        .where(Layout.ballot_key.in_(ballots))
+        .order_by(Layout.ballot_key, Layout.key),
         "revision": of_ballots.order_by(Revision.ballot_key, Revision.number),
         "event": select(Event.__table__).where(Event.study_id == study_id).order_by(Event.key),
-        "shown": select(Shown.__table__).where(Shown.study_id == study_id),
     }
     return queries
 

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import JSON, Boolean, Double, Integer, inspect
 
 from quem.errors import Mistake, QuemError
-from quem.store.models import Ballot, Event, Forgotten, Judge, Revision, Shown, Study, Utc
+from quem.store.models import (
+    Ballot,
+    Event,
+    Forgotten,
+    Judge,
+    Layout,
+    Organizer,
+    Revision,
+    Study,
+    Utc,
+)
 from quem.store.state import InvalidStateError, State
 from quem.text import shown
 
@@ -24,26 +34,28 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "read_archive"]
 
 # Format 1 knew no blocks.
-FORMAT = 2
+FORMAT = 3
 Row = dict[str, Any]
 # In the order in which they refer to each other.
 TABLES: dict[str, type[Base]] = {
     model.__tablename__: model
-    for model in (Study, Judge, Forgotten, Ballot, Revision, Event, Shown)
+    for model in (Study, Organizer, Judge, Forgotten, Ballot, Layout, Revision, Event)
 }
 # Columns that an archive does not hold: the header says the study, and nothing refers to
 # the keys of revisions and events.
 UNKEPT = {
-    name: {"study_id", "key"} if name in ("revision", "event") else {"study_id"} for name in TABLES
+    name: {"study_id"} if name in ("study", "judge", "forgotten", "ballot") else {"study_id", "key"}
+    for name in TABLES
 }
 _UNIQUE: dict[str, list[tuple[str, ...]]] = {
     "study": [("id",)],
+    "organizer": [("id",), ("session_hash",)],
+    "layout": [("ballot_key", "id")],
     "judge": [("key",), ("id",), ("session_hash",)],
     "forgotten": [("id_hash",)],
     "ballot": [("key",), ("public_id",), ("judge_key", "problem", "block", "occasion")],
     "revision": [("ballot_key", "number")],
     "event": [],
-    "shown": [("problem", "solver")],
 }
 _WORDS = {
     ("study", "state"): ("trial", "open", "closed"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import and_, bindparam, insert, select, update
 
+from quem.store.chains import new_salt, revision_link, words_digest
+from quem.store.layouts import Layout
 from quem.store.models import Ballot, Judge, Revision, Study, now
+from quem.store.models import Layout as LayoutRow
 from quem.store.state import State
 from quem.study.blocks import block_sizes, deal_blocks
 
@@ -25,6 +28,7 @@ __all__ = [
     "ClosedError",
     "Dealt",
     "Group",
+    "LayoutError",
     "NotDealtError",
     "Plan",
     "Saved",
@@ -34,6 +38,7 @@ __all__ = [
     "ballot_of",
     "ballots_of",
     "current_state",
+    "layout_of",
     "save",
 ]
 
@@ -111,7 +116,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class Dealt:
-    """A ballot; see `quem.store.models.Ballot`."""
+    """A ballot; see `quem.store.models.Ballot`.
+
+    Parameters
+    ----------
+    layout : Layout or None
+        The one that holds now; None until it is shown.
+    placed : Layout or None
+        The one that the last revision was made on; None where nothing is saved.
+    """
 
     key: int
     public_id: str
@@ -122,29 +135,49 @@ class Dealt:
     practice: bool
     position: int
     solvers: list[str] | None
-    layout: list[str] | None
     head: int
     submitted: int | None
     seconds: float
     opened_at: dt.datetime | None
+    layout: Layout | None
+    placed: Layout | None
 
     @property
     def is_submitted(self) -> bool:
         """Whether its last revision is a submitted one."""
         return self.submitted is not None and self.submitted == self.head
 
+    @property
+    def to_place(self) -> list[str]:
+        """The letters of solutions that came after the last revision."""
+        if self.layout is None or self.placed is None:
+            return []
+        return [letter for letter in self.layout.solvers if letter not in self.placed.solvers]
 
-_COLUMNS = tuple(getattr(Ballot, name) for name in Dealt.__dataclass_fields__)
+    @property
+    def is_complete(self) -> bool:
+        """Whether it is submitted and nothing came since that is to be placed."""
+        return self.is_submitted and not self.to_place
+
+
+_COLUMNS = tuple(
+    getattr(Ballot, name) for name in Dealt.__dataclass_fields__ if name not in ("layout", "placed")
+)
+_LAST = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.head)
+_HOLDS = and_(LayoutRow.ballot_key == Ballot.key, LayoutRow.id == Ballot.layout)
 # Each page asks these: a statement that is made once takes half the time.
-_OF_JUDGE = (
-    select(*_COLUMNS)
-    .where(Ballot.judge_key == bindparam("judge"))
-    .order_by(Ballot.position, Ballot.key)
+_ALL = (
+    select(*_COLUMNS, LayoutRow.id, LayoutRow.items, Revision.layout)
+    .join(LayoutRow, _HOLDS, isouter=True)
+    .join(Revision, _LAST, isouter=True)
 )
-_ONE = select(*_COLUMNS).where(
-    Ballot.public_id == bindparam("gid"), Ballot.judge_key == bindparam("judge")
+_OF_JUDGE = _ALL.where(Ballot.judge_key == bindparam("judge")).order_by(Ballot.position, Ballot.key)
+_ONE = _ALL.where(Ballot.public_id == bindparam("gid"), Ballot.judge_key == bindparam("judge"))
+_LOCK = (
+    select(Ballot.key)
+    .where(Ballot.public_id == bindparam("gid"), Ballot.judge_key == bindparam("judge"))
+    .with_for_update()
 )
-_ONE_LOCKED = _ONE.with_for_update()
 
 
 @dataclass(frozen=True)
@@ -159,6 +192,8 @@ class Change:
         The tab.
     number : int
         Counts up in the tab; with `client` it tells a retry from a new save.
+    layout : str
+        The id of the layout that the page shows.
     state : State
         Of solvers.
     kind : {"save", "submit", "reopen"}
@@ -167,17 +202,33 @@ class Change:
     base: int
     client: str
     number: int
+    layout: str
     state: State = field(default_factory=State)
     kind: str = "save"
 
 
 @dataclass(frozen=True)
 class Saved:
-    """An acknowledged revision: it is on the disk."""
+    """An acknowledged revision: it is on the disk.
+
+    Parameters
+    ----------
+    revision : int
+    submitted : bool
+    at : datetime
+    link : str
+        Its link in the ballot's chain; empty where nothing was saved.
+    """
 
     revision: int
     submitted: bool
     at: dt.datetime
+    link: str = ""
+
+    @property
+    def receipt(self) -> str:
+        """What a judge is given to hold on to: the beginning of the link."""
+        return self.link[:10]
 
 
 class NotDealtError(Exception):
@@ -190,6 +241,10 @@ class ClosedError(Exception):
 
 class SubmittedError(Exception):
     """The ranking is submitted, and has to be reopened before it changes."""
+
+
+class LayoutError(Exception):
+    """The page shows another layout than the ballot has now."""
 
 
 class StaleError(Exception):
@@ -209,8 +264,9 @@ class StaleError(Exception):
 
 
 def ballots_of(c: Connection, judge_key: int) -> list[Dealt]:
-    """Give a judge's ballots, in his order."""
-    return [Dealt(*row) for row in c.execute(_OF_JUDGE, {"judge": judge_key})]
+    """Give a judge's ballots, in their order."""
+    rows = c.execute(_OF_JUDGE, {"judge": judge_key}).all()
+    return [_dealt(c, row) for row in rows]
 
 
 def ballot_of(c: Connection, judge_key: int, public_id: str, *, lock: bool = False) -> Dealt:
@@ -222,18 +278,47 @@ def ballot_of(c: Connection, judge_key: int, public_id: str, *, lock: bool = Fal
         There is none, or it is another judge's.
     """
     values = {"gid": public_id, "judge": judge_key}
-    row = c.execute(_ONE_LOCKED if lock else _ONE, values).one_or_none()
+    if lock:
+        # Not in one statement: PostgreSQL locks no rows of an outer join.
+        c.execute(_LOCK, values)
+    row = c.execute(_ONE, values).one_or_none()
     if row is None:
         raise NotDealtError(public_id)
-    return Dealt(*row)
+    return _dealt(c, row)
+
+
+def _dealt(c: Connection, row: Any) -> Dealt:  # noqa: ANN401  a row of `_ALL`
+    *columns, identity, items, on = row
+    layout = Layout.stored(identity, items) if identity else None
+    key = columns[0]
+    placed = layout if on == identity else layout_of(c, key, on) if on else None
+    return Dealt(*columns, layout=layout, placed=placed)
+
+
+def layout_of(c: Connection, ballot_key: int, identity: str) -> Layout | None:
+    """Give a layout that a ballot has or had."""
+    mine = LayoutRow.ballot_key == ballot_key, LayoutRow.id == identity
+    items = c.execute(select(LayoutRow.items).where(*mine)).scalar_one_or_none()
+    return None if items is None else Layout.stored(identity, items)
 
 
 def current_state(c: Connection, ballot: Dealt) -> State:
-    """Give the last revision's state, of solvers; before the first all are in the tray."""
+    """Give the last revision's state, of solvers, as far as it fits the layout that holds now.
+
+    Solutions that are no longer there are left out of it, and new ones are in the tray; before
+    the first revision all are.
+    """
+    if ballot.layout is None:
+        return State()
     if ballot.head == 0:
-        return State(tray=tuple(ballot.layout or ()))
+        return State(tray=tuple(ballot.layout.letters))
     last = Revision.ballot_key == ballot.key, Revision.number == ballot.head
-    return State.stored(c.execute(select(Revision.state).where(*last)).scalar_one())
+    state = State.stored(c.execute(select(Revision.state).where(*last)).scalar_one())
+    if ballot.placed is None or ballot.placed == ballot.layout:
+        return state
+    still = ballot.placed.shares(ballot.layout).values()
+    new = (ballot.layout.solvers[letter] for letter in ballot.to_place)
+    return state.fitted({solver: solver for solver in still}, new)
 
 
 def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved:
@@ -247,13 +332,13 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     public_id : str
         Of a ballot that was shown.
     change : Change
-        Its state has been checked against the ballot's layout.
+        Its state has been checked against the layout that it names.
 
     Raises
     ------
-    NotDealtError, ClosedError, SubmittedError, StaleError
+    NotDealtError, ClosedError, LayoutError, SubmittedError, StaleError
     """
-    life = _lock_session(c, judge_key)
+    life, digest = _lock_session(c, judge_key)
     ballot = ballot_of(c, judge_key, public_id, lock=True)
     retried = (
         Revision.ballot_key == ballot.key,
@@ -261,45 +346,59 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
         Revision.change == change.number,
     )
     done = c.execute(
-        select(Revision.number, Revision.kind, Revision.made_at).where(*retried)
+        select(Revision.number, Revision.kind, Revision.made_at, Revision.link).where(*retried)
     ).first()
     if done:
-        return Saved(done.number, done.kind == "submit", done.made_at)
+        return Saved(done.number, done.kind == "submit", done.made_at, done.link)
     if life == "closed":
         raise ClosedError
+    if ballot.layout is None or change.layout != ballot.layout.id:
+        raise LayoutError
     if change.base != ballot.head:
         state = current_state(c, ballot)
-        raise StaleError(ballot.head, state, submitted=ballot.is_submitted)
+        raise StaleError(ballot.head, state, submitted=ballot.is_complete)
     if change.kind == "reopen":
-        if not ballot.is_submitted:
+        if not ballot.is_complete:
             return Saved(ballot.head, submitted=False, at=now())
         change = replace(change, state=current_state(c, ballot))
-    elif ballot.is_submitted:
+    elif ballot.is_complete:
         raise SubmittedError
-    number, at = ballot.head + 1, now()
-    c.execute(
-        insert(Revision).values(
-            ballot_key=ballot.key,
-            number=number,
-            base=change.base,
-            kind=change.kind,
-            state=change.state.to_json(),
-            client=change.client,
-            change=change.number,
-            made_at=at,
-        )
-    )
+    revision = _revision(c, ballot, change, digest)
+    c.execute(insert(Revision).values(revision))
+    number = ballot.head + 1
     values: Mapping[str, int] = {"head": number}
     if change.kind == "submit":
         values = {"head": number, "submitted": number}
     c.execute(update(Ballot).where(Ballot.key == ballot.key).values(values))
-    return Saved(number, change.kind == "submit", at)
+    return Saved(number, change.kind == "submit", revision["made_at"], revision["link"])
 
 
-def _lock_session(c: Connection, judge_key: int) -> str:
-    """Give the study's state; closing it and forgetting the judge wait for this transaction.
+def _revision(c: Connection, ballot: Dealt, change: Change, judge: str) -> dict[str, Any]:
+    """Give the row of a revision, linked to the one before."""
+    last = Revision.ballot_key == ballot.key, Revision.number == ballot.head
+    before = c.execute(select(Revision.link).where(*last)).scalar_one() if ballot.head else ""
+    salt, state = new_salt(), change.state.to_json()
+    row = {
+        "ballot_key": ballot.key,
+        "number": ballot.head + 1,
+        "base": change.base,
+        "kind": change.kind,
+        "layout": change.layout,
+        "state": state,
+        "words_salt": salt,
+        "words_digest": words_digest(salt, state),
+        "client": change.client,
+        "change": change.number,
+        "made_at": now(),
+    }
+    return row | {"link": revision_link(before, row, ballot.public_id, judge)}
 
-    Everybody locks in the order study, judge, ballot, so that nobody waits in a circle.
+
+def _lock_session(c: Connection, judge_key: int) -> tuple[str, str]:
+    """Give the study's state and the judge's digest.
+
+    Closing the study and erasing the judge wait for this transaction. Everybody locks in the
+    order study, judge, ballot, so that nobody waits in a circle.
     """
     life: str = c.execute(
         select(Study.state)
@@ -308,11 +407,12 @@ def _lock_session(c: Connection, judge_key: int) -> str:
         .with_for_update(read=True, of=Study)
     ).scalar_one()
     # Notes of visits, which change nothing that is a key, need not wait.
-    mine = select(Judge.forgotten_at).where(Judge.key == judge_key)
-    if c.execute(mine.with_for_update(read=True, key_share=True)).scalar_one():
-        # What is saved now would bring back the words of a judge who was just forgotten.
+    mine = select(Judge.forgotten_at, Judge.id_digest).where(Judge.key == judge_key)
+    forgotten, digest = c.execute(mine.with_for_update(read=True, key_share=True)).one()
+    if forgotten:
+        # What is saved now would bring back the words of a judge who was just erased.
         raise NotDealtError
-    return life
+    return life, digest
 
 
 def add_seconds(c: Connection, ballot: Dealt, seconds: float) -> None:

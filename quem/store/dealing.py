@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, update
 
 from quem.store.ballots import ballot_of, ballots_of
-from quem.store.models import Ballot, Judge, now
+from quem.store.layouts import Layout as Shown
+from quem.store.layouts import arrange, as_stored, layout_id
+from quem.store.models import Ballot, Judge, Layout, Study, now
 from quem.study.blocks import Met
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy import Connection
 
     from quem.store.ballots import Dealt, Group, Plan
+    from quem.store.layouts import Content
 
 __all__ = ["deal", "lay_out", "needs_layout"]
 
@@ -101,34 +106,57 @@ def _met(c: Connection, judge_key: int) -> Met:
     return met
 
 
-def lay_out(c: Connection, ballot: Dealt, solvers: tuple[str, ...]) -> list[str]:
-    """Give solutions their labels: a random order, fixed when the ballot is first shown.
+def lay_out(c: Connection, ballot: Dealt, wanted: Mapping[str, Content | None]) -> Dealt:
+    """Give solutions their letters, at random and then for good.
 
-    As long as nothing is saved, solutions that came or went since are dealt anew.
+    A solution that came since gets a new letter. A submitted ranking keeps its layout where
+    solutions only went.
 
     Parameters
     ----------
     c : Connection
         Of a writing transaction.
     ballot : Dealt
-    solvers : tuple of str
+    wanted : mapping of str to Content or None
+        What the solution of each solver of the group holds now; None where it cannot be read.
 
     Returns
     -------
-    list of str
-        Solvers in the order of their labels.
+    Dealt
+        With the layout that holds now.
+
+    Raises
+    ------
+    MissingSolutionError
+        A solution that no judge saw yet cannot be read.
     """
-    current = ballot_of(c, ballot.judge_key, ballot.public_id, lock=True)
-    if current.layout is not None and not needs_layout(current, solvers):
-        return current.layout
-    layout = list(solvers)
-    _shuffler.shuffle(layout)
-    c.execute(update(Ballot).where(Ballot.key == ballot.key).values(layout=layout, opened_at=now()))
-    return layout
+    ballot = ballot_of(c, ballot.judge_key, ballot.public_id, lock=True)
+    if not needs_layout(ballot, wanted):
+        return ballot
+    mine = select(Layout.id, Layout.items).where(Layout.ballot_key == ballot.key)
+    earlier = [Shown.stored(*row) for row in c.execute(mine.order_by(Layout.key))]
+    items = arrange(earlier, ballot.layout, wanted, _shuffler)
+    secret = c.execute(
+        select(Study.secret)
+        .join(Judge, Judge.study_id == Study.id)
+        .where(Judge.key == ballot.judge_key)
+    ).scalar_one()
+    identity, at = layout_id(secret, ballot.public_id, items), now()
+    if identity not in {layout.id for layout in earlier}:
+        values = {"ballot_key": ballot.key, "id": identity, "items": as_stored(items)}
+        c.execute(insert(Layout).values(made_at=at, **values))
+    held = {"layout": identity, "opened_at": ballot.opened_at or at}
+    c.execute(update(Ballot).where(Ballot.key == ballot.key).values(held))
+    return ballot_of(c, ballot.judge_key, ballot.public_id)
 
 
-def needs_layout(ballot: Dealt, solvers: tuple[str, ...]) -> bool:
-    """Whether a ballot is to be dealt its labels, or other ones."""
+def needs_layout(ballot: Dealt, wanted: Mapping[str, Content | None]) -> bool:
+    """Whether a ballot is to be given letters, or other ones."""
     if ballot.layout is None:
         return True
-    return ballot.head == 0 and set(ballot.layout) != set(solvers)
+    held = {item.solver: item for item in ballot.layout.items}
+    is_other = any(
+        solver not in held or not (content is None or content.is_in(held[solver]))
+        for solver, content in wanted.items()
+    )
+    return is_other or (not ballot.is_complete and set(held) != set(wanted))

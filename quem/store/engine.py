@@ -12,6 +12,7 @@ from sqlalchemy import URL, create_engine, event, select
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 from quem.errors import Mistake, QuemError
+from quem.store.events import append_events, forget_events
 from quem.store.migration import migrate, version_of
 from quem.store.models import Study
 
@@ -65,12 +66,16 @@ class Store:
         """Give a connection whose changes are all kept, durably, or none of them."""
         if self._writing is None:
             with self.engine.begin() as connection:
+                forget_events(connection)
                 yield connection
+                append_events(connection)
             return
         with self._writing, self.engine.connect() as connection:
             writer = connection.execution_options(quem_writes=True)
             with writer.begin():
+                forget_events(writer)
                 yield writer
+                append_events(writer)
             if writer.info.pop(SCRUB, False):
                 self._scrub()
 

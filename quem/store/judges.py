@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, insert, select, update
 
 from quem.errors import QuemError
+from quem.store.chains import judge_digest, new_salt
 from quem.store.engine import SCRUB
 from quem.store.events import record
 from quem.store.inserting import insert_new
@@ -118,7 +119,7 @@ def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge])
         told = {"name": judge.name, "experience": judge.experience}
         if judge.id not in known:
             if _hash(study_id, judge.id) not in gone:
-                values = {"study_id": study_id, "id": judge.id, "added": False, **told}
+                values = {**_named(study_id, judge.id), "added": False, **told}
                 # Several workers start at once.
                 c.execute(insert_new(c, Judge).values(values))
         elif (known[judge.id].name, known[judge.id].experience) != (judge.name, judge.experience):
@@ -149,7 +150,7 @@ def add_judge(
     if any(judge.id == judge_id for judge in judges_of(c, study_id)):
         message = f"there is a judge {judge_id!r} already; give another id"
         raise QuemError([message])
-    values = {"study_id": study_id, "id": judge_id, "name": name, "experience": experience}
+    values = {**_named(study_id, judge_id), "name": name, "experience": experience}
     c.execute(insert(Judge).values(added=True, **values))
     judge = judge_named(c, study_id, judge_id)
     record(c, study_id, actor, "judge-added", judge.key)
@@ -226,6 +227,7 @@ def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
     pseudonym = f"forgotten-{number}"
     values = {
         "id": pseudonym,
+        "id_salt": None,
         "name": "",
         "experience": None,
         "session_hash": None,
@@ -237,12 +239,14 @@ def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
     c.execute(insert_new(c, Forgotten).values(study_id=judge.study_id, id_hash=id_hash))
     ballots = select(Ballot.key).where(Ballot.judge_key == judge.key)
     saved = c.execute(
-        select(Revision.key, Revision.state).where(Revision.ballot_key.in_(ballots))
+        select(Revision.key, Revision.state, Revision.link).where(Revision.ballot_key.in_(ballots))
     ).all()
-    for key, data in saved:
+    for key, data, _ in saved:
         bare = State.stored(data).without_words().to_json()
-        c.execute(update(Revision).where(Revision.key == key).values(state=bare))
-    record(c, judge.study_id, actor, "judge-forgotten", judge.key)
+        erased = update(Revision).where(Revision.key == key)
+        c.execute(erased.values(state=bare, words_salt=None))
+    links = [link for _, _, link in saved]
+    record(c, judge.study_id, actor, "judge-forgotten", judge.key, links=links)
     c.info[SCRUB] = True
     return pseudonym
 
@@ -268,6 +272,17 @@ def _refuse_forgotten(judge: StoredJudge) -> None:
     if judge.forgotten_at:
         message = f"{judge.id} is a judge who was forgotten; nothing leads to the person any more"
         raise QuemError([message])
+
+
+def _named(study_id: str, judge_id: str) -> dict[str, str]:
+    """The columns that say who a judge is, with what stands for them in chains."""
+    salt = new_salt()
+    return {
+        "study_id": study_id,
+        "id": judge_id,
+        "id_salt": salt,
+        "id_digest": judge_digest(salt, judge_id),
+    }
 
 
 def _hash(study_id: str, judge_id: str) -> str:

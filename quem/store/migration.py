@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HEAD", "migrate", "version_of"]
 
-HEAD = "0002"
-_KNOWN = ("0001", "0002")
+HEAD = "0003"
+_KNOWN = ("0001", "0002", "0003")
 _SCRIPTS = Path(__file__).with_name("migrations")
 _FOREIGN = "holds tables of another program; name a database of its own for quem"
 # Any number, the same in every process: who holds it in PostgreSQL migrates.

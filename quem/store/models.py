@@ -18,7 +18,18 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-__all__ = ["Ballot", "Base", "Event", "Forgotten", "Judge", "Revision", "Shown", "Study", "now"]
+__all__ = [
+    "Ballot",
+    "Base",
+    "Event",
+    "Forgotten",
+    "Judge",
+    "Layout",
+    "Organizer",
+    "Revision",
+    "Study",
+    "now",
+]
 
 
 def now() -> dt.datetime:
@@ -66,6 +77,7 @@ class Base(DeclarativeBase):
         str: String(),
         dict[str, Any]: JSON(),
         list[str]: JSON(none_as_null=True),
+        list[list[str | None]]: JSON(),
     }
 
 
@@ -76,9 +88,27 @@ class Study(Base):
 
     id: Mapped[str] = mapped_column(primary_key=True)
     state: Mapped[str] = mapped_column(default="trial")  # trial | open | closed
-    desk_hash: Mapped[str | None]  # of the dashboard's session
+    secret: Mapped[str]  # the key of the hashes that judges see
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
     revealed_at: Mapped[dt.datetime | None]
+
+
+class Organizer(Base):
+    """Somebody who runs the study: declared in the study file, or added midway."""
+
+    __tablename__ = "organizer"
+    __table_args__ = (UniqueConstraint("study_id", "id"),)
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    id: Mapped[str]
+    name: Mapped[str] = mapped_column(default="")
+    role: Mapped[str] = mapped_column(default="manager")  # manager | observer
+    added: Mapped[bool] = mapped_column(default=False)
+    session_hash: Mapped[str | None] = mapped_column(unique=True)
+    linked_at: Mapped[dt.datetime | None]
+    revoked_at: Mapped[dt.datetime | None]
+    seen_at: Mapped[dt.datetime | None]
 
 
 class Judge(Base):
@@ -90,6 +120,8 @@ class Judge(Base):
     key: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     id: Mapped[str]
+    id_salt: Mapped[str | None]  # gone when the judge is erased
+    id_digest: Mapped[str]  # of the salt and the first id; stays
     name: Mapped[str] = mapped_column(default="")
     experience: Mapped[float | None]
     added: Mapped[bool] = mapped_column(default=False)
@@ -125,17 +157,36 @@ class Ballot(Base):
     practice: Mapped[bool] = mapped_column(default=False)
     position: Mapped[int]
     solvers: Mapped[list[str] | None]  # those of the block; None for the whole group
-    layout: Mapped[list[str] | None]  # solvers in the order of their labels; None until shown
+    layout: Mapped[str | None]  # the id of the one that holds now; None until shown
     head: Mapped[int] = mapped_column(default=0)  # number of the last revision
     submitted: Mapped[int | None]  # number of the last submitted revision
+    sealed: Mapped[int] = mapped_column(default=0)  # number of the last revision that is sealed
     seconds: Mapped[float] = mapped_column(default=0.0)
     opened_at: Mapped[dt.datetime | None]
 
 
-class Revision(Base):
-    """A saved state of a ballot: who (its judge), when, from which revision, to which.
+class Layout(Base):
+    """Which content stood under which letter of a ballot, at one time. Only added.
 
-    Rows are only ever added.
+    `items` holds, in the order of letters, the letter, the solver, the digest of the content
+    (None where an older quem did not keep it), and the digest of the content whose letter it
+    took over: its own, unless it is a correction.
+    """
+
+    __tablename__ = "layout"
+    __table_args__ = (UniqueConstraint("ballot_key", "id"),)
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    ballot_key: Mapped[int] = mapped_column(ForeignKey("ballot.key"))
+    id: Mapped[str]  # a keyed hash of the items
+    items: Mapped[list[list[str | None]]]
+    made_at: Mapped[dt.datetime] = mapped_column(default=now)
+
+
+class Revision(Base):
+    """A saved state of a ballot: who (its judge), when, from which revision, on which layout.
+
+    Rows are only ever added; `link` chains each to the one before (see `quem.store.chains`).
     """
 
     __tablename__ = "revision"
@@ -149,14 +200,21 @@ class Revision(Base):
     number: Mapped[int]
     base: Mapped[int]
     kind: Mapped[str]  # save | submit | reopen
+    layout: Mapped[str]
     state: Mapped[dict[str, Any]]
+    words_salt: Mapped[str | None]  # gone when the words are erased
+    words_digest: Mapped[str]  # of the salt and all that the judge wrote; stays
     client: Mapped[str]
     change: Mapped[int]
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
+    link: Mapped[str]
 
 
 class Event(Base):
-    """What happened besides revisions: opened, closed, revealed, links, judges. Only added."""
+    """What happened besides revisions: opened, closed, revealed, links, judges. Only added.
+
+    `link` chains each event of a study to the one before (see `quem.store.chains`).
+    """
 
     __tablename__ = "event"
 
@@ -164,18 +222,7 @@ class Event(Base):
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), index=True)
     judge_key: Mapped[int | None] = mapped_column(ForeignKey("judge.key"))
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
-    actor: Mapped[str]  # judge | dashboard | shell
+    actor: Mapped[str]  # judge | organizer | shell | server
     what: Mapped[str]
     detail: Mapped[dict[str, Any]] = mapped_column(default=dict)
-
-
-class Shown(Base):
-    """The hash of a solution when it was first shown to a judge."""
-
-    __tablename__ = "shown"
-
-    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
-    problem: Mapped[str] = mapped_column(primary_key=True)
-    solver: Mapped[str] = mapped_column(primary_key=True)
-    digest: Mapped[str]
-    shown_at: Mapped[dt.datetime] = mapped_column(default=now)
+    link: Mapped[str]

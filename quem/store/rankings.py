@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, select
 
-from quem.store.models import Ballot, Judge, Revision
+from quem.store.models import Ballot, Judge, Layout, Revision
 from quem.store.state import State
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["RankedCell", "SubmittedRanking", "submitted_rankings"]
+__all__ = ["RankedCell", "SubmittedRanking", "shown_digests", "submitted_rankings"]
 
 
 @dataclass(frozen=True)
@@ -86,3 +86,31 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
         SubmittedRanking(judge, problem, block, occasion, State.stored(state))
         for judge, problem, block, occasion, state in rows
     ]
+
+
+def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
+    """Give what judges were shown last of each solution, without practice.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+
+    Returns
+    -------
+    dict of (str, str) to set of str
+        The digests, by problem and solver; several where judges saw different contents.
+    """
+    holds = and_(Layout.ballot_key == Ballot.key, Layout.id == Ballot.layout)
+    rows = c.execute(
+        select(Ballot.problem, Layout.items)
+        .join(Judge, Judge.key == Ballot.judge_key)
+        .join(Layout, holds)
+        .where(Judge.study_id == study_id, Ballot.practice.is_(False))
+    )
+    shown: dict[tuple[str, str], set[str]] = {}
+    for problem, items in rows:
+        for _, solver, digest, _ in items:
+            if digest is not None:
+                shown.setdefault((problem, solver), set()).add(digest)
+    return shown

@@ -158,6 +158,26 @@ class State:
             comment=self.comment,
         )
 
+    def fitted(self, names: Mapping[str, str], new: Iterable[str]) -> State:
+        """Call the solutions that are still there by other names, and leave out the others.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            Those that are still there.
+        new : iterable of str
+            What came since, to be ranked yet.
+        """
+        groups = [tuple(names[n] for n in group if n in names) for group in self.ranked]
+        return State(
+            ranked=tuple(group for group in groups if group),
+            tray=(*(names[n] for n in self.tray if n in names), *new),
+            cannot={names[n]: reason for n, reason in self.cannot.items() if n in names},
+            recognised=tuple(names[n] for n in self.recognised if n in names),
+            comments={names[n]: text for n, text in self.comments.items() if n in names},
+            comment=self.comment,
+        )
+
     def without_words(self) -> State:
         """Leave out everything that the judge wrote; reasons are kept as "not told"."""
         return State(

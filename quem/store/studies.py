@@ -11,7 +11,7 @@ from sqlalchemy import delete, func, select, update
 
 from quem.store.events import record
 from quem.store.inserting import insert_new
-from quem.store.models import Ballot, Judge, Revision, Shown, Study, now
+from quem.store.models import Ballot, Judge, Layout, Revision, Study, now
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -22,19 +22,17 @@ __all__ = [
     "StudyStatus",
     "digest_of",
     "discard_trial",
-    "is_desk",
-    "new_desk_token",
-    "record_shown",
     "register_study",
     "reveal",
+    "secret_of",
     "session_of",
     "set_state",
-    "shown_digests",
     "status_of",
 ]
 
 Life = Literal["trial", "open", "closed"]
 _TOKEN_BYTES = 24  # 192 bits
+_SECRET_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,8 @@ def digest_of(session: str) -> str:
 
 def register_study(c: Connection, study_id: str) -> None:
     """Make a study known to the store, if it is not yet."""
-    values = {"id": study_id, "state": "trial", "made_at": now()}
+    secret = secrets.token_hex(_SECRET_BYTES)
+    values = {"id": study_id, "state": "trial", "secret": secret, "made_at": now()}
     c.execute(insert_new(c, Study).values(**values))
 
 
@@ -154,66 +153,19 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
         .select_from(Ballot)
         .where(Ballot.judge_key.in_(judges), Ballot.head > 0)
     ).scalar_one()
-    c.execute(delete(Revision).where(Revision.ballot_key.in_(ballots)))
+    last = (Revision.ballot_key == Ballot.key) & (Revision.number == Ballot.head)
+    newest = select(Ballot.public_id, Revision.link).join(Revision, last)
+    links = {ballot: link for ballot, link in c.execute(newest.where(Ballot.key.in_(ballots)))}  # noqa: C416  rows are no pairs
+    for table in (Revision, Layout):
+        c.execute(delete(table).where(table.ballot_key.in_(ballots)))
     c.execute(delete(Ballot).where(Ballot.judge_key.in_(judges)))
-    c.execute(delete(Shown).where(Shown.study_id == study_id))
     c.execute(update(Judge).where(Judge.study_id == study_id).values(consented_at=None))
     # Whatever was revealed is gone.
     c.execute(update(Study).where(Study.id == study_id).values(revealed_at=None))
-    record(c, study_id, actor, "trial-discarded", rankings=begun)
+    record(c, study_id, actor, "trial-discarded", rankings=begun, links=links)
     return begun
 
 
-def new_desk_token(c: Connection, study_id: str) -> str:
-    """Make a new secret for the dashboard's link; the old one ends.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    study_id : str
-    """
-    token = new_token()
-    digest = digest_of(session_of(token))
-    c.execute(update(Study).where(Study.id == study_id).values(desk_hash=digest))
-    return token
-
-
-def is_desk(c: Connection, study_id: str, session: str) -> bool:
-    """Whether a session is that of the dashboard's link."""
-    held = c.execute(select(Study.desk_hash).where(Study.id == study_id)).scalar_one_or_none()
-    return held is not None and secrets.compare_digest(held, digest_of(session))
-
-
-def record_shown(c: Connection, study_id: str, problem: str, digests: dict[str, str]) -> None:
-    """Keep the hash of each solution when it is first shown.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    study_id : str
-    problem : str
-    digests : dict of str to str
-        By solver.
-    """
-    known = set(
-        c.execute(
-            select(Shown.solver).where(Shown.study_id == study_id, Shown.problem == problem)
-        ).scalars()
-    )
-    rows = [
-        {"study_id": study_id, "problem": problem, "solver": solver, "digest": digest}
-        for solver, digest in digests.items()
-        if solver not in known
-    ]
-    if rows:
-        c.execute(insert_new(c, Shown), rows)
-
-
-def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], str]:
-    """Give the hashes of all solutions that were shown, by problem and solver."""
-    rows = c.execute(
-        select(Shown.problem, Shown.solver, Shown.digest).where(Shown.study_id == study_id)
-    )
-    return {(problem, solver): digest for problem, solver, digest in rows}
+def secret_of(c: Connection, study_id: str) -> str:
+    """Give the key of the hashes that judges see."""
+    return str(c.execute(select(Study.secret).where(Study.id == study_id)).scalar_one())

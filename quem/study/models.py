@@ -32,6 +32,7 @@ from quem.study.fields import (
 __all__ = [
     "Analysis",
     "Assisted",
+    "Correction",
     "Design",
     "ExperienceStudy",
     "Judge",
@@ -58,6 +59,14 @@ def _iso_date(value: object) -> object:
         message = f"{value[:60]!r} is no date; write it as 1996-01-31"
         raise ValueError(message)
     return value
+
+
+def _sha256(value: object) -> object:
+    digits = value.strip().lower() if isinstance(value, str) else ""
+    if not re.fullmatch(r"[0-9a-f]{64}", digits):
+        message = "expected the 64 digits that sha256sum prints for the new file"
+        raise ValueError(message)
+    return digits
 
 
 class Problem(StudyPart):
@@ -108,6 +117,15 @@ class MissingSolution(StudyPart):
     problem: Id
     solver: Id
     reason: Literal["absent", "failed"] = "absent"
+
+
+class Correction(StudyPart):
+    """A changed solution that takes the letter and the place of what it corrects."""
+
+    problem: Id
+    solver: Id
+    sha256: Annotated[str, BeforeValidator(_sha256)]
+    reason: Line
 
 
 class PreflibFile(StudyPart):
@@ -200,6 +218,7 @@ class ExperienceStudy(StudyPart):
     assisted: Annotated[tuple[Assisted, ...], Section] = ()
     withheld: Annotated[tuple[Id, ...], OneOrMore] = ()
     missing: Annotated[tuple[MissingSolution, ...], Section] = ()
+    corrections: Annotated[tuple[Correction, ...], Section] = ()
     rankings: RankingsSource = RankingsSource()
     solutions: Line = "solutions"
     judging: Annotated[Judging, Part] = Judging()

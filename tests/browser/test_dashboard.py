@@ -13,8 +13,8 @@ from waitress.server import create_server
 
 from quem.errors import Doubt
 from quem.store.judges import add_judge
+from quem.store.organizers import issue_organizer_link
 from quem.store.state import State
-from quem.store.studies import new_desk_token
 from tests.webjudge.sites import (
     SUBJECTS,
     SYSTEM,
@@ -110,7 +110,7 @@ def at_desk(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]: 
     try:
         watched = Watched(context.new_page(), f"http://127.0.0.1:{server.effective_port}")
         with site.store.write() as c:
-            token = new_desk_token(c, site.id)
+            token = issue_organizer_link(c, site.id)
         watched.open(f"/d/{token}")
         assert watched.page.url == f"{watched.base}/desk"
         yield watched
@@ -209,7 +209,7 @@ def test_an_ended_link_is_told(browser: Browser, site: Site) -> None:
     """A server that was started again has another link; the old page says so."""
     with at_desk(browser, site) as desk:
         with site.store.write() as c:
-            new_desk_token(c, site.id)
+            issue_organizer_link(c, site.id)
         desk.refresh()
         assert "link has ended" in desk.page.inner_text("#trouble")
         assert desk.page.locator("table.judges tbody tr").count() == 3

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store import studies
+from quem.store import organizers, studies
 from quem.store.engine import store_of
 from quem.store.judges import judge_of_session, judges_of
 from quem.store.place import find_place
@@ -168,7 +168,7 @@ def test_the_dashboard_gets_a_new_link(
     store = store_of(find_place(judging_study), STUDY)
     assert store is not None
     with store.read() as c:
-        assert studies.is_desk(c, STUDY, studies.session_of(link[1]))
+        assert organizers.is_organizer(c, STUDY, studies.session_of(link[1]))
     store.close()
 
 

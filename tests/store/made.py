@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from sqlalchemy import select
 
 from quem.store import ballots, dealing, judges, studies
 from quem.store.ballots import Change, Dealt, Group, Plan, Saved
+from quem.store.layouts import Content
 from quem.store.models import Base, Event, Revision
 from quem.store.state import LONGEST_COMMENT, LONGEST_REASON, State
 from quem.study.models import Judge as DeclaredJudge
@@ -30,6 +32,7 @@ __all__ = [
     "dealt",
     "events",
     "judge",
+    "made_contents",
     "prepare",
     "revisions",
     "save",
@@ -57,6 +60,12 @@ def prepare(store: Store, declared: Sequence[DeclaredJudge] = JUDGES) -> None:
         judges.sync_judges(c, STUDY, declared)
 
 
+def made_contents(solvers: Sequence[str], **changed: str) -> dict[str, Content | None]:
+    """What the solutions of solvers hold: the solver's id, or what is given."""
+    texts = {solver: solver for solver in solvers} | changed
+    return {s: Content(hashlib.sha256(text.encode()).hexdigest()) for s, text in texts.items()}
+
+
 def judge(store: Store, judge_id: str = "J1") -> StoredJudge:
     """Find a judge."""
     with store.read() as c:
@@ -71,7 +80,7 @@ def dealt(store: Store, judge_id: str = "J1", plan: Plan = PLAN) -> list[Dealt]:
         for held in ballots.ballots_of(c, key):
             group = plan.find(held)
             if group:
-                dealing.lay_out(c, held, group.solvers)
+                dealing.lay_out(c, held, made_contents(group.solvers))
         return ballots.ballots_of(c, key)
 
 
@@ -92,7 +101,8 @@ def save(
     kind: str = "save",
 ) -> Saved:
     """Save a state; each base has a number of its own, so that a second save is no retry."""
-    change = Change(base, client, base + 1 if number is None else number, state, kind)
+    layout = to.layout.id if to.layout else ""
+    change = Change(base, client, base + 1 if number is None else number, layout, state, kind)
     with store.write() as c:
         return ballots.save(c, to.judge_key, to.public_id, change)
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quem.errors import QuemError
-from quem.store import judges, studies
+from quem.store import judges, organizers, studies
 from quem.store.archive import archive_text, restore_archive
 from quem.store.archive_rows import TABLES, read_archive
 from quem.store.engine import open_store
@@ -54,7 +54,7 @@ def fill(store: Store) -> None:
         added = judges.add_judge(c, STUDY, "J9", "Élodie", 0.1 + 0.2, "dashboard")
         judges.consent(c, added)
         judges.revoke_link(c, added, "dashboard")
-        studies.new_desk_token(c, STUDY)
+        organizers.issue_organizer_link(c, STUDY)
         studies.record_shown(c, STUDY, "P1", {"b": "02", "B": "03", "ä": "01"})
         studies.set_state(c, STUDY, "open", "dashboard")
     for person in ("J1", "J2"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.errors import QuemError
-from quem.store import judges, studies
+from quem.store import judges, organizers, studies
 from quem.store.ballots import NotDealtError
 from quem.store.state import State
 from quem.study.models import Judge as DeclaredJudge
@@ -79,7 +79,7 @@ def test_the_store_holds_no_secret(store: Store) -> None:
     """Neither a token nor what a cookie holds is in the database, only a hash of a hash."""
     token = _issue(store)
     with store.write() as c:
-        desk = studies.new_desk_token(c, STUDY)
+        desk = organizers.issue_organizer_link(c, STUDY)
     for secret in (token, desk):
         session = studies.session_of(secret)
         assert secret not in session
@@ -95,15 +95,16 @@ def test_the_store_holds_no_secret(store: Store) -> None:
 def test_the_newest_dashboard_link_works(store: Store) -> None:
     """Each new link of the dashboard ends the one before; a judge's link is none."""
     with store.write() as c:
-        old = studies.new_desk_token(c, STUDY)
-        new = studies.new_desk_token(c, STUDY)
+        old = organizers.issue_organizer_link(c, STUDY)
+        new = organizers.issue_organizer_link(c, STUDY)
     mine = _issue(store)
     with store.read() as c:
         known = [
-            studies.is_desk(c, STUDY, studies.session_of(token)) for token in (old, new, mine, "")
+            organizers.is_organizer(c, STUDY, studies.session_of(token))
+            for token in (old, new, mine, "")
         ]
         assert known == [False, True, False, False]
-        assert not studies.is_desk(c, "another", studies.session_of(new))
+        assert not organizers.is_organizer(c, "another", studies.session_of(new))
 
 
 def test_a_revoked_link_ends(store: Store) -> None:

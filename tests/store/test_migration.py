@@ -35,15 +35,15 @@ NEXT = '''"""A later version, for this test."""
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 branch_labels = depends_on = None
 
 
 def upgrade():
     with op.batch_alter_table("study") as table:
         table.add_column(sa.Column("note", sa.String))
-    op.execute("UPDATE study SET note = 'brought to 0003'")
+    op.execute("UPDATE study SET note = 'brought to 0004'")
 '''
 OPEN = """
 import sys
@@ -200,10 +200,10 @@ def newer_quem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     def become(script: str) -> None:
         scripts = tmp_path / "later%20quem" / "migrations"
         shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
-        (scripts / "versions" / "v0003_test.py").write_text(script)
+        (scripts / "versions" / "v0004_test.py").write_text(script)
         monkeypatch.setattr(migration, "_SCRIPTS", scripts)
-        monkeypatch.setattr(migration, "HEAD", "0003")
-        monkeypatch.setattr(migration, "_KNOWN", ("0001", "0002", "0003"))
+        monkeypatch.setattr(migration, "HEAD", "0004")
+        monkeypatch.setattr(migration, "_KNOWN", ("0001", "0002", "0003", "0004"))
 
     return become
 
@@ -220,12 +220,12 @@ def test_an_older_database_is_brought_to_the_newest_version(
     assert opened is not None
     assert contents(opened) == held
     opened.close()
-    assert _sql(place, "SELECT id, note FROM study") == [(STUDY, "brought to 0003")]
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0003",)]
+    assert _sql(place, "SELECT id, note FROM study") == [(STUDY, "brought to 0004")]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0004",)]
     if place.file:
-        copy = place.file.with_name(f"{place.file.name}.before-0003-from-0002")
+        copy = place.file.with_name(f"{place.file.name}.before-0004-from-0003")
         with sqlite3.connect(copy) as c:
-            assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0002",)]
+            assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0003",)]
             kinds = c.execute("SELECT kind FROM revision").fetchall()
         c.close()
         assert kinds == [("submit",)]
@@ -240,7 +240,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
     newer_quem(f"{NEXT}    op.drop_table('nothing')\n")
     with pytest.raises(QuemError, match="cannot be used"):
         open_store(place)
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0002",)]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0003",)]
     assert _sql(place, "SELECT count(*) FROM revision") == [(1,)]
     assert "note" not in str(_sql(place, "SELECT * FROM study"))
 
@@ -252,10 +252,10 @@ def test_no_migration_without_a_copy(tmp_path: Path, newer_quem: Callable[[str],
     prepare(store)
     store.close()
     newer_quem(NEXT)
-    (tmp_path / "store.sqlite3.before-0003-from-0002").mkdir()
+    (tmp_path / "store.sqlite3.before-0004-from-0003").mkdir()
     with pytest.raises(QuemError, match="cannot be used"):
         open_store(place)
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0002",)]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0003",)]
 
 
 def test_a_database_without_blocks_goes_on(place: Place, store: Store) -> None:
@@ -273,4 +273,4 @@ def test_a_database_without_blocks_goes_on(place: Place, store: Store) -> None:
     assert sorted(re.findall(r"[\w-]+", contents(opened))) == sorted(re.findall(r"[\w-]+", held))
     assert ballot(opened).solvers is None
     opened.close()
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0002",)]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0003",)]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from quem.store.ballots import Change, ballots_of, save
 from quem.store.dealing import deal, lay_out
 from quem.store.judges import issue_link, judge_named
+from quem.store.organizers import issue_organizer_link
 from quem.store.state import State
-from quem.store.studies import new_desk_token, record_shown, set_state
+from quem.store.studies import set_state
 from webjudge import open_site
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def make_site(folder: Path, **options: Any) -> Site:  # noqa: ANN401  those of w
 def enter_desk(app: Flask, site: Site) -> FlaskClient:
     """Give a browser that holds the dashboard's cookie."""
     with site.store.write() as c:
-        token = new_desk_token(c, site.id)
+        token = issue_organizer_link(c, site.id)
     client = app.test_client()
     assert client.get(f"/d/{token}").status_code == 303
     return client
@@ -127,13 +128,13 @@ def rank(
             for b in ballots_of(c, judge.key)
             if b.problem == problem and (b.occasion == occasion or b.practice)
         )
-        solvers = tuple(site.group(problem))
-        lay_out(c, ballot, solvers)
-        if not ballot.practice:
-            digests = {s: solution.digest for s, solution in site.group(problem).items()}
-            record_shown(c, site.id, problem, digests)
-        state = state or _order(solvers, f"{judge_id} {problem} {occasion}")
-        change = Change(ballot.head, f"tab-{judge_id}-{problem}", ballot.head + 1, state, kind)
+        group = site.plan.find(ballot)
+        assert group is not None
+        ballot = lay_out(c, ballot, site.contents(group))
+        assert ballot.layout is not None
+        state = state or _order(group.solvers, f"{judge_id} {problem} {occasion}")
+        client, number = f"tab-{judge_id}-{problem}", ballot.head + 1
+        change = Change(ballot.head, client, number, ballot.layout.id, state, kind)
         save(c, judge.key, ballot.public_id, change)
 
 

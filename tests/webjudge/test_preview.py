@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from quem.store.models import Ballot, Revision, Shown
-from quem.store.studies import new_desk_token
+from quem.store.organizers import issue_organizer_link
 from tests.served import all_ranked, write_judging_study
 from webjudge import create_app, open_site
 
@@ -28,7 +28,7 @@ def test_every_page_can_be_previewed_and_nothing_is_stored(tmp_path: Path) -> No
     site = open_site(write_judging_study(tmp_path, judging=judging))
     client = create_app(site).test_client()
     with site.store.write() as c:
-        token = new_desk_token(c, site.id)
+        token = issue_organizer_link(c, site.id)
     client.get(f"/d/{token}")
     welcome = client.get("/desk/preview").text
     assert "Do you agree?" in welcome

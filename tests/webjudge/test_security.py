@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.store.judges import issue_link, judge_named
-from quem.store.studies import new_desk_token
+from quem.store.organizers import issue_organizer_link
 from tests.served import write_judging_study
 from webjudge import create_app, open_site
 
@@ -108,7 +108,7 @@ def test_the_store_holds_no_secret(site: Site) -> None:
     app = create_app(site)
     token = token_of(site)
     with site.store.write() as c:
-        desk = new_desk_token(c, site.id)
+        desk = issue_organizer_link(c, site.id)
     cookie = app.test_client().get(f"/j/{token}").headers["Set-Cookie"].split("=")[1].split(";")[0]
     file = site.store.place.file
     assert file is not None
@@ -143,7 +143,7 @@ def test_a_judge_is_not_the_experimenter(app: Flask, site: Site) -> None:
     judge = app.test_client()
     judge.get(f"/j/{token_of(site)}")
     with site.store.write() as c:
-        desk_token = new_desk_token(c, site.id)
+        desk_token = issue_organizer_link(c, site.id)
     desk = app.test_client()
     assert desk.get(f"/d/{desk_token}").status_code == 303
     assert desk.get("/desk").status_code == 200
@@ -151,7 +151,7 @@ def test_a_judge_is_not_the_experimenter(app: Flask, site: Site) -> None:
         assert judge.get(path).status_code == 401
     assert desk.get("/judge").status_code == 401
     with site.store.write() as c:
-        new_desk_token(c, site.id)
+        issue_organizer_link(c, site.id)
     assert desk.get("/desk").status_code == 401
 
 

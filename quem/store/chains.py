@@ -1,0 +1,141 @@
+"""Hash chains: what was saved can be shown not to have been changed since.
+
+A *link* is the SHA-256, in hexadecimal digits, of the link before and of what is added, as JSON
+with sorted keys and without blanks, in UTF-8. The revisions of each ballot form a chain, and so do
+the events of each study. What a judge wrote, and who they are, enters by a digest with a random
+salt: when a text is erased, its salt goes too, and the chain still holds.
+
+An event "sealed" binds the two kinds of chains together: it names the newest revision of each
+ballot that changed since the last one, and a hash over the newest links of all ballots.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Mapping
+
+__all__ = [
+    "WORDS",
+    "event_link",
+    "heads_digest",
+    "judge_digest",
+    "keyed",
+    "new_salt",
+    "revision_link",
+    "words_digest",
+]
+
+# What a judge wrote: the keys of a state whose texts can be erased.
+WORDS = ("cannot", "comments", "comment")
+
+
+def new_salt() -> str:
+    """Make a random salt of 128 bits."""
+    return secrets.token_hex(16)
+
+
+def keyed(secret: str, *parts: object) -> str:
+    """Give a keyed hash (HMAC-SHA-256, cut to 128 bits) that tells nothing without the secret.
+
+    Parameters
+    ----------
+    secret : str
+        The study's.
+    *parts
+        What JSON can hold.
+    """
+    return hmac.new(secret.encode(), _canonical(parts), hashlib.sha256).hexdigest()[:32]
+
+
+def judge_digest(salt: str, judge_id: str) -> str:
+    """Give what stands for a judge in chains, also when they are erased."""
+    return _digest(salt, judge_id)
+
+
+def words_digest(salt: str, state: Mapping[str, Any]) -> str:
+    """Give what stands in a chain for all that a judge wrote in a state.
+
+    Parameters
+    ----------
+    salt : str
+    state : mapping
+        As stored.
+    """
+    return _digest(salt, {key: state[key] for key in WORDS})
+
+
+def revision_link(before: str, revision: Mapping[str, Any], ballot: str, judge: str) -> str:
+    """Give the link of a revision.
+
+    Parameters
+    ----------
+    before : str
+        The link of the revision before; empty for the first.
+    revision : mapping
+        Its columns; of the state counts what is no text, and of texts their digest.
+    ballot : str
+        The public id of its ballot.
+    judge : str
+        The digest of its judge.
+    """
+    state = revision["state"]
+    order = {key: value for key, value in state.items() if key not in WORDS}
+    return _digest(
+        before,
+        ballot,
+        judge,
+        revision["number"],
+        revision["base"],
+        revision["kind"],
+        revision["layout"],
+        {**order, "cannot": sorted(state["cannot"])},
+        revision["words_digest"],
+        _time(revision["made_at"]),
+    )
+
+
+def event_link(before: str, event: Mapping[str, Any], judge: str | None) -> str:
+    """Give the link of an event.
+
+    Parameters
+    ----------
+    before : str
+        The link of the event before; empty for the first.
+    event : mapping
+        Its columns.
+    judge : str or None
+        The digest of the judge whom it is about.
+    """
+    columns = (event["actor"], event["what"], event["detail"])
+    return _digest(before, *columns, judge, _time(event["made_at"]))
+
+
+def heads_digest(heads: Mapping[str, tuple[int, str]]) -> str:
+    """Give one hash for the newest links of all ballots.
+
+    Parameters
+    ----------
+    heads : mapping of str to (int, str)
+        Number and link of each ballot's newest revision, by the ballot's public id.
+    """
+    return _digest(*([ballot, *heads[ballot]] for ballot in sorted(heads)))
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(_canonical(parts)).hexdigest()
+
+
+def _canonical(value: object) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode()
+
+
+def _time(time: dt.datetime) -> str:
+    return time.isoformat(timespec="microseconds")

@@ -1,0 +1,175 @@
+"""Which content stands under which letter: a letter that a judge has seen never changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from quem.store.chains import keyed
+from quem.store.state import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from random import Random
+
+__all__ = [
+    "Content",
+    "Item",
+    "Layout",
+    "MissingSolutionError",
+    "arrange",
+    "as_stored",
+    "layout_id",
+]
+
+
+class MissingSolutionError(Exception):
+    """The files of a solution cannot be read, and no judge has seen it yet.
+
+    Parameters
+    ----------
+    solver : str
+    """
+
+    def __init__(self, solver: str) -> None:
+        self.solver = solver
+        super().__init__(solver)
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a solution holds now.
+
+    Parameters
+    ----------
+    digest : str
+    older : str
+        The digest as version 0.1 wrote it.
+    is_correction : bool
+        Whether the organizer declared that it corrects what was there before.
+    """
+
+    digest: str
+    older: str = ""
+    is_correction: bool = False
+
+    def is_in(self, item: Item) -> bool:
+        """Whether this is what stands under a letter; where nobody kept what that was, it is."""
+        return item.digest is None or item.digest in (self.digest, self.older)
+
+
+@dataclass(frozen=True)
+class Item:
+    """What stands under one letter; see `quem.store.models.Layout`."""
+
+    letter: str
+    solver: str
+    digest: str | None
+    origin: str | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What stands under each letter of a ballot, at one time.
+
+    Parameters
+    ----------
+    id : str
+        A keyed hash of the items.
+    items : tuple of Item
+        In the order of letters.
+    """
+
+    id: str
+    items: tuple[Item, ...]
+
+    @classmethod
+    def stored(cls, identity: str, items: Sequence[Sequence[str | None]]) -> Layout:
+        """Read a layout as the store has it."""
+        return cls(identity, tuple(Item(*item) for item in items))  # type: ignore[arg-type]
+
+    @cached_property
+    def solvers(self) -> dict[str, str]:
+        """Letter to solver."""
+        return {item.letter: item.solver for item in self.items}
+
+    @cached_property
+    def letters(self) -> dict[str, str]:
+        """Solver to letter."""
+        return {item.solver: item.letter for item in self.items}
+
+    def shares(self, other: Layout) -> dict[str, str]:
+        """Letter to solver of what both have, be it corrected."""
+        return {letter: s for letter, s in self.solvers.items() if letter in other.solvers}
+
+
+def layout_id(secret: str, ballot: str, items: Sequence[Item]) -> str:
+    """Give the id of a layout: a keyed hash of what stands under each letter.
+
+    Parameters
+    ----------
+    secret : str
+        The study's.
+    ballot : str
+        The public id.
+    items : sequence of Item
+        In the order of letters.
+    """
+    return keyed(secret, "layout", ballot, as_stored(items))
+
+
+def as_stored(items: Sequence[Item]) -> list[list[str | None]]:
+    """Give items as the store has them."""
+    return [[item.letter, item.solver, item.digest, item.origin] for item in items]
+
+
+def arrange(
+    earlier: Sequence[Layout],
+    current: Layout | None,
+    wanted: Mapping[str, Content | None],
+    rng: Random,
+) -> tuple[Item, ...]:
+    """Give each solution its letter: the one that it had, or the next one.
+
+    Parameters
+    ----------
+    earlier : sequence of Layout
+        All that the ballot ever had, oldest first.
+    current : Layout or None
+        The one that holds.
+    wanted : mapping of str to Content or None
+        What each solver's solution holds now; None where it cannot be read.
+    rng : random.Random
+        Shuffles those that are new.
+
+    Raises
+    ------
+    MissingSolutionError
+        A new solution cannot be read.
+    """
+    now = {item.solver: item for item in current.items} if current else {}
+    seen = [item for layout in reversed(earlier) for item in layout.items]
+    kept, fresh = [], []
+    for solver, content in wanted.items():
+        held = now.get(solver)
+        if content is None:
+            if held is None:
+                raise MissingSolutionError(solver)
+            kept.append(held)
+            continue
+        mine = [*([held] if held else []), *(item for item in seen if item.solver == solver)]
+        same = next((item for item in mine if content.is_in(item)), None)
+        if same is None and mine and content.is_correction:
+            before = mine[0]
+            same = Item(before.letter, solver, content.digest, before.origin or before.digest)
+        kept += [same] if same else []
+        fresh += [] if same else [(solver, content)]
+    rng.shuffle(fresh)
+    taken = {item.letter for item in seen}
+    names = [name for name in labels(len(taken) + len(fresh)) if name not in taken]
+    kept += [
+        Item(name, solver, content.digest, content.digest)
+        for name, (solver, content) in zip(names, fresh, strict=False)
+    ]
+    return tuple(sorted(kept, key=lambda item: (len(item.letter), item.letter)))

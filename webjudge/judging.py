@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
@@ -23,9 +24,10 @@ from quem.store.ballots import (
     layout_of,
     save,
 )
-from quem.store.dealing import deal, lay_out, needs_layout
-from quem.store.events import seal
+from quem.store.dealing import deal, is_dealt, lay_out, needs_layout
+from quem.store.events import note_once, seal
 from quem.store.judges import consent, saw, saw_lately
+from quem.store.layouts import MissingSolutionError
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import status_of
 from webjudge.access import current_judge, site
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.ballots import Dealt, Group
+    from quem.store.ballots import Dealt, Group, Saved
     from quem.store.judges import StoredJudge
     from quem.store.layouts import Layout
 
@@ -47,6 +49,7 @@ judge = Blueprint("judge", __name__, url_prefix="/judge")
 
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
 _MOST = 2**31 - 1
+_MOST_TRIES = 3
 _STALE = "This group was changed in another tab or on another device."
 _CLOSED = "The study is closed; rankings can no longer be changed."
 _GONE = "This problem is no longer part of the study."
@@ -82,7 +85,7 @@ def give_consent() -> AnyResponse:
 
 
 @judge.get("/g/<gid>")
-def group(gid: str) -> AnyResponse | str:
+def group(gid: str) -> AnyResponse | str | tuple[str, int]:
     """Show the ranking page of a group."""
     with site().store.read() as c:
         person = current_judge(c)
@@ -90,16 +93,45 @@ def group(gid: str) -> AnyResponse | str:
         if site().solutions.consent and person.consented_at is None:
             return redirect(url_for("judge.home"), code=303)
         ballots = _mine(c, person)
-        ballot, planned = _planned(ballots, gid)
+    ballot, planned = _planned(ballots, gid)
     groups = listed(site(), area, ballots)
     if not any(g["gid"] == gid and g["url"] for g in groups):
         return redirect(url_for("judge.home"), code=303)
-    ballot = _up_to_date(ballot, planned)
-    with site().store.read() as c:
-        state = current_state(c, ballot)
+    try:
+        page = _laid_out_page(area, ballot, planned, groups)
+    except MissingSolutionError as missing:
+        return _cannot_show(planned, missing.solver), 503
     _note_visit(person)
-    shown = Shown(ballot, state.renamed(_labels_of(ballot)))
-    return render_template("judge/group.html", **group_page(site(), area, shown, groups))
+    return page
+
+
+def _laid_out_page(area: Area, ballot: Dealt, planned: Group, groups: list[dict[str, Any]]) -> str:
+    """Make a page of just what the ballot's layout says, also where files change meanwhile."""
+    for _ in range(_MOST_TRIES):
+        ballot = _up_to_date(ballot, planned, area.state)
+        with site().store.read() as c:
+            state = current_state(c, ballot)
+        shown = Shown(ballot, state.renamed(_labels_of(ballot)))
+        page = render_template("judge/group.html", **group_page(site(), area, shown, groups))
+        if not needs_layout(ballot, site().contents(planned)):
+            break
+    return page
+
+
+def _cannot_show(planned: Group, solver: str) -> str:
+    """Tell the judge that a group cannot be shown, and the organizer why."""
+    missing = {"problem": planned.problem, "solver": solver}
+    with site().store.write() as c:
+        note_once(c, site().id, "server", "solution-missing", **missing)
+    return render_template(
+        "judge/message.html",
+        study={"title": site().spec.title},
+        title="This group cannot be shown at the moment",
+        text="Part of it is missing. The organizer has been told. Your other groups are not "
+        "affected; please come back to this one later.",
+        home_url=url_for("judge.home"),
+        notice=None,
+    )
 
 
 @judge.put("/g/<gid>/state")
@@ -167,10 +199,13 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         person = current_judge(c)
         ballot = _found(c, person, gid)
         layout = layout_of(c, ballot.key, str(body["layout"]))
+        state = status_of(c, site().id).state
     planned = site().plan.find(ballot)
     if planned is None:
         return refusal(409, "gone", _GONE)
-    ballot = _up_to_date(ballot, planned)
+    with suppress(MissingSolutionError):
+        # What cannot be read cannot be shown either: the layout stays as it is.
+        ballot = _up_to_date(ballot, planned, state)
     if layout is None:
         return _other_layout(ballot, None)
     change = _change(body, layout, kind)
@@ -182,18 +217,26 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
                 saw(c, person)
     except LayoutError:
         return _other_layout(ballot, layout)
-    except StaleError as stale:
-        newer = stale.state.renamed(_labels_of(ballot)).to_json()
-        return refusal(
-            409, "stale", _STALE, revision=stale.revision, submitted=stale.submitted, state=newer
-        )
-    except ClosedError:
+    except (StaleError, ClosedError, SubmittedError, IntegrityError) as error:
+        return _refused(error, ballot)
+    return _acknowledged(saved, person, gid)
+
+
+def _refused(error: Exception, ballot: Dealt) -> Response:
+    """Say why a change was not saved."""
+    if isinstance(error, StaleError):
+        newer = error.state.renamed(_labels_of(ballot)).to_json()
+        told = {"revision": error.revision, "submitted": error.submitted, "state": newer}
+        return refusal(409, "stale", _STALE, **told)
+    if isinstance(error, ClosedError):
         return refusal(403, "closed", _CLOSED)
-    except SubmittedError:
+    if isinstance(error, SubmittedError):
         return refusal(403, "submitted", _SUBMITTED)
-    except IntegrityError:
-        # Two writers at the same moment: the page asks again, and one of them is told.
-        return refusal(503, "busy", "Please try again in a moment.")
+    # Two writers at the same moment: the page asks again, and one of them is told.
+    return refusal(503, "busy", "Please try again in a moment.")
+
+
+def _acknowledged(saved: Saved, person: StoredJudge, gid: str) -> Response:
     answer = {
         "revision": saved.revision,
         "submitted": saved.submitted,
@@ -206,8 +249,8 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     return jsonify(answer)
 
 
-def _up_to_date(ballot: Dealt, planned: Group) -> Dealt:
-    """Give a ballot with the letters of what is there now.
+def _up_to_date(ballot: Dealt, planned: Group, state: str) -> Dealt:
+    """Give a ballot with the letters of what is there now, unless the study is closed.
 
     Raises
     ------
@@ -215,7 +258,7 @@ def _up_to_date(ballot: Dealt, planned: Group) -> Dealt:
         A new solution cannot be read.
     """
     contents = site().contents(planned)
-    if not needs_layout(ballot, contents):
+    if (state == "closed" and ballot.layout) or not needs_layout(ballot, contents):
         return ballot
     with site().store.write() as c:
         return lay_out(c, ballot, contents)
@@ -275,16 +318,14 @@ def _invalid(message: str) -> NoReturn:
 
 
 def _mine(c: Connection, person: StoredJudge) -> list[Dealt]:
-    """A judge's ballots, dealt now where the study has groups that he lacks."""
+    """A judge's ballots, dealt now where the study has some that they lack."""
     plan = site().plan
     held = ballots_of(c, person.key)
-    wanted = len(plan.parts) + bool(plan.practice) + plan.repeat
-    current = [ballot for ballot in held if plan.find(ballot)]
-    if len(current) < wanted:
+    if not is_dealt(plan, held):
         with site().store.write() as writer:
             deal(writer, person.key, plan)
-            current = [b for b in ballots_of(writer, person.key) if plan.find(b)]
-    return current
+            held = ballots_of(writer, person.key)
+    return [ballot for ballot in held if plan.find(ballot)]
 
 
 def _planned(ballots: list[Dealt], gid: str) -> tuple[Dealt, Group]:

@@ -100,13 +100,15 @@ def listed(site: Site, area: Area, ballots: Sequence[Dealt]) -> list[dict[str, A
     for ballot in ballots:
         number += not ballot.practice
         ready = ballot.occasion == 1 or open_repeats
+        to_place = site.to_place(ballot)
         groups.append(
             {
                 "url": f"{pattern}{ballot.public_id}" if ready else None,
                 "gid": ballot.public_id,
                 "title": _title(site, ballot) + parts.get((ballot.problem, ballot.block), ""),
                 "number": number,
-                "state": standing(ballot),
+                "state": "begun" if to_place else standing(ballot),
+                "to_place": to_place,
                 "practice": ballot.practice,
                 "repeated": ballot.occasion > 1,
             }

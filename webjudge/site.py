@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from quem.errors import QuemError
+from quem.errors import Mistake, QuemError
 from quem.solutions import check_solutions
-from quem.store.ballots import Group, Plan
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
-from quem.store.layouts import Content
+from quem.store.living import contents_of, effects, new_solvers, note_effects, plan_of
 from quem.store.place import find_place
-from quem.store.rankings import shown_digests
 from quem.store.studies import register_study, secret_of
 from quem.study.reading import draft_study
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
 
     from quem.errors import Doubt
     from quem.solutions import Solution, Solutions
+    from quem.store.ballots import Dealt, Group, Plan
     from quem.store.engine import Store
+    from quem.store.layouts import Content
+    from quem.store.living import Effect
     from quem.study.models import ExperienceStudy, Problem
 
 __all__ = ["Site", "open_site"]
+
+_LATELY_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,11 @@ class Site:
     solutions: Solutions
     store: Store
     plan: Plan
-    secret: str
+    secret: str = field(repr=False)
     doubts: tuple[Doubt, ...] = ()
+    _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def id(self) -> str:
@@ -83,32 +90,32 @@ class Site:
 
     def contents(self, group: Group) -> dict[str, Content | None]:
         """Give what the solutions of a group hold now; None for one that cannot be read."""
-        return {solver: self._content(group.problem, solver) for solver in group.solvers}
+        return contents_of(self.spec, self.solutions, group)
 
-    def _content(self, problem: str, solver: str) -> Content | None:
-        solution = self.solution(problem, solver)
-        try:
-            if solution is None:
-                return None
-            digest = solution.digest
-            corrects = (problem, solver, digest) in self.corrections
-            return Content(digest, solution.older_digest, corrects)
-        except OSError:
-            return None
+    def to_place(self, ballot: Dealt) -> int:
+        """Count the solutions that are new in a submitted ranking of a judge."""
+        group = self.plan.find(ballot) if ballot.is_submitted else None
+        return len(new_solvers(ballot, self._lately(group))) if group else 0
 
-    @cached_property
-    def corrections(self) -> set[tuple[str, str, str]]:
-        """Problem, solver and digest of the contents that only correct what was there before."""
-        return {(one.problem, one.solver, one.sha256) for one in self.spec.corrections}
+    def _lately(self, group: Group) -> dict[str, Content | None]:
+        """What a group's solutions held a moment ago: a page lists many groups."""
+        known = self._known.get(group)
+        if known is None or monotonic() - known[0] > _LATELY_SECONDS:
+            known = self._known[group] = monotonic(), self.contents(group)
+        return known[1]
 
-    def changed(self) -> Iterator[tuple[str, str]]:
-        """Give problem and solver of the solutions that are no longer what judges were shown."""
-        with self.store.read() as c:
-            shown = shown_digests(c, self.id)
-        for (problem, solver), digests in shown.items():
-            content = self._content(problem, solver)
-            if content is None or digests - {content.digest, content.older}:
-                yield problem, solver
+    def unreadable(self) -> list[str]:
+        """Name the solutions whose files cannot be read at the moment."""
+        return [
+            f"{solver} on {group.problem}"
+            for group in self.plan.everything
+            for solver, content in self.contents(group).items()
+            if content is None
+        ]
+
+    def effects(self, c: Connection) -> list[Effect]:
+        """Say whom it affects that the study is no longer what judges were shown."""
+        return effects(c, self.id, self.plan, self.contents)
 
 
 def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site:
@@ -138,18 +145,13 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
         register_study(c, spec.id)
         sync_judges(c, spec.id, spec.judges)
         secret = secret_of(c, spec.id)
-    plan = _plan(spec, solutions)
-    return Site(Path(path), spec, solutions, store, plan, secret, tuple(doubts))
-
-
-def _plan(spec: ExperienceStudy, solutions: Solutions) -> Plan:
-    practice = spec.judging.practice
-    by_problem = solutions.by_problem
-    groups = [Group(p.id, tuple(by_problem.get(p.id, ()))) for p in spec.problems]
-    groups = [group for group in groups if group.solvers and group.problem != practice]
-    plan = Plan(
-        tuple(groups),
-        Group(practice, tuple(solutions.practice)) if practice else None,
-        block_size=spec.design.block_size,
-    )
-    return replace(plan, repeat=min(spec.judging.repeat, len(plan.parts)))
+    plan = plan_of(spec, solutions)
+    site = Site(Path(path), spec, solutions, store, plan, secret, tuple(doubts))
+    # Reads every file once: what cannot be read is said now, and not to a judge.
+    if unreadable := site.unreadable():
+        store.close()
+        message = "cannot be read; check the files' permissions"
+        raise QuemError([Mistake(str(path), message=f"{name}: {message}") for name in unreadable])
+    with store.write() as c:
+        note_effects(c, spec.id, site.effects(c))
+    return site

@@ -80,6 +80,11 @@ class Plan:
             for block in range(1, len(self.sizes(group)) + 1)
         )
 
+    @property
+    def everything(self) -> tuple[Group, ...]:
+        """The groups, with that for practice."""
+        return (*self.groups, *([self.practice] if self.practice else []))
+
     def sizes(self, group: Group) -> list[int]:
         """Give the sizes of the blocks of a group."""
         size = len(group.solvers)

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select, update
 
-from quem.store.ballots import ballot_of, ballots_of
+from quem.store.ballots import Group, ballot_of, ballots_of
 from quem.store.layouts import Layout as Shown
 from quem.store.layouts import arrange, as_stored, layout_id
 from quem.store.models import Ballot, Judge, Layout, Study, now
-from quem.study.blocks import Met
+from quem.study.blocks import Met, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import Connection
 
-    from quem.store.ballots import Dealt, Group, Plan
+    from quem.store.ballots import Dealt, Plan
     from quem.store.layouts import Content
 
-__all__ = ["deal", "lay_out", "needs_layout"]
+__all__ = ["deal", "is_dealt", "lay_out", "needs_layout"]
 
 _shuffler = secrets.SystemRandom()
 
@@ -84,12 +84,55 @@ def _in_blocks(
     parts: list[Group] = []
     met = None
     for group in groups:
+        met = met or _met(c, judge_key)
         if group.problem in mine:
             parts += mine[group.problem]
+            parts += _more_blocks(plan, group, held, met)
             continue
-        met = met or _met(c, judge_key)
         parts += plan.deal(group, met, _shuffler)
     return parts
+
+
+def _more_blocks(plan: Plan, group: Group, held: list[Dealt], met: Met) -> list[Group]:
+    """Further blocks for solutions that came after a judge was dealt the problem in blocks.
+
+    Some known solutions are in them too, so that all rankings of the problem hang together.
+    """
+    missing = _undealt(group, held)
+    if not missing or plan.block_size is None:
+        return []
+    known = [solver for solver in group.solvers if solver not in missing]
+    count = max(1, plan.block_size // 2 - len(missing))
+    links = _shuffler.sample(known, min(count, len(known)))
+    last = max(b.block for b in held if b.problem == group.problem)
+    blocks = deal_blocks((*missing, *links), plan.block_size, met, _shuffler)
+    return [Group(group.problem, block, last + n) for n, block in enumerate(blocks, 1)]
+
+
+def _undealt(group: Group, held: list[Dealt]) -> list[str]:
+    """The solvers of a group that is dealt in blocks who are in none of them."""
+    blocks = [b.solvers for b in held if b.problem == group.problem and not b.practice]
+    if not blocks or None in blocks:
+        return []
+    dealt = {solver for block in blocks for solver in block or ()}
+    return [solver for solver in group.solvers if solver not in dealt]
+
+
+def is_dealt(plan: Plan, held: list[Dealt]) -> bool:
+    """Whether a judge has all ballots that the study has for them.
+
+    Parameters
+    ----------
+    plan : Plan
+    held : list of Dealt
+        The judge's ballots.
+    """
+    problems = {b.problem for b in held if not b.practice}
+    return (
+        (plan.practice is None or any(b.practice and plan.find(b) for b in held))
+        and all(g.problem in problems and not _undealt(g, held) for g in plan.groups)
+        and sum(b.occasion > 1 for b in held) >= plan.repeat
+    )
 
 
 def _met(c: Connection, judge_key: int) -> Met:

@@ -12,7 +12,7 @@ from quem.store.models import Ballot, Event, Judge, Revision, now
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["append_events", "forget_events", "record", "seal"]
+__all__ = ["append_events", "forget_events", "note_once", "record", "seal"]
 
 # Where a connection's events wait until its transaction ends.
 _WAITING = "quem_events"
@@ -45,6 +45,23 @@ def record(
     """
     event = {"study_id": study_id, "actor": actor, "what": what, "judge_key": judge_key}
     c.info.setdefault(_WAITING, []).append(event | {"detail": detail})
+
+
+def note_once(c: Connection, study_id: str, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401
+    """Append an event, unless the last one of its name says the same.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction of a `Store`.
+    study_id, actor, what : str
+    **detail
+        As of `record`.
+    """
+    mine = Event.study_id == study_id, Event.what == what
+    last = select(Event.detail).where(*mine).order_by(Event.key.desc()).limit(1)
+    if c.execute(last).scalar_one_or_none() != detail:
+        record(c, study_id, actor, what, **detail)
 
 
 def append_events(c: Connection) -> None:

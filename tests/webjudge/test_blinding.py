@@ -158,6 +158,7 @@ def ranked_by(client: FlaskClient, gid: str) -> None:
     data: dict[str, Any] = json.loads(found[1])
     state = all_ranked(data["labels"], comment="SECRETREMARK")
     body = {"base": data["revision"], "client": "tab-12345678", "change": 1, "seconds": 1}
+    body["layout"] = data["layout"]
     answer = client.put(f"/judge/g/{gid}/state", json={**body, "state": state, "submit": True})
     assert answer.status_code == 200
 

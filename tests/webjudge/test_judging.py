@@ -68,12 +68,13 @@ def data_of(client: FlaskClient, gid: str) -> dict[str, Any]:
 
 def put(browser: FlaskClient, gid: str, **changes: Any) -> TestResponse:  # noqa: ANN401
     """Save, with parts of the message replaced."""
-    names = data_of(browser, gid)["labels"]
+    data = data_of(browser, gid)
     body = {
         "base": 0,
         "client": "tab-12345678",
         "change": 1,
-        "state": all_ranked(names),
+        "layout": data["layout"],
+        "state": all_ranked(data["labels"]),
         "seconds": 1.5,
         "submit": False,
         **changes,
@@ -91,9 +92,9 @@ def test_save_submit_reopen(app: Flask, site: Site) -> None:
     assert submitted["next"].endswith(other)
     refused = put(client, gid, base=2, change=3)
     assert (refused.status_code, refused.get_json()["error"]) == (403, "submitted")
-    reopened = client.post(
-        f"/judge/g/{gid}/reopen", json={"base": 2, "client": "tab-12345678", "change": 4}
-    )
+    layout = data_of(client, gid)["layout"]
+    again = {"base": 2, "client": "tab-12345678", "change": 4, "layout": layout}
+    reopened = client.post(f"/judge/g/{gid}/reopen", json=again)
     assert reopened.get_json()["revision"] == 3
     assert put(client, gid, base=3, change=5).get_json()["revision"] == 4
 
@@ -225,8 +226,8 @@ def test_another_judges_group_is_not_there(app: Flask, site: Site) -> None:
     """With the address of another judge's group one gets 404, whatever one asks."""
     mine, yours = enter(app, site, "J0"), enter(app, site, "J1")
     gid = gids(yours)[0]
-    data_of(yours, gid)
-    body = {"base": 0, "client": "tab-12345678", "change": 1}
+    layout = data_of(yours, gid)["layout"]
+    body = {"base": 0, "client": "tab-12345678", "change": 1, "layout": layout}
     full = {**body, "state": all_ranked(NAMES), "submit": False}
     assert mine.get(f"/judge/g/{gid}").status_code == 404
     assert mine.get(f"/judge/g/{gid}/A/1").status_code == 404
@@ -254,11 +255,11 @@ def test_a_revoked_link_ends_at_once(app: Flask, site: Site) -> None:
     """Pages and saves of a judge without a valid link are refused with 401."""
     client = enter(app, site)
     gid = gids(client)[0]
-    data_of(client, gid)
+    layout = data_of(client, gid)["layout"]
     with site.store.write() as c:
         revoke_link(c, judge_named(c, site.id, "J0"), "shell")
     assert client.get("/judge").status_code == 401
-    body = {"base": 0, "client": "tab-12345678", "change": 1, "seconds": 0, "submit": False}
+    body = {"base": 0, "client": "tab-12345678", "change": 1, "layout": layout, "submit": False}
     answer = client.put(f"/judge/g/{gid}/state", json={**body, "state": all_ranked(NAMES)})
     assert (answer.status_code, answer.get_json()["error"]) == (401, "link")
 

@@ -1,0 +1,232 @@
+"""A study that changes while it is judged: what judges are given now, and whom a change affects."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from quem.errors import Doubt
+from quem.store.ballots import Group, Plan, ballots_of
+from quem.store.events import note_once
+from quem.store.judges import judges_of
+from quem.store.layouts import Content
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from sqlalchemy import Connection
+
+    from quem.solutions import Solution, Solutions
+    from quem.store.ballots import Dealt
+    from quem.study.models import ExperienceStudy
+
+__all__ = ["Effect", "contents_of", "effects", "new_solvers", "note_effects", "plan_of", "told"]
+
+Contents = dict[str, Content | None]
+_MOST_PROBLEMS = 5
+
+
+def plan_of(spec: ExperienceStudy, solutions: Solutions) -> Plan:
+    """Say what every judge of a study is given.
+
+    Parameters
+    ----------
+    spec : ExperienceStudy
+    solutions : Solutions
+    """
+    practice = spec.judging.practice
+    groups = [Group(p.id, tuple(solutions.by_problem.get(p.id, ()))) for p in spec.problems]
+    plan = Plan(
+        tuple(group for group in groups if group.solvers and group.problem != practice),
+        Group(practice, tuple(solutions.practice)) if practice else None,
+        block_size=spec.design.block_size,
+    )
+    return replace(plan, repeat=min(spec.judging.repeat, len(plan.parts)))
+
+
+def contents_of(spec: ExperienceStudy, solutions: Solutions, group: Group) -> Contents:
+    """Say what the solutions of a group hold now; None for one that cannot be read.
+
+    Parameters
+    ----------
+    spec : ExperienceStudy
+        Its corrections count.
+    solutions : Solutions
+    group : Group
+    """
+    corrections = {(c.problem, c.solver, c.sha256) for c in spec.corrections}
+    held = solutions.group(group.problem)
+    return {
+        solver: _content(held[solver], corrections) if solver in held else None
+        for solver in group.solvers
+    }
+
+
+def _content(solution: Solution, corrections: set[tuple[str, str, str]]) -> Content | None:
+    try:
+        digest = solution.digest
+        is_correction = (solution.problem, solution.solver, digest) in corrections
+        return Content(digest, solution.older_digest, is_correction)
+    except OSError:
+        return None
+
+
+def new_solvers(ballot: Dealt, contents: Mapping[str, Content | None]) -> list[str]:
+    """Name the solvers whose solutions are to be placed in a ranking that is submitted.
+
+    Parameters
+    ----------
+    ballot : Dealt
+    contents : mapping of str to Content or None
+        What its solutions hold now.
+    """
+    if ballot.placed is None or not ballot.is_submitted:
+        return []
+    placed = {item.solver: item for item in ballot.placed.items}
+    return [
+        solver
+        for solver, content in contents.items()
+        if solver not in placed
+        or not (content is None or content.is_correction or content.is_in(placed[solver]))
+    ]
+
+
+@dataclass
+class Effect:
+    """What a change of the study asks of judges who were shown their solutions before.
+
+    Parameters
+    ----------
+    what : {"added", "changed", "corrected", "removed"}
+    solver : str
+    problems, judges : set of str
+    open, submitted : int
+        How many rankings in progress, and how many submitted ones, it concerns.
+    digests : dict of str to str
+        Of what is there now, by problem.
+    """
+
+    what: str
+    solver: str
+    problems: set[str] = field(default_factory=set)
+    judges: set[str] = field(default_factory=set)
+    open: int = 0
+    submitted: int = 0
+    digests: dict[str, str] = field(default_factory=dict)
+
+    def note(self, judge: str, ballot: Dealt, content: Content | None) -> None:
+        """Count a ranking."""
+        self.judges.add(judge)
+        self.problems.add(ballot.problem)
+        self.submitted += ballot.is_submitted
+        self.open += not ballot.is_submitted
+        if content:
+            self.digests[ballot.problem] = content.digest
+
+
+def effects(
+    c: Connection, study_id: str, plan: Plan, contents: Callable[[Group], Contents]
+) -> list[Effect]:
+    """Say whom it affects that the study is no longer what judges were shown.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+    plan : Plan
+    contents : callable
+        Gives what the solutions of a group hold now.
+
+    Returns
+    -------
+    list of Effect
+        Of rankings that judges have opened, practice left out; by kind and solver.
+    """
+    found: dict[tuple[str, str], Effect] = {}
+    for judge in judges_of(c, study_id):
+        ballots = [b for b in ballots_of(c, judge.key) if not b.practice and b.layout]
+        blocks: defaultdict[str, set[str]] = defaultdict(set)
+        for ballot in ballots:
+            blocks[ballot.problem] |= set(ballot.solvers or ())
+        for ballot in ballots:
+            group = plan.find(ballot)
+            if group is None:
+                continue
+            now = contents(group)
+            if ballot.solvers is not None and ballot.block == ballot.occasion == 1:
+                whole = next(g for g in plan.groups if g.problem == ballot.problem)
+                added = contents(whole)
+                now |= {s: added[s] for s in added if s not in blocks[ballot.problem]}
+            for what, solver in _differences(ballot, now):
+                effect = found.setdefault((what, solver), Effect(what, solver))
+                effect.note(judge.id, ballot, now.get(solver))
+    return [found[key] for key in sorted(found)]
+
+
+def note_effects(c: Connection, study_id: str, found: list[Effect]) -> None:
+    """Log whom a change of the study affects, unless that was logged last.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    study_id : str
+    found : list of Effect
+    """
+    if found:
+        sentences = [told(effect).message for effect in found]
+        note_once(c, study_id, "server", "study-changed", effects=sentences)
+
+
+def _differences(ballot: Dealt, now: Contents) -> Iterator[tuple[str, str]]:
+    # A submitted ranking is of what it was made on, whatever its letters are by now.
+    layout = ballot.placed if ballot.is_submitted and ballot.placed else ballot.layout
+    held = {item.solver: item for item in layout.items} if layout else {}
+    for solver, content in now.items():
+        if solver not in held:
+            yield "added", solver
+        elif content is not None and not content.is_in(held[solver]):
+            yield "corrected" if content.is_correction else "changed", solver
+    for solver in held:
+        if solver not in now:
+            yield "removed", solver
+
+
+def told(effect: Effect) -> Doubt:
+    """Say what a change of the study asks of judges.
+
+    Parameters
+    ----------
+    effect : Effect
+    """
+    where = ", ".join(sorted(effect.problems)[:_MOST_PROBLEMS])
+    where += " and more" if len(effect.problems) > _MOST_PROBLEMS else ""
+    count = effect.open + effect.submitted
+    asks = f"{_counted(len(effect.judges), 'judge')} for {_counted(count, 'placement')}"
+    of_these = f", {effect.submitted} of them in submitted rankings" if effect.submitted else ""
+    if effect.what == "added":
+        return Doubt("solution-added", f"adding {effect.solver} asks {asks}{of_these}")
+    if effect.what == "removed":
+        message = (
+            f"removing {effect.solver} takes it out of {_counted(effect.open, 'ranking')} in "
+            f"progress; {_counted(effect.submitted, 'submitted ranking')} keep it in their history"
+        )
+        return Doubt("solution-removed", message)
+    if effect.what == "corrected":
+        message = (
+            f"the corrected solution of {effect.solver} on {where} keeps its letter and place for "
+            f"{_counted(len(effect.judges), 'judge')}"
+        )
+        return Doubt("solution-corrected", message)
+    problem, digest = min(effect.digests.items())
+    message = (
+        f"the changed solution of {effect.solver} on {where} counts as a new one and asks "
+        f"{asks}{of_these}; if it only corrects the old one, declare it: corrections: "
+        f"[{{problem: {problem}, solver: {effect.solver}, sha256: {digest}, reason: ...}}]"
+    )
+    return Doubt("solution-changed", message)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,285 @@
+"""A study that changes while it is judged: what judges see, and what becomes of their orders."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from quem.solutions import find_solutions
+from quem.store.ballots import ballots_of
+from quem.store.judges import judge_named
+from quem.store.rankings import submitted_rankings
+from quem.study.reading import draft_study
+from tests.served import all_ranked, write_judging_study
+from tests.webjudge.test_judging import data_of, enter, gids, put
+from webjudge import create_app, open_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from flask.testing import FlaskClient
+
+    from webjudge import Site
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study of one problem and five solvers."""
+    return write_judging_study(tmp_path, problems=1)
+
+
+@contextmanager
+def visited(study: Path, judge: str = "J0") -> Iterator[tuple[Site, FlaskClient]]:
+    """A server of the study as it is now, and a judge's browser."""
+    site = open_site(study)
+    try:
+        yield site, enter(create_app(site), site, judge)
+    finally:
+        site.store.close()
+
+
+def edit(study: Path, old: str, new: str) -> None:
+    """Change the study file."""
+    text = study.read_text()
+    assert old in text
+    study.write_text(text.replace(old, new))
+
+
+def solution(study: Path, solver: str) -> Path:
+    """The file of a solver's solution."""
+    return study.parent / "solutions" / "P0" / f"{solver}.md"
+
+
+def order_of(site: Site, judge: str = "J0") -> list[list[str]]:
+    """The last order that a judge saved, in solvers."""
+    from sqlalchemy import select
+
+    from quem.store.models import Revision
+
+    with site.store.read() as c:
+        (ballot,) = ballots_of(c, judge_named(c, site.id, judge).key)
+        last = Revision.ballot_key == ballot.key, Revision.number == ballot.head
+        state: dict[str, Any] = c.execute(select(Revision.state).where(*last)).scalar_one()
+    return list(state["ranked"])
+
+
+def texts(client: FlaskClient, gid: str) -> dict[str, str]:
+    """What stands under each letter: the number that each made-up solution holds."""
+    import re
+
+    page = client.get(f"/judge/g/{gid}").text
+    cards = re.split(r'<li class="card" id="card-', page)[1:]
+    return {card.partition('"')[0]: re.findall(r"number (\w+)", card)[0] for card in cards}
+
+
+def replace_s3(study: Path) -> None:
+    """Let S9 come in the place of S3."""
+    edit(study, "{id: S3, experience: 3}", "{id: S9, experience: 3}")
+    solution(study, "S3").unlink()
+    solution(study, "S9").write_text("Do thing number nine.\n")
+
+
+def test_a_page_of_before_cannot_save_for_other_solutions(study: Path) -> None:
+    """The seen case: S3 becomes S9 while a page is open, and its letters mean other solvers."""
+    with visited(study) as (_, client):
+        (gid,) = gids(client)
+        page, before = data_of(client, gid), texts(client, gid)
+    replace_s3(study)
+    with visited(study) as (site, client):
+        body = {"layout": page["layout"], "state": all_ranked(page["labels"])}
+        for submit in (False, True):
+            refused = put(client, gid, **body, submit=submit)
+            assert (refused.status_code, refused.get_json()["error"]) == (409, "layout")
+        now, after = data_of(client, gid), texts(client, gid)
+        assert (now["revision"], now["submitted"]) == (0, False)
+        gone = next(letter for letter, number in before.items() if number == "3")
+        new = next(letter for letter, number in after.items() if number == "nine")
+        assert refused.get_json()["changes"] == {"removed": [gone], "new": [new], "corrected": []}
+        assert new not in before
+        assert after == {k: v for k, v in before.items() if k != gone} | {new: "nine"}
+        # What stands under the same letter is told to be the same; the new one is not.
+        assert {k: v for k, v in now["contents"].items() if k != new} == {
+            k: v for k, v in page["contents"].items() if k != gone
+        }
+        assert put(client, gid, submit=True).status_code == 200
+        assert sorted(s for g in order_of(site) for s in g) == ["S0", "S1", "S2", "S9", "sys"]
+
+
+def test_every_message_names_its_layout(study: Path) -> None:
+    """Without one, or with an invented one, nothing is saved, submitted or opened again."""
+    with visited(study) as (_, client):
+        (gid,) = gids(client)
+        names = data_of(client, gid)["labels"]
+        for layout in ("", "0" * 32, None, 7, ["x"]):
+            refused = put(client, gid, layout=layout, state=all_ranked(names))
+            assert refused.status_code in (409, 422)
+        assert data_of(client, gid)["revision"] == 0
+        assert put(client, gid, submit=True).status_code == 200
+        body = {"base": 1, "client": "tab-12345678", "change": 2, "layout": "0" * 32}
+        assert client.post(f"/judge/g/{gid}/reopen", json=body).status_code == 409
+        assert data_of(client, gid)["submitted"]
+
+
+def test_a_submitted_ranking_is_kept_and_asks_for_the_new_one_only(study: Path) -> None:
+    """It still counts, is marked, and shows the judge's order with one solution to place."""
+    with visited(study) as (site, client):
+        (gid,) = gids(client)
+        assert put(client, gid, submit=True).status_code == 200
+        kept = order_of(site)
+    edit(study, "systems:", "systems:\n  - {id: atlas-3}")
+    solution(study, "atlas-3").write_text("Do thing number ten.\n")
+    with visited(study) as (site, client):
+        assert "1 new solution to place" in client.get("/judge").text
+        data = data_of(client, gid)
+        assert data["state"]["tray"] == ["F"]
+        assert data["state"]["ranked"] == [[name] for name in data["labels"][:-1]]
+        assert (data["revision"], data["submitted"]) == (1, False)
+        with site.store.read() as c:
+            (still,) = submitted_rankings(c, site.id)
+        assert [list(group) for group in still.state.ranked] == kept
+        state = data["state"] | {"ranked": [["F"], *data["state"]["ranked"]], "tray": []}
+        assert put(client, gid, base=1, change=2, state=state, submit=True).status_code == 200
+        assert order_of(site) == [["atlas-3"], *kept]
+        assert "to place" not in client.get("/judge").text
+
+
+def test_a_solution_that_goes_stays_in_submitted_rankings(study: Path) -> None:
+    """One in progress loses it; one that is submitted stays as it is, until it is reopened."""
+    with visited(study) as (site, client):
+        (gid,) = gids(client)
+        names = data_of(client, gid)["labels"]
+        put(client, gid, submit=True)
+        other = enter(create_app(site), site, "J1")
+        put(other, gids(other)[0])
+        kept = order_of(site)
+    edit(study, "  - {id: S3, experience: 3}\n", "")
+    solution(study, "S3").unlink()
+    with visited(study) as (site, client):
+        data = data_of(client, gid)
+        assert (data["submitted"], data["labels"]) == (True, names)
+        assert order_of(site) == kept
+        other = enter(create_app(site), site, "J1")
+        assert len(data_of(other, gids(other)[0])["labels"]) == 4
+        body = {"base": 1, "client": "tab-12345678", "change": 2, "layout": data["layout"]}
+        assert client.post(f"/judge/g/{gid}/reopen", json=body).status_code == 200
+        assert len(data_of(client, gid)["labels"]) == 4
+        assert ["S3"] in order_of(site)
+
+
+def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
+    """A declared correction takes letter and place; both digests are kept."""
+    with visited(study) as (site, client):
+        (gid,) = gids(client)
+        before, page = texts(client, gid), data_of(client, gid)
+        put(client, gid, submit=True)
+    solution(study, "S2").write_text("Do thing number two.\n")
+    with visited(study) as (site, client):
+        (doubt,) = [d for d in _effects(site) if d.code == "solution-changed"]
+        assert "1 judge for 1 placement, 1 of them in submitted rankings" in doubt.message
+        digest = doubt.message.partition("sha256: ")[2][:64]
+    fix = f"corrections: [{{problem: P0, solver: S2, sha256: {digest}, reason: a typo}}]"
+    edit(study, "judges:", f"{fix}\njudges:")
+    with visited(study) as (site, client):
+        assert [d.code for d in _effects(site)] == ["solution-corrected"]
+        now = data_of(client, gid)
+        assert (now["submitted"], now["contents"]) == (True, page["contents"])
+        assert texts(client, gid) == before | {
+            letter: "two" for letter, number in before.items() if number == "2"
+        }
+        (old, new) = _digests_of(site, "S2")
+        assert new == digest
+        assert old != digest
+    edit(study, fix, "corrections: []")
+    with visited(study) as (_, client):
+        # Once shown as a correction, it keeps its letter: letters never change.
+        assert set(data_of(client, gid)["labels"]) == set(before)
+
+
+def test_undeclared_changes_get_a_new_letter(study: Path) -> None:
+    """Also when the file changes under a running server, between page and save."""
+    with visited(study) as (_, client):
+        (gid,) = gids(client)
+        page = data_of(client, gid)
+        solution(study, "S2").write_text("Do thing number two.\n")
+        refused = put(client, gid, layout=page["layout"], state=all_ranked(page["labels"]))
+        assert refused.status_code == 409
+        changes = refused.get_json()["changes"]
+        assert changes["new"] == ["F"]
+        assert len(changes["removed"]) == 1
+        # What comes back gets the letter that it had.
+        solution(study, "S2").write_text("Do thing number 2.\n\n- first\n- second\n")
+        assert data_of(client, gid)["layout"] == page["layout"]
+
+
+def test_a_missing_file_is_a_plain_page_and_an_alert(study: Path) -> None:
+    """Whatever was there at the start: the judge is told, the organizer sees which it is."""
+    with visited(study) as (site, client):
+        (gid,) = gids(client)
+        solution(study, "S1").unlink()
+        answer = client.get(f"/judge/g/{gid}")
+        assert answer.status_code == 503
+        assert "cannot be shown at the moment" in answer.text
+        assert "S1" not in answer.text
+        assert client.get("/judge").status_code == 200
+        assert site.unreadable() == ["S1 on P0"]
+        assert _logged(site, "solution-missing") == [{"problem": "P0", "solver": "S1"}]
+        client.get(f"/judge/g/{gid}")
+        assert len(_logged(site, "solution-missing")) == 1
+
+
+def test_a_file_that_goes_after_it_was_seen_takes_nothing(study: Path) -> None:
+    """The ranking can be saved and submitted on what the judge saw."""
+    with visited(study) as (site, client):
+        (gid,) = gids(client)
+        page = data_of(client, gid)
+        solution(study, "S1").unlink()
+        assert put(client, gid, submit=True).status_code == 200
+        assert data_of(client, gid)["layout"] == page["layout"]
+        assert site.unreadable() == ["S1 on P0"]
+
+
+def test_a_problem_that_comes_later_is_shown(study: Path) -> None:
+    """Also to judges who have submitted everything."""
+    with visited(study) as (_, client):
+        (gid,) = gids(client)
+        put(client, gid, submit=True)
+        assert "All groups are submitted" in client.get("/judge").text
+    edit(study, "problems:", "problems:\n  - {id: P7, title: Late}")
+    folder = study.parent / "solutions" / "P7"
+    folder.mkdir()
+    for name in ("S0", "S1", "S2", "S3", "sys"):
+        (folder / f"{name}.md").write_text(f"Late thing number {name}.\n")
+    with visited(study) as (_, client):
+        assert len(gids(client)) == 2
+        assert "All groups are submitted" not in client.get("/judge").text
+    draft = draft_study(study)
+    assert set(find_solutions(draft, complete=True)[0].by_problem) == {"P0", "P7"}
+
+
+def _effects(site: Site) -> list[Any]:
+    from quem.store.living import told
+
+    with site.store.read() as c:
+        return [told(effect) for effect in site.effects(c)]
+
+
+def _digests_of(site: Site, solver: str) -> list[str]:
+    from sqlalchemy import select
+
+    from quem.store.models import Layout
+
+    with site.store.read() as c:
+        layouts = c.execute(select(Layout.items).order_by(Layout.key)).scalars().all()
+    return [item[2] for items in layouts for item in items if item[1] == solver]
+
+
+def _logged(site: Site, what: str) -> list[dict[str, Any]]:
+    from sqlalchemy import select
+
+    from quem.store.models import Event
+
+    with site.store.read() as c:
+        return list(c.execute(select(Event.detail).where(Event.what == what)).scalars())

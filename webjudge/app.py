@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +40,11 @@ def create_app(served: Site, *, behind_proxy: bool = False, url: str | None = No
         What judges' links begin with, where it is not the address of the dashboard.
     """
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
-    app.static_folder = str(Path(__file__).with_name("static"))
-    app.add_url_rule("/static/<path:filename>", "static", app.send_static_file)
+    folder = Path(__file__).with_name("static")
+    app.static_folder = str(folder)
+    # A page and its scripts are of one version, whatever the browser kept of an earlier one.
+    version = _digest(folder)
+    app.add_url_rule(f"/static/{version}/<path:filename>", "static", app.send_static_file)
     app.config.update(
         QUEM_URL=url.rstrip("/") if url else None,
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
@@ -57,6 +61,14 @@ def create_app(served: Site, *, behind_proxy: bool = False, url: str | None = No
     if behind_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
     return app
+
+
+def _digest(folder: Path) -> str:
+    """Say in a few letters what all files of a folder hold."""
+    total = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        total.update(path.read_bytes())
+    return total.hexdigest()[:12]
 
 
 def _healthz() -> tuple[str, dict[str, str]]:

@@ -28,12 +28,13 @@ from quem.store.dealing import deal, is_dealt, lay_out, needs_layout
 from quem.store.events import note_once, seal
 from quem.store.judges import consent, saw, saw_lately
 from quem.store.layouts import MissingSolutionError
+from quem.store.rankings import receipts_of
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import status_of
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
 from webjudge.files import send_part
-from webjudge.pages import Area, Shown, group_page, home_page, listed, next_url
+from webjudge.pages import Area, Shown, group_page, home_page, just_submitted, listed, next_url
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -93,8 +94,9 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
         if site().solutions.consent and person.consented_at is None:
             return redirect(url_for("judge.home"), code=303)
         ballots = _mine(c, person)
+        receipts = receipts_of(c, person.key)
     ballot, planned = _planned(ballots, gid)
-    groups = listed(site(), area, ballots)
+    groups = listed(site(), area, ballots, receipts)
     if not any(g["gid"] == gid and g["url"] for g in groups):
         return redirect(url_for("judge.home"), code=303)
     try:
@@ -112,7 +114,9 @@ def _laid_out_page(area: Area, ballot: Dealt, planned: Group, groups: list[dict[
         with site().store.read() as c:
             state = current_state(c, ballot)
         shown = Shown(ballot, state.renamed(_labels_of(ballot)))
-        page = render_template("judge/group.html", **group_page(site(), area, shown, groups))
+        just = just_submitted(groups, request.args.get("submitted"))
+        values = group_page(site(), area, shown, groups)
+        page = render_template("judge/group.html", **values, just=just)
         if not needs_layout(ballot, site().contents(planned)):
             break
     return page
@@ -187,11 +191,13 @@ def done() -> AnyResponse | str:
         person = current_judge(c)
         area = Area("judge", status_of(c, site().id).state)
         ballots = _mine(c, person)
-    groups = listed(site(), area, ballots)
+        receipts = receipts_of(c, person.key)
+    groups = listed(site(), area, ballots, receipts)
     page = home_page(site(), area, groups)
     if not page["done"] and not page["closed"]:
         return redirect(url_for("judge.home"), code=303)
-    return render_template("judge/done.html", **page, home_url=url_for("judge.home"))
+    just = just_submitted(groups, request.args.get("submitted"))
+    return render_template("judge/done.html", **page, home_url=url_for("judge.home"), just=just)
 
 
 def _save(gid: str, body: dict[str, Any], kind: str) -> Response:

@@ -12,14 +12,15 @@ from quem.store.progress import standing
 from webjudge.rendering import render_page_text, render_solution
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from quem.store.ballots import Dealt
     from quem.store.layouts import Item, Layout
+    from quem.store.rankings import Receipt
     from quem.store.state import State
     from webjudge.site import Site
 
-__all__ = ["Area", "Shown", "group_page", "home_page", "listed"]
+__all__ = ["Area", "Shown", "group_page", "home_page", "just_submitted", "listed", "next_url"]
 
 TRIAL = "Trial: the study has not opened yet. What you rank now may be discarded."
 CLOSED = "The study is closed. Thank you; your rankings are kept."
@@ -84,7 +85,12 @@ class Shown:
         return self.layout.solvers
 
 
-def listed(site: Site, area: Area, ballots: Sequence[Dealt]) -> list[dict[str, Any]]:
+def listed(
+    site: Site,
+    area: Area,
+    ballots: Sequence[Dealt],
+    receipts: Mapping[str, Receipt] | None = None,
+) -> list[dict[str, Any]]:
     """Describe a judge's groups for lists and navigation, in his order.
 
     A repeated group has no address before all others are submitted.
@@ -109,6 +115,7 @@ def listed(site: Site, area: Area, ballots: Sequence[Dealt]) -> list[dict[str, A
                 "number": number,
                 "state": "begun" if to_place else standing(ballot),
                 "to_place": to_place,
+                "receipt": (receipts or {}).get(ballot.public_id),
                 "practice": ballot.practice,
                 "repeated": ballot.occasion > 1,
             }
@@ -150,6 +157,11 @@ def next_url(area: Area, groups: Sequence[dict[str, Any]], after: str | None = N
     return area.url("done")
 
 
+def just_submitted(groups: Sequence[dict[str, Any]], gid: str | None) -> dict[str, Any] | None:
+    """Give the group whose submission led to this page, if it is submitted."""
+    return next((g for g in groups if g["gid"] == gid and g["receipt"]), None)
+
+
 def home_page(site: Site, area: Area, groups: list[dict[str, Any]]) -> dict[str, Any]:
     """Give what the welcome page shows."""
     done = bool(groups) and all(group["state"] == "submitted" for group in groups)
@@ -179,6 +191,7 @@ def group_page(
         "group": {
             **groups[place],
             "total": groups[-1]["number"],
+            "to_place": shown.ballot.to_place if shown.ballot.is_submitted else [],
             "statement": _statement(site, area, shown.ballot),
         },
         "groups": groups,
@@ -189,7 +202,8 @@ def group_page(
         "data": {
             "labels": list(shown.names),
             "layout": shown.layout.id,
-            "contents": {i.letter: _content(site, gid, i) for i in shown.layout.items},
+            "contents": {i.letter: _name(site, gid, i, i.origin) for i in shown.layout.items},
+            "versions": {i.letter: _name(site, gid, i, i.digest) for i in shown.layout.items},
             "state": shown.state.to_json(),
             "revision": shown.ballot.head,
             "submitted": shown.ballot.is_complete,
@@ -208,9 +222,9 @@ def group_page(
     }
 
 
-def _content(site: Site, gid: str, item: Item) -> str:
-    """What tells a page that a solution is the same as on another page; a correction keeps it."""
-    return keyed(site.secret, "content", gid, item.solver, item.origin)
+def _name(site: Site, gid: str, item: Item, digest: str | None) -> str:
+    """What tells a page that a solution is the same as on another page, and nothing else."""
+    return keyed(site.secret, "content", gid, item.solver, digest)
 
 
 def _item(site: Site, area: Area, gid: str, label: str, shown: Shown) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def home() -> str:
 def done() -> str:
     """Show the page of thanks."""
     page = home_page(site(), _AREA, listed(site(), _AREA, _ballots()))
-    return render_template("judge/done.html", **page, home_url=url_for("preview.home"))
+    return render_template("judge/done.html", **page, home_url=url_for("preview.home"), just=None)
 
 
 @preview.get("/g/<gid>")
@@ -56,7 +56,9 @@ def group(gid: str) -> str:
     shown = Shown(ballot, State())
     shown = Shown(ballot, State(tray=tuple(shown.names)))
     groups = listed(site(), _AREA, ballots)
-    return render_template("judge/group.html", **group_page(site(), _AREA, shown, groups))
+    return render_template(
+        "judge/group.html", **group_page(site(), _AREA, shown, groups), just=None
+    )
 
 
 @preview.get("/g/<gid>/<label>/<int:n>")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, bindparam, insert, select, update
 
-from quem.store.chains import new_salt, revision_link, words_digest
+from quem.store.chains import new_salt, receipt_code, revision_link, words_digest
 from quem.store.layouts import Layout
 from quem.store.models import Ballot, Judge, Revision, Study, now
 from quem.store.models import Layout as LayoutRow
@@ -232,8 +232,8 @@ class Saved:
 
     @property
     def receipt(self) -> str:
-        """What a judge is given to hold on to: the beginning of the link."""
-        return self.link[:10]
+        """What a judge is given to hold on to."""
+        return receipt_code(self.link)
 
 
 class NotDealtError(Exception):

@@ -28,6 +28,7 @@ __all__ = [
     "judge_digest",
     "keyed",
     "new_salt",
+    "receipt_code",
     "revision_link",
     "words_digest",
 ]
@@ -69,6 +70,11 @@ def words_digest(salt: str, state: Mapping[str, Any]) -> str:
         As stored.
     """
     return _digest(salt, {key: state[key] for key in WORDS})
+
+
+def receipt_code(link: str) -> str:
+    """Give what a judge is shown of the link of a submitted revision."""
+    return link[:10]
 
 
 def revision_link(before: str, revision: Mapping[str, Any], ballot: str, judge: str) -> str:

@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, select
 
+from quem.store.chains import receipt_code
 from quem.store.models import Ballot, Judge, Layout, Revision
 from quem.store.state import State
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterator
 
     from sqlalchemy import Connection
 
-__all__ = ["RankedCell", "SubmittedRanking", "shown_digests", "submitted_rankings"]
+__all__ = [
+    "RankedCell",
+    "Receipt",
+    "SubmittedRanking",
+    "receipts_of",
+    "shown_digests",
+    "submitted_rankings",
+]
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,32 @@ class SubmittedRanking:
         marked = set(self.state.recognised)
         for solver, rank in sorted(self.state.ranks().items()):
             yield RankedCell(solver, rank, solver in marked)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What shows that a ranking was submitted.
+
+    Parameters
+    ----------
+    code : str
+        The first ten digits of its link, which archives hold too.
+    at : datetime
+    """
+
+    code: str
+    at: dt.datetime
+
+
+def receipts_of(c: Connection, judge_key: int) -> dict[str, Receipt]:
+    """Give a judge's receipts, of the last submitted revisions, by the public ids of ballots."""
+    last = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.submitted)
+    rows = c.execute(
+        select(Ballot.public_id, Revision.link, Revision.made_at)
+        .join(Revision, last)
+        .where(Ballot.judge_key == judge_key)
+    )
+    return {ballot: Receipt(receipt_code(link), at) for ballot, link, at in rows}
 
 
 def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:

@@ -47,7 +47,12 @@ export function zoomImages(page) {
     }
   });
   image.addEventListener("click", () => dialog.classList.toggle("is-full"));
-  for (const small of page.querySelectorAll(".card-body .html img")) {
+  wrapImages(page);
+}
+
+/** Put each image of a text into a button that enlarges it. */
+export function wrapImages(part) {
+  for (const small of part.querySelectorAll(".card-body .html img")) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "zoom";

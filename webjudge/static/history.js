@@ -20,6 +20,13 @@ export class History {
     this.future = [];
   }
 
+  /** Change all states alike. */
+  map(change) {
+    this.past = this.past.map(change);
+    this.future = this.future.map(change);
+    this.state = change(this.state);
+  }
+
   undo() {
     return this.move(this.past, this.future);
   }

@@ -4,18 +4,24 @@
 
 export class Kept {
   /**
-   * @param {string} group the group's key
+   * @param {object} data what the page carries: key, layout, contents
    * @param {string} tab
    */
-  constructor(group, tab) {
-    this.group = `webjudge:${group}:`;
+  constructor(data, tab) {
+    this.data = data;
+    this.group = `webjudge:${data.key}:`;
     this.own = this.group + tab;
     this.works = true;
   }
 
-  /** Keep a state, with the revision that it was made from and the state that is on its way. */
+  /**
+   * Keep a state, with the revision that it was made from and the state that is on its way.
+   *
+   * What its letters mean is kept too: they are told by content when it is taken over.
+   */
   put(base, state, sent) {
-    this.works = this.store(this.own, JSON.stringify({ base, state, sent }));
+    const { layout, contents } = this.data;
+    this.works = this.store(this.own, JSON.stringify({ base, state, sent, layout, contents }));
   }
 
   store(key, text) {
@@ -35,7 +41,7 @@ export class Kept {
     }
   }
 
-  /** Take over what an earlier visit left unsaved here, or null: {base, state, sent}. */
+  /** Take over what an earlier visit left unsaved here, or null: {base, state, sent, layout, contents}. */
   takeOver() {
     try {
       const key = Object.keys(localStorage).find((name) => name.startsWith(this.group));

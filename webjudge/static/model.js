@@ -12,6 +12,35 @@ export function check(state, labels) {
   return state;
 }
 
+/**
+ * The state under the letters of another layout: each solution is known by its content.
+ *
+ * What is no longer there is left out, and what is new is not ranked yet.
+ *
+ * @param {object} state
+ * @param {Object<string, string>} from content by letter, where the state was made
+ * @param {Object<string, string>} to content by letter, where it is shown
+ */
+export function fit(state, from, to) {
+  const letters = Object.fromEntries(Object.entries(to).map(([letter, content]) => [content, letter]));
+  const now = (letter) => letters[from[letter]];
+  const kept = (list) => list.map(now).filter(Boolean);
+  const keptTexts = (texts) => Object.fromEntries(
+    Object.entries(texts).map(([letter, text]) => [now(letter), text]).filter(([letter]) => letter),
+  );
+  const [ranked, cannot] = [state.ranked.map(kept).filter((g) => g.length), keptTexts(state.cannot)];
+  const tray = kept(state.tray);
+  const placed = new Set([...ranked.flat(), ...tray, ...Object.keys(cannot)]);
+  return {
+    ...state,
+    ranked,
+    tray: [...tray, ...Object.keys(to).filter((letter) => !placed.has(letter))],
+    cannot,
+    recognised: kept(state.recognised),
+    comments: keptTexts(state.comments),
+  };
+}
+
 /** Whether two states are the same, whatever the order of their keys. */
 export const same = (one, other) => text(one) === text(other);
 

@@ -9,6 +9,7 @@ import { keepFocus } from "./focus.js";
 import { History } from "./history.js";
 import { listen } from "./keys.js";
 import * as model from "./model.js";
+import { inWords, readAnew, takeCards } from "./relaying.js";
 import { Saver } from "./saving.js";
 
 const data = JSON.parse(document.getElementById("group-data").textContent);
@@ -58,7 +59,35 @@ const saver = new Saver(data, {
     tell("This cannot be saved", `${text} ${refuge[0].toUpperCase()}${refuge.slice(1)}.`);
   },
   conflict,
+  relaid,
 }, () => clock.take());
+
+/** The server has another layout: take it over, and go on with the order of what is still there. */
+async function relaid() {
+  const read = await readAnew();
+  if (!read) {
+    saver.stopped = false;
+    saver.later("Not saved yet");
+    return;
+  }
+  const { fresh, data: now } = read;
+  const { opening } = saver;
+  const from = data.contents;
+  const changes = takeCards(fresh, data, now);
+  const { labels, layout, contents, versions } = now;
+  Object.assign(data, { labels, layout, contents, versions });
+  history.map((state) => model.check(model.fit(state, from, contents), labels));
+  if (now.revision === saver.revision) {
+    submitted = now.submitted;
+    readOnly = data.closed || submitted;
+    saver.resume(now, opening ? null : history.state);
+    redraw();
+    if (opening && submitted) saver.reopen();
+  } else conflict(now);
+  const said = inWords(changes);
+  announce(said);
+  tell("The solutions have changed", said);
+}
 
 /** Go on to the next group, unless somebody is at something that may become a change. */
 function leave(next) {
@@ -69,7 +98,7 @@ function leave(next) {
   }
   submitted = readOnly = true; // a change that is made while the next page loads would be lost
   redraw();
-  location.assign(next);
+  location.assign(data.preview ? next : `${next}?submitted=${data.key}`); // shows the receipt there
 }
 
 /** Somebody saved since, in another tab or on another device. */
@@ -275,14 +304,17 @@ const left = data.closed || data.preview ? null : saver.kept.takeOver();
 if (left) restore(left);
 
 /** Bring back what an earlier visit could not save. */
-function restore({ base, state, sent }) {
+function restore({ base, state: kept, sent: onItsWay, layout, contents }) {
+  let [state, sent] = [null, null];
   try {
-    model.check(state, data.labels);
-    if (sent) model.check(sent, data.labels);
+    // Letters of another layout may mean other solutions: what tells them is their content.
+    state = model.check(model.fit(kept, contents, data.contents), data.labels);
+    if (onItsWay) sent = model.check(model.fit(onItsWay, contents, data.contents), data.labels);
   } catch {
     saver.kept.drop();
     return;
   }
+  if (layout !== data.layout) announce("The solutions have changed since; your order of the others is kept.");
   const { revision, state: stored } = data;
   if (model.same(state, stored)) saver.kept.drop();
   else if (!submitted && (base === revision || (sent && model.same(sent, stored)))) {

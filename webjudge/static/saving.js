@@ -19,12 +19,14 @@ function tabId() {
 
 export class Saver {
   /**
-   * @param {object} data what the page carries: urls, key, revision, submitted, preview
-   * @param {object} told functions: status(word, text), conflict(answer), closed(text),
+   * @param {object} data what the page carries: urls, key, layout, contents, revision, submitted,
+   *   preview; its layout may become another one
+   * @param {object} told functions: status(word, text), conflict(answer), relaid(), closed(text),
    *   submitted(answer), takenBack(), reopened(), ended(text)
    * @param {function(): number} takeSeconds gives the working time since the last call
    */
   constructor(data, told, takeSeconds) {
+    this.data = data;
     this.urls = data.urls;
     this.preview = data.preview;
     this.revision = data.revision;
@@ -32,7 +34,7 @@ export class Saver {
     this.told = told;
     this.takeSeconds = takeSeconds;
     this.client = tabId();
-    this.kept = new Kept(data.key, this.client);
+    this.kept = new Kept(data, this.client);
     this.change = 0;
     this.waiting = null; // the newest change that is not sent yet
     this.sending = null; // the change that is on its way, or to be sent again
@@ -146,11 +148,11 @@ export class Saver {
     const change = reopen ? { reopen } : { ...this.waiting, seconds: this.takeSeconds() };
     if (!reopen) this.waiting = null;
     this.change += 1;
-    return { ...change, base: this.revision, change: this.change };
+    return { ...change, base: this.revision, change: this.change, layout: this.data.layout };
   }
 
-  async send({ base, change, reopen, state, submit, seconds }) {
-    const common = { base, client: this.client, change };
+  async send({ base, change, layout, reopen, state, submit, seconds }) {
+    const common = { base, client: this.client, change, layout };
     const [method, url, content] = reopen
       ? ["POST", this.urls.reopen, common]
       : ["PUT", this.urls.state, { ...common, state, seconds, submit }];
@@ -171,7 +173,8 @@ export class Saver {
       return;
     }
     if (response.ok) this.acknowledge(answer);
-    else if (response.status === 409) this.stop(() => this.told.conflict(answer));
+    else if (answer.error === "layout") this.stop(() => this.told.relaid());
+    else if (answer.error === "stale") this.stop(() => this.told.conflict(answer));
     else if (response.status >= 500 || response.status === 429) this.later("Not saved yet, the server is busy");
     else {
       this.ended = true;

@@ -59,6 +59,7 @@ def _check_experience(study: Path, database: str | None) -> None:
     doubts += more_doubts
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
+    doubts += _effects(draft, solutions, database)
     contents = _contents(draft.declared, loaded, solutions)
     _print(study, doubts, [*contents, waits] if waits else contents)
 
@@ -108,6 +109,26 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
         return "" if is_over else "rankings hidden until the judging session is closed"
     finally:
         store.close()
+
+
+def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> list[Doubt]:
+    """Say whom it affects that the study is no longer what judges were shown."""
+    from quem.rankings.stored import Session, session_of_study
+    from quem.store.place import find_place
+
+    spec = draft.spec
+    store = spec and session_of_study(Session(find_place(draft.path, database)), spec.id)
+    if not spec or not store:
+        return []
+    from quem.store.living import contents_of, effects, plan_of, told
+
+    plan = plan_of(spec, solutions)
+    try:
+        with store.read() as c:
+            found = effects(c, spec.id, plan, lambda group: contents_of(spec, solutions, group))
+    finally:
+        store.close()
+    return [told(effect) for effect in found]
 
 
 def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> list[str]:

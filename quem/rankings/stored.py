@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from quem.rankings.table import Rankings
     from quem.store.engine import Store
     from quem.store.place import Place
+    from quem.store.rankings import SubmittedRanking
+    from quem.study.declared import Declared
     from quem.study.reading import StudyFile
 
 __all__ = ["Session", "judging_minutes", "read_stored", "session_of_study"]
@@ -83,7 +85,6 @@ def read_stored(
     -------
     rankings : Rankings or None
     mistakes : list of Mistake
-        Solvers or problems that the study file has no more.
 
     Raises
     ------
@@ -109,10 +110,9 @@ def read_stored(
             studies.reveal(c, study_id, "shell")
     with store.read() as c:
         judges = tuple(judge.id for judge in judges_of(c, study_id))
+        rankings, removed = _still_there(submitted_rankings(c, study_id), file.declared)
         rows = [
-            (s.judge, s.problem, s.block, s.occasion, cell)
-            for s in submitted_rankings(c, study_id)
-            for cell in s.cells()
+            (s.judge, s.problem, s.block, s.occasion, cell) for s in rankings for cell in s.cells()
         ]
         shown = shown_digests(c, study_id)
     if not rows:
@@ -129,7 +129,7 @@ def read_stored(
         "recognised": ["1" if row[4].recognised else "" for row in rows],
     }
     columns = {name: column_of(cells[name]) for name in FIELDS}
-    doubts = _changed(file, shown)
+    doubts = [*_changed(file, shown), *removed]
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
         doubts.append(Doubt("session-open", message))
@@ -138,16 +138,43 @@ def read_stored(
     return assemble([entries], declared)
 
 
+def _still_there(
+    rankings: list[SubmittedRanking], declared: Declared
+) -> tuple[list[SubmittedRanking], list[Doubt]]:
+    """Leave out problems and solvers that were removed from the study after they were ranked."""
+    if {"problem", "solver"} & declared.broken:
+        return rankings, []
+    known = set(declared.solvers)
+    problems = {s.problem for s in rankings} - set(declared.problems)
+    kept = [s for s in rankings if s.problem not in problems]
+    solvers = {solver for s in kept for solver in s.state.ranks()} - known
+    gone = [*sorted(solvers), *sorted(problems)]
+    if not gone:
+        return rankings, []
+    message = (
+        f"{', '.join(gone)}: removed from the study after judges had ranked; left out, as if never "
+        "ranked; to keep their places, declare solvers under withheld"
+    )
+    return [s.without(solvers) for s in kept], [Doubt("removed-after-ranking", message)]
+
+
 def _changed(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> list[Doubt]:
     """Say which solutions are no longer what the judges saw."""
     from quem.solutions import find_solutions, is_unchanged
 
     solutions, _, _ = find_solutions(file, complete=False)
+    corrections = file.spec.corrections if file.spec else ()
+    corrected = {(c.problem, c.solver, c.sha256) for c in corrections}
     other = [
         f"{solver} on {problem}"
         for (problem, solver), digests in sorted(shown.items())
         for solution in [solutions.by_problem.get(problem, {}).get(solver)]
         if not all(is_unchanged(solution, digest) for digest in digests)
+        and not any(
+            is_unchanged(solution, digest)
+            for *cell, digest in corrected
+            if cell == [problem, solver]
+        )
     ]
     if not other:
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, select
@@ -62,6 +62,11 @@ class SubmittedRanking:
     block: int
     occasion: int
     state: State
+
+    def without(self, gone: set[str]) -> SubmittedRanking:
+        """Leave solvers out, as if they had not been ranked."""
+        names = {solver: solver for solver in self.state.ranks() if solver not in gone}
+        return replace(self, state=self.state.fitted(names, ()))
 
     def cells(self) -> Iterator[RankedCell]:
         """Give every solution of the block, in a fixed order."""

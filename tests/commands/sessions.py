@@ -9,6 +9,7 @@ from quem.store.engine import open_store
 from quem.store.place import find_place
 from quem.store.state import State
 from quem.study.reading import read_study
+from tests.store.made import contents_on_disk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +43,11 @@ def hold_session(study: Path, database: str | None = None) -> Store:
         for judge, state in zip(judges.judges_of(c, spec.id), STATES, strict=False):
             dealing.deal(c, judge.key, plan)
             for ballot in ballots.ballots_of(c, judge.key):
-                dealing.lay_out(c, ballot, SOLVERS)
+                on_disk = contents_on_disk(study, ballot.problem, SOLVERS)
+                layout = dealing.lay_out(c, ballot, on_disk).layout
+                assert layout is not None
                 for base, kind in enumerate(("save", "submit")):
-                    change = ballots.Change(base, "tab-12345678", base, state, kind)
+                    change = ballots.Change(base, "tab-12345678", base, layout.id, state, kind)
                     ballots.save(c, judge.key, ballot.public_id, change)
     return store
 

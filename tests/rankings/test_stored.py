@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,13 @@ from quem.store.state import State
 from quem.study.reading import read_study
 from tests.examples import study_with, write_study
 from tests.served import write_judging_study
+from tests.store.made import contents_on_disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from sqlalchemy import Connection
 
 SOLVERS = ("S0", "S1", "S2", "S3", "sys")
 BEST_FIRST = (("S3",), ("sys", "S2"), ("S1",), ("S0",))
@@ -53,10 +57,16 @@ def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # n
         for judge in judges.judges_of(c, spec.id):
             dealing.deal(c, judge.key, plan)
             for ballot in ballots.ballots_of(c, judge.key):
-                dealing.lay_out(c, ballot, SOLVERS)
-                change = ballots.Change(0, "tab-12345678", 1, state, "submit")
-                ballots.save(c, judge.key, ballot.public_id, change)
+                submit(c, study, ballot, state)
     return store
+
+
+def submit(c: Connection, study: Path, ballot: ballots.Dealt, state: State) -> None:
+    """Submit a ranking of the solutions that are there."""
+    ballot = dealing.lay_out(c, ballot, contents_on_disk(study, ballot.problem, SOLVERS))
+    assert ballot.layout is not None
+    change = ballots.Change(0, "tab-12345678", 1, ballot.layout.id, state, "submit")
+    ballots.save(c, ballot.judge_key, ballot.public_id, change)
 
 
 def close(store: Store, study: Path) -> None:
@@ -124,12 +134,10 @@ def test_cannot_judge_and_recognised(tmp_path: Path) -> None:
         group = ballots.Group("P0", SOLVERS)
         dealing.deal(c, judge.key, ballots.Plan((group,)))
         ballot = ballots.ballots_of(c, judge.key)[0]
-        dealing.lay_out(c, ballot, SOLVERS)
         state = State(
             ranked=(("S1", "S3"), ("S2",), ("sys",)), cannot={"S0": "torn"}, recognised=("S2",)
         )
-        change = ballots.Change(0, "tab-12345678", 1, state, "submit")
-        ballots.save(c, judge.key, ballot.public_id, change)
+        submit(c, study, ballot, state)
     close(store, study)
     store.close()
     table = quem.load_study(study).rankings
@@ -205,14 +213,39 @@ def test_an_empty_session_is_said(study: Path) -> None:
 
 
 def test_changed_solutions_are_warned_of(study: Path, store: Store) -> None:
-    """A solution that is no longer what judges saw is named."""
-    spec = read_study(study)
-    with store.write() as c:
-        studies.record_shown(c, spec.id, "P0", {"S0": "0" * 64})
+    """A solution that is no longer what judges saw is named, unless that is a correction."""
     close(store, study)
-    result = quem.analyze(quem.load_study(study), bootstrap=0, permutations=0)
-    warning = next(doubt for doubt in result.warnings if doubt.code == "solutions-changed")
-    assert "S0 on P0" in warning.message
+    file = study.parent / "solutions" / "P0" / "S0.md"
+    file.write_text("Something else.\n")
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    fix = f"[{{problem: P0, solver: S0, sha256: {digest}, reason: a typo}}]"
+    for corrections, named in (("[]", True), (fix, False)):
+        text = study.read_text().partition("corrections:")[0]
+        study.write_text(f"{text}corrections: {corrections}\n")
+        result = quem.analyze(quem.load_study(study), bootstrap=0, permutations=0)
+        messages = [d.message for d in result.warnings if d.code == "solutions-changed"]
+        assert ["S0 on P0" in message for message in messages] == [True] * named
+
+
+def test_what_was_removed_after_ranking_is_left_out(study: Path, store: Store) -> None:
+    """Ranks are then those among the others, and a warning says so."""
+    close(store, study)
+    text = study.read_text().replace("  - {id: S2, experience: 2}\n", "")
+    study.write_text(text.replace("  - {id: P1, title: Problem 1, statement: p1.md}\n", ""))
+    loaded = quem.load_study(study)
+    table = loaded.rankings
+    assert table is not None
+    assert set(table.problem) == {"P0"}
+    first = table[(table.judge == "J0") & (table.occasion == 1)]
+    assert dict(zip(first.solver, first["rank"], strict=True)) == {
+        "S0": 1,
+        "S1": 2,
+        "sys": 3,
+        "S3": 4,
+    }
+    result = quem.analyze(loaded, bootstrap=0, permutations=0)
+    (warning,) = [d for d in result.warnings if d.code == "removed-after-ranking"]
+    assert warning.message.startswith("S2, P1: removed")
 
 
 def test_judges_added_midway_count(study: Path, store: Store) -> None:
@@ -223,9 +256,7 @@ def test_judges_added_midway_count(study: Path, store: Store) -> None:
         group = ballots.Group("P0", SOLVERS)
         dealing.deal(c, added.key, ballots.Plan((group,)))
         ballot = ballots.ballots_of(c, added.key)[0]
-        dealing.lay_out(c, ballot, SOLVERS)
-        change = ballots.Change(0, "tab-12345678", 1, State(ranked=BEST_FIRST), "submit")
-        ballots.save(c, added.key, ballot.public_id, change)
+        submit(c, study, ballot, State(ranked=BEST_FIRST))
     close(store, study)
     result = quem.analyze(quem.load_study(study), bootstrap=0, permutations=0)
     assert "J9" in json.dumps(result.to_dict()["influence"]["judges"])

@@ -17,6 +17,7 @@ from quem.study.models import Judge as DeclaredJudge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from quem.store.engine import Store
     from quem.store.judges import StoredJudge
@@ -29,6 +30,7 @@ __all__ = [
     "STUDY",
     "ballot",
     "contents",
+    "contents_on_disk",
     "dealt",
     "events",
     "judge",
@@ -64,6 +66,15 @@ def made_contents(solvers: Sequence[str], **changed: str) -> dict[str, Content |
     """What the solutions of solvers hold: the solver's id, or what is given."""
     texts = {solver: solver for solver in solvers} | changed
     return {s: Content(hashlib.sha256(text.encode()).hexdigest()) for s, text in texts.items()}
+
+
+def contents_on_disk(
+    study: Path, problem: str, solvers: Sequence[str]
+) -> dict[str, Content | None]:
+    """What the solutions of solvers hold, where there are files; else as of `made_contents`."""
+    files = {s: study.parent / "solutions" / problem / f"{s}.md" for s in solvers}
+    on_disk = {s: file.read_text() for s, file in files.items() if file.exists()}
+    return made_contents(solvers, **on_disk)
 
 
 def judge(store: Store, judge_id: str = "J1") -> StoredJudge:

@@ -1,0 +1,256 @@
+"""A server that is killed and a study that is edited, again and again: nothing is lost or mixed up.
+
+Judges' clients save orders without pause. Each notes what was acknowledged, by the *content* of
+the cards as its page showed them, never by letters or solvers. After each end of the server, by
+SIGKILL or SIGTERM, their notes are compared with the archive of the store, and its hash chains
+are verified. Then the study may be edited, and the server starts again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+
+from quem.store.archive import archive_text
+from quem.store.engine import open_store
+from quem.store.place import find_place
+from quem.store.verification import verify
+from quem.study.reading import read_study
+from tests.served import Browserless, Served, all_ranked, write_judging_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["KillTrials"]
+
+_CARD = re.compile(r'<li class="card" id="card-([A-Z]+)".*?content-([0-9a-f]{12})', re.DOTALL)
+_FEWEST, _MOST = 3, 9  # solvers
+_LEAST_SAVES = 3  # of each client between two kills
+_CUT_OFF = (URLError, OSError, HTTPException, ValueError)
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """A save that the server acknowledged.
+
+    Parameters
+    ----------
+    ballot : str
+    revision : int
+    order : tuple of str
+        Contents, best first.
+    receipt : str
+        Of a submitted one.
+    """
+
+    ballot: str
+    revision: int
+    order: tuple[str, ...]
+    receipt: str = ""
+
+
+class Client(threading.Thread):
+    """One judge's browser at one group: saves one random order after another until cut off."""
+
+    def __init__(self, served: Served, judge: str, group: int, rng: random.Random) -> None:
+        super().__init__(daemon=True)
+        self.rng = rng
+        self.group = group
+        self.link = served.links[judge]
+        self.browser = Browserless(served.base)
+        self.notes: list[Acknowledged] = []
+        self.refused: Counter[str] = Counter()
+        self.wrong: list[str] = []
+
+    def run(self) -> None:
+        """Open the page, save, submit and reopen; read the page anew when the layout is another."""
+        try:
+            self.browser.get(self.link)
+            gid = self.browser.groups()[self.group]
+            while True:
+                self._visit(gid)
+        except _CUT_OFF:
+            return  # cut off, perhaps in the middle of an answer: not acknowledged
+
+    def _visit(self, gid: str) -> None:
+        page = self.browser.get(f"/judge/g/{gid}")
+        held = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+        assert held
+        data = json.loads(held[1])
+        contents = dict(_CARD.findall(page))
+        revision, layout, submitted = data["revision"], data["layout"], data["submitted"]
+        while True:
+            if submitted:
+                self.browser.changes += 1
+                body = {"base": revision, "layout": layout, "client": self.browser.client}
+                body["change"] = self.browser.changes
+                status, answer = self.browser.send("POST", f"/judge/g/{gid}/reopen", body)
+                if status == 200:
+                    revision, submitted = answer["revision"], False
+                    continue
+            letters = list(data["labels"])
+            self.rng.shuffle(letters)
+            submit = self.rng.random() < 0.2
+            status, answer = self.browser.save(
+                gid, revision, all_ranked(letters), submit=submit, layout=layout
+            )
+            if status != 200:
+                self.refused[str(answer.get("error"))] += 1
+                if status not in (409, 503):
+                    self.wrong.append(f"{status}: {answer}")
+                return
+            revision, submitted = answer["revision"], answer["submitted"]
+            order = tuple(contents[letter] for letter in letters)
+            self.notes.append(Acknowledged(gid, revision, order, answer.get("receipt", "")))
+
+
+@dataclass
+class KillTrials:
+    """A session that goes on over all trials.
+
+    Parameters
+    ----------
+    folder : Path
+    database : str
+        A URL, or the path of an SQLite file.
+    seed : int
+        Of what the clients save, how the server ends, and what is edited.
+    judges : int
+        Each at two groups at the same time.
+    """
+
+    folder: Path
+    database: str
+    seed: int = 0
+    judges: int = 4
+    notes: list[Acknowledged] = field(default_factory=list)
+    contents: dict[str, str] = field(default_factory=dict)  # by digest of the file
+    refused: Counter[str] = field(default_factory=Counter)
+    trials: int = 0
+
+    def __post_init__(self) -> None:
+        """Write the study."""
+        self.rng = random.Random(self.seed)
+        self.study = write_judging_study(self.folder, judges=self.judges, problems=2)
+        self.names = [f"S{number}" for number in range(4)]
+        self.corrections: list[tuple[str, str]] = []
+        self.made = 4
+        for problem in ("P0", "P1"):
+            for solver in (*self.names, "sys"):
+                self._write(problem, solver)
+        self.served = Served(self.study, self.database)
+
+    def run_one(self) -> dict[str, Any]:
+        """Let clients save, end the server, compare, edit; gives what happened."""
+        how = self.rng.choice(["SIGKILL", "SIGKILL", "SIGTERM"])
+        self.served.start()
+        clients = [
+            Client(self.served, f"J{judge}", group, random.Random(self.rng.random()))
+            for judge in range(self.judges)
+            for group in (0, 1)
+        ]
+        for client in clients:
+            client.start()
+        self._let_save(clients)
+        edited = self._edit() if self.rng.random() < 0.5 else ""  # noqa: PLR2004  under the server
+        if edited:
+            self._let_save(clients)
+        if how == "SIGKILL":
+            self.served.kill()
+        else:
+            self.served.terminate()
+        for client in clients:
+            client.join(120)
+            assert client.wrong == []
+            self.notes += client.notes
+            self.refused += client.refused
+        self._compare(single_file=how == "SIGTERM")
+        after = self._edit()
+        self.trials += 1
+        return {"how": how, "edited": [edited, after], "acknowledged": len(self.notes)}
+
+    def _let_save(self, clients: list[Client]) -> None:
+        """Wait until each client has had some saves acknowledged since, and a moment longer."""
+        goals = {client: len(client.notes) + _LEAST_SAVES for client in clients}
+        while any(client.is_alive() and len(client.notes) < goals[client] for client in clients):
+            threading.Event().wait(0.02)
+        assert all(client.is_alive() for client in clients), [c.wrong for c in clients]
+        threading.Event().wait(self.rng.random() / 5)
+
+    def _edit(self) -> str:
+        """Change the study as organizers do; takes effect in the file now, in the server later."""
+        what = self.rng.choice(["nothing", "change", "correct", "add", "remove", "replace"])
+        solver = self.rng.choice(self.names)
+        if what in ("remove", "replace") and (what == "replace" or len(self.names) > _FEWEST):
+            self.names.remove(solver)
+        if what in ("add", "replace") and len(self.names) < _MOST:
+            self.names.append(f"S{self.made}")
+            self.made += 1
+            for problem in ("P0", "P1"):
+                self._write(problem, self.names[-1])
+        elif what in ("change", "correct"):
+            digest = self._write("P0", solver)
+            if what == "correct":
+                where = f"problem: P0, solver: {solver}, sha256: {digest}"
+                self.corrections.append((solver, f"{{{where}, reason: a slip}}"))
+        self._write_study()
+        return what
+
+    def _write(self, problem: str, solver: str) -> str:
+        """Write a new solution; gives its digest."""
+        name = f"{self.rng.getrandbits(48):012x}"
+        raw = f"What I would do: content-{name}\n".encode()
+        path = self.study.parent / "solutions" / problem / f"{solver}.md"
+        part = path.with_suffix(".part~")
+        part.write_bytes(raw)
+        part.replace(path)
+        digest = hashlib.sha256(raw).hexdigest()
+        self.contents[digest] = name
+        return digest
+
+    def _write_study(self) -> None:
+        # Files of solvers who are gone stay: no declared solver, so nobody is shown them.
+        head = self.study.read_text().partition("subjects:")[0]
+        subjects = "".join(f"  - {{id: {s}, experience: 3}}\n" for s in self.names)
+        systems = "systems:\n  - {id: sys, name: Zeta, version: '9.9'}\n"
+        kept = [line for solver, line in self.corrections if solver in self.names]
+        corrections = f"corrections: [{', '.join(kept)}]\n"
+        self.study.write_text(f"{head}subjects:\n{subjects}{systems}{corrections}")
+
+    def _compare(self, *, single_file: bool) -> None:
+        """Hold all that was ever acknowledged against the archive."""
+        place = find_place(self.study, self.database)
+        if single_file and place.file:
+            log = place.file.with_name(f"{place.file.name}-wal")
+            assert not log.exists() or log.stat().st_size == 0, "not all is in the one file"
+        store = open_store(place)
+        try:
+            with store.read() as c:
+                lines = archive_text(c, read_study(self.study).id).splitlines()
+                assert verify(c, read_study(self.study).id).broken == []
+        finally:
+            store.close()
+        rows = [json.loads(line) for line in lines[1:]]
+        ballots = {r["key"]: r["public_id"] for r in rows if r["table"] == "ballot"}
+        shown = {
+            (ballots[r["ballot_key"]], r["id"]): {solver: digest for _, solver, digest, _ in r["items"]}
+            for r in rows
+            if r["table"] == "layout"
+        }
+        revisions = {
+            (ballots[r["ballot_key"]], r["number"]): r for r in rows if r["table"] == "revision"
+        }
+        for note in self.notes:
+            row = revisions[note.ballot, note.revision]
+            digests = shown[note.ballot, row["layout"]]
+            stored = tuple(self.contents[digests[s]] for group in row["state"]["ranked"] for s in group)
+            assert stored == note.order, f"{note} was stored as {stored}"
+            assert row["link"].startswith(note.receipt)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-# More of them only wait for each other: pages are made by one at a time.
-_THREADS = 4
 _ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  compared with, not bound to
 
 
@@ -48,15 +46,16 @@ def serve(
     """Run a judging session of STUDY.
 
     Prints the link of the dashboard, and the private link of each judge when it is made.
-    Stop it with Ctrl-C: everything is kept, and a later start goes on.
+    Stop it with Ctrl-C or SIGTERM: everything is kept, and a later start goes on.
     """
     import gc
     import logging
-
-    from waitress.server import create_server
+    import signal
 
     from quem.errors import QuemError
     from webjudge import create_app, open_site
+    from webjudge.housekeeping import Housekeeping
+    from webjudge.running import Server
 
     # That requests wait for a thread for some milliseconds is no news.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
@@ -64,24 +63,25 @@ def serve(
     site = open_site(study, database)
     app = create_app(site, behind_proxy=behind_proxy, url=url)
     try:
-        server: Any = create_server(app, host=host, port=port, threads=_THREADS, ident=None)
+        server = Server(app, host, port)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"cannot listen on {host}:{port}: {reason}; name another --port or --host"
         raise QuemError([message]) from None
     gc.collect()
     gc.freeze()
-    listens = getattr(server, "effective_listen", None) or [(host, server.effective_port)]
-    base = (url or f"http://{_shown_host(host)}:{listens[0][1]}").rstrip("/")
+    base = (url or f"http://{_shown_host(host)}:{server.port}").rstrip("/")
     dashboard = _print_links(site, study, base)
     if open_browser:
         click.launch(dashboard)
+    housekeeping = Housekeeping(site).start()
     try:
-        server.run()
+        told = server.run()
     finally:
+        housekeeping.stop()
         site.store.close()
-    # Only Ctrl-C ends it.
-    raise KeyboardInterrupt
+    if told == signal.SIGINT:
+        raise KeyboardInterrupt
 
 
 def _print_links(site: Site, study: Path, base: str) -> str:

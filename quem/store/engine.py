@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +25,18 @@ if TYPE_CHECKING:
 
     from quem.store.place import Place
 
-__all__ = ["SCRUB", "Store", "clear_refusals", "open_store", "store_of"]
+__all__ = ["SCRUB", "THREADS", "Store", "clear_refusals", "open_store", "store_of"]
 
+_log = logging.getLogger(__name__)
+# Requests that a server works on at once; more only wait for each other.
+THREADS = 8
 # Set in the `info` of a connection whose transaction deleted what must not even stay as bytes.
 SCRUB = "quem_scrub"
 
 _BUSY_SECONDS = 5
+_BUSY = f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}"
 _PRAGMAS = (
-    f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}",
+    _BUSY,
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
 )
@@ -86,8 +92,48 @@ class Store:
             for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
                 cursor.execute(statement)
 
+    def checkpoint(self, patience: float = 0.1) -> bool:
+        """Bring what is in the write-ahead log of an SQLite file into the file, and empty the log.
+
+        Parameters
+        ----------
+        patience : float
+            How long readers and writers may be waited for, and may have to wait, in seconds.
+
+        Returns
+        -------
+        bool
+            Whether the file now holds everything; else the next one has to.
+        """
+        if self._writing is None or not self._logged():
+            return True
+        with closing(self.engine.raw_connection()) as connection:
+            cursor = connection.cursor()
+            # The first does the work beside readers and writers; for the second little is left.
+            cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            if not self._writing.acquire(timeout=patience):
+                return False
+            try:
+                cursor.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
+                busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            finally:
+                cursor.execute(_BUSY)
+                self._writing.release()
+        return not busy
+
+    def _logged(self) -> int:
+        """Give the size of the write-ahead log of an SQLite file, in bytes."""
+        try:
+            return Path(f"{self.place.file}-wal").stat().st_size
+        except OSError:
+            return 0
+
     def close(self) -> None:
-        """Let go of all connections."""
+        """Empty the write-ahead log, and let go of all connections."""
+        try:
+            self.checkpoint(_BUSY_SECONDS)
+        except DatabaseError:
+            _log.exception("the write-ahead log could not be emptied")
         self.engine.dispose()
 
 

@@ -12,7 +12,11 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from sqlalchemy import select
 
+from quem.store.engine import store_of
+from quem.store.models import Ballot
+from quem.store.place import find_place
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 
 QUEM = [sys.executable, "-m", "quem"]
@@ -65,13 +69,58 @@ def test_a_session_goes_from_link_to_report(study: Path) -> None:
         assert '"system": "sys"' in ended.stdout
 
 
-def test_ctrl_c_ends_it(study: Path) -> None:
-    """Ctrl-C stops the server with exit code 130."""
+@pytest.mark.parametrize(
+    ("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)]
+)
+def test_signals_stop_it_with_everything_in_one_file(
+    study: Path, how: signal.Signals, code: int
+) -> None:
+    """A signal ends the server; requests that run are finished, and no log is left behind."""
     with Served(study) as served:
         process = served.process
         assert process is not None
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
+        browser = Browserless(served.base)
+        browser.get(served.links["J0"])
+        gid = browser.groups()[0]
+        names, saved = browser.group(gid)["labels"], 0
+        # Half a request is no request; the save that follows is one when the signal comes.
+        with socket.create_connection(("127.0.0.1", served.port)) as half:
+            half.sendall(b"GET /judge HTTP/1.1\r\nHost:")
+            for saved in range(20):
+                assert browser.save(gid, saved, all_ranked(names))[0] == 200
+            process.send_signal(how)
+            assert process.wait(60) == code
+        assert [path.name for path in study.parent.glob("study.sqlite3*")] == ["study.sqlite3"]
+        assert served.stored("J0", problem_of(study, gid))["revision"] == saved + 1
+
+
+def test_what_the_starter_switched_off_does_not_stop_it(study: Path) -> None:
+    """As in a script's background and under nohup, ignored signals stay so; SIGTERM stops it."""
+    for ignored in (signal.SIGINT, signal.SIGHUP):
+        before = signal.signal(ignored, signal.SIG_IGN)
+        try:
+            served = Served(study)
+            served.start()
+        finally:
+            signal.signal(ignored, before)
+        process = served.process
+        assert process is not None
+        process.send_signal(ignored)
+        with urlopen(f"{served.base}/healthz", timeout=60) as answer:  # noqa: S310
+            assert answer.status == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        served.stop()
+
+
+def problem_of(study: Path, gid: str) -> str:
+    """The problem that a group's page shows."""
+    store = store_of(find_place(study), "made-up")
+    assert store is not None
+    with store.read() as c:
+        problem: str = c.execute(select(Ballot.problem).where(Ballot.public_id == gid)).scalar_one()
+    store.close()
+    return problem
 
 
 def test_the_shipped_study_is_served(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
+from quem.store.acknowledged import Acknowledged
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -17,6 +19,7 @@ __all__ = ["Housekeeping", "Job"]
 
 _log = logging.getLogger("webjudge")
 _CHECKPOINT_SECONDS = 60
+_ACKNOWLEDGED_SECONDS = 1
 _STOP_SECONDS = 30  # for a job that is running when the server stops
 
 
@@ -53,7 +56,12 @@ class Housekeeping:
         self._site = site
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
-        self.jobs = [Job("checkpoint", _CHECKPOINT_SECONDS, site.store.checkpoint)]
+        self._acknowledged = Acknowledged(site.store, site.id, site.path)
+        self._note_missing()
+        self.jobs = [
+            Job("checkpoint", _CHECKPOINT_SECONDS, site.store.checkpoint),
+            Job("acknowledged", _ACKNOWLEDGED_SECONDS, self._write_down),
+        ]
 
     def add(self, name: str, seconds: float, work: Callable[[], object]) -> None:
         """Add a job, before the start; see `Job`."""
@@ -74,6 +82,16 @@ class Housekeeping:
         for job in self.jobs:
             self._do(job)
 
+    def _write_down(self) -> None:
+        self._acknowledged.write()
+        self._note_missing()
+
+    def _note_missing(self) -> None:
+        if self._acknowledged.missing:
+            self._site.troubles["missing"] = self._acknowledged.missing
+        else:
+            self._site.troubles.pop("missing", None)
+
     def _run(self) -> None:
         due = dict.fromkeys(self.jobs, monotonic())
         while not self._stopping.is_set():
@@ -86,7 +104,7 @@ class Housekeeping:
     def _do(self, job: Job) -> None:
         try:
             job.work()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  whatever it is, the server goes on
             _log.exception("housekeeping: %s", job.name)
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
             self._site.troubles[job.name] = f"{job.name}: {reason or type(error).__name__}"

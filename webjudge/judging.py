@@ -31,6 +31,7 @@ from quem.store.layouts import MissingSolutionError
 from quem.store.rankings import receipts_of
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import status_of
+from quem.store.turns import UnavailableError
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
 from webjudge.files import send_part
@@ -366,8 +367,8 @@ def _note_visit(person: StoredJudge) -> None:
     if saw_lately(person):
         return
     try:
-        with site().store.write() as c:
+        with site().store.write(patience=0) as c:
             saw(c, person)
-    except OperationalError:
-        # A full or busy database is no reason not to show the page.
+    except (OperationalError, UnavailableError):
+        # A full or busy database is no reason not to show the page, nor to show it late.
         return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from quem.store.progress import GroupProgress, JudgeProgress
     from webjudge.site import Site
 
-__all__ = ["begun_rankings", "overview_page"]
+__all__ = ["alerts_of", "begun_rankings", "overview_page"]
 
 
 def overview_page(site: Site) -> dict[str, Any]:
@@ -42,10 +42,22 @@ def overview_page(site: Site) -> dict[str, Any]:
         "practice": site.plan.practice is not None,
         "consent": site.solutions.consent is not None,
         "unlinked": [j["judge"] for j in judges if j["link"] == "none yet"],
+        "alerts": alerts_of(site),
         "changed": _changed(site),
         "doubts": site.doubts,
         "now": now(),
     }
+
+
+def alerts_of(site: Site) -> list[str]:
+    """Say what is wrong with the running server, worst first.
+
+    Parameters
+    ----------
+    site : Site
+    """
+    lost = site.store.lost
+    return [*([f"Nothing can be saved: {lost}."] if lost else []), *site.troubles.values()]
 
 
 def begun_rankings(c: Connection, site: Site) -> int:

@@ -71,10 +71,11 @@ def serve(
     gc.collect()
     gc.freeze()
     base = (url or f"http://{_shown_host(host)}:{server.port}").rstrip("/")
+    housekeeping = Housekeeping(site)
     dashboard = _print_links(site, study, base)
     if open_browser:
         click.launch(dashboard)
-    housekeeping = Housekeeping(site).start()
+    housekeeping.start()
     try:
         told = server.run()
     finally:
@@ -107,6 +108,8 @@ def _print_links(site: Site, study: Path, base: str) -> str:
     click.echo(f"Dashboard: {dashboard}")
     for line in lines or ["No judges yet: add them in the dashboard."]:
         click.echo(line)
+    for trouble in site.troubles.values():
+        click.secho(f"alert: {trouble}", err=True, fg="red")
     for doubt in site.doubts:
         click.echo(f"warning: {doubt.code}: {doubt.message}", err=True)
     click.echo("Judges' links are shown once. Stop with Ctrl-C.", err=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
+from quem.store.studies import discard_trial
 from tests.webjudge.sites import make_site, rank_all
+from webjudge import open_site
 from webjudge.housekeeping import Housekeeping
 
 if TYPE_CHECKING:
@@ -92,3 +95,51 @@ def revisions_of_a_copy(file: Path, copy: Path) -> int:
     finally:
         connection.close()
     return count
+
+
+def test_revisions_that_are_missing_at_a_start_are_told(tmp_path: Path) -> None:
+    """A database that lost what was acknowledged says so at each start until it is decided."""
+    site = make_site(tmp_path)
+    file = site.store.place.file
+    assert file is not None
+    copy = tmp_path / "copy.sqlite3"
+    record = file.with_name(f"{file.name}.acknowledged")
+    rank_all(site, "J1")
+    kept_house(site)
+    shutil.copy(file, copy)
+
+    def restart() -> dict[str, str]:
+        return kept_house(open_site(site.path))
+
+    assert restart() == {}
+    later = open_site(site.path)
+    rank_all(later, "J2")
+    kept_house(later)
+    shutil.copy(file, tmp_path / "newest.sqlite3")
+    shutil.copy(copy, file)  # an older copy
+    assert "2 fewer" in restart()["missing"]
+    assert str(record) in restart()["missing"]
+    shutil.copy(tmp_path / "newest.sqlite3", file)
+    assert restart() == {}
+    shutil.copy(copy, file)
+    assert "missing" in restart()
+    record.unlink()
+    assert restart() == {}
+    # What is discarded on purpose is not missed.
+    trial = open_site(site.path)
+    with trial.store.write() as c:
+        discard_trial(c, trial.id, "shell")
+    trial.store.close()
+    assert restart() == {}
+    record.write_text("{")
+    assert restart() == {}
+
+
+def kept_house(site: Site) -> dict[str, str]:
+    """Keep house for a moment, and close the store; gives what was wrong at the start."""
+    housekeeping = Housekeeping(site)
+    told = dict(site.troubles)
+    housekeeping.start()
+    housekeeping.stop()
+    site.store.close()
+    return told

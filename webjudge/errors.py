@@ -66,7 +66,7 @@ def refusal(code: int, error: str, message: str, **more: object) -> Response:
 def _answer_http(error: HTTPException) -> Response:
     code = error.code or 500
     kind, text = _TEXTS.get(code, ("refused", error.name))
-    own = error.description if code in (401, 403, 404, 409, 422) else None
+    own = error.description if code in (400, 401, 403, 404, 409, 422) else None
     # Werkzeug's own sentences speak of URLs and servers; ours are told by how they are written.
     if own and own != type(error).description:
         text = own

@@ -59,6 +59,14 @@ _OTHER = "The solutions of this group have changed since this page was opened."
 _SUBMITTED = "This ranking is submitted. Reopen it to change it."
 
 
+@judge.before_request
+def _only_judges() -> None:
+    """Nothing of a body is read before it is known whose it is."""
+    if request.method not in ("GET", "HEAD", "OPTIONS"):
+        with site().store.read() as c:
+            current_judge(c)
+
+
 @judge.get("")
 def home() -> AnyResponse | str:
     """Show briefing, consent and the list of groups."""

@@ -57,6 +57,8 @@ class Server:
             channel_timeout=60,
             cleanup_interval=10,
             backlog=1024,
+            # It keeps what comes before the app sees it; the app says it in better words.
+            max_request_body_size=2 * app.config["MAX_CONTENT_LENGTH"],
         )
         listens = getattr(self._server, "effective_listen", None)
         self.port = int(listens[0][1] if listens else self._server.effective_port)

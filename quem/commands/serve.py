@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-_ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  compared with, not bound to
-
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
@@ -61,7 +59,7 @@ def serve(
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     gc.enable()  # which the command line switched off: a server runs for long
     site = open_site(study, database)
-    app = create_app(site, behind_proxy=behind_proxy, url=url)
+    app = create_app(site, behind_proxy=behind_proxy, url=url, listens=host)
     try:
         server = Server(app, host, port)
     except (OSError, OverflowError, UnicodeError) as error:
@@ -121,7 +119,9 @@ def _print_links(site: Site, study: Path, base: str) -> str:
 
 def _shown_host(host: str) -> str:
     """The host for a link: where it listens everywhere, the machine's name."""
-    if host in _ANYWHERE:
+    from webjudge.hosts import ANYWHERE
+
+    if host in ANYWHERE:
         import socket
 
         return socket.gethostname()

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from quem.store.connecting import THREADS
 from quem.store.place import find_place
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 
@@ -147,8 +148,8 @@ def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path
         assert browser.group(gid)["state"] == all_ranked(names[::-1])
 
 
-def test_a_locked_database_is_waited_for_and_then_said(tmp_path: Path) -> None:
-    """While another process locks the database, saves wait, then are refused with 503."""
+def test_a_locked_database_holds_up_saves_alone(tmp_path: Path) -> None:
+    """While another process locks the database, saves wait, then get 503; reading goes on."""
     study = write_judging_study(tmp_path)
     with Served(study) as served:
         browser = Browserless(served.base)
@@ -157,11 +158,52 @@ def test_a_locked_database_is_waited_for_and_then_said(tmp_path: Path) -> None:
         names = browser.group(gid)["labels"]
         assert browser.save(gid, 0, all_ranked(names))[0] == 200
         other = sqlite3.connect(tmp_path / "study.sqlite3", isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 503
+        other.execute("BEGIN EXCLUSIVE")
+        answers: list[int] = []
+
+        def save() -> None:
+            answers.append(browser.save(gid, 1, all_ranked(names[::-1]))[0])
+
+        # More than the server has threads: most are turned away, the others wait for seconds.
+        savers = [threading.Thread(target=save) for _ in range(3 * THREADS)]
+        for saver in savers:
+            saver.start()
+        while len(answers) < 2 * THREADS:
+            time.sleep(0.01)
+        assert "function" in browser.get("/static/saving.js")
         assert browser.group(gid)["state"] == all_ranked(names)
+        assert "Made up" in browser.get("/judge")
+        assert any(saver.is_alive() for saver in savers)
+        for saver in savers:
+            saver.join()
+        assert answers == [503] * 3 * THREADS
         other.close()
         assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
+
+
+def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
+    """Saves get 503 with a reason and the dashboard says why; put back, all is well again."""
+    study = write_judging_study(tmp_path)
+    with Served(study) as served:
+        browser, desk = Browserless(served.base), Browserless(served.base)
+        browser.get(served.links["J0"])
+        desk.get(served.dashboard)
+        gid = browser.groups()[0]
+        names = browser.group(gid)["labels"]
+        assert browser.save(gid, 0, all_ranked(names))[0] == 200
+        assert "Nothing can be saved" not in desk.get("/desk")
+        file = tmp_path / "study.sqlite3"
+        file.rename(tmp_path / "old.sqlite3")
+        status, answer = browser.save(gid, 1, all_ranked(names[::-1]))
+        assert (status, answer["error"]) == (503, "lost")
+        assert "organizer" in answer["message"]
+        page = desk.get("/desk")
+        assert "Nothing can be saved" in page
+        assert str(file) in page
+        assert not file.exists()
+        (tmp_path / "old.sqlite3").rename(file)
+        assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
+        assert "Nothing can be saved" not in desk.get("/desk")
 
 
 @pytest.fixture

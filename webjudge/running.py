@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from waitress import wasyncore
 from waitress.server import create_server
@@ -13,8 +13,6 @@ from waitress.server import create_server
 from quem.store.engine import THREADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from flask import Flask
 
 __all__ = ["Server"]
@@ -26,7 +24,7 @@ _MOST_CONNECTIONS = 1000
 
 
 class Server:
-    """A web server that listens from its making on, and answers once it runs.
+    """A web server that listens from its making on, and answers once it runs in a ``with`` block.
 
     Parameters
     ----------
@@ -44,6 +42,7 @@ class Server:
     def __init__(self, app: Flask, host: str, port: int) -> None:
         self._map: dict[int, Any] = {}
         self._told: list[int] = []
+        self._before: dict[int, Any] = {}
         self._server: Any = create_server(
             app,
             map=self._map,
@@ -63,30 +62,28 @@ class Server:
         listens = getattr(self._server, "effective_listen", None)
         self.port = int(listens[0][1] if listens else self._server.effective_port)
 
+    def __enter__(self) -> Self:
+        """Let signals say to stop, but not those that whoever started us had switched off."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
+            number = getattr(signal, name, None)
+            if number and signal.getsignal(number) != signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._stop)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let signals mean again what they meant."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
     def run(self) -> int:
-        """Answer requests until a signal says to stop; gives the signal.
+        """Answer requests until a signal says to stop, which may have come already; gives it.
 
         Then nothing new is accepted, and the requests that run are finished, for some seconds.
         """
-        with self._signals():
-            while not self._told:
-                self._loop(_LOOP_SECONDS)
-            self._finish()
+        while not self._told:
+            self._loop(_LOOP_SECONDS)
+        self._finish()
         return self._told[0]
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        """Let signals say to stop, but not those that whoever started us had switched off."""
-        names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-        numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-        before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) != signal.SIG_IGN}
-        for number in before:
-            signal.signal(number, self._stop)
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     def _stop(self, number: int, _: object) -> None:
         self._told.append(number)

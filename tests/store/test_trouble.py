@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import create_engine, event
 from sqlalchemy.exc import OperationalError
 
 from quem.errors import QuemError
@@ -217,6 +217,31 @@ def test_a_new_file_that_another_process_begins_is_waited_for(tmp_path: Path) ->
     open_store(find_place(tmp_path / "study.yaml", str(file))).close()
     later.join()
     first.close()
+
+
+def test_every_session_waits_for_the_disk(
+    store: Store, tmp_path: Path, new_postgres: Callable[[], str]
+) -> None:
+    """Where a server was told not to wait, our sessions do; nor do they wait for locks for ever."""
+    with store.engine.connect() as c:
+        asked = ("synchronous", "fullfsync", "checkpoint_fullfsync")
+        assert [c.exec_driver_sql(f"PRAGMA {name}").scalar() for name in asked] == [2, 1, 1]
+    for told, held in (("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")):
+        url = new_postgres()
+        place = find_place(tmp_path / "study.yaml", url)
+        engine = create_engine(place.url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as c:
+            name = c.exec_driver_sql("SELECT current_database()").scalar()
+            c.exec_driver_sql(f'ALTER DATABASE "{name}" SET synchronous_commit = {told}')
+        engine.dispose()
+        server = open_store(place)
+        for session in (server.read, server.write):
+            with session() as c:
+                assert c.exec_driver_sql("SHOW synchronous_commit").scalar() == held
+                assert c.exec_driver_sql("SHOW lock_timeout").scalar() == "5s"
+        with server.write(patience=0) as c:
+            assert c.exec_driver_sql("SHOW lock_timeout").scalar() == "1ms"
+        server.close()
 
 
 def test_a_full_disk_leaves_what_was_saved(store: Store) -> None:

@@ -281,7 +281,8 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
 def _save_and_fail(store: Store) -> None:
     mine = ballot(store)
     with store.write() as c:
-        change = ballots.Change(0, "tab-00000001", 1, BEST_FIRST)
+        assert mine.layout
+        change = ballots.Change(0, "tab-00000001", 1, mine.layout.id, BEST_FIRST)
         ballots.save(c, mine.judge_key, mine.public_id, change)
         raise ZeroDivisionError
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import socket
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quem.store.studies import new_desk_token, session_of
+from quem.store.organizers import issue_organizer_link
+from quem.store.studies import session_of
 from tests.webjudge.sites import enter_as, enter_desk, make_site
 from webjudge import create_app
 
@@ -43,6 +45,8 @@ BODIES = (
     b'{"seconds": {}}',
     b"null",
     b'"text"',
+    b'{"base":0,"client":"tab-00000001","change":1,"layout":"\\u0000\\ud800"}',
+    b'{"base":0,"client":"tab-00000001","change":1,"layout":' + b"[" * 900 + b"]" * 900 + b"}",
     b"\xff\xfe{",
     b'{"seconds": "\\ud800"}',
     b"--x\r\nContent-Disposition: form-data; name=id\r\n\r\n",
@@ -113,8 +117,16 @@ _values: st.SearchStrategy[Any] = st.recursive(
     ),
     max_leaves=6,
 )
-_KEYS = ("base", "client", "change", "state", "seconds", "submit")
+_KEYS = ("base", "client", "change", "layout", "state", "seconds", "submit")
 _STATE = ("ranked", "tray", "cannot", "recognised", "comments", "comment")
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """What a ranking page carries for its script."""
+    found = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert found
+    data: dict[str, Any] = json.loads(found[1])
+    return data
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
@@ -127,7 +139,7 @@ def test_values_of_wrong_types_are_refused(
     state: dict[str, Any] = {"ranked": [[x] for x in "ABCDE"], "tray": [], "cannot": {}}
     state |= {"recognised": [], "comments": {}, "comment": ""}
     body: dict[str, Any] = {"base": 0, "client": "tab-00000001", "change": 1, "state": state}
-    body |= {"seconds": 1.0, "submit": False}
+    body |= {"layout": data_of(judge.get(group).text)["layout"], "seconds": 1.0, "submit": False}
     if data.draw(st.booleans()):
         state[data.draw(st.sampled_from(_STATE))] = data.draw(_values)
     else:
@@ -179,7 +191,7 @@ def test_foreign_hosts_are_refused(
 def test_no_link_has_a_foreign_host(app: Flask, site: Site) -> None:
     """New links begin with the machine's name, where it was asked by that, never with another."""
     with site.store.write() as c:
-        session = session_of(new_desk_token(c, site.id))
+        session = session_of(issue_organizer_link(c, site.id))
     own = socket.gethostname()
     made = {}
     for host in ("evil.example", own):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -157,6 +158,8 @@ def test_a_locked_database_holds_up_saves_alone(tmp_path: Path) -> None:
         gid = browser.groups()[0]
         names = browser.group(gid)["labels"]
         assert browser.save(gid, 0, all_ranked(names))[0] == 200
+        script = re.search(r"/static/[^\"]+\.js", browser.get(f"/judge/g/{gid}"))
+        assert script
         other = sqlite3.connect(tmp_path / "study.sqlite3", isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")
         answers: list[int] = []
@@ -170,7 +173,7 @@ def test_a_locked_database_holds_up_saves_alone(tmp_path: Path) -> None:
             saver.start()
         while len(answers) < 2 * THREADS:
             time.sleep(0.01)
-        assert "function" in browser.get("/static/saving.js")
+        assert "import" in browser.get(script[0])
         assert browser.group(gid)["state"] == all_ranked(names)
         assert "Made up" in browser.get("/judge")
         assert any(saver.is_alive() for saver in savers)

@@ -12,12 +12,12 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = ["PROBLEMS", "Client", "Peer", "Quem", "Server"]
 
@@ -39,8 +39,8 @@ STEP = "- Step {step}: change one thing, wait for an hour, and look at what came
 class Client:
     """A judge's browser as far as a server sees it: one connection that is kept, and cookies."""
 
-    def __init__(self, port: int) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    def __init__(self, port: int, timeout: float = 60) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
         self._cookies: dict[str, str] = {}
 
     def send(self, method: str, path: str, body: str | None = None, kind: str = "") -> bytes:
@@ -133,9 +133,13 @@ class Quem:
         return [sys.executable, "-c", start, "serve", str(study), "--port", str(port)]
 
     def judges(self, output: str, port: int, count: int) -> list[Judge]:
-        """Open the links that were printed."""
-        links = re.findall(r"(/j/\S+)", output)
-        return [_QuemJudge(port, link) for link in links[:count]]
+        """Open the links that were made."""
+        return [_QuemJudge(port, link) for link in self.links(output)[:count]]
+
+    def links(self, output: str) -> list[str]:
+        """Give the paths of judges' links: from the file that is named, or what was printed."""
+        file = re.search(r"^Links: (.*) \(only", output, re.MULTILINE)
+        return re.findall(r"(/j/[\w-]+)", Path(file[1]).read_text() if file else output)
 
 
 class _QuemJudge:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import pytest
@@ -25,14 +27,13 @@ from quem.study.reading import read_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from quem.store.ballots import Dealt
 
 __all__ = ["Browserless", "Served", "write_judging_study"]
 
-_START_SECONDS = 30
-_LINK = re.compile(r"https?://\S+/(?:j|d)/\S+")
+_START_SECONDS = 120
+_STOP_SECONDS = 60
 
 
 def write_judging_study(
@@ -119,23 +120,23 @@ class Served:
         self.reader.start()
 
     def _read_links(self) -> None:
+        """Read the file of links that the server names, as its output is no terminal."""
         assert self.process is not None
-        assert self.process.stdout is not None
-        expected = len(read_study(self.study).judges)
-        lines: list[str] = []
-        for line in self.process.stdout:
-            lines.append(line.rstrip())
-            link = _LINK.search(line)
-            if line.startswith("Dashboard: ") and link:
-                self.dashboard = link[0]
-                self.port = int(link[0].split(":")[2].split("/")[0])
-            elif self.dashboard and link:
-                self.links[line.split()[0]] = link[0]
-            if len(lines) >= expected + 2:
-                return
-        stderr = self.process.stderr.read() if self.process.stderr else ""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.errors.append(line)
+            if not line.startswith("Links: "):
+                continue
+            path = Path(line.removeprefix("Links: ").partition(" (only")[0])
+            with path.open(newline="") as file:
+                links = {row["judge"]: row["link"] for row in csv.DictReader(file) if row["link"]}
+            self.dashboard = links.pop("")
+            self.links.update(links)
+            self.port = int(self.dashboard.split(":")[2].split("/")[0])
+            return
+        said = "".join(self.errors)
         self.kill()
-        pytest.fail(f"quem serve did not start: {lines} {stderr}")
+        pytest.fail(f"quem serve did not start: {said}")
 
     def _collect(self, stream: Any) -> None:  # noqa: ANN401  a text stream
         self.errors.extend(stream)
@@ -153,12 +154,12 @@ class Served:
             return
         self.process.send_signal(how)
         try:
-            self.process.wait(10)
+            self.process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait(_STOP_SECONDS)
         if self.reader:
-            self.reader.join(10)
+            self.reader.join(_STOP_SECONDS)
         for stream in (self.process.stdout, self.process.stderr):
             if stream:
                 stream.close()

@@ -12,8 +12,10 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from quem.resources import resource
 from webjudge.access import access, site
+from webjudge.bodies import StrictJson
 from webjudge.dashboard import desk
 from webjudge.errors import answer_errors
+from webjudge.hosts import Hosts
 from webjudge.judging import judge
 from webjudge.preview import preview
 from webjudge.security import protect
@@ -28,7 +30,9 @@ _LARGEST_BODY = 1 << 20
 _STATIC_SECONDS = 60 * 60 * 24
 
 
-def create_app(served: Site, *, behind_proxy: bool = False, url: str | None = None) -> Flask:
+def create_app(
+    served: Site, *, behind_proxy: bool = False, url: str | None = None, listens: str = ""
+) -> Flask:
     """Make the app for a site.
 
     Parameters
@@ -38,6 +42,8 @@ def create_app(served: Site, *, behind_proxy: bool = False, url: str | None = No
         Whether a proxy that ends TLS stands in front, whose ``X-Forwarded-*`` count.
     url : str, optional
         What judges' links begin with, where it is not the address of the dashboard.
+    listens : str
+        The address that the server listens on; by default this may be any of the machine.
     """
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
     folder = Path(__file__).with_name("static")
@@ -50,13 +56,13 @@ def create_app(served: Site, *, behind_proxy: bool = False, url: str | None = No
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
         SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS,
     )
-    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
     for blueprint in (access, judge, desk, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)
-    protect(app)
+    protect(app, Hosts(listens, url, behind_proxy=behind_proxy))
     answer_errors(app)
     if behind_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]

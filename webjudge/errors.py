@@ -10,6 +10,8 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException
 
+from quem.store.turns import UnavailableError
+from quem.store.watching import LostError
 from webjudge.access import site
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def answer_errors(app: Flask) -> None:
     app.register_error_handler(HTTPException, _answer_http)
     app.register_error_handler(OperationalError, _answer_busy)
     app.register_error_handler(PoolTimeoutError, _answer_busy)
+    app.register_error_handler(UnavailableError, _answer_unavailable)
     app.register_error_handler(Exception, _answer_bug)
 
 
@@ -63,7 +66,7 @@ def refusal(code: int, error: str, message: str, **more: object) -> Response:
 def _answer_http(error: HTTPException) -> Response:
     code = error.code or 500
     kind, text = _TEXTS.get(code, ("refused", error.name))
-    own = error.description if code in (401, 403, 404, 409, 422) else None
+    own = error.description if code in (400, 401, 403, 404, 409, 422) else None
     # Werkzeug's own sentences speak of URLs and servers; ours are told by how they are written.
     if own and own != type(error).description:
         text = own
@@ -72,7 +75,17 @@ def _answer_http(error: HTTPException) -> Response:
 
 def _answer_busy(error: Exception) -> Response:
     _log.warning("database: %s", " ".join(str(getattr(error, "orig", error)).split()))
-    response = _answer(503, *_TEXTS[503])
+    return _answer_later(*_TEXTS[503])
+
+
+def _answer_unavailable(error: UnavailableError) -> Response:
+    is_lost = isinstance(error, LostError)
+    _log.warning("database: %s", error.reason if isinstance(error, LostError) else error)
+    return _answer_later("lost" if is_lost else "busy", str(error))
+
+
+def _answer_later(kind: str, text: str) -> Response:
+    response = _answer(503, kind, text)
     response.headers["Retry-After"] = "2"
     return response
 

@@ -31,6 +31,7 @@ from quem.store.layouts import MissingSolutionError
 from quem.store.rankings import receipts_of
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import status_of
+from quem.store.turns import UnavailableError
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
 from webjudge.files import send_part
@@ -48,6 +49,7 @@ __all__ = ["judge"]
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
 
+_LAYOUT = re.compile(r"[A-Za-z0-9_-]{0,64}")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
 _MOST = 2**31 - 1
 _MOST_TRIES = 3
@@ -56,6 +58,14 @@ _CLOSED = "The study is closed; rankings can no longer be changed."
 _GONE = "This problem is no longer part of the study."
 _OTHER = "The solutions of this group have changed since this page was opened."
 _SUBMITTED = "This ranking is submitted. Reopen it to change it."
+
+
+@judge.before_request
+def _only_judges() -> None:
+    """Nothing of a body is read before it is known whose it is."""
+    if request.method not in ("GET", "HEAD", "OPTIONS"):
+        with site().store.read() as c:
+            current_judge(c)
 
 
 @judge.get("")
@@ -125,7 +135,7 @@ def _laid_out_page(area: Area, ballot: Dealt, planned: Group, groups: list[dict[
 def _cannot_show(planned: Group, solver: str) -> str:
     """Tell the judge that a group cannot be shown, and the organizer why."""
     missing = {"problem": planned.problem, "solver": solver}
-    with site().store.write() as c:
+    with suppress(OperationalError, UnavailableError), site().store.write(patience=0) as c:
         note_once(c, site().id, "server", "solution-missing", **missing)
     return render_template(
         "judge/message.html",
@@ -204,7 +214,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     with site().store.read() as c:
         person = current_judge(c)
         ballot = _found(c, person, gid)
-        layout = layout_of(c, ballot.key, str(body["layout"]))
+        layout = layout_of(c, ballot.key, body["layout"])
         state = status_of(c, site().id).state
     planned = site().plan.find(ballot)
     if planned is None:
@@ -308,6 +318,10 @@ def _body(*keys: str) -> dict[str, Any]:
     data = request.get_json()
     if not isinstance(data, dict) or set(data) | {"seconds"} != {*keys, "seconds"}:
         _invalid(f"what is sent is no object with the keys {', '.join(keys)}")
+    if "layout" in keys and not (
+        isinstance(data["layout"], str) and _LAYOUT.fullmatch(data["layout"])
+    ):
+        _invalid("layout is not an id of letters, digits, - and _")
     return data
 
 
@@ -366,8 +380,8 @@ def _note_visit(person: StoredJudge) -> None:
     if saw_lately(person):
         return
     try:
-        with site().store.write() as c:
+        with site().store.write(patience=0) as c:
             saw(c, person)
-    except OperationalError:
-        # A full or busy database is no reason not to show the page.
+    except (OperationalError, UnavailableError):
+        # A full or busy database is no reason not to show the page, nor to show it late.
         return

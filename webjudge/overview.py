@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem.store import studies
+from quem.store.living import told
 from quem.store.models import now
 from quem.store.progress import progress_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection
 
     from quem.store.ballots import Group
     from quem.store.judges import StoredJudge
+    from quem.store.living import Effect
     from quem.store.progress import GroupProgress, JudgeProgress
     from webjudge.site import Site
 
-__all__ = ["begun_rankings", "overview_page"]
+__all__ = ["alerts_of", "begun_rankings", "overview_page"]
 
 
 def overview_page(site: Site) -> dict[str, Any]:
@@ -31,6 +33,7 @@ def overview_page(site: Site) -> dict[str, Any]:
     with site.store.read() as c:
         status = studies.status_of(c, site.id)
         progress = progress_of(c, site.id, site.plan)
+        found = site.effects(c)
     total = len(site.plan.parts) + site.plan.repeat
     judges = [_judge(site, person, total) for person in progress]
     return {
@@ -42,10 +45,22 @@ def overview_page(site: Site) -> dict[str, Any]:
         "practice": site.plan.practice is not None,
         "consent": site.solutions.consent is not None,
         "unlinked": [j["judge"] for j in judges if j["link"] == "none yet"],
-        "changed": _changed(site),
-        "doubts": site.doubts,
+        "alerts": alerts_of(site),
+        "changed": _changed(found),
+        "doubts": [*(told(effect) for effect in found if effect.what != "changed"), *site.doubts],
         "now": now(),
     }
+
+
+def alerts_of(site: Site) -> list[str]:
+    """Say what is wrong with the running server, worst first.
+
+    Parameters
+    ----------
+    site : Site
+    """
+    lost = site.store.lost
+    return [*([f"Nothing can be saved: {lost}."] if lost else []), *site.troubles.values()]
 
 
 def begun_rankings(c: Connection, site: Site) -> int:
@@ -124,5 +139,11 @@ def _cell(person: JudgeProgress, group: Group, practice: bool) -> Iterator[dict[
         yield {"standing": one.standing, "again": one.occasion > 1}
 
 
-def _changed(site: Site) -> list[str]:
-    return [f"{solver} on {problem}" for problem, solver in site.changed()]
+def _changed(found: Iterable[Effect]) -> list[str]:
+    """Name the solutions that are other ones than judges saw."""
+    return [
+        f"{effect.solver} on {problem}"
+        for effect in found
+        if effect.what == "changed"
+        for problem in sorted(effect.problems)
+    ]

@@ -10,6 +10,8 @@ from flask import abort, request
 if TYPE_CHECKING:
     from flask import Flask, Response
 
+    from webjudge.hosts import Hosts
+
 __all__ = ["protect"]
 
 _POLICY = {
@@ -31,11 +33,29 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "X-Robots-Tag": "noindex",
 }
+_OTHER_HOST = (
+    "This is not the address of this server. Use the link that the organizer sent you. Organizers: "
+    "name the address by --url (QUEM_URL), and let a proxy pass it on as X-Forwarded-Host."
+)
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
-def protect(app: Flask) -> None:
-    """Refuse requests that another site makes in a judge's name, and set the headers."""
+def protect(app: Flask, hosts: Hosts) -> None:
+    """Refuse requests that another site makes in a judge's name, and set the headers.
+
+    Parameters
+    ----------
+    app : Flask
+    hosts : Hosts
+        Who is asked for another one is not answered, so that no page repeats its name.
+    """
+
+    def refuse_other_hosts() -> None:
+        # Whoever looks after the server may ask for its health by any name.
+        if request.endpoint != "healthz" and not hosts.know(request.host):
+            abort(400, _OTHER_HOST)
+
+    app.before_request(refuse_other_hosts)
     app.before_request(_refuse_other_sites)
     app.after_request(_set_headers)
 

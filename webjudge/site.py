@@ -51,6 +51,8 @@ class Site:
         The key of the hashes that judges see.
     doubts : tuple of Doubt
         About the solutions.
+    troubles : dict of str to str
+        What is wrong with the running server now, for the dashboard: a sentence for each key.
     """
 
     path: Path
@@ -60,6 +62,7 @@ class Site:
     plan: Plan
     secret: str = field(repr=False)
     doubts: tuple[Doubt, ...] = ()
+    troubles: dict[str, str] = field(default_factory=dict, compare=False)
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
     )

@@ -6,11 +6,13 @@ Links are made by ``quem judges``. Several workers need PostgreSQL (``QUEM_DATAB
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 
 from quem.errors import QuemError
 from webjudge import create_app, open_site
+from webjudge.housekeeping import Housekeeping
 
 __all__ = ["application"]
 
@@ -22,10 +24,16 @@ def _study() -> str:
 
 
 try:
+    _site = open_site(_study())
     application = create_app(
-        open_site(_study()),
+        _site,
         behind_proxy=os.environ.get("QUEM_BEHIND_PROXY", "") not in ("", "0"),
         url=os.environ.get("QUEM_URL"),
     )
 except QuemError as error:
     sys.exit("\n".join(f"error: {mistake}" for mistake in error.mistakes))
+
+# Each worker loads this module, and keeps house for itself until it ends.
+_housekeeping = Housekeeping(_site).start()
+atexit.register(_site.store.close)
+atexit.register(_housekeeping.stop)  # which comes first

@@ -7,24 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.options import database_option
+from quem.commands.links import link_file, may_show_links, table
+from quem.commands.options import check_url, database_option
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from quem.commands.links import LinkFile, Row
     from quem.study.models import ExperienceStudy, Judge
 
 __all__ = ["judges"]
-
-# What a spreadsheet would take for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def _base(_: click.Context, __: click.Parameter, value: str) -> str:
-    if not value.startswith(("http://", "https://")):
-        message = f"{value!r} does not begin with https:// or http://"
-        raise click.BadParameter(message)
-    return value.rstrip("/")
 
 
 @click.command()
@@ -34,7 +26,7 @@ def _base(_: click.Context, __: click.Parameter, value: str) -> str:
     "--url",
     default="http://127.0.0.1:8080",
     show_default=True,
-    callback=_base,
+    callback=check_url,
     help="Address that judges use, with which links begin.",
 )
 @click.option("--reissue", multiple=True, metavar="ID", help="Replace this judge's link.")
@@ -49,6 +41,11 @@ def _base(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option("--name", default="", help="With --add: the judge's name.")
 @click.option("--experience", type=float, help="With --add: the judge's years of experience.")
 @click.option("--dashboard", is_flag=True, help="Make a new link of the dashboard as well.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="New file for the table with the links, which only you can read.",
+)
 def judges(
     study: Path,
     database: str | None,
@@ -61,12 +58,13 @@ def judges(
     experience: float | None,
     *,
     dashboard: bool,
+    out: Path | None,
 ) -> None:
-    """Print the links of STUDY's judges as CSV, to be mailed.
+    """Make the links of STUDY's judges, as CSV, to be emailed.
 
-    Makes a link for each judge who has none yet. A link is printed once, when it is made:
-    the store holds no more than its hash. IDs that options name may be several: repeat the
-    option.
+    Makes a link for each judge who has none yet. A link is shown once, when it is made: the
+    store holds only its hash. It is shown on a terminal; otherwise it is written to a file beside
+    the study, or to --out. Options that name an ID can be repeated.
     """
     if add is None and (name or experience is not None):
         message = "--name and --experience belong to --add ID"
@@ -83,19 +81,32 @@ def judges(
     added = None if add is None else _declared(spec, add, name, experience)
     store = open_store(find_place(study, database))
     try:
-        # All is done that was asked for, and its links are printed, or nothing is.
-        with clear_refusals(store.place), store.write() as c:
+        # All is done that was asked for, and its links are handed over, or nothing is.
+        with clear_refusals(store.place), link_file(study, out) as file, store.write() as c:
             _take_over(c, spec, added)
             told = _forget(c, spec, study, forget)
             _revoke(c, spec, revoke)
-            _print_links(c, spec, url, reissue)
-            desk = f"{url}/d/{issue_organizer_link(c, spec.id)}" if dashboard else ""
+            rows = _rows(c, spec, url, reissue)
+            if dashboard:
+                link = f"{url}/d/{issue_organizer_link(c, spec.id)}"
+                rows.append(("", "Dashboard", link, "new link"))
+            _hand_over(rows, file, is_asked=out is not None)
     finally:
         store.close()
+    file.tell()
     for line in told:
         click.echo(line, err=True)
-    if desk:
-        click.echo(f"Dashboard: {desk}", err=True)
+
+
+def _hand_over(rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
+    """Show the table, but links only to a person at a terminal; others find them in the file."""
+    import sys
+
+    if is_asked or (any(row[2] for row in rows) and not may_show_links()):
+        file.write(rows)
+        rows = [(judge, name, "", state) for judge, name, _, state in rows]
+    click.echo(table(rows), nl=False)
+    sys.stdout.flush()
 
 
 def _declared(spec: ExperienceStudy, judge_id: str, name: str, experience: float | None) -> Judge:
@@ -153,14 +164,12 @@ def _revoke(c: Connection, spec: ExperienceStudy, ids: tuple[str, ...]) -> None:
         revoke_link(c, judge_named(c, spec.id, judge_id), "shell")
 
 
-def _print_links(c: Connection, spec: ExperienceStudy, base: str, reissue: tuple[str, ...]) -> None:
-    """Print the table of judges, with the links that are made now."""
-    import sys
-
+def _rows(c: Connection, spec: ExperienceStudy, base: str, reissue: tuple[str, ...]) -> list[Row]:
+    """Give the table of judges, with the links that are made now."""
     from quem.store.judges import issue_link, judge_named, judges_of
 
     again = {judge_named(c, spec.id, judge_id).key for judge_id in reissue}
-    rows = [("judge", "name", "link", "state")]
+    rows = []
     for judge in judges_of(c, spec.id):
         link, state = "", "has a link" if judge.has_link else "revoked"
         is_new = not (judge.linked_at or judge.revoked_at or judge.forgotten_at)
@@ -169,17 +178,4 @@ def _print_links(c: Connection, spec: ExperienceStudy, base: str, reissue: tuple
         elif judge.forgotten_at:
             state = "forgotten"
         rows.append((judge.id, judge.name, link, state))
-    click.echo(_csv(rows), nl=False)
-    sys.stdout.flush()
-
-
-def _csv(rows: list[tuple[str, str, str, str]]) -> str:
-    """Write a table; cells that a spreadsheet would calculate get an apostrophe in front."""
-    import csv
-    from io import StringIO
-
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for row in rows:
-        writer.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row])
-    return text.getvalue()
+    return rows

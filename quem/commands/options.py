@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "analysis_options",
+    "check_url",
     "data_option",
     "database_option",
     "json_option",
@@ -39,6 +40,16 @@ def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | 
         message = "is empty; name a folder"
         raise click.BadParameter(message)
     return None if value is None else Path(value)
+
+
+def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Refuse what no link can begin with; gives it without a slash at its end."""
+    if value is None:
+        return None
+    if not value.startswith(("http://", "https://")) or not value.partition("://")[2].strip("/"):
+        message = f"{value!r} is not an address such as https://judging.example.org"
+        raise click.BadParameter(message)
+    return value.rstrip("/")
 
 
 def out_option(default: str) -> Callable[[Command], Command]:

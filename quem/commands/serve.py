@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.options import database_option
+from quem.commands.links import link_file, may_show_links
+from quem.commands.options import check_url, database_option
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from quem.commands.links import Row
     from webjudge import Site
 
 __all__ = ["serve"]
-
-# More of them only wait for each other: pages are made by one at a time.
-_THREADS = 4
-_ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  compared with, not bound to
 
 
 @click.command()
@@ -30,7 +30,16 @@ _ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  compared with, not bound to
     help="Port to listen on; 0 for any that is free.",
 )
 @database_option
-@click.option("--url", help="Address that judges use, where it is another: https://...")
+@click.option(
+    "--url",
+    callback=check_url,
+    help="Address that judges use, where it is another: https://...",
+)
+@click.option(
+    "--links",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="New file for links, which only you can read.  [default: terminal, or beside STUDY]",
+)
 @click.option(
     "--behind-proxy", is_flag=True, help="Trust X-Forwarded-* of a proxy in front, that ends TLS."
 )
@@ -41,84 +50,110 @@ def serve(
     port: int,
     database: str | None,
     url: str | None,
+    links: Path | None,
     *,
     behind_proxy: bool,
     open_browser: bool,
 ) -> None:
     """Run a judging session of STUDY.
 
-    Prints the link of the dashboard, and the private link of each judge when it is made.
-    Stop it with Ctrl-C: everything is kept, and a later start goes on.
+    Shows the link of the dashboard, and the private link of each judge when it is made: on a
+    terminal, or else in a file that only you can read.
+    Stop it with Ctrl-C or SIGTERM: everything is kept, and a later start goes on.
     """
     import gc
     import logging
-
-    from waitress.server import create_server
+    import signal
 
     from quem.errors import QuemError
+    from quem.store.engine import clear_refusals
+    from quem.store.place import find_place
     from webjudge import create_app, open_site
+    from webjudge.housekeeping import Housekeeping
+    from webjudge.running import Server
 
     # That requests wait for a thread for some milliseconds is no news.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     gc.enable()  # which the command line switched off: a server runs for long
-    site = open_site(study, database)
-    app = create_app(site, behind_proxy=behind_proxy, url=url)
+    with clear_refusals(find_place(study, database)):
+        site = open_site(study, database)
+    app = create_app(site, behind_proxy=behind_proxy, url=url, listens=host)
     try:
-        server: Any = create_server(app, host=host, port=port, threads=_THREADS, ident=None)
+        server = Server(app, host, port)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"cannot listen on {host}:{port}: {reason}; name another --port or --host"
         raise QuemError([message]) from None
     gc.collect()
     gc.freeze()
-    listens = getattr(server, "effective_listen", None) or [(host, server.effective_port)]
-    base = (url or f"http://{_shown_host(host)}:{listens[0][1]}").rstrip("/")
-    dashboard = _print_links(site, study, base)
-    if open_browser:
-        click.launch(dashboard)
-    try:
-        server.run()
-    finally:
-        site.store.close()
-    # Only Ctrl-C ends it.
-    raise KeyboardInterrupt
+    base = url or f"http://{_shown_host(host)}:{server.port}"
+    with server:
+        housekeeping = Housekeeping(site)
+        with clear_refusals(site.store.place):
+            dashboard = _hand_over_links(site, base, links)
+        if open_browser:
+            click.launch(dashboard)
+        housekeeping.start()
+        try:
+            told = server.run()
+        finally:
+            housekeeping.stop()
+            site.store.close()
+    if told == signal.SIGINT:
+        raise KeyboardInterrupt
 
 
-def _print_links(site: Site, study: Path, base: str) -> str:
-    """Print every link that is made now; gives that of the dashboard."""
-    from quem.store.judges import issue_link, judges_of
+def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
+    """Show every link that is made now, or write it to a file; gives that of the dashboard."""
     from quem.store.organizers import issue_organizer_link
     from quem.store.studies import status_of
 
-    with site.store.write() as c:
+    with link_file(site.path, out) as file, site.store.write() as c:
         dashboard = f"{base}/d/{issue_organizer_link(c, site.id)}"
         status = status_of(c, site.id)
-        lines = []
-        for judge in judges_of(c, site.id):
-            who = f"{judge.id}  {judge.name}".rstrip()
-            if judge.linked_at is None and judge.forgotten_at is None:
-                lines.append(f"{who}  {base}/j/{issue_link(c, judge, 'shell')}")
-            elif judge.has_link:
-                lines.append(f"{who}  has a link (quem judges {study} --reissue {judge.id})")
-            else:
-                state = "forgotten" if judge.forgotten_at else "link revoked"
-                lines.append(f"{who}  {state}")
+        rows = _rows(c, site.id, base)
+        if out or not may_show_links():
+            file.write([*rows, ("", "Dashboard", dashboard, "new link")])
     click.echo(f"{site.spec.title}: {status.state}, {site.store.place.name}")
-    click.echo(f"Dashboard: {dashboard}")
-    for line in lines or ["No judges yet: add them in the dashboard."]:
-        click.echo(line)
+    if file.is_made:
+        file.tell()
+    else:
+        click.echo(f"Dashboard: {dashboard}")
+        for judge, name, link, state in rows:
+            click.echo(f"{judge}  {name}".rstrip() + f"  {link or state}")
+    if not rows:
+        click.echo("No judges yet: add them in the dashboard.")
+    for trouble in site.troubles.values():
+        click.secho(f"alert: {trouble}", err=True, fg="red")
     for doubt in site.doubts:
         click.echo(f"warning: {doubt.code}: {doubt.message}", err=True)
-    click.echo("Judges' links are shown once. Stop with Ctrl-C.", err=True)
+    click.echo("Each judge's link is shown once. Stop with Ctrl-C.", err=True)
     import sys
 
     sys.stdout.flush()
     return dashboard
 
 
+def _rows(c: Connection, study_id: str, base: str) -> list[Row]:
+    """Give the table of judges, with the links that are made now."""
+    from quem.store.judges import issue_link, judges_of
+
+    rows = []
+    for judge in judges_of(c, study_id):
+        link, state = "", "has a link"
+        if judge.linked_at is None and judge.forgotten_at is None:
+            link, state = f"{base}/j/{issue_link(c, judge, 'shell')}", "new link"
+        elif not judge.has_link:
+            state = "forgotten" if judge.forgotten_at else "link revoked"
+        rows.append((judge.id, judge.name, link, state))
+    return rows
+
+
 def _shown_host(host: str) -> str:
     """The host for a link: where it listens everywhere, the machine's name."""
-    if host in _ANYWHERE:
+    from webjudge.hosts import ANYWHERE
+
+    if host in ANYWHERE:
         import socket
 
         return socket.gethostname()

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
-import threading
 from contextlib import ExitStack, closing, contextmanager
-from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import URL, create_engine, event, select
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+from sqlalchemy import event, select
+from sqlalchemy.exc import DatabaseError
 
-from quem.errors import Mistake, QuemError
+from quem.errors import QuemError
+from quem.store.connecting import THREADS, busy_timeout, engine_of, refusal
 from quem.store.events import append_events, forget_events
 from quem.store.migration import migrate, version_of
 from quem.store.models import Study
+from quem.store.turns import PATIENCE, BusyError, Turns
+from quem.store.watching import LostError, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlalchemy import Connection, Engine
+    from sqlalchemy.pool import PoolProxiedConnection
 
     from quem.store.place import Place
 
-__all__ = ["SCRUB", "Store", "clear_refusals", "open_store", "store_of"]
+__all__ = ["SCRUB", "THREADS", "Store", "clear_refusals", "open_store", "store_of"]
 
+_log = logging.getLogger(__name__)
 # Set in the `info` of a connection whose transaction deleted what must not even stay as bytes.
 SCRUB = "quem_scrub"
-
-_BUSY_SECONDS = 5
-_PRAGMAS = (
-    f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA foreign_keys = ON",
-)
-_POLL_SECONDS = 0.02
 
 
 class Store:
@@ -44,40 +40,76 @@ class Store:
     ----------
     engine : sqlalchemy.Engine
     place : Place
+
+    Attributes
+    ----------
+    writes : int
+        Transactions of this process that were kept.
     """
 
     def __init__(self, engine: Engine, place: Place) -> None:
         self.engine = engine
         self.place = place
-        # SQLite lets one connection write at a time and makes the others poll; a queue inside
-        # the process is fairer, and its longest waits are a tenth as long.
-        self._writing = threading.Lock() if engine.dialect.name == "sqlite" else None
+        self.writes = 0
+        self._is_file = engine.dialect.name == "sqlite"
+        self._turns = Turns(THREADS - 3, one_by_one=self._is_file)
+        self._anchor: PoolProxiedConnection | None = None
+        self._watch: Watch | None = None
+        if self._is_file and place.file:
+            # One connection stays open: the last to close would delete the log, which is watched.
+            self._anchor = engine.raw_connection()
+            self._anchor.detach()
+            self._anchor.cursor().execute("SELECT 1 FROM sqlite_master").fetchall()
+            self._watch = Watch(place.file)
+            event.listen(engine, "do_connect", self._refuse_lost)
+
+    @property
+    def lost(self) -> str:
+        """Why nothing can be saved: the file is not in its place; else empty."""
+        return self._watch.lost if self._watch else ""
+
+    def _refuse_lost(self, *_: object) -> None:
+        if self._watch:
+            self._watch.refuse()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Give a connection that sees one state of the database."""
         with self.engine.connect() as connection:
-            if self._writing is None:
+            if not self._is_file:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """Give a connection whose changes are all kept, durably, or none of them."""
-        if self._writing is None:
-            with self.engine.begin() as connection:
-                forget_events(connection)
-                yield connection
-                append_events(connection)
-            return
-        with self._writing, self.engine.connect() as connection:
-            writer = connection.execution_options(quem_writes=True)
-            with writer.begin():
-                forget_events(writer)
-                yield writer
-                append_events(writer)
-            if writer.info.pop(SCRUB, False):
-                self._scrub()
+    def write(self, patience: float = PATIENCE) -> Iterator[Connection]:
+        """Give a connection whose changes are all kept, durably, or none of them.
+
+        Parameters
+        ----------
+        patience : float
+            How long others who write may be waited for, in seconds.
+
+        Raises
+        ------
+        BusyError
+            Others write for too long, or too many wait for them.
+        LostError
+            The file of an SQLite database is not in its place: nothing may count as saved.
+        """
+        with self._turns.take(patience) as left:
+            self._refuse_lost()
+            with self.engine.connect() as connection:
+                writer = connection.execution_options(quem_writes=True, quem_patience=left)
+                with writer.begin():
+                    self._turns.begun()
+                    forget_events(writer)
+                    yield writer
+                    append_events(writer)
+                    self._refuse_lost()
+                self._refuse_lost()
+                self.writes += 1
+                if writer.info.pop(SCRUB, False) and self._is_file:
+                    self._scrub()
 
     def _scrub(self) -> None:
         """Write an SQLite file anew, without what was deleted, and empty its write-ahead log."""
@@ -86,9 +118,45 @@ class Store:
             for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
                 cursor.execute(statement)
 
+    def checkpoint(self, patience: float = 0.1) -> bool:
+        """Bring what is in the write-ahead log of an SQLite file into the file, and empty the log.
+
+        Parameters
+        ----------
+        patience : float
+            How long readers and writers may be waited for, and may have to wait, in seconds.
+
+        Returns
+        -------
+        bool
+            Whether the file now holds everything; else the next one has to.
+        """
+        if not self._is_file:
+            return True
+        with closing(self.engine.raw_connection()) as connection:
+            cursor = connection.cursor()
+            # The first does the work beside readers and writers; for the second little is left.
+            cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            try:
+                with self._turns.take(patience) as left:
+                    cursor.execute(busy_timeout(left))
+                    busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                    cursor.execute(busy_timeout(PATIENCE))
+            except BusyError:
+                return False
+        return not busy
+
     def close(self) -> None:
-        """Let go of all connections."""
+        """Empty the write-ahead log, and let go of all connections."""
+        if self._anchor and self.writes:
+            try:
+                self.checkpoint(1.0)
+            except (DatabaseError, LostError):
+                _log.exception("the write-ahead log could not be emptied")
         self.engine.dispose()
+        if self._anchor:
+            self._anchor.close()
+            self._anchor = None
 
 
 def open_store(place: Place) -> Store:
@@ -104,8 +172,8 @@ def open_store(place: Place) -> Store:
         There is no database, it cannot be reached, or a newer quem wrote it.
     """
     if place.file and not place.file.parent.is_dir():
-        raise _refusal(place, "its folder does not exist; make it, or name another place")
-    engine = _engine(place)
+        raise refusal(place, "its folder does not exist; make it, or name another place")
+    engine = engine_of(place)
     with ExitStack() as unless_opened, clear_refusals(place):
         unless_opened.callback(engine.dispose)
         migrate(engine, place)
@@ -128,7 +196,7 @@ def store_of(place: Place, study_id: str) -> Store | None:
     """
     if not place.may_hold_something:
         return None
-    engine = _engine(place)
+    engine = engine_of(place)
     with ExitStack() as unless_opened, clear_refusals(place):
         unless_opened.callback(engine.dispose)
         if version_of(engine, place):
@@ -155,59 +223,14 @@ def clear_refusals(place: Place) -> Iterator[None]:
     """
     try:
         yield
+    except LostError as error:
+        raise QuemError([error.reason]) from None
+    except BusyError:
+        raise refusal(place, _reason(sqlite3.OperationalError("database is locked"))) from None
     except DatabaseError as error:
-        raise _refusal(place, _reason(error.orig)) from None
+        raise refusal(place, _reason(error.orig)) from None
     except sqlite3.Error as error:
-        raise _refusal(place, _reason(error)) from None
-
-
-def _engine(place: Place) -> Engine:
-    try:
-        # A file's name may hold a question mark, which ends the place in a URL.
-        file = place.file and URL.create("sqlite", database=str(place.file.absolute()))
-        engine = create_engine(file or place.url)
-    except ModuleNotFoundError as error:
-        advice = "pip install 'quem[postgres]'" if error.name == "psycopg" else "install it"
-        raise _refusal(place, f"needs the package {error.name}; {advice}") from None
-    except (ArgumentError, NoSuchModuleError, ValueError):
-        message = "is no database URL; write one such as postgresql://user@host/name"
-        raise _refusal(place, message) from None
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _prepare)
-        event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAPI connection
-    # Python's driver would otherwise decide for itself when a transaction begins.
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    for pragma in _PRAGMAS:
-        cursor.execute(pragma)
-    _write_ahead(cursor)
-    cursor.close()
-
-
-def _write_ahead(cursor: sqlite3.Cursor) -> None:
-    """Log changes ahead. Of several that begin so in a new file SQLite turns all but one away.
-
-    It does so at once, whatever the busy timeout, since each has begun to read.
-    """
-    until = monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            cursor.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or monotonic() >= until:
-                raise
-            sleep(_POLL_SECONDS)
-        else:
-            return
-
-
-def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("quem_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        raise refusal(place, _reason(error)) from None
 
 
 def _reason(error: BaseException | None) -> str:
@@ -217,7 +240,3 @@ def _reason(error: BaseException | None) -> str:
     if "locked" in said:
         return f"cannot be used: {said}; another program holds it, so try again when it is done"
     return f"cannot be used: {said}; check that it is there and may be written to"
-
-
-def _refusal(place: Place, message: str) -> QuemError:
-    return QuemError([Mistake(place.name, message=message)])

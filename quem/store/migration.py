@@ -63,6 +63,7 @@ def migrate(engine: Engine, place: Place) -> None:
         return
     with engine.connect().execution_options(quem_writes=True) as c, c.begin():
         if engine.dialect.name == "postgresql":
+            c.execute(text("SET LOCAL lock_timeout = 0"))  # however long the other one takes
             c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         version = _version(c, place)
         if version == HEAD:

@@ -59,8 +59,9 @@ def test_links_work_again(
     judging_study: Path, quem_command: Callable[..., Outcome], tmp_path: Path
 ) -> None:
     """A link that was mailed before leads to its judge in the restored store."""
-    _, table, _ = quem_command("judges", judging_study)
-    token = table.splitlines()[1].split(",")[2].rpartition("/")[2]
+    out = tmp_path / "links.csv"
+    quem_command("judges", judging_study, "--out", out)
+    token = out.read_text().splitlines()[1].split(",")[2].rpartition("/")[2]
     close(judging_study)
     quem_command("export", judging_study)
     archive = judging_study.with_name("study-export") / "archive.jsonl"

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,14 +20,25 @@ from quem.store.place import find_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 Outcome = tuple[int, str, str]
 STUDY = "made-up"
 
 
-def _table(out: str) -> dict[str, dict[str, str]]:
-    rows = list(csv.DictReader(io.StringIO(out)))
+def _file(err: str) -> Path | None:
+    """The file that holds the links."""
+    found = re.search(r"^Links: (.*) \(only you can read it\)$", err, re.MULTILINE)
+    return Path(found[1]) if found else None
+
+
+def _table(outcome: Outcome) -> dict[str, dict[str, str]]:
+    """The table with the links that were made now, by judge; that of the dashboard has no id."""
+    file = _file(outcome[2])
+    if file:
+        assert file.stat().st_mode & 0o777 == 0o600
+    assert "/j/" not in outcome[1] + outcome[2]
+    assert "/d/" not in outcome[1] + outcome[2]
+    rows = list(csv.DictReader(io.StringIO(file.read_text() if file else outcome[1])))
     assert not rows or list(rows[0]) == ["judge", "name", "link", "state"]
     return {row["judge"]: row for row in rows}
 
@@ -43,17 +55,17 @@ def _who(study: Path, link: str) -> str | None:
 
 def test_links_are_made_once(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:
     """The first time each judge gets a link, later it is only said that he has one."""
-    code, out, err = quem_command("judges", judging_study)
-    rows = _table(out)
-    assert code == 0
+    outcome = quem_command("judges", judging_study)
+    rows = _table(outcome)
+    assert outcome[0] == 0
     assert list(rows) == ["J0", "J1", "J2"]
     assert rows["J1"]["name"] == "Judge 1"
     for judge, row in rows.items():
         assert re.fullmatch(r"http://127\.0\.0\.1:8080/j/[\w-]{32}", row["link"])
         assert row["state"] == "new link"
         assert _who(judging_study, row["link"]) == judge
-    assert err == ""
-    again = _table(quem_command("judges", judging_study)[1])
+    assert outcome[2].count("\n") == 1
+    again = _table(quem_command("judges", judging_study))
     assert {(row["link"], row["state"]) for row in again.values()} == {("", "has a link")}
     assert _who(judging_study, rows["J2"]["link"]) == "J2"
 
@@ -62,19 +74,19 @@ def test_a_link_can_be_replaced_and_revoked(
     judging_study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """What is replaced or revoked ends; the others stay."""
-    old = _table(quem_command("judges", judging_study)[1])
+    old = _table(quem_command("judges", judging_study))
     words = ["--reissue", "J0", "--reissue", "J1", "--revoke", "J2"]
     url = "https://judging.example.org/"
-    code, out, _ = quem_command("judges", judging_study, *words, "--url", url)
-    new = _table(out)
-    assert code == 0
+    outcome = quem_command("judges", judging_study, *words, "--url", url)
+    new = _table(outcome)
+    assert outcome[0] == 0
     assert new["J0"]["link"].startswith("https://judging.example.org/j/")
     assert (new["J2"]["link"], new["J2"]["state"]) == ("", "revoked")
     assert [_who(judging_study, row["link"]) for row in old.values()] == [None] * 3
     assert [_who(judging_study, new[judge]["link"]) for judge in ("J0", "J1")] == ["J0", "J1"]
     # A revoked judge gets a link only when it is asked for.
-    assert _table(quem_command("judges", judging_study)[1])["J2"]["state"] == "revoked"
-    back = _table(quem_command("judges", judging_study, "--reissue", "J2")[1])
+    assert _table(quem_command("judges", judging_study))["J2"]["state"] == "revoked"
+    back = _table(quem_command("judges", judging_study, "--reissue", "J2"))
     assert _who(judging_study, back["J2"]["link"]) == "J2"
 
 
@@ -82,12 +94,12 @@ def test_a_judge_can_be_forgotten(
     judging_study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """It is said what happened, and what still names the judge."""
-    links = _table(quem_command("judges", judging_study)[1])
+    links = _table(quem_command("judges", judging_study))
     code, out, err = quem_command("judges", judging_study, "--forget", "J1")
     assert code == 0
     assert "forgot J1, whose ranks stay as those of forgotten-1" in err
     assert f"warning: {judging_study} still names the judge J1" in err
-    assert _table(out)["forgotten-1"]["state"] == "forgotten"
+    assert _table((code, out, err))["forgotten-1"]["state"] == "forgotten"
     assert "Judge 1" not in out
     assert _who(judging_study, links["J1"]["link"]) is None
     files = [path for path in judging_study.parent.glob("study.sqlite3*") if path.is_file()]
@@ -100,9 +112,9 @@ def test_a_judge_can_be_forgotten(
 def test_a_judge_can_be_added(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:
     """An added judge gets a link at once, and name and years are kept."""
     words = ["--add", "J9", "--name", "Élodie", "--experience", "4.5"]
-    code, out, _ = quem_command("judges", judging_study, *words)
-    assert code == 0
-    assert _who(judging_study, _table(out)["J9"]["link"]) == "J9"
+    outcome = quem_command("judges", judging_study, *words)
+    assert outcome[0] == 0
+    assert _who(judging_study, _table(outcome)["J9"]["link"]) == "J9"
     store = store_of(find_place(judging_study), STUDY)
     assert store is not None
     with store.read() as c:
@@ -130,12 +142,12 @@ def test_mistakes_change_nothing(
     judging_study: Path, quem_command: Callable[..., Outcome], words: list[str], said: str
 ) -> None:
     """What cannot be done ends with 1 and a sentence, and nothing else is done either."""
-    links = _table(quem_command("judges", judging_study)[1])
+    links = _table(quem_command("judges", judging_study))
     code, out, err = quem_command("judges", judging_study, *words)
     assert (code, out) == (1, "")
     assert said in err
     assert err.count("\n") == 1
-    after = _table(quem_command("judges", judging_study)[1])
+    after = _table(quem_command("judges", judging_study))
     assert list(after) == list(links)
     assert [_who(judging_study, row["link"]) for row in links.values()] == list(links)
 
@@ -160,10 +172,10 @@ def test_wrong_usage(
 def test_the_dashboard_gets_a_new_link(
     judging_study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
-    """For servers that print none, its link comes on stderr, so that the CSV stays one."""
-    _, out, err = quem_command("judges", judging_study, "--dashboard")
-    assert len(_table(out)) == 3
-    link = re.fullmatch(r"Dashboard: http://127\.0\.0\.1:8080/d/([\w-]{32})\n", err)
+    """For servers that show none, its link is in the table's last row, which names no judge."""
+    table = _table(quem_command("judges", judging_study, "--dashboard"))
+    assert list(table) == ["J0", "J1", "J2", ""]
+    link = re.fullmatch(r"http://127\.0\.0\.1:8080/d/([\w-]{32})", table[""]["link"])
     assert link
     store = store_of(find_place(judging_study), STUDY)
     assert store is not None
@@ -173,10 +185,41 @@ def test_the_dashboard_gets_a_new_link(
 
 
 def test_names_are_no_formulas(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:
-    """A name that a spreadsheet would calculate is marked as text."""
+    """A name that a spreadsheet would calculate is marked as text, on stdout and in the file."""
     name = '=HYPERLINK("http://x.example","a")'
-    _, out, _ = quem_command("judges", judging_study, "--add", "J9", "--name", name)
-    assert _table(out)["J9"]["name"] == f"'{name}"
+    outcome = quem_command("judges", judging_study, "--add", "J9", "--name", name)
+    assert _table(outcome)["J9"]["name"] == f"'{name}"
+    assert "'=HYPER" in outcome[1]
+
+
+def test_a_file_for_links_can_be_named(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """It is never one that is there; where it cannot be made no links are."""
+    out = judging_study.with_name("mine.csv")
+    out.write_text("precious")
+    for wrong in (out, judging_study.with_name("no") / "mine.csv"):
+        code, said, err = quem_command("judges", judging_study, "--out", wrong)
+        assert (code, said) == (1, "")
+        assert f"{wrong}: cannot be written" in err
+    assert out.read_text() == "precious"
+    out.unlink()
+    outcome = quem_command("judges", judging_study, "--out", out)
+    assert _file(outcome[2]) == out
+    assert {row["state"] for row in _table(outcome).values()} == {"new link"}
+
+
+def test_a_terminal_shows_the_links(judging_study: Path) -> None:
+    """Where a person sees what is printed, links are printed, and no file is made."""
+    pty = pytest.importorskip("pty", reason="terminals are POSIX")
+    reading, terminal = pty.openpty()
+    command = [sys.executable, "-m", "quem", "judges", str(judging_study), "--dashboard"]
+    subprocess.run(command, stdout=terminal, stderr=terminal, check=True)
+    shown = os.read(reading, 10_000).decode()
+    os.close(terminal)
+    os.close(reading)
+    assert (shown.count("/j/"), shown.count("/d/")) == (3, 1)
+    assert list(judging_study.parent.glob("*-links-*")) == []
 
 
 def test_links_that_cannot_be_printed_are_not_made(judging_study: Path) -> None:
@@ -187,8 +230,10 @@ def test_links_that_cannot_be_printed_are_not_made(judging_study: Path) -> None:
     ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert b"Traceback" not in ended.stderr
+    assert list(judging_study.parent.glob("*-links-*")) == []
     again = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert {row["state"] for row in _table(again.stdout).values()} == {"new link"}
+    outcome = 0, again.stdout, again.stderr
+    assert {row["state"] for row in _table(outcome).values()} == {"new link"}
 
 
 def test_a_study_with_mistakes_is_refused(

@@ -6,15 +6,21 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from sqlalchemy import select
 
+from quem.store.engine import open_store, store_of
+from quem.store.models import Ballot
+from quem.store.place import find_place
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 
+HELD: list[sqlite3.Connection] = []
 QUEM = [sys.executable, "-m", "quem"]
 
 
@@ -24,11 +30,15 @@ def study(tmp_path: Path) -> Path:
     return write_judging_study(tmp_path)
 
 
-def test_links_are_printed_once(study: Path) -> None:
-    """The first start prints a link a judge, later ones who has one; a dashboard link always."""
+def test_links_are_made_once(study: Path) -> None:
+    """The first start makes a link for each judge, later ones only one of the dashboard."""
     with Served(study) as served:
         assert list(served.links) == ["J0", "J1"]
         links, dashboard = dict(served.links), served.dashboard
+        # They are in no log, but in a file for their owner.
+        assert "/j/" not in "".join(served.errors)
+        [file] = study.parent.glob("study-links-*.csv")
+        assert file.stat().st_mode & 0o777 == 0o600
     served.links = {}
     with served:
         assert served.links == {}
@@ -38,6 +48,24 @@ def test_links_are_printed_once(study: Path) -> None:
         assert "Made up" in browser.get(links["J0"])
     with Served(study) as again:
         again.stop()
+
+
+def test_a_terminal_shows_the_links(study: Path) -> None:
+    """Where a person sees what is printed, it is printed, and no file is made."""
+    pty = pytest.importorskip("pty", reason="terminals are POSIX")
+    reading, terminal = pty.openpty()
+    command = [*QUEM, "serve", str(study), "--port", "0", "--url", "https://j.example.org/"]
+    process = subprocess.Popen(command, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    while b"Ctrl-C" not in shown:
+        shown += os.read(reading, 10_000)
+    process.terminate()
+    assert process.wait(60) == 0
+    os.close(reading)
+    assert shown.count(b"https://j.example.org/j/") == 2
+    assert shown.count(b"https://j.example.org/d/") == 1
+    assert list(study.parent.glob("*-links-*")) == []
 
 
 def test_a_session_goes_from_link_to_report(study: Path) -> None:
@@ -65,13 +93,58 @@ def test_a_session_goes_from_link_to_report(study: Path) -> None:
         assert '"system": "sys"' in ended.stdout
 
 
-def test_ctrl_c_ends_it(study: Path) -> None:
-    """Ctrl-C stops the server with exit code 130."""
+@pytest.mark.parametrize(
+    ("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)]
+)
+def test_signals_stop_it_with_everything_in_one_file(
+    study: Path, how: signal.Signals, code: int
+) -> None:
+    """A signal ends the server; requests that run are finished, and no log is left behind."""
     with Served(study) as served:
         process = served.process
         assert process is not None
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
+        browser = Browserless(served.base)
+        browser.get(served.links["J0"])
+        gid = browser.groups()[0]
+        names, saved = browser.group(gid)["labels"], 0
+        # Half a request is no request; the save that follows is one when the signal comes.
+        with socket.create_connection(("127.0.0.1", served.port)) as half:
+            half.sendall(b"GET /judge HTTP/1.1\r\nHost:")
+            for saved in range(20):
+                assert browser.save(gid, saved, all_ranked(names))[0] == 200
+            process.send_signal(how)
+            assert process.wait(60) == code
+        assert list(study.parent.glob("study.sqlite3-*")) == []
+        assert served.stored("J0", problem_of(study, gid))["revision"] == saved + 1
+
+
+def test_what_the_starter_switched_off_does_not_stop_it(study: Path) -> None:
+    """As in a script's background and under nohup, ignored signals stay so; SIGTERM stops it."""
+    for ignored in (signal.SIGINT, signal.SIGHUP):
+        before = signal.signal(ignored, signal.SIG_IGN)
+        try:
+            served = Served(study)
+            served.start()
+        finally:
+            signal.signal(ignored, before)
+        process = served.process
+        assert process is not None
+        process.send_signal(ignored)
+        with urlopen(f"{served.base}/healthz", timeout=60) as answer:  # noqa: S310
+            assert answer.status == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        served.stop()
+
+
+def problem_of(study: Path, gid: str) -> str:
+    """The problem that a group's page shows."""
+    store = store_of(find_place(study), "made-up")
+    assert store is not None
+    with store.read() as c:
+        problem: str = c.execute(select(Ballot.problem).where(Ballot.public_id == gid)).scalar_one()
+    store.close()
+    return problem
 
 
 def test_the_shipped_study_is_served(tmp_path: Path) -> None:
@@ -103,6 +176,7 @@ def test_health(study: Path) -> None:
         (lambda f: (f / "solutions/P1/S2.txt").write_text("twice"), "S2"),
         (lambda f: (f / "study.sqlite3").write_bytes(b"no database" * 100), "study.sqlite3"),
         (lambda f: (f / "study.yaml").write_text("problems: ["), "study.yaml:2"),
+        (lambda f: lock(f / "study.yaml"), "study.sqlite3: cannot be used: database is locked"),
     ],
 )
 def test_a_study_that_cannot_be_judged_is_refused(study: Path, break_it: object, said: str) -> None:
@@ -110,11 +184,19 @@ def test_a_study_that_cannot_be_judged_is_refused(study: Path, break_it: object,
     assert callable(break_it)
     break_it(study.parent)
     command = [*QUEM, "serve", str(study), "--port", "0"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 1
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
     assert "/j/" not in ended.stdout
+
+
+def lock(study: Path) -> None:
+    """Hold the database of a study, until the next test."""
+    open_store(find_place(study)).close()
+    holder = sqlite3.connect(study.with_suffix(".sqlite3"), isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    HELD[:] = [holder]
 
 
 def test_a_taken_port_is_said_and_no_link_is_lost(study: Path) -> None:
@@ -124,7 +206,7 @@ def test_a_taken_port_is_said_and_no_link_is_lost(study: Path) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         command = [*QUEM, "serve", str(study), "--port", port]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert ended.returncode == 1
         assert "--port" in ended.stderr
     with Served(study) as served:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -15,18 +16,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import create_engine, event
 from sqlalchemy.exc import OperationalError
 
 from quem.errors import QuemError
+from quem.store import ballots
 from quem.store.ballots import Saved, current_state
 from quem.store.engine import clear_refusals, open_store, store_of
 from quem.store.place import find_place
 from quem.store.state import State
+from quem.store.watching import LostError
 from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revisions, save
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from quem.store.engine import Store
     from quem.store.place import Place
@@ -143,6 +146,57 @@ def test_a_locked_database_does_not_hang(store: Store) -> None:
     assert save(store, mine, base=1).revision == 2
 
 
+def _renamed(file: Path) -> Callable[[], object]:
+    moved = file.rename(file.with_name("elsewhere"))
+    return lambda: moved.rename(file)
+
+
+def _replaced(file: Path) -> Callable[[], object]:
+    back = _renamed(file)
+    shutil.copy(file.with_name("elsewhere"), file)
+    return back
+
+
+def _log_deleted(file: Path) -> Callable[[], object]:
+    return _renamed(file.with_name(f"{file.name}-wal"))
+
+
+@pytest.mark.parametrize("take_away", [_renamed, _replaced, _log_deleted])
+def test_a_file_that_is_not_in_its_place_is_not_saved_to(
+    store: Store, take_away: Callable[[Path], Callable[[], object]]
+) -> None:
+    """Nothing is acknowledged that went to a file which nobody will find; reading goes on."""
+    file, mine = store.place.file, ballot(store)
+    assert file is not None
+    save(store, mine)
+    put_back = take_away(file)
+    assert str(file) in store.lost
+    with pytest.raises(LostError):
+        save(store, mine, base=1)
+    with pytest.raises(QuemError, match=re.escape(store.lost)), clear_refusals(store.place):
+        save(store, mine, base=1)
+    assert judge(store).id == "J1"
+    put_back()
+    assert store.lost == ""
+    assert save(store, mine, base=1).revision == 2
+    # Also one that is taken away in the middle of a transaction.
+    with pytest.raises(LostError), store.write() as c:  # noqa: PT012  at the end of the block
+        put_back = take_away(file)
+        ballots.add_seconds(c, mine, 1.0)
+    put_back()
+    assert [row["number"] for row in revisions(store, mine)] == [1, 2]
+
+
+def test_a_file_that_is_gone_is_not_made_anew(store: Store) -> None:
+    """A further connection to a file that was deleted makes no empty one in its place."""
+    file = store.place.file
+    assert file is not None
+    file.unlink()
+    with store.read(), pytest.raises(LostError), store.read(), store.read():
+        pass
+    assert not file.exists()
+
+
 def test_a_locked_database_is_told_in_clear_words(store: Store, place: Place) -> None:
     """A command that meets a locked database says so, with its name."""
     assert place.file is not None
@@ -163,6 +217,31 @@ def test_a_new_file_that_another_process_begins_is_waited_for(tmp_path: Path) ->
     open_store(find_place(tmp_path / "study.yaml", str(file))).close()
     later.join()
     first.close()
+
+
+def test_every_session_waits_for_the_disk(
+    store: Store, tmp_path: Path, new_postgres: Callable[[], str]
+) -> None:
+    """Where a server was told not to wait, our sessions do; nor do they wait for locks for ever."""
+    with store.engine.connect() as c:
+        asked = ("synchronous", "fullfsync", "checkpoint_fullfsync")
+        assert [c.exec_driver_sql(f"PRAGMA {name}").scalar() for name in asked] == [2, 1, 1]
+    for told, held in (("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")):
+        url = new_postgres()
+        place = find_place(tmp_path / "study.yaml", url)
+        engine = create_engine(place.url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as c:
+            name = c.exec_driver_sql("SELECT current_database()").scalar()
+            c.exec_driver_sql(f'ALTER DATABASE "{name}" SET synchronous_commit = {told}')
+        engine.dispose()
+        server = open_store(place)
+        for session in (server.read, server.write):
+            with session() as c:
+                assert c.exec_driver_sql("SHOW synchronous_commit").scalar() == held
+                assert c.exec_driver_sql("SHOW lock_timeout").scalar() == "5s"
+        with server.write(patience=0) as c:
+            assert c.exec_driver_sql("SHOW lock_timeout").scalar() == "1ms"
+        server.close()
 
 
 def test_a_full_disk_leaves_what_was_saved(store: Store) -> None:
@@ -200,11 +279,10 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
 
 
 def _save_and_fail(store: Store) -> None:
-    from quem.store import ballots
-
     mine = ballot(store)
     with store.write() as c:
-        change = ballots.Change(0, "tab-00000001", 1, BEST_FIRST)
+        assert mine.layout
+        change = ballots.Change(0, "tab-00000001", 1, mine.layout.id, BEST_FIRST)
         ballots.save(c, mine.judge_key, mine.public_id, change)
         raise ZeroDivisionError
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.error import URLError
@@ -16,6 +18,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from quem.store.connecting import THREADS
 from quem.store.place import find_place
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 
@@ -71,12 +74,12 @@ def test_no_acknowledged_revision_is_lost_when_the_server_is_killed(
         savers = [Saver(links[i // 2], served.base, i % 2) for i in range(CLIENTS)]
         for saver in savers:
             saver.start()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline and min(len(s.acknowledged) for s in savers) < 5:
             time.sleep(0.05)
         served.kill()
         for saver in savers:
-            saver.join(10)
+            saver.join(60)
         assert min(len(saver.acknowledged) for saver in savers) >= 5
         served.start()
         for saver in savers:
@@ -135,9 +138,8 @@ def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path
         assert browser.save(gid, 0, all_ranked(names))[0] == 200
         process = served.process
         assert process is not None
-        largest = max(path.stat().st_size for path in tmp_path.glob("study.sqlite3*"))
         _, hard = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest, hard))
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, hard))
         statuses = [browser.save(gid, 1, all_ranked(names[::-1]))[0] for _ in range(3)]
         assert statuses == [503, 503, 503]
         assert browser.group(gid)["state"] == all_ranked(names)
@@ -147,8 +149,8 @@ def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path
         assert browser.group(gid)["state"] == all_ranked(names[::-1])
 
 
-def test_a_locked_database_is_waited_for_and_then_said(tmp_path: Path) -> None:
-    """While another process locks the database, saves wait, then are refused with 503."""
+def test_a_locked_database_holds_up_saves_alone(tmp_path: Path) -> None:
+    """While another process locks the database, saves wait, then get 503; reading goes on."""
     study = write_judging_study(tmp_path)
     with Served(study) as served:
         browser = Browserless(served.base)
@@ -156,55 +158,110 @@ def test_a_locked_database_is_waited_for_and_then_said(tmp_path: Path) -> None:
         gid = browser.groups()[0]
         names = browser.group(gid)["labels"]
         assert browser.save(gid, 0, all_ranked(names))[0] == 200
+        script = re.search(r"/static/[^\"]+\.js", browser.get(f"/judge/g/{gid}"))
+        assert script
         other = sqlite3.connect(tmp_path / "study.sqlite3", isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 503
+        other.execute("BEGIN EXCLUSIVE")
+        answers: list[int] = []
+
+        def save() -> None:
+            answers.append(browser.save(gid, 1, all_ranked(names[::-1]))[0])
+
+        # More than the server has threads: most are turned away, the others wait for seconds.
+        savers = [threading.Thread(target=save) for _ in range(3 * THREADS)]
+        for saver in savers:
+            saver.start()
+        while len(answers) < 2 * THREADS:
+            time.sleep(0.01)
+        assert "import" in browser.get(script[0])
         assert browser.group(gid)["state"] == all_ranked(names)
+        assert "Made up" in browser.get("/judge")
+        assert any(saver.is_alive() for saver in savers)
+        for saver in savers:
+            saver.join()
+        assert answers == [503] * 3 * THREADS
         other.close()
         assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
 
 
-@pytest.fixture
-def gunicorn(tmp_path: Path, new_postgres: Callable[[], str]) -> Iterator[tuple[str, list[str]]]:
-    """The address of gunicorn with two workers on PostgreSQL, and the judges' links."""
-    study, url = write_judging_study(tmp_path), new_postgres()
+def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
+    """Saves get 503 with a reason and the dashboard says why; put back, all is well again."""
+    study = write_judging_study(tmp_path)
+    with Served(study) as served:
+        browser, desk = Browserless(served.base), Browserless(served.base)
+        browser.get(served.links["J0"])
+        desk.get(served.dashboard)
+        gid = browser.groups()[0]
+        names = browser.group(gid)["labels"]
+        assert browser.save(gid, 0, all_ranked(names))[0] == 200
+        assert "Nothing can be saved" not in desk.get("/desk")
+        file = tmp_path / "study.sqlite3"
+        file.rename(tmp_path / "old.sqlite3")
+        status, answer = browser.save(gid, 1, all_ranked(names[::-1]))
+        assert (status, answer["error"]) == (503, "lost")
+        assert "organizer" in answer["message"]
+        page = desk.get("/desk")
+        assert "Nothing can be saved" in page
+        assert str(file) in page
+        assert not file.exists()
+        (tmp_path / "old.sqlite3").rename(file)
+        assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
+        assert "Nothing can be saved" not in desk.get("/desk")
+
+
+@contextmanager
+def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, list[str]]]:
+    """Run gunicorn, until it ends well; gives its address, and the judges' links."""
     program = shutil.which("gunicorn", path=os.path.dirname(sys.executable))  # noqa: PTH120
     assert program, "gunicorn belongs to the tests"
-    port = free_port()
-    environment = {**os.environ, "QUEM_DATABASE_URL": url, "QUEM_STUDY": str(study)}
-    base = f"http://127.0.0.1:{port}"
-    links = subprocess.run(
-        [sys.executable, "-m", "quem", "judges", str(study), "--url", base],
+    address = f"127.0.0.1:{free_port()}"
+    environment = {**os.environ, "QUEM_DATABASE_URL": database, "QUEM_STUDY": str(study)}
+    out = study.with_name("links.csv")
+    words = ["judges", str(study), "--url", f"http://{address}", "--out", str(out)]
+    subprocess.run(
+        [sys.executable, "-m", "quem", *words],
         env=environment,
         check=True,
         capture_output=True,
-        text=True,
-    ).stdout.splitlines()[1:]
-    command = [program, "--workers", "2", "--bind", f"127.0.0.1:{port}", "webjudge.wsgi"]
+    )
+    command = [program, "--workers", str(workers), "--bind", address, "webjudge.wsgi"]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     try:
-        wait_for(f"{base}/healthz")
-        yield base, [line.split(",")[2] for line in links]
+        wait_for(f"http://{address}/healthz")
+        links = [line.split(",")[2] for line in out.read_text().splitlines()[1:]]
+        yield f"http://{address}", links
     finally:
         process.terminate()
-        process.wait(10)
+        assert process.wait(60) == 0
 
 
-def test_several_workers_share_one_session(gunicorn: tuple[str, list[str]]) -> None:
+def test_a_worker_that_ends_leaves_one_file(tmp_path: Path) -> None:
+    """Told to stop, gunicorn leaves a database that is whole in its file, and its record."""
+    study, file = write_judging_study(tmp_path), tmp_path / "store.sqlite3"
+    with gunicorn(study, str(file), 1) as (base, links):
+        browser = Browserless(base)
+        browser.get(links[0])
+        gid = browser.groups()[0]
+        assert browser.save(gid, 0, all_ranked(browser.group(gid)["labels"]))[0] == 200
+    assert list(tmp_path.glob("store.sqlite3-*")) == []
+    assert '"revisions": 1' in (tmp_path / "store.sqlite3.acknowledged").read_text()
+
+
+def test_several_workers_share_one_session(tmp_path: Path, new_postgres: Callable[[], str]) -> None:
     """With two workers a judge's saves meet one history, whoever answers."""
-    base, links = gunicorn
-    one = Browserless(base)
-    one.get(links[0])
-    gid = one.groups()[0]
-    data = one.group(gid)
-    names = data["labels"]
-    for revision in range(12):
-        names = names[1:] + names[:1]
-        status, answer = one.save(gid, revision, all_ranked(names))
-        assert (status, answer["revision"]) == (200, revision + 1)
-    status, answer = one.save(gid, 3, all_ranked(names))
-    assert (status, answer["error"], answer["revision"]) == (409, "stale", 12)
-    assert one.group(gid)["state"]["ranked"] == [[name] for name in names]
+    with gunicorn(write_judging_study(tmp_path), new_postgres(), 2) as (base, links):
+        one = Browserless(base)
+        one.get(links[0])
+        gid = one.groups()[0]
+        data = one.group(gid)
+        names = data["labels"]
+        for revision in range(12):
+            names = names[1:] + names[:1]
+            status, answer = one.save(gid, revision, all_ranked(names))
+            assert (status, answer["revision"]) == (200, revision + 1)
+        status, answer = one.save(gid, 3, all_ranked(names))
+        assert (status, answer["error"], answer["revision"]) == (409, "stale", 12)
+        assert one.group(gid)["state"]["ranked"] == [[name] for name in names]
 
 
 def free_port() -> int:
@@ -218,7 +275,7 @@ def free_port() -> int:
 
 def wait_for(url: str) -> None:
     """Wait until a server answers."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         try:
             with urlopen(url, timeout=5):  # noqa: S310  our own server

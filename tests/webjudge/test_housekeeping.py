@@ -1,0 +1,145 @@
+"""What a running server does beside answering."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quem.store.studies import discard_trial
+from tests.webjudge.sites import make_site, rank_all
+from webjudge import open_site
+from webjudge.housekeeping import Housekeeping
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from webjudge import Site
+
+LONG = 60.0
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study that is judged."""
+    site = make_site(tmp_path)
+    yield site
+    site.store.close()
+
+
+def test_jobs_are_done_at_the_start_every_so_often_and_at_the_stop(site: Site) -> None:
+    """A job is done again and again; one that is rarely due is done at start and stop."""
+    often, done = threading.Semaphore(0), []
+    housekeeping = Housekeeping(site)
+    housekeeping.add("rare", 3600, lambda: done.append("rare"))
+    housekeeping.add("often", 0.01, often.release)
+    housekeeping.start()
+    for _ in range(3):
+        assert often.acquire(timeout=LONG)
+    assert done == ["rare"]
+    housekeeping.stop()
+    assert done == ["rare", "rare"]
+    assert "housekeeping" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_job_that_fails_is_told_and_holds_up_no_other(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What a job raises is logged and stands among the troubles until it succeeds."""
+    failing, told = threading.Event(), threading.Semaphore(0)
+    failing.set()
+
+    def fail() -> None:
+        told.release()
+        if failing.is_set():
+            raise OSError(28, "No space left on device")
+
+    housekeeping = Housekeeping(site)
+    housekeeping.add("copy", 0.01, fail)
+    housekeeping.start()
+    for _ in range(3):
+        assert told.acquire(timeout=LONG)
+    assert "No space left on device" in site.troubles["copy"]
+    assert "housekeeping: copy" in caplog.text
+    failing.clear()
+    housekeeping.stop()
+    assert site.troubles == {}
+
+
+def test_the_log_is_emptied_into_the_file(site: Site, tmp_path: Path) -> None:
+    """After the first job and at the stop the database is whole in its one file."""
+    file = site.store.place.file
+    assert file is not None
+    rank_all(site, "J1")
+    housekeeping = Housekeeping(site)
+    checked = threading.Event()
+    housekeeping.add("checked", 3600, checked.set)
+    housekeeping.start()
+    assert checked.wait(LONG)
+    assert revisions_of_a_copy(file, tmp_path / "one.sqlite3") == 2
+    rank_all(site, "J2")
+    housekeeping.stop()
+    assert revisions_of_a_copy(file, tmp_path / "two.sqlite3") == 4
+
+
+def revisions_of_a_copy(file: Path, copy: Path) -> int:
+    """Count what a copy of the file alone holds."""
+    copy.write_bytes(file.read_bytes())
+    connection = sqlite3.connect(copy)
+    try:
+        count: int = connection.execute("SELECT count(*) FROM revision").fetchone()[0]
+    finally:
+        connection.close()
+    return count
+
+
+def test_revisions_that_are_missing_at_a_start_are_told(tmp_path: Path) -> None:
+    """A database that lost what was acknowledged says so at each start until it is decided."""
+    site = make_site(tmp_path)
+    file = site.store.place.file
+    assert file is not None
+    copy = tmp_path / "copy.sqlite3"
+    record = file.with_name(f"{file.name}.acknowledged")
+    rank_all(site, "J1")
+    kept_house(site)
+    shutil.copy(file, copy)
+
+    def restart() -> dict[str, str]:
+        return kept_house(open_site(site.path))
+
+    assert restart() == {}
+    later = open_site(site.path)
+    rank_all(later, "J2")
+    kept_house(later)
+    shutil.copy(file, tmp_path / "newest.sqlite3")
+    shutil.copy(copy, file)  # an older copy
+    assert "2 fewer" in restart()["missing"]
+    assert str(record) in restart()["missing"]
+    shutil.copy(tmp_path / "newest.sqlite3", file)
+    assert restart() == {}
+    shutil.copy(copy, file)
+    assert "missing" in restart()
+    record.unlink()
+    assert restart() == {}
+    # What is discarded on purpose is not missed.
+    trial = open_site(site.path)
+    with trial.store.write() as c:
+        discard_trial(c, trial.id, "shell")
+    trial.store.close()
+    assert restart() == {}
+    record.write_text("{")
+    assert restart() == {}
+
+
+def kept_house(site: Site) -> dict[str, str]:
+    """Keep house for a moment, and close the store; gives what was wrong at the start."""
+    housekeeping = Housekeeping(site)
+    told = dict(site.troubles)
+    housekeeping.start()
+    housekeeping.stop()
+    site.store.close()
+    return told

@@ -1,0 +1,112 @@
+"""What a running server does beside answering: at its start, every so often, and at its stop."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Self
+
+from quem.store.acknowledged import Acknowledged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from webjudge.site import Site
+
+__all__ = ["Housekeeping", "Job"]
+
+_log = logging.getLogger("webjudge")
+_CHECKPOINT_SECONDS = 60
+_ACKNOWLEDGED_SECONDS = 1
+_STOP_SECONDS = 30  # for a job that is running when the server stops
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something that is done again and again.
+
+    Parameters
+    ----------
+    name : str
+        For the log, and the key of its failure in `Site.troubles`.
+    seconds : float
+        Between the end of one run and the next.
+    work : callable
+        Takes nothing. What it raises is logged and shown on the dashboard until a later
+        run succeeds.
+    """
+
+    name: str
+    seconds: float
+    work: Callable[[], object]
+
+
+class Housekeeping:
+    """A thread that does the jobs of one server: each at the start, every so often, at the stop.
+
+    Parameters
+    ----------
+    site : Site
+        Its store must stay open until the housekeeping has stopped.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
+        self._acknowledged = Acknowledged(site.store, site.id, site.path)
+        self._note_missing()
+        self.jobs = [
+            Job("checkpoint", _CHECKPOINT_SECONDS, site.store.checkpoint),
+            Job("acknowledged", _ACKNOWLEDGED_SECONDS, self._write_down),
+        ]
+
+    def add(self, name: str, seconds: float, work: Callable[[], object]) -> None:
+        """Add a job, before the start; see `Job`."""
+        self.jobs.append(Job(name, seconds, work))
+
+    def start(self) -> Self:
+        """Begin, in a thread of its own."""
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """End: wait for the job that is running, then do each job once more."""
+        self._stopping.set()
+        self._thread.join(_STOP_SECONDS)
+        if self._thread.is_alive():
+            _log.error("housekeeping did not end within %d s", _STOP_SECONDS)
+            return
+        for job in self.jobs:
+            self._do(job)
+
+    def _write_down(self) -> None:
+        self._acknowledged.write()
+        self._note_missing()
+
+    def _note_missing(self) -> None:
+        if self._acknowledged.missing:
+            self._site.troubles["missing"] = self._acknowledged.missing
+        else:
+            self._site.troubles.pop("missing", None)
+
+    def _run(self) -> None:
+        due = dict.fromkeys(self.jobs, monotonic())
+        while not self._stopping.is_set():
+            job = min(due, key=lambda one: due[one])
+            if self._stopping.wait(max(0.0, due[job] - monotonic())):
+                return
+            self._do(job)
+            due[job] = monotonic() + job.seconds
+
+    def _do(self, job: Job) -> None:
+        try:
+            job.work()
+        except Exception as error:  # noqa: BLE001  whatever it is, the server goes on
+            _log.exception("housekeeping: %s", job.name)
+            reason = " ".join(str(getattr(error, "orig", None) or error).split())
+            self._site.troubles[job.name] = f"{job.name}: {reason or type(error).__name__}"
+        else:
+            self._site.troubles.pop(job.name, None)

@@ -1,0 +1,136 @@
+"""Runs the app in waitress until it is told to stop."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Self
+
+from waitress import wasyncore
+from waitress.server import create_server
+
+from quem.store.engine import THREADS
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+__all__ = ["Server"]
+
+_STOP_SECONDS = 5
+_LOOP_SECONDS = 1.0
+_DESCRIPTORS, _OWN_DESCRIPTORS = 4096, 100
+_MOST_CONNECTIONS = 1000
+
+
+class Server:
+    """A web server that listens from its making on, and answers once it runs in a ``with`` block.
+
+    Parameters
+    ----------
+    app : Flask
+    host : str
+    port : int
+        0 for any that is free.
+
+    Raises
+    ------
+    OSError, OverflowError, UnicodeError
+        It cannot listen there.
+    """
+
+    def __init__(self, app: Flask, host: str, port: int) -> None:
+        self._map: dict[int, Any] = {}
+        self._told: list[int] = []
+        self._before: dict[int, Any] = {}
+        self._server: Any = create_server(
+            app,
+            map=self._map,
+            host=host,
+            port=port,
+            threads=THREADS,
+            ident=None,
+            # A browser keeps about six connections, most of them idle: only many are too many.
+            connection_limit=_connections(),
+            asyncore_use_poll=True,  # select() fails above descriptor 1,023
+            channel_timeout=60,
+            cleanup_interval=10,
+            backlog=1024,
+            # It keeps what comes before the app sees it; the app says it in better words.
+            max_request_body_size=2 * app.config["MAX_CONTENT_LENGTH"],
+        )
+        listens = getattr(self._server, "effective_listen", None)
+        self.port = int(listens[0][1] if listens else self._server.effective_port)
+
+    def __enter__(self) -> Self:
+        """Let signals say to stop, but not those that whoever started us had switched off."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
+            number = getattr(signal, name, None)
+            if number and signal.getsignal(number) != signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._stop)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let signals mean again what they meant."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def run(self) -> int:
+        """Answer requests until a signal says to stop, which may have come already; gives it.
+
+        Then nothing new is accepted, and the requests that run are finished, for some seconds.
+        """
+        while not self._told:
+            self._loop(_LOOP_SECONDS)
+        self._finish()
+        return self._told[0]
+
+    def _stop(self, number: int, _: object) -> None:
+        self._told.append(number)
+        if number == signal.SIGINT:  # a second Ctrl-C does not wait
+            signal.signal(number, signal.default_int_handler)
+        self._wake()
+
+    def _wake(self) -> None:
+        for each in list(self._map.values()):
+            if hasattr(each, "pull_trigger"):
+                each.pull_trigger()
+                return
+
+    def _loop(self, seconds: float) -> None:
+        wasyncore.loop(seconds, use_poll=True, map=self._map, count=1)
+
+    def _finish(self) -> None:
+        until = monotonic() + _STOP_SECONDS
+        for each in list(self._map.values()):
+            if each.accepting:
+                each.accepting = False
+                # Its trigger is still needed: requests that end wake the loop by it.
+                wasyncore.dispatcher.close(each)
+        while monotonic() < until and any(map(_is_busy, self._map.values())):
+            self._loop(0.05)
+        self._server.task_dispatcher.shutdown(timeout=max(0.0, until - monotonic()))
+        with suppress(OSError):
+            wasyncore.close_all(self._map, ignore_all=True)
+
+
+def _is_busy(channel: Any) -> bool:  # noqa: ANN401  waitress has no types
+    """Whether a connection has a request that is not answered to its last byte."""
+    return bool(getattr(channel, "requests", ()) or getattr(channel, "total_outbufs_len", 0))
+
+
+def _connections() -> int:
+    """Give how many connections there may be, for which the limit of open files is raised."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return _MOST_CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    if soft == resource.RLIM_INFINITY:
+        return _MOST_CONNECTIONS
+    return min(_MOST_CONNECTIONS, max(_OWN_DESCRIPTORS, soft - _OWN_DESCRIPTORS))

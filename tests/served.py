@@ -126,10 +126,10 @@ class Served:
         for line in self.process.stdout:
             lines.append(line.rstrip())
             link = _LINK.search(line)
-            if line.startswith("Dashboard: ") and link:
-                self.dashboard = link[0]
-                self.port = int(link[0].split(":")[2].split("/")[0])
-            elif self.dashboard and link:
+            if line.startswith("Dashboard: "):
+                self.dashboard = link[0] if link else self.dashboard
+                self.port = int(line.split(":")[3].split("/")[0])
+            elif link:
                 self.links[line.split()[0]] = link[0]
             if len(lines) >= expected + 2:
                 return

@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.options import database_option
+from quem.commands.options import database_option, mistaken_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy import Connection
 
     from quem.study.models import ExperienceStudy, Judge
 
-__all__ = ["judges"]
+__all__ = ["csv_text", "judges", "link_base"]
 
 # What a spreadsheet would take for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def _base(_: click.Context, __: click.Parameter, value: str) -> str:
+def link_base(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Check what links are to begin with."""
     if not value.startswith(("http://", "https://")):
         message = f"{value!r} does not begin with https:// or http://"
         raise click.BadParameter(message)
@@ -34,7 +37,7 @@ def _base(_: click.Context, __: click.Parameter, value: str) -> str:
     "--url",
     default="http://127.0.0.1:8080",
     show_default=True,
-    callback=_base,
+    callback=link_base,
     help="Address that judges use, with which links begin.",
 )
 @click.option("--reissue", multiple=True, metavar="ID", help="Replace this judge's link.")
@@ -48,7 +51,6 @@ def _base(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option("--add", metavar="ID", help="Add a judge whom the study file does not name.")
 @click.option("--name", default="", help="With --add: the judge's name.")
 @click.option("--experience", type=float, help="With --add: the judge's years of experience.")
-@click.option("--dashboard", is_flag=True, help="Make a new link of the dashboard as well.")
 def judges(
     study: Path,
     database: str | None,
@@ -59,8 +61,6 @@ def judges(
     add: str | None,
     name: str,
     experience: float | None,
-    *,
-    dashboard: bool,
 ) -> None:
     """Print the links of STUDY's judges as CSV, to be mailed.
 
@@ -75,7 +75,6 @@ def judges(
         message = f"{judge} can be named by one of --reissue, --revoke and --forget only"
         raise click.UsageError(message)
     from quem.store.engine import clear_refusals, open_store
-    from quem.store.organizers import issue_organizer_link
     from quem.store.place import find_place
     from quem.study.reading import read_study
 
@@ -89,13 +88,10 @@ def judges(
             told = _forget(c, spec, study, forget)
             _revoke(c, spec, revoke)
             _print_links(c, spec, url, reissue)
-            desk = f"{url}/d/{issue_organizer_link(c, spec.id)}" if dashboard else ""
     finally:
         store.close()
     for line in told:
         click.echo(line, err=True)
-    if desk:
-        click.echo(f"Dashboard: {desk}", err=True)
 
 
 def _declared(spec: ExperienceStudy, judge_id: str, name: str, experience: float | None) -> Judge:
@@ -108,12 +104,7 @@ def _declared(spec: ExperienceStudy, judge_id: str, name: str, experience: float
     try:
         judge = Judge(id=judge_id, name=name, experience=experience)
     except ValidationError as error:
-        told = [
-            f"--{'add' if e['loc'][0] == 'id' else e['loc'][0]}: "
-            f"{e['msg'].removeprefix('Value error, ')}"
-            for e in error.errors()
-        ]
-        raise QuemError(told) from None
+        raise mistaken_options(error) from None
     names = {subject.name.casefold().strip() for subject in spec.subjects} - {""}
     if judge.id in {subject.id for subject in spec.subjects} or name.casefold().strip() in names:
         message = f"{judge.id} is also a subject; nobody may judge his own solutions"
@@ -169,11 +160,11 @@ def _print_links(c: Connection, spec: ExperienceStudy, base: str, reissue: tuple
         elif judge.forgotten_at:
             state = "forgotten"
         rows.append((judge.id, judge.name, link, state))
-    click.echo(_csv(rows), nl=False)
+    click.echo(csv_text(rows), nl=False)
     sys.stdout.flush()
 
 
-def _csv(rows: list[tuple[str, str, str, str]]) -> str:
+def csv_text(rows: Iterable[tuple[str, ...]]) -> str:
     """Write a table; cells that a spreadsheet would calculate get an apostrophe in front."""
     import csv
     from io import StringIO

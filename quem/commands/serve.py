@@ -10,6 +10,8 @@ import click
 from quem.commands.options import database_option
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from webjudge import Site
 
 __all__ = ["serve"]
@@ -47,7 +49,7 @@ def serve(
 ) -> None:
     """Run a judging session of STUDY.
 
-    Prints the link of the dashboard, and the private link of each judge when it is made.
+    Prints the private link of each organizer and judge once, when it is made.
     Stop it with Ctrl-C: everything is kept, and a later start goes on.
     """
     import gc
@@ -85,13 +87,12 @@ def serve(
 
 
 def _print_links(site: Site, study: Path, base: str) -> str:
-    """Print every link that is made now; gives that of the dashboard."""
+    """Print every link that is made now; gives an address of the dashboard to open."""
     from quem.store.judges import issue_link, judges_of
-    from quem.store.organizers import issue_organizer_link
     from quem.store.studies import status_of
 
     with site.store.write() as c:
-        dashboard = f"{base}/d/{issue_organizer_link(c, site.id)}"
+        desks = _dashboards(c, site.id, study, base)
         status = status_of(c, site.id)
         lines = []
         for judge in judges_of(c, site.id):
@@ -104,16 +105,34 @@ def _print_links(site: Site, study: Path, base: str) -> str:
                 state = "forgotten" if judge.forgotten_at else "link revoked"
                 lines.append(f"{who}  {state}")
     click.echo(f"{site.spec.title}: {status.state}, {site.store.place.name}")
-    click.echo(f"Dashboard: {dashboard}")
+    for line in desks:
+        click.echo(line)
     for line in lines or ["No judges yet: add them in the dashboard."]:
         click.echo(line)
     for doubt in site.doubts:
         click.echo(f"warning: {doubt.code}: {doubt.message}", err=True)
-    click.echo("Judges' links are shown once. Stop with Ctrl-C.", err=True)
+    click.echo("Links are shown once. Stop with Ctrl-C.", err=True)
     import sys
 
     sys.stdout.flush()
-    return dashboard
+    return desks[0].partition(": ")[2].split()[0]
+
+
+def _dashboards(c: Connection, study_id: str, study: Path, base: str) -> list[str]:
+    """The line of each organizer, with the link that is made now; new ones come first."""
+    from quem.store.organizers import DEFAULT, issue_organizer_link, organizers_of
+
+    new, old = [], []
+    for one in organizers_of(c, study_id):
+        who = "" if one.id == DEFAULT else f" of {one.id} ({one.role})"
+        if not (one.linked_at or one.revoked_at):
+            token = issue_organizer_link(c, study_id, one.id)
+            new.append(f"Dashboard{who}: {base}/d/{token}")
+        else:
+            state = "has a link" if one.has_link else "link revoked"
+            again = f"quem organizers {study} --new-link {one.id}"
+            old.append(f"Dashboard{who}: {base}/desk  {one.id} {state} ({again})")
+    return new + old
 
 
 def _shown_host(host: str) -> str:

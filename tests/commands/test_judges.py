@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store import organizers, studies
+from quem.store import studies
 from quem.store.engine import store_of
 from quem.store.judges import judge_of_session, judges_of
 from quem.store.place import find_place
@@ -155,21 +155,6 @@ def test_wrong_usage(
     """Options that contradict each other end with 2, and no store is made."""
     assert quem_command("judges", judging_study, *words)[0] == 2
     assert not judging_study.with_suffix(".sqlite3").exists()
-
-
-def test_the_dashboard_gets_a_new_link(
-    judging_study: Path, quem_command: Callable[..., Outcome]
-) -> None:
-    """For servers that print none, its link comes on stderr, so that the CSV stays one."""
-    _, out, err = quem_command("judges", judging_study, "--dashboard")
-    assert len(_table(out)) == 3
-    link = re.fullmatch(r"Dashboard: http://127\.0\.0\.1:8080/d/([\w-]{32})\n", err)
-    assert link
-    store = store_of(find_place(judging_study), STUDY)
-    assert store is not None
-    with store.read() as c:
-        assert organizers.is_organizer(c, STUDY, studies.session_of(link[1]))
-    store.close()
 
 
 def test_names_are_no_formulas(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:

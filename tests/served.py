@@ -76,6 +76,7 @@ class Served:
     port: int = 0
     links: dict[str, str] = field(default_factory=dict)
     dashboard: str = ""
+    printed: list[str] = field(default_factory=list)
     process: subprocess.Popen[str] | None = None
     errors: list[str] = field(default_factory=list)
     reader: threading.Thread | None = None
@@ -122,7 +123,7 @@ class Served:
         assert self.process is not None
         assert self.process.stdout is not None
         expected = len(read_study(self.study).judges)
-        lines: list[str] = []
+        lines = self.printed = []
         for line in self.process.stdout:
             lines.append(line.rstrip())
             link = _LINK.search(line)

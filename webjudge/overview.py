@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem.store import studies
+from quem.store.living import told
 from quem.store.models import now
 from quem.store.progress import progress_of
 
@@ -31,6 +32,7 @@ def overview_page(site: Site) -> dict[str, Any]:
     with site.store.read() as c:
         status = studies.status_of(c, site.id)
         progress = progress_of(c, site.id, site.plan)
+        affected = [told(effect).message for effect in site.effects(c)]
     total = len(site.plan.parts) + site.plan.repeat
     judges = [_judge(site, person, total) for person in progress]
     return {
@@ -42,7 +44,8 @@ def overview_page(site: Site) -> dict[str, Any]:
         "practice": site.plan.practice is not None,
         "consent": site.solutions.consent is not None,
         "unlinked": [j["judge"] for j in judges if j["link"] == "none yet"],
-        "changed": _changed(site),
+        "affected": affected,
+        "unreadable": site.unreadable(),
         "doubts": site.doubts,
         "now": now(),
     }
@@ -122,7 +125,3 @@ def _cell(person: JudgeProgress, group: Group, practice: bool) -> Iterator[dict[
         yield {"standing": "new", "again": False}
     for one in sorted(dealt, key=lambda g: g.occasion):
         yield {"standing": one.standing, "again": one.occasion > 1}
-
-
-def _changed(site: Site) -> list[str]:
-    return [f"{solver} on {problem}" for problem, solver in site.changed()]

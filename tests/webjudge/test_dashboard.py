@@ -258,7 +258,7 @@ def test_warnings(tmp_path: Path) -> None:
     desk = enter_desk(app, site)
     page = desk.get("/desk").text
     assert "2 judges have no link yet" in page
-    assert "changed since" not in page
+    assert "has changed since" not in page
     assert "to look at" not in page
     desk.post("/desk/judges/links")
     rank(site, "J1", "P1")
@@ -266,8 +266,8 @@ def test_warnings(tmp_path: Path) -> None:
     object.__setattr__(site, "doubts", (Doubt("identity", "line 3 names <ACME>"),))
     page = desk.get("/desk").text
     assert "no link yet" not in page
-    assert "1 solution changed since judges saw it" in page
-    assert f"{SYSTEM} on P1" in page
+    assert "The study has changed since judges saw it" in page
+    assert f"the changed solution of {SYSTEM} on P1 counts as a new one" in page
     assert "line 3 names &lt;ACME&gt;" in page
     site.store.close()
 

@@ -14,7 +14,6 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import pytest
@@ -27,6 +26,7 @@ from quem.study.reading import read_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from quem.store.ballots import Dealt
 
@@ -77,6 +77,7 @@ class Served:
     port: int = 0
     links: dict[str, str] = field(default_factory=dict)
     dashboard: str = ""
+    printed: list[str] = field(default_factory=list)
     process: subprocess.Popen[str] | None = None
     errors: list[str] = field(default_factory=list)
     reader: threading.Thread | None = None
@@ -101,6 +102,7 @@ class Served:
         command += [str(self.study), "--port", str(self.port), *self.arguments]
         command += ["--database", self.database] if self.database else []
         environment = {k: v for k, v in os.environ.items() if k != "QUEM_DATABASE_URL"}
+        known = set(self._link_files())
         self.process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -111,7 +113,7 @@ class Served:
         watchdog = threading.Timer(_START_SECONDS, self.process.kill)
         watchdog.start()
         try:
-            self._read_links()
+            self._read_links(known)
         finally:
             watchdog.cancel()
         assert self.process.stderr is not None
@@ -119,24 +121,33 @@ class Served:
         self.reader = threading.Thread(target=self._collect, args=stderr, daemon=True)
         self.reader.start()
 
-    def _read_links(self) -> None:
-        """Read the file of links that the server names, as its output is no terminal."""
+    def _read_links(self, known: set[Path]) -> None:
+        """Read what is printed, and the file of new links, as the output is no terminal."""
         assert self.process is not None
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            self.errors.append(line)
-            if not line.startswith("Links: "):
-                continue
-            path = Path(line.removeprefix("Links: ").partition(" (only")[0])
+        assert self.process.stdout is not None
+        expected = 1 + max(len(read_study(self.study).organizers), 1)
+        expected += len(read_study(self.study).judges)
+        lines = self.printed = []
+        for line in self.process.stdout:
+            lines.append(line.rstrip())
+            if line.startswith("Dashboard"):
+                self.port = int(line.partition("http://")[2].split(":")[1].split("/")[0])
+            if len(lines) >= expected:
+                break
+        else:
+            stderr = self.process.stderr.read() if self.process.stderr else ""
+            self.kill()
+            pytest.fail(f"quem serve did not start: {lines} {stderr}")
+        for path in set(self._link_files()) - known:
             with path.open(newline="") as file:
-                links = {row["judge"]: row["link"] for row in csv.DictReader(file) if row["link"]}
-            self.dashboard = links.pop("")
-            self.links.update(links)
-            self.port = int(self.dashboard.split(":")[2].split("/")[0])
-            return
-        said = "".join(self.errors)
-        self.kill()
-        pytest.fail(f"quem serve did not start: {said}")
+                for row in csv.DictReader(file):
+                    if row["link"] and row["role"] == "judge":
+                        self.links[row["id"]] = row["link"]
+                    elif row["link"]:
+                        self.dashboard = row["link"]
+
+    def _link_files(self) -> list[Path]:
+        return list(self.study.parent.glob(f"{self.study.stem}-links-*.csv"))
 
     def _collect(self, stream: Any) -> None:  # noqa: ANN401  a text stream
         self.errors.extend(stream)

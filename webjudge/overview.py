@@ -48,6 +48,7 @@ def overview_page(site: Site) -> dict[str, Any]:
         "alerts": alerts_of(site),
         "changed": _changed(found),
         "doubts": [*(told(effect) for effect in found if effect.what != "changed"), *site.doubts],
+        "unreadable": site.unreadable(),
         "now": now(),
     }
 

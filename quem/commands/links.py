@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["LinkFile", "Row", "link_file", "may_show_links", "table"]
+__all__ = ["LinkFile", "Row", "hand_over", "link_file", "may_show_links"]
 
-Row = tuple[str, str, str, str]
-_COLUMNS: Row = ("judge", "name", "link", "state")
+# A header, or an id and what belongs to it.
+Row = tuple[str, ...]
 # What a spreadsheet would take for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -26,20 +26,33 @@ def may_show_links() -> bool:
     return sys.stdout.isatty() and sys.stderr.isatty()
 
 
-def table(rows: Iterable[Row]) -> str:
-    """Write rows as CSV; cells that a spreadsheet would calculate get an apostrophe in front.
+def hand_over(rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
+    """Show a table, but links only to a person at a terminal; others find them in the file.
 
     Parameters
     ----------
-    rows : iterable of tuple
-        Judge, name, link and state.
+    rows : list of tuple of str
+        First the header, which names the column "link".
+    file : LinkFile
+    is_asked : bool
+        Whether the file was asked for.
     """
+    at = rows[0].index("link")
+    if is_asked or (any(row[at] for row in rows[1:]) and not may_show_links()):
+        file.write(rows)
+        rows = [rows[0], *((*row[:at], "", *row[at + 1 :]) for row in rows[1:])]
+    click.echo(_table(rows), nl=False)
+    sys.stdout.flush()
+
+
+def _table(rows: Iterable[Row]) -> str:
+    """Write rows as CSV; cells that a spreadsheet would calculate get an apostrophe in front."""
     import csv
     from io import StringIO
 
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for row in (_COLUMNS, *rows):
+    for row in rows:
         writer.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row])
     return text.getvalue()
 
@@ -57,7 +70,7 @@ class LinkFile:
         self.is_made = False
 
     def write(self, rows: Iterable[Row]) -> None:
-        """Make the file.
+        """Make the file; the first row is the header.
 
         Raises
         ------
@@ -71,7 +84,7 @@ class LinkFile:
             held = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             self.is_made = True
             with os.fdopen(held, "w", encoding="utf-8") as file:
-                file.write(table(rows))
+                file.write(_table(rows))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:

@@ -57,8 +57,8 @@ def serve(
 ) -> None:
     """Run a judging session of STUDY.
 
-    Shows the link of the dashboard, and the private link of each judge when it is made: on a
-    terminal, or else in a file that only you can read.
+    Shows the private link of each organizer and judge once, when it is made: on a terminal, or
+    else in a file that only you can read.
     Stop it with Ctrl-C or SIGTERM: everything is kept, and a later start goes on.
     """
     import gc
@@ -104,38 +104,54 @@ def serve(
 
 
 def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
-    """Show every link that is made now, or write it to a file; gives that of the dashboard."""
-    from quem.store.organizers import issue_organizer_link
+    """Show every link that is made now, or write it to a file; gives one of the dashboard."""
     from quem.store.studies import status_of
 
     with link_file(site.path, out) as file, site.store.write() as c:
-        dashboard = f"{base}/d/{issue_organizer_link(c, site.id)}"
         status = status_of(c, site.id)
-        rows = _rows(c, site.id, base)
-        if out or not may_show_links():
-            file.write([*rows, ("", "Dashboard", dashboard, "new link")])
+        organizers, judges = _organizers(c, site.id, base), _judges(c, site.id, base)
+        is_new = any(link for *_, link, _ in (*organizers, *judges))
+        if out or (is_new and not may_show_links()):
+            file.write([("role", "id", "name", "link", "state"), *organizers, *judges])
     click.echo(f"{site.spec.title}: {status.state}, {site.store.place.name}")
-    if file.is_made:
-        file.tell()
-    else:
-        click.echo(f"Dashboard: {dashboard}")
-        for judge, name, link, state in rows:
-            click.echo(f"{judge}  {name}".rstrip() + f"  {link or state}")
-    if not rows:
+    file.tell()
+    for role, one, _, link, state in organizers:
+        who = "Dashboard" if len(organizers) == 1 else f"Dashboard of {one} ({role})"
+        said = f"{base}/desk  {state}" if file.is_made or not link else link
+        again = "" if link else f" (quem organizers {site.path} --new-link {one})"
+        click.echo(f"{who}: {said}{again}")
+    for _, judge, name, link, state in judges:
+        said = state if file.is_made or not link else link
+        again = f" (quem judges {site.path} --reissue {judge})" if state == "has a link" else ""
+        click.echo(f"{judge}  {name}".rstrip() + f"  {said}{again}")
+    if not judges:
         click.echo("No judges yet: add them in the dashboard.")
     for trouble in site.troubles.values():
         click.secho(f"alert: {trouble}", err=True, fg="red")
     for doubt in site.doubts:
         click.echo(f"warning: {doubt.code}: {doubt.message}", err=True)
-    click.echo("Each judge's link is shown once. Stop with Ctrl-C.", err=True)
+    click.echo("Links are shown once. Stop with Ctrl-C.", err=True)
     import sys
 
     sys.stdout.flush()
-    return dashboard
+    return next((row[3] for row in organizers if row[3]), f"{base}/desk")
 
 
-def _rows(c: Connection, study_id: str, base: str) -> list[Row]:
-    """Give the table of judges, with the links that are made now."""
+def _organizers(c: Connection, study_id: str, base: str) -> list[Row]:
+    """Give role, id, name, link and state of organizers, with the links that are made now."""
+    from quem.store.organizers import issue_organizer_link, organizers_of
+
+    rows = []
+    for one in organizers_of(c, study_id):
+        link, state = "", "has a link" if one.has_link else "link revoked"
+        if not (one.linked_at or one.revoked_at):
+            link, state = f"{base}/d/{issue_organizer_link(c, study_id, one.id)}", "new link"
+        rows.append((one.role, one.id, one.name, link, state))
+    return rows
+
+
+def _judges(c: Connection, study_id: str, base: str) -> list[Row]:
+    """Give role, id, name, link and state of judges, with the links that are made now."""
     from quem.store.judges import issue_link, judges_of
 
     rows = []
@@ -145,7 +161,7 @@ def _rows(c: Connection, study_id: str, base: str) -> list[Row]:
             link, state = f"{base}/j/{issue_link(c, judge, 'shell')}", "new link"
         elif not judge.has_link:
             state = "forgotten" if judge.forgotten_at else "link revoked"
-        rows.append((judge.id, judge.name, link, state))
+        rows.append(("judge", judge.id, judge.name, link, state))
     return rows
 
 

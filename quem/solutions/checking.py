@@ -73,8 +73,8 @@ def doubts_about(solutions: Solutions, spec: ExperienceStudy) -> list[Doubt]:
     Returns
     -------
     list of Doubt
-        Words, metadata, formats that differ, images that are not shown, and lists too long to
-        rank.
+        Words, metadata, formats that differ, images, scripts, styles and formulas that are not
+        shown, and lists too long to rank.
     """
     from quem.solutions.identity import identity_doubts
 
@@ -83,6 +83,7 @@ def doubts_about(solutions: Solutions, spec: ExperienceStudy) -> list[Doubt]:
         *_metadata(solutions),
         *_formats(solutions),
         *_lost_images(solutions),
+        *_losses(solutions),
         *_long_lists(solutions, spec),
     ]
     return [printable(doubt) for doubt in found]
@@ -150,6 +151,21 @@ def _lost_images(solutions: Solutions) -> Iterator[Doubt]:
         yield Doubt("image-not-shown", message)
     if more := max(len(told) - _MOST_FILES, 0):
         yield Doubt("image-not-shown", f"and {more} more images are not shown")
+
+
+def _losses(solutions: Solutions) -> Iterator[Doubt]:
+    """What scripts, styles and formulas would have shown."""
+    from quem.solutions.losses import losses_of
+
+    lost = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
+    counts = Counter[str]()
+    for loss in lost:
+        counts[loss.code] += 1
+        if counts[loss.code] <= _MOST_FILES:
+            yield Doubt(loss.code, f"{loss.name}:{loss.line}: {loss.message}")
+    for code, count in counts.items():
+        if count > _MOST_FILES:
+            yield Doubt(code, f"and {count - _MOST_FILES} more files")
 
 
 def _long_lists(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Doubt]:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from quem.solutions import Sheet, Solution, SolutionFile
 from quem.solutions.files import kind_of
 from quem.solutions.sheets import inner_path
-from webjudge.keeping import Kept
-from webjudge.markup import code_html, markdown_html, text_html
-from webjudge.rendering import Rendered, render_page_text, render_solution
-from webjudge.sanitizing import sanitize
+from quem.blinding.keeping import Kept
+from quem.blinding.markup import code_html, markdown_html, text_html
+from quem.blinding.rendering import Rendered, render_page_text, render_solution
+from quem.blinding.sanitizing import sanitize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -350,7 +350,7 @@ def test_nothing_is_made_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         message = "this was read before"
         raise AssertionError(message)
 
-    monkeypatch.setattr("webjudge.rendering.read_text", never)
+    monkeypatch.setattr("quem.blinding.rendering.read_text", never)
     assert render_solution(solution, asset) == first
     other = render_solution(solution, lambda n: f"/other/{n}")
     assert other.parts[0].html == first.parts[0].html.replace("/asset/", "/other/")

@@ -42,7 +42,7 @@ class Area:
     name: str
     state: str
 
-    def url(self, page: str, **values: Any) -> str:  # noqa: ANN401  parts of a URL
+    def url(self, page: str, /, **values: Any) -> str:  # noqa: ANN401  parts of a URL
         """Give the address of a page."""
         return url_for(f"{self.name}.{page}", **values)
 

@@ -132,21 +132,20 @@ def _seen(page: PdfPage, grey: Image.Image) -> Iterator[str]:
 
 def _has_ink(text: PdfTextPage, index: int, sign: str, places: _Places, grey: Image.Image) -> bool:
     try:
-        left, top, right, bottom = places.of(text.get_charbox(index))
-        height = bottom - top
-        if not sign.isalnum():
-            # Points and dashes are small: how high their line is says whether they can be read.
-            line = places.of(text.get_charbox(index, loose=True))
-            height = line[3] - line[1]
+        left, top, right, bottom = box = places.of(text.get_charbox(index))
+        # Points and dashes are small: how high their line is says whether they can be read.
+        line = box if sign.isalnum() else places.of(text.get_charbox(index, loose=True))
     except pypdfium2.PdfiumError:
         return False
+    # Text may run upward, so that its height is the width of a box.
+    height = max(line[2] - line[0], line[3] - line[1])
     if height < _LEAST_HEIGHT or left < 0 or top < 0 or right > grey.width or bottom > grey.height:
         return False
     # A dash, or an I in large letters, fills its box; what is beside it shows that it is there.
-    fills = not sign.isalnum() or right - left < _NARROW * height
-    more = 1 if fills else 0
-    box = floor(left) - more, floor(top) - more, ceil(right) + more, ceil(bottom) + more
-    darkest, lightest = grey.crop(box).getextrema()
+    narrow, wide = sorted((right - left, bottom - top))
+    more = 1 if not sign.isalnum() or narrow < _NARROW * wide else 0
+    area = floor(left) - more, floor(top) - more, ceil(right) + more, ceil(bottom) + more
+    darkest, lightest = grey.crop(area).getextrema()
     return lightest - darkest >= _LEAST_CONTRAST
 
 

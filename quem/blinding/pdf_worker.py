@@ -95,16 +95,20 @@ class _Worker:
         does = {"clean": self.clean, "text": self.text, "image": self.image}
         try:
             return does[request["do"]](request)
-        except _RefusedError as error:
-            return {"problem": str(error)}
         except FileNotFoundError:
             return {"gone": True}
-        except MemoryError:
-            return {"problem": "is a PDF that needs too much memory to be drawn; make it simpler"}
-        except pikepdf.PasswordError:
-            return {"problem": "is a PDF with a password; save it without one"}
-        except Exception:  # noqa: BLE001  whatever is wrong with it, it cannot be drawn
-            return {"problem": "is a broken PDF; save it again"}
+        except Exception as error:  # noqa: BLE001  whatever is wrong with it, it cannot be drawn
+            return {"problem": _problem(error)}
+
+
+def _problem(error: Exception) -> str:
+    if isinstance(error, _RefusedError):
+        return str(error)
+    if isinstance(error, MemoryError) or "bad_alloc" in str(error):  # as qpdf tells it
+        return "is a PDF that needs too much memory to be drawn; make it simpler"
+    if isinstance(error, pikepdf.PasswordError):
+        return "is a PDF with a password; save it without one"
+    return "is a broken PDF; save it again"
 
 
 def _limit() -> None:

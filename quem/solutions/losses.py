@@ -54,7 +54,9 @@ _FORMULA = re.compile(
     re.DOTALL,
 )
 _MATHEMATICAL = re.compile(r"[\\^_={}<>+*/|]|^\$\s*[^\W\d_]'?\s*\$$")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_CODE_SPAN = re.compile(
+    r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|<(code|kbd|samp)\b.*?</\3>", re.DOTALL | re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,11 @@ def _prose(text: str, kind: str) -> Iterator[tuple[int, str]]:
     from markdown_it import MarkdownIt
 
     for token in MarkdownIt("commonmark").enable("table").parse(text):
-        if token.type == "inline" and token.map:
-            yield token.map[0] + 1, _CODE_SPAN.sub(" ", token.content)
+        start = token.map[0] if token.map else 0
+        if token.type == "inline":
+            yield start + 1, _CODE_SPAN.sub(" ", token.content)
+        elif token.type == "html_block":
+            yield from ((start + line, words) for line, words in _read(token.content).prose)
 
 
 def _html_losses(text: str, kind: str) -> Iterator[tuple[str, int, str]]:

@@ -257,7 +257,9 @@ def test_colors_that_nobody_sees_are_gone(form: str, how: str) -> None:
                 assert visible(after.convert("RGBA")) == visible(before.convert("RGBA"))
             raw = after.convert("RGBA").tobytes()
             # WebP fills clear parts with what is around them.
-            assert form == "WEBP" or not any(sum(raw[at : at + 3]) for at in range(0, len(raw), 4) if not raw[at + 3])
+            assert form == "WEBP" or not any(
+                sum(raw[at : at + 3]) for at in range(0, len(raw), 4) if not raw[at + 3]
+            )
         used = [i for i, count in enumerate(after.histogram()) if count]
         if after.mode == "P":
             palette = bytes(after.getpalette() or [])

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
-__all__ = ["cache_folder", "trim"]
+__all__ = ["cache_folder", "trim", "write_whole"]
 
 _MOST_BYTES = 1_000_000_000
 _OWNER_ONLY = 0o700
@@ -50,6 +50,13 @@ def _user_cache() -> Path:
         return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir())
     home = Path(os.path.expanduser("~"))  # noqa: PTH111  Path.home() fails without a home
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that others see whole or not at all."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    partial.write_bytes(content)
+    partial.replace(path)
 
 
 def trim(folder: Path, keep: str, most: int = _MOST_BYTES) -> None:

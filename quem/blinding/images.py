@@ -5,12 +5,18 @@ What is sent is made anew from what the file shows: pixels that can be seen.
 
 from __future__ import annotations
 
+import hashlib
 import io
+import os
 import warnings
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from quem.blinding.cache import cache_folder, trim, write_whole
 from quem.blinding.keeping import Kept
 from quem.errors import Mistake, QuemError
 from quem.solutions import signature
@@ -30,6 +36,11 @@ _JPEG_QUALITY = 92
 _WEBP_QUALITY = 90
 _FRAME_MILLISECONDS = 100
 _OPAQUE = 255
+_FORMS = tuple(form.lower() for form in FORMATS)
+# Smaller files are cleaned in no time.
+_WORTH_KEEPING = 200_000
+# Part of the cache's key: a change of how images are cleaned makes them anew.
+_RECIPE = 1
 
 
 class CleaningError(QuemError):
@@ -87,10 +98,28 @@ def _clean(path: Path) -> tuple[bytes, str]:
         raw = path.read_bytes()
     except OSError as error:
         raise CleaningError(path, f"cannot be read: {error.strerror or error}") from None
+    entry = cache_folder("images") / f"{hashlib.sha256(raw).hexdigest()}-{_version()}"
+    for form in _FORMS:
+        with suppress(OSError):
+            content = (entry / form).read_bytes()
+            os.utime(entry)
+            return content, f"image/{form}"
     try:
-        return clean_image(raw)
+        content, mimetype = clean_image(raw)
     except ValueError as error:
         raise CleaningError(path, str(error)) from None
+    if len(raw) >= _WORTH_KEEPING:
+        # A full disk is no reason not to show the image.
+        with suppress(OSError):
+            entry.mkdir(mode=0o700, exist_ok=True)
+            write_whole(entry / mimetype.rpartition("/")[2], content)
+            trim(entry.parent, entry.name)
+    return content, mimetype
+
+
+@cache
+def _version() -> str:
+    return f"{_RECIPE}-{version('pillow')}"
 
 
 def clean_image(raw: bytes) -> tuple[bytes, str]:

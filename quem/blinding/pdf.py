@@ -16,7 +16,7 @@ from itertools import count
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
-from quem.blinding.cache import cache_folder, trim
+from quem.blinding.cache import cache_folder, trim, write_whole
 from quem.blinding.keeping import Kept
 from quem.errors import Mistake, QuemError
 from quem.solutions.model import file_digest, signature
@@ -199,9 +199,7 @@ def _made(path: Path, sha256: str, entry: Path) -> dict[str, Any]:
             _failed.put(sha256, _TOO_SLOW, 1)
             raise PdfError(path, _TOO_SLOW)
     made = {"pages": [cleaned["sizes"], texts], "entries": cleaned["entries"]}
-    partial = entry / f"pages.{os.getpid()}"
-    partial.write_text(json.dumps(made), encoding="utf-8")
-    partial.replace(entry / "pages.json")
+    write_whole(entry / "pages.json", json.dumps(made).encode())
     _note_use(entry, trims=True)
     return made
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pikepdf
 import pypdfium2
 
+from quem.blinding.cache import write_whole
 from quem.blinding.pdf_cleaning import clean, entries_of
 from quem.blinding.pdf_drawing import encoded, size_of, visible_text
 
@@ -71,10 +72,7 @@ class _Worker:
         """Write the image of a page, and give how its name ends."""
         drawn = self._document(request["cleaned"])
         content, ending = encoded(drawn, request["page"], request["dpi"])
-        target = Path(f"{request['image']}.{ending}")
-        partial = target.with_suffix(f".{os.getpid()}")
-        partial.write_bytes(content)
-        partial.replace(target)
+        write_whole(Path(f"{request['image']}.{ending}"), content)
         return {"ending": ending}
 
     def _document(self, path: str) -> pypdfium2.PdfDocument:

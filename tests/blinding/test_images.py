@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin
 
+from quem.blinding import cache, images
 from quem.blinding.images import CleaningError, clean_file, clean_image
+from quem.blinding.keeping import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -364,3 +366,19 @@ def test_a_changed_file_is_cleaned_again(tmp_path: Path) -> None:
     second, _ = clean_file(path)
     with Image.open(io.BytesIO(second)) as image:
         assert image.size == (30, 30)
+
+
+def test_large_files_are_cleaned_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What took long is found again after a restart, without what was removed."""
+    path = tmp_path / "photo.png"
+    info = PngImagePlugin.PngInfo()
+    info.add_text("Author", SECRET)
+    Image.effect_noise((600, 600), 90).save(path, pnginfo=info)
+    first = clean_file(path)
+    monkeypatch.setattr(images, "_kept", Kept(0))
+    monkeypatch.setattr(images, "clean_image", pytest.fail)
+    assert clean_file(path) == first
+    (entry,) = cache.cache_folder("images").iterdir()
+    (kept,) = entry.iterdir()
+    assert kept.name == "png"
+    assert not holds_secret(kept.read_bytes())

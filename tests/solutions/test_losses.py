@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PARAGRAPH = "<p>" + "An ordinary plan in some words. " * 8 + "</p>\n"
 CHART = "<div id='chart'>Loading...</div>\n<script>draw(document.getElementById('chart'))</script>"
-WRITES = "<script>\ndocument.body.innerHTML = '<p>First do this, then do that, and wait a day.</p>'</script>"
+WRITES = "<script>\nb.innerHTML = '<p>First do this, then do that, and wait a day.</p>'</script>"
 
 
 def told(folder: Path, name: str, text: str) -> list[tuple[str, int, str]]:

@@ -32,7 +32,8 @@ export function zoomImages(page) {
       const small = zoom.querySelector("img");
       image.src = small.src;
       image.alt = small.alt;
-      dialog.classList.remove("is-full");
+      // A page fits its card about as well as the window, so it is shown in full size at once.
+      dialog.classList.toggle("is-full", Boolean(zoom.closest(".pdf-page")));
       dialog.showModal();
     }
   });

@@ -243,7 +243,7 @@ def _without_hidden_colors(image: Image.Image) -> Image.Image:
     if "transparency" in image.info and image.mode in ("1", "L", "RGB"):
         # One color that is clear, which could be any.
         image = image.convert("RGBA" if image.mode == "RGB" else "LA")
-    if image.mode not in ("LA", "RGBA") or image.getextrema()[-1][0]:
+    if image.mode not in ("LA", "RGBA"):
         return image
     seen = image.getchannel("A").point(lambda alpha: 255 if alpha else 0)
     return Image.composite(image, Image.new(image.mode, image.size), seen)

@@ -183,7 +183,8 @@ def _read(path: Path, sha256: str) -> PdfDocument:
         _note_use(entry, trims=False)
     except (OSError, ValueError):
         made = _made(path, sha256, entry)
-    pages = tuple(PdfPage(*size, text) for size, text in zip(*made["pages"], strict=True))
+    listed = zip(made["sizes"], made["texts"], strict=True)
+    pages = tuple(PdfPage(width, height, text) for (width, height), text in listed)
     return PdfDocument(pages, made["entries"])
 
 
@@ -198,7 +199,7 @@ def _made(path: Path, sha256: str, entry: Path) -> dict[str, Any]:
         if time.monotonic() - begun > _SECONDS + number * _SECONDS_A_PAGE:
             _failed.put(sha256, _TOO_SLOW, 1)
             raise PdfError(path, _TOO_SLOW)
-    made = {"pages": [cleaned["sizes"], texts], "entries": cleaned["entries"]}
+    made = {"sizes": cleaned["sizes"], "texts": texts, "entries": cleaned["entries"]}
     write_whole(entry / "pages.json", json.dumps(made).encode())
     _note_use(entry, trims=True)
     return made

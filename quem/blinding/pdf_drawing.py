@@ -10,7 +10,7 @@ import io
 import re
 import unicodedata
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pypdfium2
 from PIL import Image, ImageChops
@@ -104,9 +104,10 @@ def _scale(width: float, height: float, dpi: int) -> float:
 
 
 def _drawn(page: PdfPage, size: tuple[int, int], dpi: int) -> Image.Image:
-    scale = _scale(*page.get_size(), dpi)
+    width, height = page.get_size()
+    scale = _scale(width, height, dpi)
     drawn = page.render(scale=scale, may_draw_forms=False, draw_annots=False, rev_byteorder=True)
-    image = drawn.to_pil()
+    image: Image.Image = drawn.to_pil()
     image = image if image.mode == "RGB" else image.convert("RGB")
     # pypdfium2 rounds up.
     return image if image.size == size else image.crop((0, 0, *size))
@@ -115,7 +116,12 @@ def _drawn(page: PdfPage, size: tuple[int, int], dpi: int) -> Image.Image:
 def _is_grey(image: Image.Image) -> bool:
     red, green, blue = image.split()
     apart = (ImageChops.difference(red, green), ImageChops.difference(green, blue))
-    return all(difference.getextrema()[1] < _NO_COLOR for difference in apart)
+    return all(_extremes(difference)[1] < _NO_COLOR for difference in apart)
+
+
+def _extremes(grey: Image.Image) -> tuple[float, float]:
+    """The darkest and the lightest value of a grey image."""
+    return cast("tuple[float, float]", grey.getextrema())
 
 
 def _seen(page: PdfPage, grey: Image.Image) -> Iterator[str]:
@@ -145,7 +151,7 @@ def _has_ink(text: PdfTextPage, index: int, sign: str, places: _Places, grey: Im
     narrow, wide = sorted((right - left, bottom - top))
     more = 1 if not sign.isalnum() or narrow < _NARROW * wide else 0
     area = floor(left) - more, floor(top) - more, ceil(right) + more, ceil(bottom) + more
-    darkest, lightest = grey.crop(area).getextrema()
+    darkest, lightest = _extremes(grey.crop(area))
     return lightest - darkest >= _LEAST_CONTRAST
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, QuemError
@@ -158,14 +159,14 @@ def _losses(solutions: Solutions) -> Iterator[Doubt]:
     from quem.solutions.losses import losses_of
 
     lost = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
-    counts = Counter[str]()
+    by_code: defaultdict[str, list[Doubt]] = defaultdict(list)
     for loss in lost:
-        counts[loss.code] += 1
-        if counts[loss.code] <= _MOST_FILES:
-            yield Doubt(loss.code, f"{loss.name}:{loss.line}: {loss.message}")
-    for code, count in counts.items():
-        if count > _MOST_FILES:
-            yield Doubt(code, f"and {count - _MOST_FILES} more files")
+        message = f"{loss.name}:{loss.line}: {loss.doubt.message}"
+        by_code[loss.doubt.code].append(replace(loss.doubt, message=message))
+    for found in by_code.values():
+        yield from found[:_MOST_FILES]
+        if more := len(found[_MOST_FILES:]):
+            yield replace(found[0], message=f"and in {more} more files")
 
 
 def _long_lists(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Doubt]:

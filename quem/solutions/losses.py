@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-from quem.errors import QuemError
+from quem.errors import Doubt, QuemError
 from quem.text import read_text, shown
 
 if TYPE_CHECKING:
@@ -65,19 +65,17 @@ class Loss:
 
     Parameters
     ----------
-    code : str
-        Of the warning.
+    doubt : Doubt
+        What is lost, and what to do.
     name : str
         The file as a user would name it.
     line : int
         Of the first place.
-    message : str
     """
 
-    code: str
+    doubt: Doubt
     name: str
     line: int
-    message: str
 
 
 def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
@@ -92,7 +90,7 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
     list of Loss
         At most one for a file and kind of loss.
     """
-    found = []
+    found: list[Loss] = []
     for file in files:
         if file.kind not in ("markdown", "html"):
             continue
@@ -101,13 +99,13 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
         except QuemError:
             # It was there a moment ago; finding the solutions tells of what cannot be read.
             continue
-        for code, line, message in (*_formulas(text, file.kind), *_html_losses(text, file.kind)):
-            found.append(Loss(code, file.name, line, message))
+        told = (*_formulas(text, file.kind), *_html_losses(text, file.kind))
+        found += [Loss(doubt, file.name, line) for line, doubt in told]
     return found
 
 
-def _formulas(text: str, kind: str) -> Iterator[tuple[str, int, str]]:
-    """Tell of formulas that are shown as their source: code, line, message."""
+def _formulas(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
+    """Tell of formulas that are shown as their source."""
     hits = [
         (line, " ".join(hit[0].split()))
         for line, piece in _prose(text, kind)
@@ -119,11 +117,8 @@ def _formulas(text: str, kind: str) -> Iterator[tuple[str, int, str]]:
     line, first = hits[0]
     first = first if len(first) <= _MOST_SHOWN else f"{first[:_MOST_SHOWN]}..."
     more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
-    yield (
-        "math-not-rendered",
-        line,
-        f"the formula {first}{more} is shown as its source; {_REMEDY}, or write it in words",
-    )
+    message = f"the formula {first}{more} is shown as its source; {_REMEDY}, or write it in words"
+    yield line, Doubt("math-not-rendered", message)
 
 
 def _prose(text: str, kind: str) -> Iterator[tuple[int, str]]:
@@ -142,15 +137,16 @@ def _prose(text: str, kind: str) -> Iterator[tuple[int, str]]:
             yield from ((start + line, words) for line, words in _read(token.content).prose)
 
 
-def _html_losses(text: str, kind: str) -> Iterator[tuple[str, int, str]]:
-    """Tell what HTML loses without scripts, styles and drawings: code, line, message."""
+def _html_losses(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
+    """Tell what HTML loses without scripts, styles and drawings."""
     if kind == "markdown":
         text = _without_code(text)
     if "<" not in text:
         return
     page = _read(text)
     if lost := _lost_to_scripts(page):
-        yield "html-script", page.first_script, f"its script is not run, {lost}; {_REMEDY}"
+        message = f"its script is not run, {lost}; {_REMEDY}"
+        yield page.first_script, Doubt("html-script", message)
     if page.hidden:
         line, words = page.hidden[0]
         more = f" and {len(page.hidden) - 1} more" if len(page.hidden) > 1 else ""
@@ -158,16 +154,16 @@ def _html_losses(text: str, kind: str) -> Iterator[tuple[str, int, str]]:
             f"a style hides {shown(words[:_MOST_SHOWN])}{more}, and judges see it, since styles "
             f"are removed; delete the text, or {_REMEDY}"
         )
-        yield "html-style-hides", line, message
+        yield line, Doubt("html-style-hides", message)
     if page.dropped:
         counts = Counter(name for _, name in page.dropped)
         told = ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts.items())
         is_one = len(page.dropped) == 1
         message = f"{told} {'is' if is_one else 'are'} not shown; {_REMEDY}"
-        yield "html-not-shown", page.dropped[0][0], message
+        yield page.dropped[0][0], Doubt("html-not-shown", message)
     if page.mathml:
         message = f"a formula in MathML is not shown; {_REMEDY}, or write it in words"
-        yield "math-not-rendered", page.mathml, message
+        yield page.mathml, Doubt("math-not-rendered", message)
 
 
 def _without_code(text: str) -> str:

@@ -9,7 +9,7 @@ import stat
 import time
 import zlib
 from html import unescape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pikepdf
 import pytest
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 KINDS = {**PLANTS, **HIDDEN}
 
 
-def saved(path: Path, made: pikepdf.Pdf, **options: object) -> Path:
+def saved(path: Path, made: pikepdf.Pdf, **options: Any) -> Path:  # noqa: ANN401  of pikepdf
     """Write a document."""
     made.save(path, **options)
     return path

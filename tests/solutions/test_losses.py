@@ -28,7 +28,7 @@ def told(folder: Path, name: str, text: str) -> list[tuple[str, int, str]]:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     file = SolutionFile(path, kind_of(path), name, name)
-    return [(loss.code, loss.line, loss.message) for loss in losses_of([file])]
+    return [(loss.doubt.code, loss.line, loss.doubt.message) for loss in losses_of([file])]
 
 
 @pytest.mark.parametrize(

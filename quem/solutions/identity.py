@@ -34,6 +34,8 @@ _VERSION = r"v|ver|vers|version|release|rev|revision|build"
 # Runs of text among other bytes, and how long a word must be not to be there by chance.
 _PRINTED = re.compile(rb"[\x20-\x7e]{6,}")
 _BY_CHANCE = 5
+# What may stand inside a name, and is not seen: comments, tags, targets of links, emphasis.
+_MARKUP = re.compile(r'<!--.*?-->|<(?:[^>"]|"[^"]*")*>|\]\([^)\n]*\)|[*~`\[\]\\]', re.DOTALL)
 _NUMERAL = re.compile(r"[\d.,\-_ ]+")
 
 
@@ -180,18 +182,19 @@ def _hits_in(
 def _hits_in_text(
     file: SolutionFile, files: Sequence[SolutionFile], known: list[Term]
 ) -> Iterator[tuple[str, Hit]]:
-    from quem.blinding.rendering import read_as_judge
-
-    received = find_hits(read_as_judge(file, files), known)
-    if not received:
-        return
     text = read_text(file.path, file.name, what="solution")
     if file.kind in ("html", "markdown"):
         # Line by line, since a character may be written as a line end.
         lines = (html.unescape(line) if "&" in line else line for line in text.split("\n"))
         text = "\n".join(" ".join(line.splitlines()) for line in lines)
-    # Judges do not receive comments, scripts and classes, so names there do no harm.
     written = find_hits(text, known)
+    # Making the page takes long, so it is made only where it may hold a name.
+    if not written and not find_hits(_MARKUP.sub("", text), known):
+        return
+    from quem.blinding.rendering import read_as_judge
+
+    received = find_hits(read_as_judge(file, files), known)
+    # Judges do not receive comments, scripts and classes, so names there do no harm.
     told = {hit.told for hit in received}
     yield from ((f":{hit.line}", hit) for hit in written if hit.told in told)
     # Markup may split a name, which then has no line.

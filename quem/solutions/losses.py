@@ -53,6 +53,12 @@ _FORMULA = re.compile(
     r"|(?<![\\$])\$(?![\s$])(?:[^$\n]|\n(?!\s*\n))*?(?<![\s\\$])\$(?![\d$])",
     re.DOTALL,
 )
+_DELIMITER = re.compile(r"\$|\\[(\[]")
+# Without any of these a text is not parsed, which takes long.
+_SUSPECT = re.compile(
+    rf"<(?:script|style|math|{'|'.join(_DROPPED)})\b|<[^>]*\s(?:on[a-z]+|style|hidden)\b",
+    re.IGNORECASE,
+)
 _MATHEMATICAL = re.compile(r"[\\^_={}<>+*/|]|^\$\s*[^\W\d_]'?\s*\$$")
 _CODE_SPAN = re.compile(
     r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|<(code|kbd|samp)\b.*?</\3>", re.DOTALL | re.IGNORECASE
@@ -106,6 +112,8 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
 
 def _formulas(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
     """Tell of formulas that are shown as their source."""
+    if not _DELIMITER.search(text):
+        return
     hits = [
         (line, " ".join(hit[0].split()))
         for line, piece in _prose(text, kind)
@@ -139,10 +147,10 @@ def _prose(text: str, kind: str) -> Iterator[tuple[int, str]]:
 
 def _html_losses(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
     """Tell what HTML loses without scripts, styles and drawings."""
+    if not _SUSPECT.search(text):
+        return
     if kind == "markdown":
         text = _without_code(text)
-    if "<" not in text:
-        return
     page = _read(text)
     if lost := _lost_to_scripts(page):
         message = f"its script is not run, {lost}; {_REMEDY}"

@@ -10,9 +10,8 @@ import pytest
 from quem.solutions import SolutionFile, check_solutions
 from quem.solutions.files import kind_of
 from quem.solutions.losses import losses_of
-from quem.store.studies import new_desk_token
 from quem.study.reading import draft_study
-from tests.webjudge.sites import SUBJECTS, enter_as, write_site
+from tests.webjudge.sites import SUBJECTS, enter_as, enter_desk, write_site
 from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
@@ -151,11 +150,7 @@ def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
     site = open_site(study)
     try:
         app = create_app(site)
-        with site.store.write() as c:
-            token = new_desk_token(c, site.id)
-        desk = app.test_client()
-        desk.get(f"/d/{token}")
-        shown = desk.get("/desk/preview/g/0").text
+        shown = enter_desk(app, site).get("/desk/preview/g/0").text
         assert shown.count('class="loss"') == 4
         assert not [subject for subject in SUBJECTS if subject in shown]
         judge = enter_as(app, site, "J1")

@@ -26,6 +26,15 @@ settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile("steady")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache folder of the tests' own, also for the programs that they start."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder
+
+
 @pytest.fixture
 def make_study(tmp_path: Path) -> Callable[..., Path]:
     """Write a study and its files into a new folder; gives the path of the study file."""

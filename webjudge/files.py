@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from flask import abort, make_response
 
-from webjudge.cleaning import CleaningError, clean_file
+from quem.blinding.images import clean_file
+from quem.blinding.pdf import page_image
+from quem.errors import QuemError
 from webjudge.security import policy
 
 if TYPE_CHECKING:
@@ -19,34 +21,38 @@ if TYPE_CHECKING:
 __all__ = ["send_part"]
 
 
-def send_part(files: Sequence[SolutionFile], number: int, label: str) -> Response:
-    """Send an image or a PDF.
+def send_part(
+    files: Sequence[SolutionFile], number: int, label: str, page: int | None = None
+) -> Response:
+    """Send an image, or a page of a PDF.
 
     Parameters
     ----------
     files : sequence of SolutionFile
         Of a solution.
     number : int
-        From 1.
+        Of the file, from 1.
     label : str
         What the file is called when it is saved.
+    page : int, optional
+        From 1; only for PDFs.
     """
-    if not 1 <= number <= len(files) or files[number - 1].kind not in ("image", "pdf"):
+    kind = files[number - 1].kind if 1 <= number <= len(files) else None
+    if kind != ("image" if page is None else "pdf"):
         abort(404)
+    path = files[number - 1].path
     try:
-        body, mimetype = clean_file(files[number - 1].path)
-    except CleaningError:
+        body, mimetype = clean_file(path) if page is None else page_image(path, page)
+    except IndexError:
+        abort(404)
+    except QuemError:
         abort(404, "This file cannot be shown at the moment. Please tell the organiser.")
     response = make_response(body)
     response.content_type = mimetype
+    name = "-".join(str(part) for part in (label, number, page) if part is not None)
     ending = mimetype.rpartition("/")[2]
-    response.headers["Content-Disposition"] = f'inline; filename="{label}-{number}.{ending}"'
+    response.headers["Content-Disposition"] = f'inline; filename="{name}.{ending}"'
     # Neither an ETag nor a date: both are the same for all judges, or tell when it was made.
     response.headers["Cache-Control"] = "private, max-age=3600"
-    if ending == "pdf":
-        # The browser's viewer is shown in a frame, and needs styles of its own.
-        framed = policy(frame_ancestors="'self'", object_src="'self'", style_src="'unsafe-inline'")
-        response.headers["Content-Security-Policy"] = framed
-    else:
-        response.headers["Content-Security-Policy"] = policy(sandbox="")
+    response.headers["Content-Security-Policy"] = policy(sandbox="")
     return response

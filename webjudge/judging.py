@@ -176,13 +176,14 @@ def add_time(gid: str) -> tuple[str, int]:
 
 
 @judge.get("/g/<gid>/<label>/<int:n>")
-def solution_file(gid: str, label: str, n: int) -> AnyResponse:
+@judge.get("/g/<gid>/<label>/<int:n>/<int:page>")
+def solution_file(gid: str, label: str, n: int, page: int | None = None) -> AnyResponse:
     """Send a file of a solution, cleaned."""
     with site().store.read() as c:
         ballot = _found(c, current_judge(c), gid)
     solver = ballot.layout.solvers.get(label) if ballot.layout else None
     solution = site().solution(ballot.problem, solver) if solver else None
-    return send_part(solution.files if solution else (), n, label)
+    return send_part(solution.files if solution else (), n, label, page)
 
 
 @judge.get("/g/<gid>/statement/<int:n>")

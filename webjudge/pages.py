@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from flask import url_for
 
+from quem.blinding.rendering import render_page_text, render_solution
+from quem.solutions.losses import losses_of
 from quem.store.chains import keyed
 from quem.store.progress import standing
-from webjudge.rendering import render_page_text, render_solution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +42,7 @@ class Area:
     name: str
     state: str
 
-    def url(self, page: str, **values: Any) -> str:  # noqa: ANN401  parts of a URL
+    def url(self, page: str, /, **values: Any) -> str:  # noqa: ANN401  parts of a URL
         """Give the address of a page."""
         return url_for(f"{self.name}.{page}", **values)
 
@@ -234,10 +235,17 @@ def _item(site: Site, area: Area, gid: str, label: str, shown: Shown) -> dict[st
     if solution is None:
         text = "This solution can no longer be shown. Please leave it as it is."
         return {"label": label, "parts": [{"kind": "html", "html": text}], "n_words": 12}
-    rendered = render_solution(
-        solution, lambda n: area.url("solution_file", gid=gid, label=label, n=n)
-    )
-    return {"label": label, "parts": rendered.parts, "n_words": rendered.n_words}
+
+    def asset_url(n: int, page: int | None = None) -> str:
+        return area.url("solution_file", gid=gid, label=label, n=n, page=page)
+
+    rendered = render_solution(solution, asset_url)
+    return {
+        "label": label,
+        "parts": rendered.parts,
+        "n_words": rendered.n_words,
+        "losses": losses_of(solution.files) if area.is_preview else (),
+    }
 
 
 def _statement(site: Site, area: Area, ballot: Dealt) -> str:

@@ -60,12 +60,13 @@ def group(gid: str) -> str:
 
 
 @preview.get("/g/<gid>/<label>/<int:n>")
-def solution_file(gid: str, label: str, n: int) -> Response:
+@preview.get("/g/<gid>/<label>/<int:n>/<int:page>")
+def solution_file(gid: str, label: str, n: int, page: int | None = None) -> Response:
     """Send a file of a solution, cleaned."""
     ballot = _ballot(gid)
     solver = Shown(ballot, State()).names.get(label)
     solution = site().solution(ballot.problem, solver) if solver else None
-    return send_part(solution.files if solution else (), n, label)
+    return send_part(solution.files if solution else (), n, label, page)
 
 
 @preview.get("/g/<gid>/statement/<int:n>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, QuemError
@@ -73,8 +74,8 @@ def doubts_about(solutions: Solutions, spec: ExperienceStudy) -> list[Doubt]:
     Returns
     -------
     list of Doubt
-        Words, metadata, formats that differ, images that are not shown, and lists too long to
-        rank.
+        Words, metadata, formats that differ, images, scripts, styles and formulas that are not
+        shown, and lists too long to rank.
     """
     from quem.solutions.identity import identity_doubts
 
@@ -83,6 +84,7 @@ def doubts_about(solutions: Solutions, spec: ExperienceStudy) -> list[Doubt]:
         *_metadata(solutions),
         *_formats(solutions),
         *_lost_images(solutions),
+        *_losses(solutions),
         *_long_lists(solutions, spec),
     ]
     return [printable(doubt) for doubt in found]
@@ -150,6 +152,21 @@ def _lost_images(solutions: Solutions) -> Iterator[Doubt]:
         yield Doubt("image-not-shown", message)
     if more := max(len(told) - _MOST_FILES, 0):
         yield Doubt("image-not-shown", f"and {more} more images are not shown")
+
+
+def _losses(solutions: Solutions) -> Iterator[Doubt]:
+    """What scripts, styles and formulas would have shown."""
+    from quem.solutions.losses import losses_of
+
+    lost = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
+    by_code: defaultdict[str, list[Doubt]] = defaultdict(list)
+    for loss in lost:
+        message = f"{loss.name}:{loss.line}: {loss.doubt.message}"
+        by_code[loss.doubt.code].append(replace(loss.doubt, message=message))
+    for found in by_code.values():
+        yield from found[:_MOST_FILES]
+        if more := len(found[_MOST_FILES:]):
+            yield replace(found[0], message=f"and in {more} more files")
 
 
 def _long_lists(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Doubt]:

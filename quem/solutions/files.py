@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path, PurePath
 
-__all__ = ["ADVICE_PDF", "inspect", "is_ignored", "kind_of", "natural"]
+__all__ = ["inspect", "is_ignored", "kind_of", "natural"]
 
 # Text longer than this is no solution that a judge can read, and slow to show.
 _MOST_TEXT = 1_000_000
@@ -41,7 +40,6 @@ _REMEDIES = {
     **dict.fromkeys((".zip", ".tar", ".gz", ".7z", ".rar"), "is an archive; unpack it here"),
     ".ipynb": "is a notebook; export it as HTML or Markdown",
 }
-ADVICE_PDF = "is a PDF, whose metadata quem removes by pikepdf; pip install 'quem[pdf]'"
 _UNKNOWN = (
     "is in no format that can be shown; save it as Markdown, plain text, HTML, PNG, JPEG or PDF"
 )
@@ -142,8 +140,6 @@ def _check_pdf(path: Path, name: str, size: int, start: bytes) -> None:
         raise _too_large(name, _MOST_BYTES)
     if b"%PDF-" not in start:
         raise _refusal(name, "is named as a PDF but is none; save it again")
-    if importlib.util.find_spec("pikepdf") is None:
-        raise _refusal(name, ADVICE_PDF)
     from quem.solutions.metadata import pdf_problem
 
     if problem := pdf_problem(path):

@@ -12,7 +12,7 @@ from quem.errors import Doubt, QuemError
 from quem.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from quem.solutions.model import SolutionFile, Solutions
     from quem.study.models import ExperienceStudy
@@ -31,6 +31,11 @@ _ROLES = (
     r"no\.?|nr\.?|number|id"
 )
 _VERSION = r"v|ver|vers|version|release|rev|revision|build"
+# Runs of text among other bytes, and how long a word must be not to be there by chance.
+_PRINTED = re.compile(rb"[\x20-\x7e]{6,}")
+_BY_CHANCE = 5
+# What may stand inside a name, and is not seen: comments, tags, targets of links, emphasis.
+_MARKUP = re.compile(r'<!--.*?-->|<(?:[^>"]|"[^"]*")*>|\]\([^)\n]*\)|[*~`\[\]\\]', re.DOTALL)
 _NUMERAL = re.compile(r"[\d.,\-_ ]+")
 
 
@@ -62,25 +67,30 @@ class Hit:
 
 
 def identity_doubts(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Doubt]:
-    """Warn of each place where a text of the study names a solver.
+    """Warn of each place where something that judges receive names a solver.
 
     Parameters
     ----------
     solutions : Solutions
-        All their texts are read, and so are statements, briefing and consent.
+        What judges receive of them is read, and so is what they receive of statements, briefing
+        and consent: texts as they are shown, pages of PDFs, and the bytes of images.
     spec : ExperienceStudy
     """
     known = terms(spec)
-    found = {file: hits for file in _texts(solutions) if (hits := _hits_in(file, known))}
+    found: dict[SolutionFile, list[tuple[str, Hit]]] = {}
+    for part in (*solutions, *solutions.sheets()):
+        for file in part.files:
+            if file not in found and (hits := list(_hits_in(file, part.files, known))):
+                found[file] = hits
     left = _MOST_IN_ALL
     for file, hits in found.items():
-        for hit in hits[: min(_MOST_A_FILE, left)]:
-            message = f'{file.name}:{hit.line}: names "{hit.text}", {hit.told}'
-            yield Doubt("identity", message)
+        for place, hit in hits[: min(_MOST_A_FILE, left)]:
+            yield Doubt("identity", f'{file.name}{place}: names "{hit.text}", {hit.told}')
         left -= min(_MOST_A_FILE, left, len(hits))
         if left and len(hits) > _MOST_A_FILE:
-            more = len(hits) - _MOST_A_FILE
-            message = f"{file.name}: and {more} more, from line {hits[_MOST_A_FILE].line}"
+            place = hits[_MOST_A_FILE][0].lstrip(": ")
+            since = f", from line {place}" if place.isdecimal() else f", from {place}"
+            message = f"{file.name}: and {len(hits) - _MOST_A_FILE} more{since if place else ''}"
             yield Doubt("identity", message)
         if not left:
             break
@@ -145,22 +155,51 @@ def find_hits(text: str, known: Iterable[Term]) -> list[Hit]:
     return hits
 
 
-def _texts(solutions: Solutions) -> Iterator[SolutionFile]:
-    files = {file.path: file for part in (*solutions, *solutions.sheets()) for file in part.files}
-    yield from (file for file in files.values() if file.kind not in ("image", "pdf"))
-
-
-def _hits_in(file: SolutionFile, known: list[Term]) -> list[Hit]:
+def _hits_in(
+    file: SolutionFile, files: Sequence[SolutionFile], known: list[Term]
+) -> Iterator[tuple[str, Hit]]:
+    """Each hit in what judges receive of a file, behind its place for messages."""
     try:
-        text = read_text(file.path, file.name, what="solution")
+        if file.kind == "pdf":
+            from quem.blinding.pdf import read_pdf
+
+            for number, page in enumerate(read_pdf(file.path).pages, 1):
+                yield from ((f": page {number}", hit) for hit in find_hits(page.text, known))
+        elif file.kind == "image":
+            from quem.blinding.images import clean_file
+
+            texts = _PRINTED.findall(clean_file(file.path)[0])
+            hits = find_hits("\n".join(text.decode("ascii") for text in texts), known)
+            # Pixels look like short words now and then.
+            yield from (("", hit) for hit in hits if len(hit.text) > _BY_CHANCE)
+        else:
+            yield from _hits_in_text(file, files, known)
     except QuemError:
         # It was there a moment ago; finding the solutions tells of what cannot be read.
-        return []
+        return
+
+
+def _hits_in_text(
+    file: SolutionFile, files: Sequence[SolutionFile], known: list[Term]
+) -> Iterator[tuple[str, Hit]]:
+    text = read_text(file.path, file.name, what="solution")
     if file.kind in ("html", "markdown"):
         # Line by line, since a character may be written as a line end.
         lines = (html.unescape(line) if "&" in line else line for line in text.split("\n"))
         text = "\n".join(" ".join(line.splitlines()) for line in lines)
-    return find_hits(text, known)
+    written = find_hits(text, known)
+    # Making the page takes long, so it is made only where it may hold a name.
+    if not written and not find_hits(_MARKUP.sub("", text), known):
+        return
+    from quem.blinding.rendering import read_as_judge
+
+    received = find_hits(read_as_judge(file, files), known)
+    # Judges do not receive comments, scripts and classes, so names there do no harm.
+    told = {hit.told for hit in received}
+    yield from ((f":{hit.line}", hit) for hit in written if hit.told in told)
+    # Markup may split a name, which then has no line.
+    found = {hit.told for hit in written}
+    yield from (("", hit) for hit in received if hit.told not in found)
 
 
 def _of_solver(solver: str, name: str, noun: str) -> Iterator[Term | None]:

@@ -66,15 +66,13 @@ def _look_through(image: Image.Image) -> None:
 
 def pdf_problem(path: Path) -> str:
     """Say why a PDF cannot be shown; nothing where it can."""
-    import pikepdf
+    from quem.blinding.pdf import PdfError, read_pdf
 
     try:
-        with pikepdf.open(path) as pdf:
-            return "" if len(pdf.pages) else "is a PDF without pages; save it again"
-    except pikepdf.PasswordError:
-        return "is a PDF with a password; save it without one"
-    except Exception:  # noqa: BLE001  whatever is wrong with it, it cannot be cleaned
-        return "is a broken PDF; save it again"
+        read_pdf(path)
+    except PdfError as error:
+        return error.message
+    return ""
 
 
 def metadata_of(path: Path, kind: str) -> dict[str, str]:
@@ -157,22 +155,7 @@ def _text(value: object) -> str:
 
 
 def _pdf_entries(path: Path) -> Iterator[tuple[str, str]]:
-    import pikepdf
+    from quem.blinding.pdf import read_pdf
 
-    with pikepdf.open(path) as pdf:
-        info = pdf.trailer.get("/Info")
-        if isinstance(info, pikepdf.Dictionary):
-            for key, value in info.items():
-                yield str(key).lstrip("/"), str(value)
-        if isinstance(pdf.Root.get("/Metadata"), pikepdf.Stream):
-            yield "XMP", _xmp(pdf.Root.Metadata.read_bytes())
-        attached = ", ".join(pdf.attachments)
-        yield from [("attachments", attached)] if attached else []
-        authors = dict.fromkeys(
-            str(note.get("/T"))
-            for page in pdf.pages
-            for note in page.get("/Annots", [])
-            if "/T" in note
-        )
-        if authors:
-            yield "authors of notes", ", ".join(authors)
+    for name, text in read_pdf(path).entries.items():
+        yield name, _xmp(text) if name == "XMP" else text

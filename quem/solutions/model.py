@@ -19,6 +19,7 @@ __all__ = [
     "Solution",
     "SolutionFile",
     "Solutions",
+    "file_digest",
     "is_unchanged",
     "signature",
 ]
@@ -197,3 +198,14 @@ class _Digests:
 
 
 _digests = _Digests()
+
+
+def file_digest(path: Path) -> str:
+    """Give the SHA-256 of a file in hexadecimal, read again only when the file has changed.
+
+    Raises
+    ------
+    OSError
+        It is gone or cannot be read.
+    """
+    return _digests.of(path)

@@ -6,11 +6,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-import pikepdf
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from tests.blinding.planted import PLANTS, planted
 from tests.browser.judging import (
     PHONE,
     Visit,
@@ -307,32 +307,43 @@ def test_working_time_pauses_when_nobody_works(visit: Callable[..., Visit]) -> N
     assert 70 <= sum(sent) <= 95
 
 
-def test_images_zoom_and_pdfs_open(browser: Browser, tmp_path: Path) -> None:
-    """An image is enlarged in a dialog, a PDF shown in the page; nothing is complained of."""
+def test_images_and_pages_of_pdfs_are_enlarged(browser: Browser, tmp_path: Path) -> None:
+    """An image is enlarged in a dialog, and so is a page of a PDF, whose text is below it."""
     study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1)
     group = tmp_path / "solutions" / "P0"
     for name in ("S0", "sys"):
         (group / f"{name}.md").unlink()
     Image.new("RGB", (1600, 900), "teal").save(group / "S0.png")
-    pdf = pikepdf.new()
-    pdf.add_blank_page(page_size=(200, 200))
-    pdf.save(group / "sys.pdf")
+    (group / "sys.pdf").write_bytes(planted({"exif": PLANTS["exif"], "xmp": PLANTS["xmp"]}))
     with Served(study) as served:
         come = Visit(browser, served, "J0")
         page = come.page
         page.goto(served.links["J0"])
         page.locator(".groups a").click()
         expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
-        page.get_by_role("button", name="Enlarge").click()
+        page.get_by_role("button", name="Enlarge").and_(page.locator(":not(.pdf-page *)")).click()
         image = page.locator("#zoom img")
         expect(image).to_be_visible()
         assert image.evaluate("image => image.naturalWidth") == 1600
         image.click()
         assert image.evaluate("image => image.clientWidth") == 1600
         page.keyboard.press("Escape")
-        page.get_by_role("button", name="Show it here").click()
-        expect(page.locator(".card iframe")).to_be_visible()
-        expect(page.locator(".card iframe")).to_be_focused()
+        second = page.locator(".pdf-page").nth(1)
+        card = page.locator(".card", has=second)
+        card.get_by_text("Read solution").click()
+        expect(second.locator("figcaption")).to_have_text("Page 2 of 2")
+        drawn = second.locator("img")
+        drawn.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "image => image.complete && image.naturalWidth", arg=drawn.element_handle()
+        )
+        assert drawn.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [600, 400]
+        second.get_by_text("Text of page 2").click()
+        expect(second.locator(".page-text")).to_have_text("An ordinary plan")
+        second.get_by_role("button").click()
+        expect(image).to_be_visible()
+        assert image.evaluate("image => image.clientWidth") == 600
+        page.keyboard.press("Escape")
         accessible(page, "an image and a PDF")
         come.close()
 

@@ -118,7 +118,9 @@ WORDS = {"judging": {"identity_words": ["ACME"]}}
         ({"P1/S1.md": "![ACME](x)"}, "solutions/P1/S1.md:1"),
         ({"P1/S1.md": "&#65;CM&#69;"}, "solutions/P1/S1.md:1"),
         ({"P1/S1.md": None, "P1/S1/code.py": "# acme"}, "solutions/P1/S1/code.py:1"),
-        ({"P1/S1.md": None, "P1/S1.html": "<p>\n<!-- acme -->"}, "solutions/P1/S1.html:2"),
+        ({"P1/S1.md": None, "P1/S1.html": "<p>\n<a href='http://acme'>"}, "solutions/P1/S1.html:2"),
+        ({"P1/S1.md": None, "P1/S1.html": "<p>\nAC<b>ME</b>"}, "solutions/P1/S1.html"),
+        ({"P1/S1.md": "<p lang='en-acme'>x</p>"}, "solutions/P1/S1.md:1"),
         ({"/p1.md": "x\nAcme"}, "p1.md:2"),
         ({"/briefing.md": "x\nAcme"}, "briefing.md:2"),
         ({"/consent.md": "x\nAcme"}, "consent.md:2"),
@@ -143,6 +145,16 @@ def test_identity_words_have_file_and_line(files: Files, place: str, tmp_path: P
     (message,) = [message for code, message in told(study) if code == "identity"]
     assert message.startswith(f'{place}: names "')
     assert message.endswith('", an identity word')
+
+
+def test_only_what_judges_receive_is_searched(tmp_path: Path) -> None:
+    """Names in comments, classes, scripts and front matter are not sent, so they do no harm."""
+    files: Files = {
+        "P1/S1.md": "---\nauthor: ACME\n---\n<!-- acme -->\n<p class=acme title=acme>x</p>",
+        "P1/S2.md": "[x](acme.html) ![the plan](acme.png)\n\n```acme\nx\n```\n",
+        "P2/S1.md": "<style>.acme {color: red}</style>\n\nx\n",
+    }
+    assert "identity" not in {code for code, _ in told(write_judged(tmp_path, files, **WORDS))}
 
 
 def test_identity_words_do_not_flood(tmp_path: Path) -> None:
@@ -382,7 +394,7 @@ def test_one_solver_s_texts_are_quick_to_scan() -> None:
 
 
 def test_no_library_is_loaded_for_text(tmp_path: Path) -> None:
-    """Scanning text for names loads neither Pillow nor pikepdf."""
+    """Scanning text for names loads nothing that draws or renders, unless a name may be there."""
     study = write_judged(tmp_path)
     code = (
         "import sys; from quem.study.reading import draft_study; "
@@ -390,4 +402,5 @@ def test_no_library_is_loaded_for_text(tmp_path: Path) -> None:
         f"check_solutions(draft_study({str(study)!r}), complete=True); print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert {name.partition(".")[0] for name in done.stdout.split()} & {"PIL", "pikepdf"} == set()
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert loaded & {"PIL", "pikepdf", "pypdfium2", "nh3", "markdown_it", "pygments"} == set()

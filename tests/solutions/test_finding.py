@@ -211,10 +211,11 @@ def test_all_mistakes_at_once(tmp_path: Path) -> None:
         assert sum(part in message for message in found) == 1
 
 
-def test_a_pdf_needs_pikepdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pdf_needs_what_draws_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra, a PDF is refused with the advice to install it."""
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    (message,) = messages(write_judged(tmp_path, {"P1/S1.md": None, "P1/S1.pdf": pdf()}))
+    monkeypatch.setattr("quem.blinding.pdf.can_draw", lambda: False)
+    unknown = pdf().replace(b"%%EOF", b"% never drawn before\n%%EOF")
+    (message,) = messages(write_judged(tmp_path, {"P1/S1.md": None, "P1/S1.pdf": unknown}))
     assert message.endswith("pip install 'quem[pdf]'")
 
 

@@ -22,7 +22,7 @@ function show(select) {
   pane.scrollTop = 0;
 }
 
-/** Let images be seen in full size, and PDFs in the page. */
+/** Let images and pages of PDFs be seen in full size. */
 export function zoomImages(page) {
   const dialog = document.getElementById("zoom");
   const image = dialog.querySelector("img");
@@ -32,18 +32,9 @@ export function zoomImages(page) {
       const small = zoom.querySelector("img");
       image.src = small.src;
       image.alt = small.alt;
-      dialog.classList.remove("is-full");
+      // A page fits its card about as well as the window, so it is shown in full size at once.
+      dialog.classList.toggle("is-full", Boolean(zoom.closest(".pdf-page")));
       dialog.showModal();
-    }
-    const show = event.target.closest("button.show-pdf");
-    if (show) {
-      const frame = document.createElement("iframe");
-      frame.src = show.dataset.url;
-      frame.title = show.dataset.title;
-      const content = show.closest(".card")?.querySelector("details.content");
-      if (content) content.open = true;
-      show.replaceWith(frame);
-      frame.focus({ preventScroll: true });
     }
   });
   image.addEventListener("click", () => dialog.classList.toggle("is-full"));

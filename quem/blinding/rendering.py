@@ -6,24 +6,27 @@ import logging
 import re
 import secrets
 from dataclasses import dataclass
+from functools import partial
+from html import unescape
 from typing import TYPE_CHECKING, Literal
 
 from markupsafe import Markup, escape
 
+from quem.blinding.keeping import Kept
+from quem.blinding.markup import code_html, markdown_html, text_html
+from quem.blinding.pdf import PdfError, read_pdf
+from quem.blinding.sanitizing import sanitize
 from quem.errors import QuemError
 from quem.solutions import signature
 from quem.solutions.sheets import inner_path
 from quem.text import read_text
-from webjudge.keeping import Kept
-from webjudge.markup import code_html, markdown_html, text_html
-from webjudge.sanitizing import sanitize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from quem.solutions import Sheet, Solution, SolutionFile
 
-__all__ = ["Part", "Rendered", "render_page_text", "render_solution"]
+__all__ = ["PageImage", "Part", "Rendered", "read_as_judge", "render_page_text", "render_solution"]
 
 _log = logging.getLogger("webjudge")
 # Characters of HTML that are kept; 20 problems of 8 solutions have about 2 million.
@@ -34,9 +37,34 @@ _CODE = f"code-{secrets.token_hex(16)}-"
 _IMAGE_NUMBER = re.compile(rf"{_IMAGE}(\d+)")
 _CODE_NUMBER = re.compile(rf"<pre[^>]*>{_CODE}(\d+)</pre>")
 _INSIDE_WORDS = re.compile(r"</?(?:a|b|code|em|i|s|span|strong|sub|sup|u)\b[^>]*>")
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
+# Of attributes, what a maker can have written.
+_VALUE = re.compile(r' (?:alt|href|lang)="([^"]*)"')
 _NOTHING = Markup()
 _GONE = "<p>This part cannot be shown at the moment. Please tell the organiser.</p>"
+
+
+@dataclass(frozen=True)
+class PageImage:
+    """A page of a PDF, as an image with its text below.
+
+    Parameters
+    ----------
+    number : int
+        From 1.
+    url : str
+        Where the image is.
+    width, height : int
+        Pixels.
+    text : str
+        What can be read in the image.
+    """
+
+    number: int
+    url: str
+    width: int
+    height: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -51,13 +79,16 @@ class Part:
     html : Markup
         Safe HTML; empty for images and PDFs.
     url : str
-        Where the image or PDF is; empty for HTML.
+        Where the image is; empty for others.
+    pages : tuple of PageImage
+        Of a PDF.
     """
 
     kind: Literal["html", "image", "pdf"]
     name: str
     html: Markup = _NOTHING
     url: str = ""
+    pages: tuple[PageImage, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,7 +99,7 @@ class Rendered:
     ----------
     parts : tuple of Part
     n_words : int
-        Of its texts.
+        Of its texts, and of what can be read in its PDFs.
     """
 
     parts: tuple[Part, ...]
@@ -83,7 +114,7 @@ class _Text:
     n_words: int
     images: frozenset[int]
 
-    def html(self, asset_url: Callable[[int], str]) -> Markup:
+    def html(self, asset_url: Callable[..., str]) -> Markup:
         pieces = (p if isinstance(p, str) else str(escape(asset_url(p))) for p in self.pieces)
         return Markup("".join(pieces))  # noqa: S704  sanitised, or escaped
 
@@ -91,14 +122,15 @@ class _Text:
 _texts: Kept[object, _Text] = Kept(_MOST_KEPT)
 
 
-def render_solution(solution: Solution, asset_url: Callable[[int], str]) -> Rendered:
+def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Rendered:
     """Show a solution.
 
     Parameters
     ----------
     solution : Solution
     asset_url : callable
-        Gives the address of its n-th file, counted from 1.
+        Gives the address of its n-th file, counted from 1; with a second number that of a
+        page of it.
 
     Returns
     -------
@@ -114,14 +146,28 @@ def render_solution(solution: Solution, asset_url: Callable[[int], str]) -> Rend
     for place, n in enumerate(shown, 1):
         name = f"File {place} of {len(shown)}"
         kind = files[n - 1].kind
-        if kind == "image" or kind == "pdf":  # noqa: PLR1714  narrows the type
-            parts.append(Part(kind, name, url=asset_url(n)))
+        if kind == "image":
+            parts.append(Part("image", name, url=asset_url(n)))
+        elif kind == "pdf":
+            parts.append(_pdf_part(files[n - 1], name, partial(asset_url, n)))
         else:
             parts.append(Part("html", name, html=texts[n].html(asset_url)))
-    return Rendered(tuple(parts), sum(text.n_words for text in texts.values()))
+    n_words = sum(text.n_words for text in texts.values())
+    read = (page.text for part in parts for page in part.pages)
+    return Rendered(tuple(parts), n_words + sum(len(text.split()) for text in read))
 
 
-def render_page_text(sheet: Sheet | None, asset_url: Callable[[int], str] | None = None) -> Markup:
+def _pdf_part(file: SolutionFile, name: str, page_url: Callable[[int], str]) -> Part:
+    try:
+        pages = read_pdf(file.path).pages
+    except PdfError as error:
+        _log.warning("a file of the study cannot be shown: %s", error)
+        return Part("html", name, html=Markup(_GONE))  # noqa: S704  our own
+    shown = (PageImage(n, page_url(n), p.width, p.height, p.text) for n, p in enumerate(pages, 1))
+    return Part("pdf", name, pages=tuple(shown))
+
+
+def render_page_text(sheet: Sheet | None, asset_url: Callable[..., str] | None = None) -> Markup:
     """Show a statement, briefing or consent.
 
     Parameters
@@ -136,6 +182,23 @@ def render_page_text(sheet: Sheet | None, asset_url: Callable[[int], str] | None
         return _NOTHING
     files = sheet.files if asset_url else sheet.files[:1]
     return _text(sheet.files[0], files).html(asset_url or str)
+
+
+def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
+    """Give what judges receive of a text, without markup: words, alternative texts and links.
+
+    Parameters
+    ----------
+    file : SolutionFile
+        No image and no PDF.
+    files : sequence of SolutionFile
+        All files of the solution or page of text.
+    """
+    if file.kind in ("text", "code"):
+        return read_text(file.path, file.name, what="solution")
+    html = "".join(piece for piece in _text(file, files).pieces if isinstance(piece, str))
+    words = _TAG.sub("\n", _INSIDE_WORDS.sub("", html))
+    return unescape("\n".join([words, *_VALUE.findall(html)]))
 
 
 def _is_text(file: SolutionFile) -> bool:

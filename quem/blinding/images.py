@@ -1,19 +1,26 @@
-"""Images and PDFs without anything that says who made them, and how.
+"""Images without anything that says who made them, and how.
 
-What is sent is made anew from what the file shows: pixels, or the objects of the pages.
+What is sent is made anew from what the file shows: pixels that can be seen.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
+import os
 import warnings
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from quem.blinding.cache import cache_folder, trim, write_whole
+from quem.blinding.keeping import Kept
 from quem.errors import Mistake, QuemError
 from quem.solutions import signature
 from quem.solutions.metadata import FORMATS, MOST_PIXELS
-from webjudge.keeping import Kept
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,10 +35,16 @@ _MOST_FRAMES = 500
 _JPEG_QUALITY = 92
 _WEBP_QUALITY = 90
 _FRAME_MILLISECONDS = 100
+_OPAQUE = 255
+_FORMS = tuple(form.lower() for form in FORMATS)
+# Smaller files are cleaned in no time.
+_WORTH_KEEPING = 200_000
+# Part of the cache's key: a change of how images are cleaned makes them anew.
+_RECIPE = 1
 
 
 class CleaningError(QuemError):
-    """An image or a PDF that cannot be shown, since it is broken or too large.
+    """An image that cannot be shown, since it is broken or too large.
 
     Parameters
     ----------
@@ -50,7 +63,7 @@ _one = Lock()
 
 
 def clean_file(path: Path) -> tuple[bytes, str]:
-    """Give an image or a PDF without its metadata.
+    """Give an image without its metadata.
 
     Parameters
     ----------
@@ -64,7 +77,7 @@ def clean_file(path: Path) -> tuple[bytes, str]:
     Raises
     ------
     CleaningError
-        The file is gone, broken, too large, or a PDF where pikepdf is missing.
+        The file is gone, broken or too large.
     """
     try:
         key = (path, signature(path))
@@ -85,20 +98,28 @@ def _clean(path: Path) -> tuple[bytes, str]:
         raw = path.read_bytes()
     except OSError as error:
         raise CleaningError(path, f"cannot be read: {error.strerror or error}") from None
-    if b"%PDF-" in raw[:1024]:
-        try:
-            from webjudge.cleaning_pdf import clean_pdf
-        except ImportError:
-            message = "is a PDF, whose metadata quem removes by pikepdf; pip install 'quem[pdf]'"
-            raise CleaningError(path, message) from None
-        try:
-            return clean_pdf(raw), "application/pdf"
-        except ValueError as error:
-            raise CleaningError(path, str(error)) from None
+    entry = cache_folder("images") / f"{hashlib.sha256(raw).hexdigest()}-{_version()}"
+    for form in _FORMS:
+        with suppress(OSError):
+            content = (entry / form).read_bytes()
+            os.utime(entry)
+            return content, f"image/{form}"
     try:
-        return clean_image(raw)
+        content, mimetype = clean_image(raw)
     except ValueError as error:
         raise CleaningError(path, str(error)) from None
+    if len(raw) >= _WORTH_KEEPING:
+        # A full disk is no reason not to show the image.
+        with suppress(OSError):
+            entry.mkdir(mode=0o700, exist_ok=True)
+            write_whole(entry / mimetype.rpartition("/")[2], content)
+            trim(entry.parent, entry.name)
+    return content, mimetype
+
+
+@cache
+def _version() -> str:
+    return f"{_RECIPE}-{version('pillow')}"
 
 
 def clean_image(raw: bytes) -> tuple[bytes, str]:
@@ -174,9 +195,11 @@ def _save_animation(image: Image.Image, form: str, out: io.BytesIO) -> None:
     from PIL import ImageSequence
 
     loop = image.info.get("loop")
+    # The picture for programs that know no animations is none of the frames.
+    beside = bool(image.info.get("default_image"))
     frames, durations = [], []
-    for frame in ImageSequence.Iterator(image):
-        frames.append(_bare(frame.convert("RGBA")))
+    for frame in islice(ImageSequence.Iterator(image), int(beside), None):
+        frames.append(_bare(_without_hidden_colors(frame.convert("RGBA"))))
         # Some formats tell only once the frame is decoded.
         durations.append(frame.info.get("duration") or _FRAME_MILLISECONDS)
     options: dict[str, object] = {"save_all": True, "append_images": frames[1:]}
@@ -206,7 +229,47 @@ def _upright(image: Image.Image, form: str) -> Image.Image:
         if pixels.mode in ("P", "PA", "1"):
             pixels = pixels.convert("RGBA" if "transparency" in pixels.info else "RGB")
         pixels.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
-    return _bare(pixels)
+    return _bare(_without_hidden_colors(pixels))
+
+
+def _without_hidden_colors(image: Image.Image) -> Image.Image:
+    """The image without colors that nobody sees: unused ones, and those of clear pixels."""
+    from PIL import Image
+
+    if image.mode == "PA":
+        image = image.convert("RGBA")
+    if image.mode == "P":
+        return _with_used_palette(image)
+    if "transparency" in image.info and image.mode in ("1", "L", "RGB"):
+        # One color that is clear, which could be any.
+        image = image.convert("RGBA" if image.mode == "RGB" else "LA")
+    if image.mode not in ("LA", "RGBA"):
+        return image
+    seen = image.getchannel("A").point(lambda alpha: 255 if alpha else 0)
+    return Image.composite(image, Image.new(image.mode, image.size), seen)
+
+
+def _with_used_palette(image: Image.Image) -> Image.Image:
+    """An image whose palette holds the colors of its pixels, in an order that tells nothing."""
+    from PIL import Image
+
+    palette = image.getpalette("RGB") or []
+    clear = image.info.get("transparency")
+    alphas = dict(enumerate(clear)) if isinstance(clear, bytes) else {clear: 0}
+    colors = {}
+    for index, count in enumerate(image.histogram()):
+        if count:
+            alpha = alphas.get(index, 255)
+            color = tuple(palette[3 * index : 3 * index + 3]) if alpha else ()
+            colors[index] = (alpha, *(color or (0, 0, 0)))
+    order = sorted(set(colors.values()))
+    table = [order.index(colors[index]) if index in colors else 0 for index in range(256)]
+    indices = Image.frombytes("L", image.size, image.tobytes()).point(table)
+    remade = Image.frombytes("P", image.size, indices.tobytes())
+    remade.putpalette([part for _, *color in order for part in color])
+    if order and order[0][0] < _OPAQUE:
+        remade.info["transparency"] = bytes(alpha for alpha, *_ in order)
+    return remade
 
 
 def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:

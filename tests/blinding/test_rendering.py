@@ -11,13 +11,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from quem.blinding.keeping import Kept
+from quem.blinding.markup import code_html, markdown_html, text_html
+from quem.blinding.rendering import Rendered, render_page_text, render_solution
+from quem.blinding.sanitizing import sanitize
 from quem.solutions import Sheet, Solution, SolutionFile
 from quem.solutions.files import kind_of
 from quem.solutions.sheets import inner_path
-from webjudge.keeping import Kept
-from webjudge.markup import code_html, markdown_html, text_html
-from webjudge.rendering import Rendered, render_page_text, render_solution
-from webjudge.sanitizing import sanitize
+from tests.blinding.planted import PLANTS, planted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -108,9 +109,9 @@ def read(html: str) -> Reader:
     return reader
 
 
-def asset(number: int) -> str:
+def asset(number: int, page: int | None = None) -> str:
     """Name an image as the judge's pages do."""
-    return f"/asset/{number}"
+    return f"/asset/{number}" if page is None else f"/asset/{number}/{page}"
 
 
 @pytest.fixture
@@ -277,13 +278,19 @@ def test_files_have_blind_names(render: Callable[..., Rendered]) -> None:
     files = {
         "ACME report.md": "text",
         "ACME.png": b"\x89PNG",
-        "ACME.pdf": b"%PDF-",
+        "ACME.pdf": planted({"exif": PLANTS["exif"], "xmp": PLANTS["xmp"]}),
         "x/ACME.py": "1",
     }
     rendered = render(files)
     assert [part.name for part in rendered.parts] == [f"File {i} of 4" for i in range(1, 5)]
     assert [part.kind for part in rendered.parts] == ["html", "image", "pdf", "html"]
-    assert [part.url for part in rendered.parts] == ["", "/asset/2", "/asset/3", ""]
+    assert [part.url for part in rendered.parts] == ["", "/asset/2", "", ""]
+    pages = rendered.parts[2].pages
+    assert [(page.url, page.text) for page in pages] == [
+        ("/asset/3/1", "An ordinary plan"),
+        ("/asset/3/2", "An ordinary plan"),
+    ]
+    assert rendered.n_words == 1 + 1 + 2 * 3
     assert "ACME" not in repr(rendered)
 
 
@@ -350,13 +357,13 @@ def test_nothing_is_made_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         message = "this was read before"
         raise AssertionError(message)
 
-    monkeypatch.setattr("webjudge.rendering.read_text", never)
+    monkeypatch.setattr("quem.blinding.rendering.read_text", never)
     assert render_solution(solution, asset) == first
     other = render_solution(solution, lambda n: f"/other/{n}")
     assert other.parts[0].html == first.parts[0].html.replace("/asset/", "/other/")
 
 
-@pytest.mark.parametrize("how", ["gone", "binary"])
+@pytest.mark.parametrize("how", ["gone", "binary", "pdf"])
 def test_a_broken_file_does_not_break_the_page(
     how: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -364,13 +371,16 @@ def test_a_broken_file_does_not_break_the_page(
     solution = Solution("P1", "S1", solution_files(tmp_path, {"S1.md": "text", "b.md": "more"}))
     if how == "gone":
         (tmp_path / "S1.md").unlink()
+    elif how == "pdf":
+        files = solution_files(tmp_path, {"S1.pdf": b"%PDF-1.7\nbroken", "b.md": "more"})
+        solution = Solution("P1", "S1", files)
     else:
         (tmp_path / "S1.md").write_bytes(b"\xff\x00\x9d")
     first, second = render_solution(solution, asset).parts
     assert "cannot be shown" in first.html
     assert "S1" not in first.html
     assert "more" in second.html
-    assert "S1.md" in caplog.text
+    assert "S1." in caplog.text
 
 
 def test_long_code_is_shown_without_colours() -> None:

@@ -1,0 +1,306 @@
+"""PDFs as judges receive them: an image of each page, and the text that can be seen on it."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from itertools import count
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Any
+
+from quem.blinding.cache import cache_folder, trim, write_whole
+from quem.blinding.keeping import Kept
+from quem.errors import Mistake, QuemError
+from quem.solutions.model import file_digest, signature
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["PDF_ADVICE", "PdfDocument", "PdfError", "PdfPage", "can_draw", "page_image", "read_pdf"]
+
+PDF_ADVICE = "is a PDF, whose pages quem draws by pikepdf and pypdfium2; pip install 'quem[pdf]'"
+# Part of the cache's key: a change of how pages are made makes them anew.
+_RECIPE = 1
+_DPI = 144
+_SECONDS = 20
+_SECONDS_A_PAGE = 2
+_MOST_KEPT = 16_000_000
+_DRAWN_BEFORE_TRIM = 32
+_MIMETYPES = {"png": "image/png", "jpg": "image/jpeg"}
+_TOO_SLOW = "is a PDF that takes too long to draw; make it simpler, or print it to a new PDF"
+_CRASHED = "is a PDF that cannot be drawn: the program that draws it crashed; print it to a new PDF"
+# All that a parser may know of its surroundings: no address of a database, for one.
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "LD_LIBRARY_PATH", "LANG", "TEMP")
+
+
+class PdfError(QuemError):
+    """A PDF that cannot be shown.
+
+    Parameters
+    ----------
+    path : Path
+    message : str
+        What is wrong and how to mend it.
+    """
+
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__([Mistake(str(path), message=message)])
+        self.message = message
+
+
+@dataclass(frozen=True)
+class PdfPage:
+    """A page of a PDF.
+
+    Parameters
+    ----------
+    width, height : int
+        Pixels of its image.
+    text : str
+        What can be seen, in lines.
+    """
+
+    width: int
+    height: int
+    text: str
+
+
+@dataclass(frozen=True)
+class PdfDocument:
+    """A PDF as it is shown.
+
+    Parameters
+    ----------
+    pages : tuple of PdfPage
+    entries : dict of str to str
+        What the file says of itself beside its pages, which is not shown.
+    """
+
+    pages: tuple[PdfPage, ...]
+    entries: dict[str, str]
+
+
+_kept: Kept[object, PdfDocument] = Kept(_MOST_KEPT)
+# Files that took too long or crashed the worker, which they do not do twice.
+_failed: Kept[str, str] = Kept(1_000)
+_drawn = count(1)
+
+
+@cache
+def can_draw() -> bool:
+    """Whether the libraries of the extra ``pdf`` are there."""
+    return all(find_spec(name) for name in ("pikepdf", "pypdfium2"))
+
+
+def read_pdf(path: Path) -> PdfDocument:
+    """Read the pages of a PDF, from the cache where they are known.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    PdfError
+        It is broken, locked, too long or too slow, or the libraries that draw it are missing.
+    """
+    try:
+        key = path, signature(path)
+        if known := _kept.get(key):
+            return known
+        document = _read(path, file_digest(path))
+    except OSError as error:
+        raise PdfError(path, f"cannot be read: {error.strerror or error}") from None
+    _kept.put(key, document, sum(len(page.text) + 100 for page in document.pages))
+    return document
+
+
+def page_image(path: Path, number: int) -> tuple[bytes, str]:
+    """Give the image of a page.
+
+    Parameters
+    ----------
+    path : Path
+    number : int
+        From 1.
+
+    Returns
+    -------
+    content : bytes
+    mimetype : {"image/png", "image/jpeg"}
+
+    Raises
+    ------
+    IndexError
+        There is no such page.
+    PdfError
+        The page cannot be drawn.
+    """
+    if not 1 <= number <= len(read_pdf(path).pages):
+        raise IndexError(number)
+    try:
+        sha256 = file_digest(path)
+        entry = _entry(sha256)
+        for ending, mimetype in _MIMETYPES.items():
+            image = entry / f"{number}.{ending}"
+            if image.is_file():
+                return image.read_bytes(), mimetype
+        request = {"do": "image", "page": number, "image": str(entry / str(number))}
+        ending = _asked(path, sha256, request)["ending"]
+        mimetype = _MIMETYPES[ending]
+        content = (entry / f"{number}.{ending}").read_bytes()
+        _note_use(entry, trims=not next(_drawn) % _DRAWN_BEFORE_TRIM)
+    except OSError as error:
+        raise PdfError(path, f"cannot be read: {error.strerror or error}") from None
+    return content, mimetype
+
+
+def _entry(sha256: str) -> Path:
+    """The folder of what was made of a file."""
+    return cache_folder("pages") / f"{sha256}-{_DPI}-{_version()}"
+
+
+@cache
+def _version() -> str:
+    made = "-".join(version(name) for name in ("pypdfium2", "pikepdf", "pillow"))
+    return f"{_RECIPE}-{made}"
+
+
+def _read(path: Path, sha256: str) -> PdfDocument:
+    if not can_draw():
+        raise PdfError(path, PDF_ADVICE)
+    entry = _entry(sha256)
+    try:
+        made = json.loads((entry / "pages.json").read_text(encoding="utf-8"))
+        _note_use(entry, trims=False)
+    except (OSError, ValueError):
+        made = _made(path, sha256, entry)
+    listed = zip(made["sizes"], made["texts"], strict=True)
+    pages = tuple(PdfPage(width, height, text) for (width, height), text in listed)
+    return PdfDocument(pages, made["entries"])
+
+
+def _made(path: Path, sha256: str, entry: Path) -> dict[str, Any]:
+    """Clean a PDF and read its pages, which is known from then on."""
+    entry.mkdir(mode=0o700, exist_ok=True)
+    begun = time.monotonic()
+    cleaned = _asked(path, sha256, {"do": "clean"})
+    texts = []
+    for number in range(1, len(cleaned["sizes"]) + 1):
+        texts.append(_asked(path, sha256, {"do": "text", "page": number})["text"])
+        if time.monotonic() - begun > _SECONDS + number * _SECONDS_A_PAGE:
+            _failed.put(sha256, _TOO_SLOW, 1)
+            raise PdfError(path, _TOO_SLOW)
+    made = {"sizes": cleaned["sizes"], "texts": texts, "entries": cleaned["entries"]}
+    write_whole(entry / "pages.json", json.dumps(made).encode())
+    _note_use(entry, trims=True)
+    return made
+
+
+def _note_use(entry: Path, *, trims: bool) -> None:
+    os.utime(entry)
+    if trims:
+        trim(entry.parent, entry.name)
+
+
+def _asked(path: Path, sha256: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Have the worker do something with a file; what the cache lost is made again first."""
+    if known := _failed.get(sha256):
+        raise PdfError(path, known)
+    entry = _entry(sha256)
+    task: dict[str, Any] = {"path": str(path.resolve()), "sha256": sha256, "dpi": _DPI}
+    task["cleaned"] = str(entry / "cleaned.pdf")
+    answer = _worker.ask(task | request)
+    if "gone" in answer and request["do"] != "clean":
+        entry.mkdir(mode=0o700, exist_ok=True)
+        answer = _worker.ask(task | {"do": "clean"})
+        if "problem" not in answer:
+            answer = _worker.ask(task | request)
+    if "gone" in answer:
+        raise PdfError(path, "cannot be read; put it back")
+    if "problem" in answer:
+        if answer.get("fatal"):
+            _failed.put(sha256, answer["problem"], 1)
+        raise PdfError(path, answer["problem"])
+    return answer
+
+
+class _Asker:
+    """Keeps one worker alive and asks it one thing at a time."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._owner = 0
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Give the worker's answer, or what is wrong where it crashed or took too long."""
+        with self._lock:
+            process = self._started()
+            assert process.stdin is not None  # noqa: S101  both are pipes
+            assert process.stdout is not None  # noqa: S101
+            timer = Timer(_SECONDS, process.kill)
+            timer.daemon = True
+            begun = time.monotonic()
+            timer.start()
+            try:
+                process.stdin.write(json.dumps(request) + "\n")
+                process.stdin.flush()
+                line = process.stdout.readline()
+            except OSError:
+                line = ""
+            finally:
+                timer.cancel()
+            if line:
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+            self._end()
+            slow = time.monotonic() - begun >= _SECONDS
+            return {"problem": _TOO_SLOW if slow else _CRASHED, "fatal": True}
+
+    def _started(self) -> subprocess.Popen[str]:
+        # A server that forks leaves the worker to the process that started it.
+        if self._process and self._owner == os.getpid() and self._process.poll() is None:
+            return self._process
+        if self._owner == os.getpid():
+            self._end()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "quem.blinding.pdf_worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            encoding="utf-8",
+        )
+        self._owner = os.getpid()
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is None or self._owner != os.getpid():
+            return
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                try:
+                    pipe.close()
+                except OSError:
+                    # What was never sent is of no use to it now.
+                    continue
+        self._process = None
+
+    def close(self) -> None:
+        """End the worker, which another request would start again."""
+        self._end()
+
+
+_worker = _Asker()
+atexit.register(_worker.close)

@@ -1,0 +1,307 @@
+"""What judges do not see of a text, or see against its will: scripts, styles, formulas."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+from quem.errors import Doubt, QuemError
+from quem.text import read_text, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.solutions.model import SolutionFile
+
+__all__ = ["Loss", "losses_of"]
+
+_REMEDY = "hand it in as PDF or pictures"
+# What cannot be shown: its name, and the element.
+_DROPPED = {
+    **dict.fromkeys(("svg", "canvas"), "drawing"),
+    **dict.fromkeys(("iframe", "embed", "object", "frameset", "applet"), "frame"),
+    **dict.fromkeys(("audio", "video"), "recording"),
+    **dict.fromkeys(("select", "textarea", "input", "button", "datalist"), "form field"),
+}
+_UNREAD = {"script", "style", "template", "title", "noscript", "head", *_DROPPED} - {"input"}
+_EMPTY_TAGS = {"img", "br", "hr", "input", "meta", "link", "wbr", "embed", "source", "col"}
+_PLACEHOLDER = re.compile(
+    r"\W*(?:(?:loading|please wait|wait|rendering|n/?a|tbd|-+)\W*)*", re.IGNORECASE
+)
+_HIDES = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])",
+    re.IGNORECASE,
+)
+_AT_PRINT = re.compile(
+    r"@media[^{]*\bprint\b[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL
+)
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_SIMPLE = re.compile(r"(?:[\w-]+)?(?:[.#][\w-]+)?")
+_LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`")
+_TAGS = re.compile(r"<[^>]*>")
+# Of all that a page might show, the share that judges have to see.
+_LEAST_SHARE = 0.6
+_LEAST_WRITTEN = 40
+_MOST_SHOWN = 40
+# $$...$$, \[...\], \(...\), and $...$ where the signs hug what is between and no digit follows.
+_FORMULA = re.compile(
+    r"(?<![\\$])\$\$(?!\$)[^$]+?\$\$"
+    r"|\\\[.+?\\\]|\\\(.+?\\\)"
+    r"|(?<![\\$])\$(?![\s$])(?:[^$\n]|\n(?!\s*\n))*?(?<![\s\\$])\$(?![\d$])",
+    re.DOTALL,
+)
+_DELIMITER = re.compile(r"\$|\\[(\[]")
+# Without any of these a text is not parsed, which takes long.
+_SUSPECT = re.compile(
+    rf"<(?:script|style|math|{'|'.join(_DROPPED)})\b|<[^>]*\s(?:on[a-z]+|style|hidden)\b",
+    re.IGNORECASE,
+)
+_MATHEMATICAL = re.compile(r"[\\^_={}<>+*/|]|^\$\s*[^\W\d_]'?\s*\$$")
+_CODE_SPAN = re.compile(
+    r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|<(code|kbd|samp)\b.*?</\3>", re.DOTALL | re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Something in a file that judges do not see as it was meant.
+
+    Parameters
+    ----------
+    doubt : Doubt
+        What is lost, and what to do.
+    name : str
+        The file as a user would name it.
+    line : int
+        Of the first place.
+    """
+
+    doubt: Doubt
+    name: str
+    line: int
+
+
+def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
+    """List what is lost of the texts of a solution, or appears that was hidden.
+
+    Parameters
+    ----------
+    files : iterable of SolutionFile
+
+    Returns
+    -------
+    list of Loss
+        At most one for a file and kind of loss.
+    """
+    found: list[Loss] = []
+    for file in files:
+        if file.kind not in ("markdown", "html"):
+            continue
+        try:
+            text = read_text(file.path, file.name, what="solution")
+        except QuemError:
+            # It was there a moment ago; finding the solutions tells of what cannot be read.
+            continue
+        told = (*_formulas(text, file.kind), *_html_losses(text, file.kind))
+        found += [Loss(doubt, file.name, line) for line, doubt in told]
+    return found
+
+
+def _formulas(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
+    """Tell of formulas that are shown as their source."""
+    if not _DELIMITER.search(text):
+        return
+    hits = [
+        (line, " ".join(hit[0].split()))
+        for line, piece in _prose(text, kind)
+        for hit in _FORMULA.finditer(piece)
+        if not hit[0].startswith("$") or hit[0].startswith("$$") or _MATHEMATICAL.search(hit[0])
+    ]
+    if not hits:
+        return
+    line, first = hits[0]
+    first = first if len(first) <= _MOST_SHOWN else f"{first[:_MOST_SHOWN]}..."
+    more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
+    message = f"the formula {first}{more} is shown as its source; {_REMEDY}, or write it in words"
+    yield line, Doubt("math-not-rendered", message)
+
+
+def _prose(text: str, kind: str) -> Iterator[tuple[int, str]]:
+    """What is no code: a line number, and text as it was written."""
+    if kind == "html":
+        reader = _read(text)
+        yield from reader.prose
+        return
+    from markdown_it import MarkdownIt
+
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        start = token.map[0] if token.map else 0
+        if token.type == "inline":
+            yield start + 1, _CODE_SPAN.sub(" ", token.content)
+        elif token.type == "html_block":
+            yield from ((start + line, words) for line, words in _read(token.content).prose)
+
+
+def _html_losses(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
+    """Tell what HTML loses without scripts, styles and drawings."""
+    if not _SUSPECT.search(text):
+        return
+    if kind == "markdown":
+        text = _without_code(text)
+    page = _read(text)
+    if lost := _lost_to_scripts(page):
+        message = f"its script is not run, {lost}; {_REMEDY}"
+        yield page.first_script, Doubt("html-script", message)
+    if page.hidden:
+        line, words = page.hidden[0]
+        more = f" and {len(page.hidden) - 1} more" if len(page.hidden) > 1 else ""
+        message = (
+            f"a style hides {shown(words[:_MOST_SHOWN])}{more}, and judges see it, since styles "
+            f"are removed; delete the text, or {_REMEDY}"
+        )
+        yield line, Doubt("html-style-hides", message)
+    if page.dropped:
+        counts = Counter(name for _, name in page.dropped)
+        told = ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts.items())
+        is_one = len(page.dropped) == 1
+        message = f"{told} {'is' if is_one else 'are'} not shown; {_REMEDY}"
+        yield page.dropped[0][0], Doubt("html-not-shown", message)
+    if page.mathml:
+        message = f"a formula in MathML is not shown; {_REMEDY}, or write it in words"
+        yield page.mathml, Doubt("math-not-rendered", message)
+
+
+def _without_code(text: str) -> str:
+    """Markdown with empty lines in the place of its code."""
+    from markdown_it import MarkdownIt
+
+    lines = text.split("\n")
+    for token in MarkdownIt("commonmark").parse(text):
+        if token.type in ("fence", "code_block") and token.map:
+            start, end = token.map
+            lines[start:end] = [""] * (end - start)
+    return _CODE_SPAN.sub(lambda found: "\n" * found[0].count("\n"), "\n".join(lines))
+
+
+def _lost_to_scripts(page: _Page) -> str:
+    """Say what only a script would show."""
+    if not page.first_script:
+        return ""
+    code = "\n".join(page.scripts)
+    literals = [next(filter(None, groups), "") for groups in _LITERAL.findall(code)]
+    named = {literal.lstrip("#") for literal in literals}
+    empty = [
+        name
+        for name, words in page.by_id.items()
+        if name in named and _PLACEHOLDER.fullmatch("".join(words))
+    ]
+    if empty:
+        more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+        return f"and the element {shown(empty[0])}{more} stays empty"
+    written = sum(len(_TAGS.sub("", text)) for text in literals if " " in text or "<" in text)
+    if written >= _LEAST_WRITTEN and page.seen < _LEAST_SHARE * (page.seen + written):
+        return "and most of its text comes from the script"
+    return "" if page.seen else "and nothing is left without it"
+
+
+@dataclass
+class _Open:
+    """An element whose end is still to come."""
+
+    tag: str
+    id: str
+    hides: bool
+    unread: bool
+
+
+@dataclass
+class _Page:
+    """What was found in HTML."""
+
+    first_script: int = 0
+    scripts: list[str] = field(default_factory=list)
+    prose: list[tuple[int, str]] = field(default_factory=list)
+    by_id: dict[str, list[str]] = field(default_factory=dict)
+    hidden: list[tuple[int, str]] = field(default_factory=list)
+    dropped: list[tuple[int, str]] = field(default_factory=list)
+    mathml: int = 0
+    seen: int = 0
+
+
+def _read(text: str) -> _Page:
+    reader = _Reader(_hidden_by_sheets(text))
+    reader.feed(text)
+    reader.close()
+    return reader.page
+
+
+def _hidden_by_sheets(text: str) -> set[str]:
+    """The simple selectors by which style sheets hide something on a screen."""
+    sheets = re.findall(r"<style[^>]*>(.*?)</style", text, re.DOTALL | re.IGNORECASE)
+    found = set()
+    for sheet in sheets:
+        for selectors, body in _RULE.findall(_AT_PRINT.sub("", sheet)):
+            if _HIDES.search(body):
+                found |= {selector.strip() for selector in selectors.split(",")}
+    return {selector for selector in found if selector and _SIMPLE.fullmatch(selector)}
+
+
+class _Reader(HTMLParser):
+    """Reads HTML as far as it says what is shown."""
+
+    def __init__(self, hiding: set[str]) -> None:
+        super().__init__(convert_charrefs=True)
+        self.page = _Page()
+        self._hiding = hiding
+        self._open: list[_Open] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        line = self.getpos()[0]
+        given = {name: value or "" for name, value in attrs}
+        if tag == "script" or any(name.startswith("on") for name in given):
+            self.page.first_script = self.page.first_script or line
+            self.page.scripts += [value for name, value in given.items() if name.startswith("on")]
+        if tag == "math":
+            self.page.mathml = self.page.mathml or line
+        is_inside = any(element.tag in _DROPPED for element in self._open)
+        if tag in _DROPPED and not is_inside and given.get("type") != "hidden":
+            self.page.dropped.append((line, _DROPPED[tag]))
+        if tag in _EMPTY_TAGS:
+            return
+        if given.get("id") and not is_inside:
+            self.page.by_id.setdefault(given["id"], [])
+        self._open.append(_Open(tag, given.get("id", ""), self._hides(tag, given), tag in _UNREAD))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if any(element.tag == tag for element in self._open):
+            while self._open.pop().tag != tag:
+                continue
+
+    def handle_data(self, data: str) -> None:
+        if any(element.tag == "script" for element in self._open):
+            self.page.scripts.append(data)
+            return
+        if any(element.unread for element in self._open) or not data.strip():
+            return
+        line = self.getpos()[0] + len(data) - len(data.lstrip("\n"))
+        self.page.seen += len("".join(data.split()))
+        if any(element.hides for element in self._open):
+            self.page.hidden.append((line, " ".join(data.split())))
+        for element in self._open:
+            if element.id:
+                self.page.by_id[element.id].append(data)
+        if not any(element.tag in ("pre", "code", "samp", "kbd") for element in self._open):
+            self.page.prose.append((line, data))
+
+    def _hides(self, tag: str, given: dict[str, str]) -> bool:
+        if "hidden" in given or _HIDES.search(given.get("style", "")):
+            return True
+        names = ["", *(f".{name}" for name in given.get("class", "").split())]
+        names += [f"#{given['id']}"] if given.get("id") else []
+        return any(name in self._hiding or f"{tag}{name}" in self._hiding for name in names)

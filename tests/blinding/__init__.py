@@ -1,0 +1,1 @@
+"""What judges receive of solutions: texts, images and pages of PDFs."""

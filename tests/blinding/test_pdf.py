@@ -1,0 +1,294 @@
+"""Of PDFs judges receive images of pages and the text that can be seen, and nothing else."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import stat
+import time
+import zlib
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+import pikepdf
+import pytest
+from pikepdf import Array, Dictionary, Name
+from PIL import Image
+
+from quem.blinding import cache, pdf
+from quem.blinding.pdf import PdfError, page_image, read_pdf
+from quem.solutions import check_solutions
+from quem.study.reading import draft_study
+from tests.blinding.planted import HIDDEN, PLANTS, document, everything_in, planted, token
+from tests.webjudge.sites import SUBJECTS, enter_as, write_site
+from webjudge import create_app, open_site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+KINDS = {**PLANTS, **HIDDEN}
+
+
+def saved(path: Path, made: pikepdf.Pdf, **options: Any) -> Path:  # noqa: ANN401  of pikepdf
+    """Write a document."""
+    made.save(path, **options)
+    return path
+
+
+def with_content(path: Path, contents: bytes, n_pages: int = 1) -> Path:
+    """Write a document whose pages are drawn by some operators."""
+    return saved(path, document(contents, n_pages))
+
+
+def test_nothing_planted_reaches_a_judge(tmp_path: Path) -> None:
+    """Names in 31 places beside the page and 14 in hidden text are in nothing that is sent."""
+    assert len(PLANTS) >= 22
+    assert len(HIDDEN) >= 10
+    study = write_site(tmp_path, problems=1, judging="{}")
+    raw = planted(KINDS)
+    original = everything_in(raw)
+    for kind in KINDS:
+        spellings = [token(kind).encode(encoding) for encoding in ("ascii", "utf-16-be")]
+        assert any(word in original for word in spellings), f"the test has to plant {kind}"
+    for number, subject in enumerate(SUBJECTS[:2]):
+        (tmp_path / "solutions" / "P1" / f"{subject}.md").unlink()
+        made = raw if number else planted({"exif": PLANTS["exif"]})
+        (tmp_path / "solutions" / "P1" / f"{subject}.pdf").write_bytes(made)
+    site = open_site(study)
+    try:
+        client = enter_as(create_app(site), site, "J1")
+        (gid,) = set(re.findall(r"/judge/g/([\w-]+)", client.get("/judge").text))
+        page = client.get(f"/judge/g/{gid}")
+        urls = set(re.findall(r'(?:src|href|data-\w+)="(/[^"]+)"', page.text))
+        images = [url for url in urls if re.fullmatch(rf"/judge/g/{gid}/.*/\d+/\d+", url)]
+        assert len(images) == len(KINDS) + 1
+        assert page.text.count("Text of page") == len(KINDS) + 1
+        received = {"the page": page.data + unescape(page.text).encode()}
+        for url in urls:
+            answer = client.get(url)
+            headers = "".join(f"{name}: {value}\n" for name, value in answer.headers)
+            received[url] = headers.encode() + everything_in(answer.data)
+            if url in images:
+                assert answer.mimetype in ("image/png", "image/jpeg")
+                assert answer.headers["Cache-Control"].startswith("private")
+            answer.close()
+        for what, content in received.items():
+            for spelling in ("ascii", "utf-16-be", "utf-16-le"):
+                assert "zebulon".encode(spelling) not in content.lower(), what
+            assert b"%PDF-" not in content, what
+        at = images[0].rpartition("/")[0]
+        for address in (at, f"{at}/0", f"{at}/999", at.rpartition("/")[0] + "/2/1"):
+            assert client.get(address).status_code == 404
+    finally:
+        site.store.close()
+
+
+def _signed(path: Path) -> Path:
+    """A document whose third page names somebody in text, in a field and in a stamp."""
+    made = document(n_pages=3)
+    page = made.pages[2]
+    text = b"BT /F1 14 Tf 20 160 Td (written by Zebu) Tj ET BT /F1 14 Tf 116 160 Td (lon) Tj ET"
+    page.obj.Contents = made.make_stream(text)
+    look = made.make_stream(b"BT /F1 14 Tf 2 5 Td (seen by Quark) Tj ET", Subtype=Name.Form)
+    look.BBox, look.Resources = [0, 0, 200, 20], Dictionary(Font=page.obj.Resources.Font)
+    stamp = Dictionary(Subtype=Name.Stamp, Rect=[20, 20, 220, 40], AP=Dictionary(N=look))
+    field = Dictionary(Subtype=Name.Widget, FT=Name.Tx, T="f", V="Wolper", Rect=[20, 60, 200, 90])
+    field.DA = "/F1 14 Tf 0 g"
+    page.obj.Annots = Array([made.make_indirect(stamp), made.make_indirect(field)])
+    fonts = Dictionary(Font=page.obj.Resources.Font)
+    made.Root.AcroForm = Dictionary(Fields=[page.obj.Annots[1]], DR=fonts, NeedAppearances=True)
+    return saved(path, made)
+
+
+def test_a_visible_name_is_found_with_its_page(tmp_path: Path) -> None:
+    """The identity search reads what judges read: text, filled fields and stamps."""
+    words = "{identity_words: [Zebulon, Quark, Wolper]}"
+    study = write_site(tmp_path, problems=1, judging=words)
+    (tmp_path / "solutions" / "P1" / f"{SUBJECTS[0]}.md").unlink()
+    path = _signed(tmp_path / "solutions" / "P1" / f"{SUBJECTS[0]}.pdf")
+    _, mistakes, doubts = check_solutions(draft_study(study), complete=True)
+    assert mistakes == []
+    found = [doubt.message for doubt in doubts if doubt.code == "identity"]
+    assert sorted(found) == [
+        f'{path}: page 3: names "{word}", an identity word'
+        for word in ("Quark", "Wolper", "Zebulon")
+    ]
+    assert page_image(path, 3) != page_image(path, 2)
+
+
+def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
+    """Lines, small signs and large letters are kept, also on turned and cropped pages."""
+    text = b"BT /F1 10 Tf 30 150 Td (Well, gpt-4_x costs 5.0; I think!) Tj 0 -20 Td (Next) Tj ET\n"
+    text += b"BT /F1 60 Tf 30 30 Td (IllI) Tj ET 0 0 1 rg 0 0 300 20 re f\n"
+    text += b"BT 1 g /F1 10 Tf 30 5 Td (light on dark) Tj ET"
+    made = document(text, n_pages=3)
+    made.pages[1].obj.Rotate = 90
+    made.pages[2].obj.CropBox = [20, 0, 300, 190]
+    path = saved(tmp_path / "a.pdf", made)
+    pages = read_pdf(path).pages
+    lines = ["Well, gpt-4_x costs 5.0; I think!", "Next", "IllI", "light on dark"]
+    assert [page.text.split("\n") for page in (pages[0], pages[2])] == [lines] * 2
+    assert sorted(pages[1].text.split("\n")) == sorted(lines)
+    assert [(page.width, page.height) for page in pages] == [(600, 400), (400, 600), (560, 380)]
+    with Image.open(io.BytesIO(page_image(path, 2)[0])) as image:
+        assert image.size == (400, 600)
+
+
+def test_images_are_as_small_as_their_pages_allow(tmp_path: Path) -> None:
+    """Grey pages are grey, others have 256 colours, and photographs are JPEG; none is huge."""
+    made = document(n_pages=4)
+    made.pages[1].obj.Contents = made.make_stream(b"1 0 0 rg 10 10 90 90 re f")
+    noise = Image.effect_noise((300, 200), 90).convert("RGB")
+    photo = made.make_stream(noise.tobytes(), Type=Name.XObject, Subtype=Name.Image)
+    photo.Width, photo.Height, photo.BitsPerComponent = 300, 200, 8
+    photo.ColorSpace = Name.DeviceRGB
+    made.pages[2].obj.Resources.XObject.Im1 = photo
+    made.pages[2].obj.Contents = made.make_stream(b"300 0 0 200 0 0 cm /Im1 Do")
+    made.pages[3].obj.MediaBox = [0, 0, 14_400, 30]
+    path = saved(tmp_path / "a.pdf", made)
+    found = []
+    for number, page in enumerate(read_pdf(path).pages, 1):
+        content, mimetype = page_image(path, number)
+        with Image.open(io.BytesIO(content)) as image:
+            assert image.size == (page.width, page.height)
+            found.append((mimetype, image.mode, image.size))
+    assert found == [
+        ("image/png", "L", (600, 400)),
+        ("image/png", "P", (600, 400)),
+        ("image/jpeg", "L", (600, 400)),
+        ("image/png", "L", (5000, 10)),
+    ]
+
+
+def _bomb(path: Path) -> Path:
+    """A few kilobytes that become more than a gigabyte."""
+    block = bytes(1 << 24)
+    packer = zlib.compressobj(9)
+    packed = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
+    # The same block again and again: its sum of zeros is known.
+    again = zlib.compressobj(9, wbits=-15)
+    part = again.compress(block) + again.flush(zlib.Z_FULL_FLUSH)
+    end = zlib.compressobj(9, wbits=-15).flush()
+    total = 80 * len(block)
+    packed += part * 79 + end + ((total % 65521) << 16 | 1).to_bytes(4, "big")
+    made = document()
+    content = made.make_stream(zlib.compress(packed, 9))
+    content.Filter = Array([Name.FlateDecode, Name.FlateDecode])
+    made.pages[0].obj.Contents = content
+    return saved(
+        path, made, compress_streams=False, stream_decode_level=pikepdf.StreamDecodeLevel.none
+    )
+
+
+def _endless(path: Path) -> Path:
+    """A page that draws a form that draws a form ..., each a hundred times."""
+    made = document()
+    inner = made.make_stream(b"0 0 m 9 9 l S", Subtype=Name.Form, BBox=[0, 0, 9, 9])
+    for _ in range(12):
+        outer = made.make_stream(b"/F Do\n" * 100, Subtype=Name.Form, BBox=[0, 0, 9, 9])
+        outer.Resources = Dictionary(XObject=Dictionary(F=inner))
+        inner = outer
+    made.pages[0].obj.Resources.XObject.F = inner
+    made.pages[0].obj.Contents = made.make_stream(b"/F Do")
+    return saved(path, made)
+
+
+def _locked(path: Path) -> Path:
+    return saved(path, document(), encryption=pikepdf.Encryption(owner="o", user="u"))
+
+
+def _cut(path: Path) -> Path:
+    path.write_bytes(b"%PDF-1.7\n1 0 obj\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_bomb, "too much memory"),
+        (_endless, "too long to draw"),
+        (_locked, "save it without one"),
+        (_cut, "broken PDF"),
+        (lambda path: saved(path, pikepdf.new()), "without pages"),
+        (lambda path: saved(path, document(n_pages=501)), "has 501 pages"),
+    ],
+    ids=["bomb", "endless", "password", "broken", "empty", "long"],
+)
+def test_what_cannot_be_drawn_is_one_clear_error(
+    make: Callable[[Path], Path], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hostile file is refused by itself: the next one is drawn, and it is not tried again."""
+    path = make(tmp_path / "bad.pdf")
+    good = with_content(tmp_path / "good.pdf", make.__name__.encode().join([b"% ", b"\n"]))
+    if said == "too long to draw":
+        monkeypatch.setattr(pdf, "_SECONDS", 4)
+        monkeypatch.setattr(pdf, "_SECONDS_A_PAGE", 0)
+    with pytest.raises(PdfError, match=said) as error:
+        read_pdf(path)
+    assert error.value.mistakes[0].path == str(path)
+    monkeypatch.undo()
+    begun = time.monotonic()
+    with pytest.raises(PdfError, match=said):
+        read_pdf(path)
+    if said == "too long to draw":
+        assert time.monotonic() - begun < 4
+    assert len(read_pdf(good).pages) == 1
+
+
+def test_a_crash_is_the_fault_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that dies while it draws is replaced, and so is one that died before."""
+    path = with_content(tmp_path / "a.pdf", b"% a crash")
+    other = with_content(tmp_path / "b.pdf", b"% no crash")
+    started = pdf._worker._started  # noqa: SLF001  the process itself has to end
+
+    def dies() -> object:
+        process = started()
+        process.kill()
+        process.wait()
+        return process
+
+    monkeypatch.setattr(pdf._worker, "_started", dies)  # noqa: SLF001
+    with pytest.raises(PdfError, match="crashed"):
+        read_pdf(path)
+    monkeypatch.undo()
+    assert len(read_pdf(other).pages) == 1
+    process = started()
+    process.kill()
+    process.wait()
+    assert page_image(other, 1)[1] == "image/png"
+
+
+def test_pages_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is drawn once, in a folder for its owner, and again after the cache lost it."""
+    path = with_content(tmp_path / "a.pdf", b"% kept", n_pages=2)
+    before = read_pdf(path)
+    first = page_image(path, 1)
+    folder = cache.cache_folder("pages")
+    if os.name == "posix":
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    asked = pdf._worker.ask  # noqa: SLF001  nobody may be asked
+    monkeypatch.setattr(pdf._worker, "ask", pytest.fail)  # noqa: SLF001
+    pdf._kept._values.clear()  # noqa: SLF001  as after a restart
+    assert read_pdf(path) == before
+    assert page_image(path, 1) == first
+    monkeypatch.setattr(pdf._worker, "ask", asked)  # noqa: SLF001
+    cache.trim(folder, "nothing", 0)
+    assert list(folder.iterdir()) == []
+    assert page_image(path, 1) == first
+    (kept,) = folder.iterdir()
+    assert {file.name for file in kept.iterdir()} >= {"1.png", "cleaned.pdf"}
+    cache.trim(folder, kept.name, 0)
+    assert kept.is_dir()
+
+
+def test_a_changed_file_is_drawn_anew(tmp_path: Path) -> None:
+    """What is shown follows the file."""
+    path = with_content(tmp_path / "a.pdf", b"BT /F1 14 Tf 20 100 Td (first) Tj ET")
+    assert read_pdf(path).pages[0].text == "first"
+    with_content(path, b"BT /F1 14 Tf 20 100 Td (another) Tj ET")
+    assert read_pdf(path).pages[0].text == "another"
+    path.unlink()
+    with pytest.raises(PdfError, match="cannot be read"):
+        read_pdf(path)

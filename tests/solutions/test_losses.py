@@ -1,0 +1,160 @@
+"""What judges do not see of a text is told to who runs the study."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quem.solutions import SolutionFile, check_solutions
+from quem.solutions.files import kind_of
+from quem.solutions.losses import losses_of
+from quem.study.reading import draft_study
+from tests.webjudge.sites import SUBJECTS, enter_as, enter_desk, write_site
+from webjudge import create_app, open_site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARAGRAPH = "<p>" + "An ordinary plan in some words. " * 8 + "</p>\n"
+CHART = "<div id='chart'>Loading...</div>\n<script>draw(document.getElementById('chart'))</script>"
+WRITES = "<script>\nb.innerHTML = '<p>First do this, then do that, and wait a day.</p>'</script>"
+
+
+def told(folder: Path, name: str, text: str) -> list[tuple[str, int, str]]:
+    """List code, line and message of what is lost of a file."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    file = SolutionFile(path, kind_of(path), name, name)
+    return [(loss.doubt.code, loss.line, loss.doubt.message) for loss in losses_of([file])]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (PARAGRAPH + CHART, 3, "the element 'chart' stays empty"),
+        (WRITES, 1, "most of its text comes from the script"),
+        ("<div></div><script src='plan.js'></script>", 1, "nothing is left without it"),
+        ("<p id=sum>-</p><button onclick='show(\"sum\")'></button>", 1, "'sum' stays empty"),
+        (PARAGRAPH + "<p id=a></p><p id=b></p><script>f('#a', `b`)</script>", 2, "'a' and 1 more"),
+    ],
+)
+def test_scripts_that_would_show_something(text: str, line: int, said: str, tmp_path: Path) -> None:
+    """A page that is empty or partly empty without its script is told with its first line."""
+    found = [loss for loss in told(tmp_path, "a.html", text) if loss[0] == "html-script"]
+    assert [(code, at) for code, at, _ in found] == [("html-script", line)]
+    assert said in found[0][2]
+    assert "hand it in as PDF or pictures" in found[0][2]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("<p>x</p>\n<p style='display: none'>my notes</p>", 2, "my notes"),
+        ("<style>.draft, p.old {visibility:hidden}</style><p class='a draft'>my notes", 1, "my "),
+        ("<style>#n {display:none !important}</style>\n<div id=n><b>my notes</b>", 2, "my notes"),
+        ("<div hidden>\n\nmy notes</div>", 3, "my notes"),
+        ("x\n\n<span style='font-size:0'>my notes</span>", 3, "my notes"),
+    ],
+)
+def test_styles_that_hide_something(text: str, line: int, words: str, tmp_path: Path) -> None:
+    """Styles are removed, so what they hide is seen by judges."""
+    for name in ("a.html", "a.md"):
+        ((code, at, message),) = told(tmp_path, name, text)
+        assert (code, at) == ("html-style-hides", line)
+        assert words in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<p>x</p>\n<svg><text>a</text></svg><canvas></canvas>", "2 drawings are not shown"),
+        ("x\n\n<iframe src=a.html></iframe>", "1 frame is not shown"),
+        ("x\n<video></video><input type=text><input type=hidden>", "1 recording, 1 form field"),
+    ],
+)
+def test_elements_that_are_not_shown(text: str, said: str, tmp_path: Path) -> None:
+    """Drawings, frames, recordings and fields are counted, each kind by itself."""
+    ((code, line, message),) = told(tmp_path, "a.html", text)
+    assert (code, message.startswith(said)) == ("html-not-shown", True)
+    assert line == 2 + text.startswith("x\n\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "formula"),
+    [
+        ("Let $x^2 + 1$ be", 1, "$x^2 + 1$"),
+        ("a\n\nb $n$", 3, "$n$"),
+        ("$$\n\\sum_i x_i\n$$", 1, "$$ \\sum_i x_i $$"),
+        ("It is \\(a+b\\) here", 1, "\\(a+b\\)"),
+        ("x\n\n\\[ \\vec{v} \\]", 3, "\\[ \\vec{v} \\]"),
+        ("|a|\n|-|\n|$\\alpha$|", 3, "$\\alpha$"),
+        ("x\n\n<div>\n<p>$x^2$</p>\n</div>", 4, "$x^2$"),
+        ("costs $5, and $E = mc^2$", 1, "$E = mc^2$"),
+    ],
+)
+def test_formulas_are_told(text: str, line: int, formula: str, tmp_path: Path) -> None:
+    """TeX stays as it is written, in Markdown and in HTML."""
+    for name in ("a.md", "a.html"):
+        ((code, at, message),) = told(tmp_path, name, text)
+        assert code == "math-not-rendered"
+        assert message.startswith(f"the formula {formula} is shown as its source")
+        assert at == line or name == "a.html"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs $5 and $6.", "US$5/US$6", "from $5 to 10$ each", "$5-$10", "$ x $", "\\$x^2\\$",
+        "between $1,000 and $2,000; $x", "`$x^2$` and ``\\(a\\)``", "```\n$x^2$\n\\(a\\)\n```",
+        "    $x^2$\n", "$HOME and $PATH", "a $5\n\nb^2$", "100$", "$$", "run $A, then $B",
+        "<pre>$x^2$</pre>", "<code>\\(a\\)</code>", "[x] (y) \\* \\_",
+        "```html\n<script>f()</script><svg/>\n```", "`<svg>` and `<script>`",
+    ],
+)  # fmt: skip
+def test_prices_and_code_are_no_losses(text: str, tmp_path: Path) -> None:
+    """Dollars that enclose no formula, and code, are left alone."""
+    assert told(tmp_path, "a.md", text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PARAGRAPH + "<script>track('visit')</script>",
+        PARAGRAPH + "<p id=end>The end.</p><script>blink('#end')</script>",
+        PARAGRAPH + "<p id=top></p><a href='#top' class=x>Up</a>",
+        "<style>@media print { .no-print { display: none } }</style><p class=no-print>x</p>",
+        "<style>.menu .sub {display: none}</style><p class=sub>x</p>",
+        "<p style='opacity: 0.5'>x</p><p style='display:block'>y</p>",
+        "<div style='display:none'></div>" + PARAGRAPH,
+    ],
+)
+def test_what_reads_the_same_is_no_loss(text: str, tmp_path: Path) -> None:
+    """Scripts and styles that show and hide no text are not told."""
+    assert told(tmp_path, "a.html", text) == []
+
+
+def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
+    """The organizer sees what is lost beside the solution, and judges do not."""
+    study = write_site(tmp_path, problems=1, judging="{}")
+    folder = tmp_path / "solutions" / "P1"
+    for subject in SUBJECTS:
+        (folder / f"{subject}.md").write_text("Let $x^2$ be.\n")
+    (folder / f"{SUBJECTS[0]}.md").write_text(f"x\n\n{CHART}\n")
+    _, mistakes, doubts = check_solutions(draft_study(study), complete=True)
+    assert mistakes == []
+    counts = [doubt.code for doubt in doubts]
+    assert sorted(counts) == ["html-script", *["math-not-rendered"] * 3]
+    assert f"{SUBJECTS[0]}.md:4: its script is not run" in doubts[0].message
+    site = open_site(study)
+    try:
+        app = create_app(site)
+        shown = enter_desk(app, site).get("/desk/preview/g/0").text
+        assert shown.count('class="loss"') == 4
+        assert not [subject for subject in SUBJECTS if subject in shown]
+        judge = enter_as(app, site, "J1")
+        (gid,) = set(re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text))
+        assert 'class="loss"' not in judge.get(f"/judge/g/{gid}").text
+    finally:
+        site.store.close()

@@ -24,6 +24,9 @@ _EVENTS = {
     "link-replaced": "The link of {judge} was replaced",
     "link-revoked": "The link of {judge} was revoked",
     "judge-forgotten": "A judge was forgotten, and is {judge} from now on",
+    "backup": "A backup was made",
+    "backup-failed": "A backup failed",
+    "restored": "The study was restored from a backup",
     "consented": "{judge} agreed to take part",
     "submit": "{judge} submitted {problem}",
     "reopen": "{judge} reopened {problem}",
@@ -74,6 +77,8 @@ def happened(event: Happening) -> str:
     text = _EVENTS.get(event.what, event.what).format(judge=event.judge, problem=event.problem)
     if event.what == "open" and event.detail.get("before") == "closed":
         text += " again"
+    if event.what in ("backup", "backup-failed", "restored"):
+        text += f": {event.detail.get('file') or event.detail.get('reason')}"
     if event.practice:
         text += " (practice)"
     return f"{text} (second time)" if event.occasion > 1 else text

@@ -10,15 +10,18 @@ import click
 from quem.commands.options import DURATION, database_option
 
 if TYPE_CHECKING:
-    from quem.store.backup import Copy
+    from collections.abc import Callable
+
+    from quem.store.copying import Copy
 
 __all__ = ["backup", "keep_option"]
 
+Command = Any  # a function, or a command that click made of one
 _KEEP = 48
 _TERMINATED = 143  # as a shell tells the end by SIGTERM
 
 
-def keep_option(name: str) -> Any:  # noqa: ANN401  a decorator of click
+def keep_option(name: str) -> Callable[[Command], Command]:
     """Make the option that says how many copies to keep."""
     help_text = "How many copies of this study to keep in FOLDER; the oldest are removed."
     number = click.IntRange(1)

@@ -52,7 +52,7 @@ def dump_program(c: Connection) -> str | None:
         [program, "--version"], capture_output=True, text=True, check=False
     ).stdout
     major = re.search(r"\) (\d+)", said)
-    server = c.dialect.server_version_info or (0,)  # type: ignore[attr-defined]
+    server = c.dialect.server_version_info or (0,)
     return program if major and int(major[1]) == server[0] else None
 
 

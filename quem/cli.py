@@ -14,6 +14,7 @@ import click
 
 from quem import __version__
 from quem.commands.analyze import analyze
+from quem.commands.backup import backup
 from quem.commands.check import check
 from quem.commands.compare import compare
 from quem.commands.export import export
@@ -23,6 +24,7 @@ from quem.commands.judges import judges
 from quem.commands.measures import measures
 from quem.commands.organizers import organizers
 from quem.commands.plan import plan
+from quem.commands.restore import restore
 from quem.commands.serve import serve
 from quem.errors import QuemError
 
@@ -56,8 +58,8 @@ def main() -> None:
 
 
 for _command in (
-    *(analyze, compare, plan, check, init, serve, judges, organizers, export, import_),
-    measures,
+    *(analyze, compare, plan, check, init, serve, judges, organizers),
+    *(export, import_, backup, restore, measures),
 ):
     main.add_command(_command)
 

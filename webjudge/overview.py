@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem.store import studies
+from quem.store.backup import backup_state
 from quem.store.living import told
 from quem.store.models import now
 from quem.store.progress import progress_of
@@ -34,6 +35,7 @@ def overview_page(site: Site) -> dict[str, Any]:
         status = studies.status_of(c, site.id)
         progress = progress_of(c, site.id, site.plan)
         found = site.effects(c)
+        backup = backup_state(c, site.id)
     total = len(site.plan.parts) + site.plan.repeat
     judges = [_judge(site, person, total) for person in progress]
     return {
@@ -46,6 +48,9 @@ def overview_page(site: Site) -> dict[str, Any]:
         "consent": site.solutions.consent is not None,
         "unlinked": [j["judge"] for j in judges if j["link"] == "none yet"],
         "alerts": alerts_of(site),
+        "backup": backup,
+        # What could not be logged either, as where the disk is full.
+        "backup_failure": backup.failure or site.troubles.get("backup", ""),
         "changed": _changed(found),
         "doubts": [*(told(effect) for effect in found if effect.what != "changed"), *site.doubts],
         "unreadable": site.unreadable(),
@@ -61,7 +66,9 @@ def alerts_of(site: Site) -> list[str]:
     site : Site
     """
     lost = site.store.lost
-    return [*([f"Nothing can be saved: {lost}."] if lost else []), *site.troubles.values()]
+    # That of backups has a place of its own.
+    troubles = [text for name, text in site.troubles.items() if name != "backup"]
+    return [*([f"Nothing can be saved: {lost}."] if lost else []), *troubles]
 
 
 def begun_rankings(c: Connection, site: Site) -> int:

@@ -29,6 +29,9 @@ _EVENTS = {
     "organizer-link-made": "A link was made for the organizer {whom}",
     "organizer-link-replaced": "The link of the organizer {whom} was replaced",
     "organizer-link-revoked": "The link of the organizer {whom} was revoked",
+    "backup": "A backup was made",
+    "backup-failed": "A backup failed",
+    "restored": "The study was restored from a backup",
     "consented": "{judge} agreed to take part",
     "submit": "{judge} submitted {problem}",
     "reopen": "{judge} reopened {problem}",
@@ -85,6 +88,8 @@ def happened(event: Happening) -> str:
     text = _EVENTS.get(event.what, event.what).format_map(names | event.detail)
     if event.what == "open" and event.detail.get("before") == "closed":
         text += " again"
+    if event.what in ("backup", "backup-failed", "restored"):
+        text += f": {event.detail.get('file') or event.detail.get('reason')}"
     if event.practice:
         text += " (practice)"
     return f"{text} (second time)" if event.occasion > 1 else text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from quem.errors import QuemError
 
 __all__ = [
+    "DURATION",
     "analysis_options",
     "check_url",
     "data_option",
@@ -104,6 +105,27 @@ def mistaken_options(error: ValidationError) -> QuemError:
         for e in error.errors()
     )
 
+
+class _Duration(click.ParamType):
+    """A length of time such as ``90s``, ``15m``, ``2h`` or ``1d``; gives seconds."""
+
+    name = "time"
+    _seconds: ClassVar = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read it."""
+        if not isinstance(value, str):
+            return value
+        number, unit = value[:-1], value[-1:]
+        if unit not in self._seconds or not number.isdecimal() or not 0 < int(number) < _LONGEST:
+            self.fail(f"{value!r} is not a time; write one such as 90s, 15m, 2h or 1d", param, ctx)
+        return float(int(number) * self._seconds[unit])
+
+
+_LONGEST = 1_000_000
+DURATION = _Duration()
 
 data_option = click.option(
     "--data",

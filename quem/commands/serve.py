@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from quem.commands.backup import keep_option
 from quem.commands.links import link_file, may_show_links
-from quem.commands.options import check_url, database_option
+from quem.commands.options import DURATION, check_url, database_option
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -43,6 +45,22 @@ __all__ = ["serve"]
 @click.option(
     "--behind-proxy", is_flag=True, help="Trust X-Forwarded-* of a proxy in front, that ends TLS."
 )
+@click.option(
+    "--backup",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Make backups in this folder, regularly and at the stop.",
+)
+@click.option(
+    "--backup-every",
+    "every",
+    metavar="TIME",
+    default="15m",
+    show_default=True,
+    type=DURATION,
+    help="Time between backups.",
+)
+@keep_option("--backup-keep")
 @click.option("--open", "open_browser", is_flag=True, help="Open the dashboard in a browser.")
 def serve(
     study: Path,
@@ -51,6 +69,9 @@ def serve(
     database: str | None,
     url: str | None,
     links: Path | None,
+    backup: Path | None,
+    every: float,
+    keep: int,
     *,
     behind_proxy: bool,
     open_browser: bool,
@@ -66,6 +87,7 @@ def serve(
     import signal
 
     from quem.errors import QuemError
+    from quem.store.backup import back_up, make_folder
     from quem.store.engine import clear_refusals
     from quem.store.place import find_place
     from webjudge import create_app, open_site
@@ -75,6 +97,8 @@ def serve(
     # That requests wait for a thread for some milliseconds is no news.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     gc.enable()  # which the command line switched off: a server runs for long
+    if backup:
+        make_folder(backup)
     with clear_refusals(find_place(study, database)):
         site = open_site(study, database)
     app = create_app(site, behind_proxy=behind_proxy, url=url, listens=host)
@@ -89,6 +113,9 @@ def serve(
     base = url or f"http://{_shown_host(host)}:{server.port}"
     with server:
         housekeeping = Housekeeping(site)
+        if backup:
+            copy = partial(back_up, site.store, site.id, backup, actor="server")
+            housekeeping.add("backup", every, partial(copy, keep=keep, every=every))
         with clear_refusals(site.store.place):
             dashboard = _hand_over_links(site, base, links)
         if open_browser:

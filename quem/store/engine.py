@@ -151,7 +151,7 @@ class Store:
         if self._anchor and self.writes:
             try:
                 self.checkpoint(1.0)
-            except (DatabaseError, LostError):
+            except (DatabaseError, sqlite3.Error, LostError):
                 _log.exception("the write-ahead log could not be emptied")
         self.engine.dispose()
         if self._anchor:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from quem.store.place import Place
 
-__all__ = ["HEAD", "migrate", "version_of"]
+__all__ = ["HEAD", "migrate", "require_known", "version_of"]
 
 HEAD = "0003"
 _KNOWN = ("0001", "0002", "0003")
@@ -107,9 +107,26 @@ def _version(c: Connection, place: Place) -> str:
     if found is not None and found not in _KNOWN:
         if not {"study", "ballot"} <= tables:
             raise _refusal(place, _FOREIGN)
-        message = f"was written by a newer quem (version {found} of its tables); update quem"
-        raise _refusal(place, message)
+        require_known(found, place.name)
     return str(found or "")
+
+
+def require_known(version: str, name: str) -> None:
+    """Refuse tables that a newer quem made.
+
+    Parameters
+    ----------
+    version : str
+    name : str
+        Of the database or the copy, for messages.
+
+    Raises
+    ------
+    QuemError
+    """
+    if version not in _KNOWN:
+        message = f"was written by a newer quem (version {version} of its tables); update quem"
+        raise QuemError([Mistake(name, message=message)])
 
 
 def _back_up(file: Path, version: str) -> None:

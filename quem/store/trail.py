@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 
 from quem.store.models import Ballot, Event, Judge, Revision
 from quem.store.organizers import DEFAULT
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Happening", "Stamp", "happenings", "noteworthy", "stamp_of"]
 
-# They bind the chains together (`quem.store.events.seal`), and are for a machine to read.
-_SEALED = "sealed"
+# For a machine to read (`quem.store.events.seal`), or of no interest but for the newest.
+_ROUTINE = ("sealed", "backup")
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,8 @@ class Stamp:
 def happenings(c: Connection, study_id: str, most: int) -> list[Happening]:
     """Give what happened last, newest first: events, submitted and reopened rankings.
 
+    What comes again and again is left out, but for the newest backup.
+
     Parameters
     ----------
     c : Connection
@@ -87,10 +89,12 @@ def happenings(c: Connection, study_id: str, most: int) -> list[Happening]:
     most : int
         How many at most.
     """
+    mine = Event.study_id == study_id
+    backup = select(func.max(Event.key)).where(mine, Event.what == "backup").scalar_subquery()
     events = c.execute(
         select(Event.made_at, Event.actor, Event.what, Event.detail, Judge.id)
         .join(Judge, Judge.key == Event.judge_key, isouter=True)
-        .where(Event.study_id == study_id, Event.what != _SEALED)
+        .where(mine, or_(Event.what.not_in(_ROUTINE), Event.key == backup))
         .order_by(Event.key.desc())
         .limit(most)
     )

@@ -1,0 +1,112 @@
+"""``quem backup``: copies of a judging session, while it goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from quem.commands.options import DURATION, database_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from quem.store.copying import Copy
+
+__all__ = ["backup", "keep_option"]
+
+Command = Any  # a function, or a command that click made of one
+_KEEP = 48
+_TERMINATED = 143  # as a shell tells the end by SIGTERM
+
+
+def keep_option(name: str) -> Callable[[Command], Command]:
+    """Make the option that says how many copies to keep."""
+    help_text = "How many copies of this study to keep in FOLDER; the oldest are removed."
+    number = click.IntRange(1)
+    return click.option(name, "keep", default=_KEEP, show_default=True, type=number, help=help_text)
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "--to",
+    "folder",
+    required=True,
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Folder for the copies; on another disk than the database.",
+)
+@click.option(
+    "--every",
+    metavar="TIME",
+    type=DURATION,
+    help="Make a copy every 5m (or 90s, 2h, 1d) until stopped.  [default: one copy]",
+)
+@keep_option("--keep")
+@database_option
+def backup(study: Path, folder: Path, every: float | None, keep: int, database: str | None) -> None:
+    """Copy the judging session of STUDY, also while the server runs.
+
+    Each copy is opened and compared with the database before it counts. Nothing of the
+    rankings is shown. `quem restore` brings a copy back.
+    """
+    import signal
+    import time
+
+    from quem.errors import QuemError
+    from quem.study.reading import read_study
+
+    study_id = read_study(study).id
+
+    def stop(*_: object) -> None:
+        raise SystemExit(0 if every else _TERMINATED)
+
+    # What is half done is removed on the way out.
+    signal.signal(signal.SIGTERM, stop)
+    while True:
+        try:
+            _tell(_copy(study, study_id, folder, every, keep, database))
+        except QuemError as error:
+            if every is None:
+                raise
+            for mistake in error.mistakes:
+                click.echo(f"error: {mistake}", err=True)
+        if every is None:
+            return
+        time.sleep(every)
+
+
+def _copy(
+    study: Path, study_id: str, folder: Path, every: float | None, keep: int, database: str | None
+) -> Copy:
+    """Make one copy; the database is opened anew, as it may have been replaced."""
+    from quem.errors import Mistake, QuemError
+    from quem.store.backup import back_up
+    from quem.store.engine import clear_refusals, store_of
+    from quem.store.place import find_place
+
+    place = find_place(study, database)
+    store = store_of(place, study_id)
+    if store is None:
+        message = f"has no judging session in {place.name}; `quem serve` starts one"
+        raise QuemError([Mistake(str(study), message=message)])
+    try:
+        with clear_refusals(place):
+            return back_up(store, study_id, folder, actor="shell", keep=keep, every=every)
+    finally:
+        store.close()
+
+
+def _tell(copy: Copy) -> None:
+    """Print a copy, and nothing of what is in it."""
+    import sys
+
+    last = copy.holdings.last_at
+    words = [f"{copy.size:,} bytes", f"{copy.holdings.row_count:,} rows"]
+    words += [f"last revision {last:%Y-%m-%d %H:%M:%S} UTC"] if last else ["no revisions"]
+    click.echo(f"{copy.path}: {', '.join(words)}")
+    if copy.note:
+        click.echo(f"note: {copy.note}", err=True)
+    sys.stdout.flush()

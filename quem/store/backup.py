@@ -1,0 +1,206 @@
+"""The backups of a study: made now or regularly, logged, and only so many of them kept."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+from sqlalchemy.exc import DatabaseError
+
+from quem.errors import QuemError
+from quem.store.copying import (
+    PARTIAL,
+    SIDES,
+    Copy,
+    clear_failures,
+    reason_of,
+    save_copy,
+    stamp,
+)
+from quem.store.events import record, seal
+from quem.store.models import Event, now
+from quem.store.turns import UnavailableError
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from quem.store.engine import Store
+
+__all__ = ["BackupState", "back_up", "backup_state", "make_folder", "stem_of"]
+
+_GOOD, _FAILED = "backup", "backup-failed"
+_STAMPED = r"-\d{8}T\d{6}\.\d{3}Z\.(sqlite3|dump|jsonl)"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_LONGEST_STEM = 100
+# A partial copy on which nothing was written for so long is of a process that was killed.
+_STALE_SECONDS = 3600
+_LATE = 2
+
+
+@dataclass(frozen=True)
+class BackupState:
+    """How the copies of a study are.
+
+    Parameters
+    ----------
+    at : datetime or None
+        When the last good one was made.
+    rows, size : int
+        Its number of rows and bytes.
+    failure : str
+        Why the last attempt failed; empty where it did not.
+    every : float or None
+        Seconds from one copy to the next, where they are made regularly.
+    """
+
+    at: dt.datetime | None = None
+    rows: int = 0
+    size: int = 0
+    failure: str = ""
+    every: float | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the last good copy is older than two intervals."""
+        if self.every is None or self.at is None:
+            return False
+        return (now() - self.at).total_seconds() > _LATE * self.every
+
+
+def back_up(
+    store: Store,
+    study_id: str,
+    folder: Path,
+    *,
+    actor: str,
+    keep: int,
+    every: float | None = None,
+) -> Copy:
+    """Make a copy of a store, check it, log it, and remove the study's oldest copies.
+
+    Parameters
+    ----------
+    store : Store
+    study_id : str
+        Of a study that the store holds.
+    folder : Path
+        Made where it is missing, but not the folder that it is in.
+    actor : {"shell", "server"}
+    keep : int
+        How many copies of this study to keep, at least 1.
+    every : float, optional
+        Seconds until the next copy, where they are made regularly; a failure is logged then.
+
+    Raises
+    ------
+    QuemError
+        No copy was made; nothing of it is left, and no other copy was removed.
+    """
+    stem = stem_of(study_id)
+    try:
+        make_folder(folder)
+        # So the copy proves its own revisions. A database that is locked can still be copied.
+        with suppress(DatabaseError, UnavailableError), store.write() as c:
+            seal(c, study_id, "backup")
+        made = save_copy(store, study_id, folder, f"{stem}-{stamp()}")
+    except QuemError as error:
+        if every:
+            _record_failure(store, study_id, actor, error)
+        raise
+    notes = [made.note] if made.note else []
+    try:
+        _prune(folder, stem, keep, made.path)
+    except OSError as error:
+        notes.append(f"older copies could not be removed: {reason_of(error)}")
+    detail: dict[str, Any] = {"file": made.path.name, "rows": made.holdings.row_count}
+    detail |= {"bytes": made.size} | ({"every": every} if every else {})
+    try:
+        with store.write() as c:
+            record(c, study_id, actor, _GOOD, **detail)
+    except (DatabaseError, UnavailableError) as error:
+        notes.append(f"the copy is good but could not be logged: {reason_of(error)}")
+    return replace(made, note="; ".join(notes))
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder for backups if it is missing, but not the one that it is in.
+
+    A disk that is not mounted would otherwise be taken for a new folder.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Raises
+    ------
+    QuemError
+        It cannot be made.
+    """
+    with clear_failures(folder):
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _record_failure(store: Store, study_id: str, actor: str, error: QuemError) -> None:
+    """Log that no copy could be made, if that much can be done."""
+    reason = "; ".join(mistake.message for mistake in error.mistakes)
+    with suppress(DatabaseError, UnavailableError), store.write() as c:
+        record(c, study_id, actor, _FAILED, reason=reason)
+
+
+def backup_state(c: Connection, study_id: str) -> BackupState:
+    """Tell from the log how the copies of a study are, whoever makes them.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+    """
+    columns = select(Event.key, Event.made_at, Event.detail).where(Event.study_id == study_id)
+    newest = columns.order_by(Event.key.desc()).limit(1)
+    good = c.execute(newest.where(Event.what == _GOOD)).first()
+    failed = c.execute(newest.where(Event.what == _FAILED)).first()
+    failure = failed.detail["reason"] if failed and (not good or failed.key > good.key) else ""
+    if good is None:
+        return BackupState(failure=failure)
+    told = good.detail
+    return BackupState(good.made_at, told["rows"], told["bytes"], failure, told.get("every"))
+
+
+def stem_of(study_id: str) -> str:
+    """Give a study's id as the beginning of file names, different for each.
+
+    Parameters
+    ----------
+    study_id : str
+    """
+    plain = _UNSAFE.sub("-", study_id)
+    if plain == study_id and len(plain) <= _LONGEST_STEM:
+        return plain
+    return f"{plain[:_LONGEST_STEM]}-{hashlib.sha256(study_id.encode()).hexdigest()[:8]}"
+
+
+def _prune(folder: Path, stem: str, keep: int, newest: Path) -> None:
+    """Remove a study's oldest copies, and what killed processes left; never the newest copy."""
+    mine = re.compile(re.escape(stem) + _STAMPED)
+    copies = sorted(path for path in _files(folder) if mine.fullmatch(path.name))
+    # A clock that was set back makes the newest look old.
+    others = [path for path in copies if path.name != newest.name]
+    for path in others[: max(0, len(others) - keep + 1)]:
+        path.unlink(missing_ok=True)
+    left = re.compile(rf"{re.escape(stem)}{_STAMPED}{re.escape(PARTIAL)}({'|'.join(SIDES)})?")
+    for path in _files(folder):
+        with suppress(FileNotFoundError):
+            if left.fullmatch(path.name) and time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                path.unlink()
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]

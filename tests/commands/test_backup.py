@@ -1,0 +1,267 @@
+"""Backups of a server that is saving, and the restore drill of docs/backups.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+
+import pytest
+
+from quem.store.engine import open_store
+from quem.store.place import find_place
+from quem.store.studies import register_study
+from quem.study.reading import read_study
+from tests.served import Browserless, Served, all_ranked, write_judging_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.commands.conftest import Outcome
+
+LONG = 60.0
+JUDGES = 3
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait for a condition, for long on a busy machine."""
+    until = time.monotonic() + LONG
+    while not condition():
+        assert time.monotonic() < until, "it did not come true"
+        time.sleep(0.05)
+
+
+class Saver(threading.Thread):
+    """A judge who submits the first group, and then saves the second again and again."""
+
+    def __init__(self, link: str, base: str) -> None:
+        super().__init__(daemon=True)
+        self.browser = Browserless(base)
+        self.browser.get(link)
+        first, self.gid = self.browser.groups()[:2]
+        names = self.browser.group(first)["labels"]
+        assert self.browser.save(first, 0, all_ranked(names), submit=True)[0] == 200
+        self.acknowledged: dict[int, list[str]] = {}
+        self.ending = threading.Event()
+
+    def run(self) -> None:
+        """Save until told to end, or the server is gone."""
+        data = self.browser.group(self.gid)
+        names, revision = list(data["labels"]), data["revision"]
+        while not self.ending.is_set():
+            names = names[1:] + names[:1]
+            state = all_ranked(names)
+            try:
+                status, answer = self.browser.save(self.gid, revision, state, layout=data["layout"])
+            except (URLError, OSError, HTTPException, ValueError):
+                return  # not acknowledged
+            assert status == 200, answer
+            revision = answer["revision"]
+            self.acknowledged[revision] = names
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def databases(
+    request: pytest.FixtureRequest, tmp_path: Path, new_postgres: Callable[[], str]
+) -> tuple[str, str]:
+    """Two databases of each kind: the one that will be lost, and the one in its place."""
+    if request.param == "sqlite":
+        return (str(tmp_path / "store.sqlite3"),) * 2
+    return new_postgres(), new_postgres()
+
+
+def exported(quem: Callable[..., Outcome], study: Path, database: str, name: str) -> Path:
+    """Export a session that is not closed; gives the folder."""
+    folder = study.parent / name
+    words = ("export", study, "--reveal", "--database", database, "--out", folder)
+    code, _, err = quem(*words)
+    assert code == 0, err
+    return folder
+
+
+def saved_orders(folder: Path) -> dict[tuple[str, int], list[str]]:
+    """Every saved revision of an archive, in letters, by group and number."""
+    lines = (folder / "archive.jsonl").read_text().splitlines()[1:]
+    rows: dict[str, list[dict[str, Any]]] = {"ballot": [], "layout": [], "revision": []}
+    for row in map(json.loads, lines):
+        rows.get(row["table"], []).append(row)
+    groups = {row["key"]: row["public_id"] for row in rows["ballot"]}
+    letters = {
+        (row["ballot_key"], row["id"]): {item[1]: item[0] for item in row["items"]}
+        for row in rows["layout"]
+    }
+    return {
+        (groups[row["ballot_key"]], row["number"]): [
+            letters[row["ballot_key"], row["layout"]][solver]
+            for tied in row["state"]["ranked"]
+            for solver in tied
+        ]
+        for row in rows["revision"]
+    }
+
+
+def test_the_drill(
+    tmp_path: Path, databases: tuple[str, str], quem_command: Callable[..., Outcome]
+) -> None:
+    """A server that saves is backed up, killed, loses its database, and goes on from the copy."""
+    lost, found = databases
+    study = write_judging_study(tmp_path, judges=JUDGES, problems=2)
+    served = Served(study, lost)
+    served.start()
+    try:
+        savers = [Saver(link, served.base) for link in served.links.values()]
+        for saver in savers:
+            saver.start()
+        wait_until(lambda: all(len(saver.acknowledged) >= 3 for saver in savers))
+        before = {saver.gid: max(saver.acknowledged) for saver in savers}
+        code, out, err = quem_command("backup", study, "--to", tmp_path / "b", "--database", lost)
+        assert (code, err) == (0, "")
+        after = {saver.gid: max(saver.acknowledged) for saver in savers}
+        wait_until(lambda: all(max(s.acknowledged) > after[s.gid] for s in savers))
+        at_that_time = (exported(quem_command, study, lost, "live") / "rankings.csv").read_text()
+        served.kill()
+        for saver in savers:
+            saver.join(LONG)
+        (copy,) = (tmp_path / "b").iterdir()
+        assert out.startswith(f"{copy}: {copy.stat().st_size:,} bytes, ")
+        assert not [word for word in ("sys", "S1", "J0") if word in out.replace(str(copy), "")]
+        for path in tmp_path.glob("store.sqlite3*"):
+            path.unlink()
+
+        code, out, err = quem_command("restore", study, copy, "--database", found)
+        assert (code, out) == (0, ""), err
+        assert f"restored {JUDGES} judges" in err
+        assert "last revision: 20" in err
+        served.database, served.links = found, {}
+        served.start()
+        again = exported(quem_command, study, found, "again")
+        assert (again / "rankings.csv").read_text() == at_that_time
+        orders = saved_orders(again)
+        for saver in savers:
+            head = max(number for gid, number in orders if gid == saver.gid)
+            assert head >= before[saver.gid]
+            history = {n: orders[saver.gid, n] for n in range(1, head + 1)}
+            # What was saved when the copy was made may not have been acknowledged yet.
+            told = {n: order for n, order in saver.acknowledged.items() if n <= head}
+            assert told == {n: order for n, order in history.items() if n in told}
+            assert len(told) >= head - 1
+            # The judge's link, letters and page are as they were, and saving goes on.
+            data = saver.browser.group(saver.gid)
+            assert data["revision"] == head
+            status, answer = saver.browser.save(saver.gid, head, data["state"])
+            assert (status, answer["revision"]) == (200, head + 1)
+        assert "The study was restored from a backup" in dashboard(served, "/desk/events")
+        # While the server runs nothing can be put in its place.
+        words = ("restore", study, copy, "--replace", "--database", found)
+        code, _, err = quem_command(*words)
+        assert code == 1
+        assert "is in use" in err
+    finally:
+        served.stop()
+
+
+def dashboard(served: Served, path: str = "/desk") -> str:
+    """Read a page of the dashboard."""
+    browser = Browserless(served.base)
+    browser.get(served.dashboard)
+    return browser.get(path)
+
+
+def test_a_server_backs_up_by_itself(tmp_path: Path) -> None:
+    """Copies are made at start, regularly and at the stop; a failure shows on the dashboard."""
+    study = write_judging_study(tmp_path)
+    folder = tmp_path / "copies"
+    options = ("--backup", str(folder), "--backup-every", "1s", "--backup-keep", "3")
+    with Served(study, arguments=options) as served:
+        wait_until(lambda: len(list(folder.glob("*.sqlite3"))) == 3)
+        wait_until(lambda: "Last backup:" in dashboard(served))
+        folder.rename(tmp_path / "away")
+        folder.write_text("no folder any more")
+        wait_until(lambda: "The last backup failed" in dashboard(served))
+        assert 'class="warning is-alert"' in dashboard(served)
+        assert "A backup failed" in dashboard(served, "/desk/events")
+        folder.unlink()
+        wait_until(lambda: "The last backup failed" not in dashboard(served))
+        browser = Browserless(served.base)
+        browser.get(served.links["J0"])
+        gid = browser.groups()[0]
+        assert browser.save(gid, 0, all_ranked(browser.group(gid)["labels"]))[0] == 200
+    assert {path.suffix for path in folder.iterdir()} == {".sqlite3"}
+    newest = max(folder.iterdir())
+    ended = quem("restore", study, newest, "--database", tmp_path / "other.sqlite3")
+    assert ended.returncode == 0, ended.stderr
+    assert "1 revisions" in ended.stderr
+
+
+def command(*words: object) -> list[str]:
+    """The command line as a process."""
+    return [sys.executable, "-m", "quem", *map(str, words)]
+
+
+def quem(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+    """Run a command to its end."""
+    return subprocess.run(command(*words), capture_output=True, text=True, check=False, **options)
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Path:
+    """A study with a session that is not running."""
+    study = write_judging_study(tmp_path)
+    store = open_store(find_place(study))
+    with store.write() as c:
+        register_study(c, read_study(study).id)
+    store.close()
+    return study
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_regular_backups_go_on_until_they_are_stopped(
+    held: Path, how: signal.Signals, code: int
+) -> None:
+    """`--every` goes on after a failure, says so, and leaves only whole copies."""
+    folder = held.parent / "copies"
+    folder.write_text("in the way")
+    words = command("backup", held, "--to", folder, "--every", "1s", "--keep", "2")
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert "no backup was made" in process.stderr.readline()
+        folder.unlink()
+        lines = [process.stdout.readline() for _ in range(4)]
+        process.send_signal(how)
+        assert process.wait(LONG) == code
+    assert all(line.startswith(str(folder)) for line in lines)
+    assert [path.suffix for path in folder.iterdir()] == [".sqlite3"] * 2
+
+
+def test_what_cannot_be_copied_is_told(held: Path) -> None:
+    """A full disk, a missing session and a wrong time each end with clear words."""
+    resource = pytest.importorskip("resource", reason="limits of processes are POSIX")
+    folder = held.parent / "copies"
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+
+    ended = quem("backup", held, "--to", folder, preexec_fn=full)
+    assert ended.returncode == 1
+    (told,) = (line for line in ended.stderr.splitlines() if line.startswith("error: "))
+    assert told.startswith(f"error: {folder}: no backup was made: ")
+    assert "has room" in told
+    assert list(folder.iterdir()) == []
+    none = os.devnull.replace("null", "nowhere.sqlite3")
+    ended = quem("backup", held, "--to", folder, "--database", none)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "has no judging session" in ended.stderr
+    ended = quem("backup", held, "--to", folder, "--every", "5")
+    assert ended.returncode == 2
+    assert "write one such as 90s, 15m, 2h or 1d" in ended.stderr

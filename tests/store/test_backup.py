@@ -1,0 +1,263 @@
+"""Copies of a store, and bringing them back, without a server."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import stat
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import text
+
+from quem.errors import QuemError
+from quem.store import studies
+from quem.store.backup import back_up, backup_state, stem_of
+from quem.store.engine import open_store
+from quem.store.place import find_place
+from quem.store.restoring import restore_copy
+from tests.store.made import STUDY, ballot, save
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from quem.store.engine import Store
+    from quem.store.place import Place
+
+
+def names(folder: Path) -> set[str]:
+    """What is in a folder."""
+    return {path.name for path in folder.iterdir()}
+
+
+def rankings(place: Place) -> list[tuple[str, ...]]:
+    """All rows that no backup adds, in order, as the database holds them now."""
+    store = open_store(place)
+    with store.read() as c:
+        found = [
+            tuple(map(str, row))
+            for table in ("judge", "layout", "revision")
+            for row in c.execute(text(f"SELECT * FROM {table} ORDER BY key"))  # noqa: S608
+        ]
+    store.close()
+    return found
+
+
+@pytest.fixture
+def saved(store: Store) -> Store:
+    """A store with rankings."""
+    for problem in ("P1", "P2"):
+        save(store, ballot(store, "J1", problem))
+        save(store, ballot(store, "J1", problem), base=1, kind="submit")
+    return store
+
+
+@pytest.fixture(params=["own", "archive"])
+def way(request: pytest.FixtureRequest, place: Place, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The database's own way to be copied, and the archive where there is no pg_dump."""
+    if request.param == "archive":
+        if place.file:
+            pytest.skip("SQLite needs no other program")
+        empty = place.url  # nothing is found where there is nothing
+        monkeypatch.setenv("PATH", f"/nowhere/{len(empty)}")
+        return "jsonl"
+    return "sqlite3" if place.file else "dump"
+
+
+@pytest.mark.usefixtures("saved")
+def test_a_copy_brings_everything_back(
+    way: str, saved: Store, place: Place, tmp_path: Path
+) -> None:
+    """A copy has mode 0600, is logged, and restores what was there; the newer state is kept."""
+    folder = tmp_path / "copies"
+    copy = back_up(saved, STUDY, folder, actor="shell", keep=48, every=300.0)
+    assert re.fullmatch(rf"made-up-\d{{8}}T\d{{6}}\.\d{{3}}Z\.{way}", copy.path.name)
+    assert stat.S_IMODE(copy.path.stat().st_mode) == 0o600
+    assert names(folder) == {copy.path.name}
+    assert copy.holdings.rows["revision"] == 4
+    with saved.read() as c:
+        state = backup_state(c, STUDY)
+    assert (state.rows, state.size) == (copy.holdings.row_count, copy.path.stat().st_size)
+    assert (state.every, state.failure, state.is_late) == (300.0, "", False)
+
+    before = rankings(place)
+    save(saved, ballot(saved, "J2", "P1"))
+    newer = rankings(place)
+    with pytest.raises(QuemError, match="holds the study 'made-up' already"):
+        restore_copy(place, STUDY, copy.path)
+    if place.file or way == "dump":
+        with pytest.raises(QuemError, match=r"in use.*stop the server"):
+            restore_copy(place, STUDY, copy.path, replace=True)
+    assert rankings(place) == newer
+    saved.close()
+    restored = restore_copy(place, STUDY, copy.path, replace=True)
+    assert rankings(place) == before
+    assert restored.holdings.rows["revision"] == 4
+    # What was replaced can be brought back as well.
+    assert restored.kept is not None
+    saved.close()
+    restore_copy(place, STUDY, restored.kept, replace=True)
+    assert rankings(place) == newer
+
+
+def test_only_the_oldest_copies_of_this_study_are_removed(
+    saved: Store, place: Place, tmp_path: Path
+) -> None:
+    """Copies of other studies, other files and links stay, and so does the newest copy."""
+    if not place.file:
+        pytest.skip("the same code for each database")
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    later = f"{STUDY}-29991231T235959.000Z.sqlite3"  # made when the clock was wrong
+    old = f"{STUDY}-20000101T000000.000Z.sqlite3"
+    killed = f"{STUDY}-20000101T000000.000Z.sqlite3.partial-wal"
+    others = [f"x-{old}", f"{STUDY}-x-20000101T000000.000Z.sqlite3", f"{old}.gz", "notes.txt"]
+    for name in (later, old, killed, *others):
+        (folder / name).write_text("")
+    os.utime(folder / killed, (0, 0))
+    linked = f"{STUDY}-20000101T000001.000Z.sqlite3"
+    (folder / linked).symlink_to(folder / "notes.txt")
+    copies = [back_up(saved, STUDY, folder, actor="shell", keep=2).path.name for _ in range(3)]
+    # The file from the future is the newest by name, and counts as one of the two.
+    assert names(folder) == {later, copies[-1], linked, *others}
+    back_up(saved, STUDY, folder, actor="shell", keep=1)
+    left = names(folder) - {linked, *others}
+    assert len(left) == 1
+    assert left.isdisjoint([later, *copies])
+
+
+def test_each_study_has_file_names_of_its_own() -> None:
+    """Ids that no file name can hold become names, each another."""
+    ids = ["a b", "a-b", "a/b", "../b", "..-b", "é", "ü", "x" * 100, "ä" * 100, "ö" * 100]
+    stems = [stem_of(study) for study in ids]
+    assert len(set(stems)) == len(ids)
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,110}", stem) for stem in stems)
+
+
+def test_a_failed_copy_is_told_and_leaves_nothing(saved: Store, tmp_path: Path) -> None:
+    """Without a folder there is no copy; regular ones log it, until one is good again."""
+    folder = tmp_path / "unmounted" / "copies"
+    with pytest.raises(QuemError, match="No such file or directory"):
+        back_up(saved, STUDY, folder, actor="server", keep=3, every=60.0)
+    assert not folder.parent.exists()
+    with saved.read() as c:
+        failed = backup_state(c, STUDY)
+    assert "No such file or directory" in failed.failure
+    assert failed.at is None
+    assert str(tmp_path) not in failed.failure
+    folder.parent.mkdir()
+    back_up(saved, STUDY, folder, actor="server", keep=3, every=0.001)
+    with saved.read() as c:
+        good = backup_state(c, STUDY)
+    assert (good.failure, good.is_late) == ("", True)
+
+
+@pytest.fixture
+def copy(saved: Store, tmp_path: Path) -> Path:
+    """A copy of a store, which is closed."""
+    path = back_up(saved, STUDY, tmp_path / "copies", actor="shell", keep=3).path
+    saved.close()
+    return path
+
+
+def _cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size * 2 // 3)
+
+
+def _spoil(path: Path) -> None:
+    """Overwrite the middle, in SQLite a whole page."""
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2 // 4096 * 4096)
+        file.write(b"\xff" * 4096)
+
+
+def _newer(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as c, c:
+        c.execute("UPDATE alembic_version SET version_num = '9999'")
+
+
+def _foreign(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as c, c:
+        c.execute("CREATE TABLE wines (name)")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_cut, "damaged|cannot be copied|no JSON object"),
+        (_spoil, "damaged|cannot be copied|no JSON object"),
+        (lambda path: path.write_bytes(b""), "is no archive"),
+        (lambda path: path.unlink(), "No such file"),
+        (lambda path: path.write_text("judge,problem\n"), "is no archive"),
+        (_newer, "written by a newer quem"),
+        (_foreign, "holds no study"),
+    ],
+)
+def test_a_copy_that_is_not_whole_changes_nothing(
+    copy: Path, place: Place, change: Callable[[Path], None], said: str
+) -> None:
+    """A damaged, foreign or newer copy is refused by name, and the database stays as it is."""
+    if change in (_newer, _foreign) and not place.file:
+        pytest.skip("the changed copy is a file of SQLite")
+    before = rankings(place)
+    change(copy)
+    with pytest.raises(QuemError, match=said) as refused:
+        restore_copy(place, STUDY, copy, replace=True)
+    assert str(copy) in str(refused.value)
+    assert rankings(place) == before
+    if place.file:
+        kept = {path.name for path in place.file.parent.glob("store.sqlite3*")}
+        assert kept <= {"store.sqlite3", "store.sqlite3-wal", "store.sqlite3-shm"}
+
+
+def test_what_lies_beside_a_lost_or_broken_database_is_kept(
+    copy: Path, place: Place, tmp_path: Path
+) -> None:
+    """A log that is left over, or a broken file, is set aside and never read into the copy."""
+    file = place.file
+    if not file:
+        pytest.skip("PostgreSQL has no such files")
+    before = rankings(place)
+    store = open_store(place)
+    save(store, ballot(store, "J2", "P1"))
+    log = file.with_name(file.name + "-wal")
+    shutil.copyfile(log, tmp_path / "log")
+    store.close()
+    file.unlink()
+    shutil.copyfile(tmp_path / "log", log)
+    assert restore_copy(place, STUDY, copy).kept is None
+    assert rankings(place) == before
+    file.write_bytes(b"SQLite format 3\0 no longer")
+    with pytest.raises(QuemError, match="cannot be read; give --replace"):
+        restore_copy(place, STUDY, copy)
+    restored = restore_copy(place, STUDY, copy, replace=True)
+    assert restored.kept is not None
+    assert restored.kept.read_bytes() == b"SQLite format 3\0 no longer"
+    assert rankings(place) == before
+    assert len(list(tmp_path.glob("store.sqlite3.before-restore-*-wal"))) == 1
+
+
+def test_studies_that_share_a_database_are_not_lost(
+    copy: Path, place: Place, tmp_path: Path
+) -> None:
+    """A copy without a study that the database holds by now is refused unless asked for."""
+    store = open_store(place)
+    with store.write() as c:
+        studies.register_study(c, "second")
+    store.close()
+    with pytest.raises(QuemError, match="holds the studies 'made-up', 'second' already"):
+        restore_copy(place, STUDY, copy)
+    with pytest.raises(QuemError, match="is a copy of the study 'made-up', and this is 'second'"):
+        restore_copy(place, "second", copy, replace=True)
+    elsewhere = find_place(tmp_path / "x.yaml", str(tmp_path / "other.sqlite3"))
+    if place.file:
+        restore_copy(elsewhere, STUDY, copy)
+        assert (tmp_path / "other.sqlite3").is_file()
+    else:
+        with pytest.raises(QuemError, match="is a dump of a PostgreSQL database"):
+            restore_copy(elsewhere, STUDY, copy)

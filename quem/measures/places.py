@@ -99,11 +99,12 @@ def mean_gap(one: Places, other: Places) -> NDArray[np.float64]:
     """
 
     def q(gap: NDArray[np.intp]) -> NDArray[np.float64]:
-        size = np.abs(gap).astype(np.float64)
+        size: NDArray[np.float64] = np.abs(gap).astype(np.float64)
         return size * (size * size - 1) / 6
 
     if ((one.size == 1) & (other.size == 1)).all():
-        return np.abs(one.first - other.first).astype(np.float64)
+        known: NDArray[np.float64] = np.abs(one.first - other.first).astype(np.float64)
+        return known
     total = (
         q(one.last - other.first + 1)
         - q(one.first - other.first)

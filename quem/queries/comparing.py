@@ -112,7 +112,7 @@ def compare_systems(
             scores, wanted[start : start + _COLUMNS], level, replicates, permutations, seed
         )
     ]
-    found = [pair if pair.n >= fewest else _untested(pair) for pair in found]
+    found = [pair if pair.n >= max(fewest, 1) else _untested(pair) for pair in found]
     for measure in range(measures):
         places = [at for at, pair in enumerate(found) if pair.measure == measure and pair.tested]
         adjusted = holm([found[at].p for at in places])

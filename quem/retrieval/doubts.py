@@ -128,8 +128,8 @@ def _lost(found: Findings, one: Evaluated) -> list[str]:
     where = [query for query in one.run.lists.failed if found.truth.lists.sizes[query]]
     if one.scores is None or not where:
         return []
-    lost = np.isnan(one.scores.values[where]).all(axis=0)
-    return [measure.name for measure, gone in zip(found.measures, lost, strict=True) if gone]
+    lost = np.isnan(one.scores.values[where])
+    return [measure.name for at, measure in enumerate(found.measures) if lost[:, at].all()]
 
 
 def _failed(lists: CaseLists, what: str, lost: list[str]) -> Iterator[Doubt]:

@@ -158,7 +158,7 @@ def test_many_choices_are_a_sample() -> None:
     )
     assert drawn == again
     assert drawn.value == pytest.approx(every.mean["completeness@6"], abs=0.06)
-    chosen = best_choices(Lists([dict(listed)], [dict(truth)], ties="expected"), 6)
+    chosen = best_choices(Lists([dict(listed.items())], [dict(truth.items())], ties="expected"), 6)
     assert chosen is not None
     assert len(chosen[1]) == 100
 

@@ -72,6 +72,7 @@ def _definition(name: str, noun: str, formula: str, compute: Callable[..., Outco
         low=0,
         high=1,
         better="lower",
+        truth="grades",
         ties="By position they do not matter, nor by case.",
         short="By position, as many positions are compared as both have; by case, the common ones.",
         unknown="By position its similarity counts like any other; by case it is left out.",

@@ -150,9 +150,10 @@ def evaluate(
         items alone, each of grade 1.
     measures : iterable of str or Measure
         See `quem.measures.measure`.
-    ties : {"given", "id"}
-        In which order items of equal score stand: as they are given, or the last id first, as
-        trec_eval has them.
+    ties : {"given", "id", "expected"}
+        In which order items of equal score stand, in the lists and in the ground truth: as they
+        are given; the last id first, as trec_eval has them; or in all orders, each as likely, over
+        which each score is the mean.
 
     Returns
     -------
@@ -198,7 +199,7 @@ def score(
     truth : mapping or sequence
         Item to grade or similarity, pairs of these, or the relevant items.
     by : str or Measure
-    ties : {"given", "id"}
+    ties : {"given", "id", "expected"}
         See `evaluate`.
     **values
         Parameters of the measure.
@@ -243,8 +244,8 @@ def _check(run: object, truth: object, ties: str) -> None:
             )
             raise QuemError([message])
     run, truth = cast("Mapping[Any, Any]", run), cast("Mapping[Any, Any]", truth)
-    if ties not in {"given", "id"}:
-        raise QuemError([f"ties: should be given or id, and not {ties!r}"])
+    if ties not in {"given", "id", "expected"}:
+        raise QuemError([f"ties: should be given, id or expected, and not {ties!r}"])
     if not truth:
         raise QuemError(["the ground truth has no query"])
     if run and not any(query in truth for query in run):

@@ -63,6 +63,7 @@ def describe(definition: Definition) -> dict[str, Any]:
             }
             for parameter in definition.parameters
         ],
+        "ground_truth": definition.truth,
         "ties": definition.ties,
         "short_lists": definition.short,
         "unknown_items": definition.unknown,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.measures.measure import Definition, Parameter
+from quem.measures.places import Places
 from quem.measures.ragged import sum_by
 from quem.measures.wording import (
     ATANASOVA,
@@ -29,27 +30,36 @@ __all__ = ["MEASURES"]
 
 
 def _ndcg(lists: Lists, gain: str, k: int | None) -> Outcome:
-    score = _dcg(lists.run, lists.value, gain, k)
-    ideal = _dcg(lists.truth, lists.true_value, gain, k)
+    truth = Places(lists.truth.position, lists.truth.position)
+    score = _dcg(lists.run, lists.places, lists.value, gain, k)
+    ideal = _dcg(lists.truth, truth, lists.true_value, gain, k)
     none = "no item has a gain for this query"
     return score / np.where(ideal > 0, ideal, 1), ((ideal == 0, none),)
 
 
-def _dcg(rows: Ragged, grade: NDArray[np.float64], gain: str, k: int | None) -> NDArray[np.float64]:
+def _dcg(
+    rows: Ragged, places: Places, grade: NDArray[np.float64], gain: str, k: int | None
+) -> NDArray[np.float64]:
     gaining = grade > 0
     if k is not None:
-        gaining &= rows.position <= k
+        gaining &= places.first <= k
     # Few items have a gain, in most lists.
     at = np.flatnonzero(gaining)
     gains = grade[at] if gain == "linear" else np.exp2(grade[at]) - 1
-    discounted = gains / np.log2(rows.position[at] + 1)
-    return sum_by(rows.row[at], discounted, len(rows))
+    return sum_by(rows.row[at], gains * places.only(at).mean(_discount(rows), k), len(rows))
+
+
+def _discount(rows: Ragged) -> NDArray[np.float64]:
+    """The discount of each position that there is, from 1."""
+    discount: NDArray[np.float64] = 1 / np.log2(np.arange(int(rows.sizes.max(initial=0))) + 2)
+    return discount
 
 
 def _ndcgl(lists: Lists, rel: float) -> Outcome:
     hits, sizes = lists.hits(rel), lists.run.sizes
     terminal = hits.found / np.maximum(hits.relevant, 1)
-    score = hits.sum(1 / np.log2(hits.position + 1)) + terminal / np.log2(sizes + 2)
+    gained = hits.sum(hits.places.mean(_discount(lists.run)))
+    score = gained + terminal / np.log2(sizes + 2)
     # All relevant items, and then the terminal one, whose gain is 1.
     most = int(hits.relevant.max(initial=0)) + 1
     ideal = np.cumsum(1 / np.log2(np.arange(most) + 2))[hits.relevant]
@@ -74,6 +84,7 @@ MEASURES = (
         low=0,
         high=1,
         better="higher",
+        truth="grades",
         ties=TIES_BY_ORDER,
         short="What the list lacks is not gained; what follows the last gain does not matter.",
         unknown="An item that the ground truth does not have has no gain, and holds its position; "
@@ -94,6 +105,7 @@ MEASURES = (
         low=0,
         high=1,
         better="higher",
+        truth="grades",
         ties=TIES_BY_ORDER,
         short="The longer the list, the less its end counts; an empty one has 0.",
         unknown=UNJUDGED,

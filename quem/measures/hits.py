@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.measures.measure import Definition
-from quem.measures.wording import EMPTY_LIST, PROCAKE, TIES_BY_ORDER, TOP
+from quem.measures.wording import EMPTY_LIST, PROCAKE, TOP, TRUTH_TIES_BY_ORDER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,12 +38,20 @@ def common(lists: Lists, k: int | None) -> NDArray[np.bool_]:
     return (lists.run.position <= k) & (true > 0) & (true <= k)
 
 
+def _held(lists: Lists, k: int | None) -> NDArray[np.float64]:
+    """How many items of each list are hits, in the mean over the orders of tied ones."""
+    if k is None or not lists.all_orders:
+        return lists.run.sum(common(lists, k))
+    chance = lists.places.within(k) * lists.true_places.within(k)
+    return lists.run.sum(np.where(lists.known, chance, 0))
+
+
 def _hits(lists: Lists, k: int | None) -> Outcome:
-    return lists.run.sum(common(lists, k)), ()
+    return _held(lists, k), ()
 
 
 def _hits_norm(lists: Lists, k: int | None) -> Outcome:
-    held = lists.run.sum(common(lists, k))
+    held = _held(lists, k)
     if k is not None:
         return held / k, ()
     empty = lists.run.sizes == 0
@@ -62,7 +70,8 @@ MEASURES = (
         low=0,
         high=math.inf,
         better="higher",
-        ties=TIES_BY_ORDER,
+        truth="order",
+        ties=TRUTH_TIES_BY_ORDER,
         short="A short list can hit less; an empty one has 0.",
         unknown=_UNKNOWN,
         undefined="Never.",
@@ -79,7 +88,8 @@ MEASURES = (
         low=0,
         high=1,
         better="higher",
-        ties=TIES_BY_ORDER,
+        truth="order",
+        ties=TRUTH_TIES_BY_ORDER,
         short="With k it is divided by k, also where the list or the ground truth is shorter.",
         unknown=_UNKNOWN,
         undefined="Without k, for an empty list.",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import numpy as np
 
 from quem.errors import QuemError
+from quem.measures.places import Places, tied_places
 from quem.measures.ragged import Ragged, sum_by
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hits", "Lists", "Ties"]
 
-Ties = Literal["given", "id"]
+Ties = Literal["given", "id", "expected"]
 _Made = TypeVar("_Made")
 # No similarity and no grade: stands for an item that the ground truth does not have.
 _ABSENT = float(np.finfo(np.float64).min)
@@ -35,6 +36,8 @@ class Hits:
     ----------
     query, position : arrays of int, shape (h,)
         The list of each, and its place there, from 1.
+    places : Places
+        Between which positions each stands; see `Lists.places`.
     nth : array of int, shape (h,)
         How many relevant items the list holds up to here, this one included.
     found, relevant : arrays of int, shape (q,)
@@ -43,6 +46,7 @@ class Hits:
 
     query: NDArray[np.intp]
     position: NDArray[np.intp]
+    places: Places
     nth: NDArray[np.intp]
     found: NDArray[np.intp]
     relevant: NDArray[np.intp]
@@ -60,6 +64,14 @@ class Hits:
         """
         return sum_by(self.query, weight, len(self.found))
 
+    @cached_property
+    def tied(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """How many relevant items stand before the tie of each, and in it, shape (h,)."""
+        new = np.ones(len(self.query), dtype=bool)
+        new[1:] = (self.query[1:] != self.query[:-1]) | np.diff(self.places.first).astype(bool)
+        tie = np.cumsum(new) - 1
+        return self.nth[new][tie] - 1, np.bincount(tie)[tie] if len(tie) else tie
+
 
 class Lists:
     """The lists of all queries beside their ground truth.
@@ -73,9 +85,9 @@ class Lists:
         For each query, item to score, and item to grade or similarity; higher is better.
     queries : sequence, optional
         The names of the queries, for messages.
-    ties : {"given", "id"}
-        In which order items of equal score stand: as they are given, or the last id first, as
-        trec_eval has them.
+    ties : {"given", "id", "expected"}
+        In which order items of equal score stand: as they are given; the last id first, as
+        trec_eval has them; or in all orders, over which measures give their mean.
     scored : array of bool, shape (q,), optional
         Whether the scores of a list mean anything; else only the order does. True by default.
 
@@ -95,6 +107,7 @@ class Lists:
         scored: NDArray[np.bool_] | None = None,
     ) -> None:
         self._run, self._truth, self._by_id = run, truth, ties == "id"
+        self.all_orders = ties == "expected"
         self.queries = list(range(len(truth))) if queries is None else queries
         self.scored = np.ones(len(truth), dtype=bool) if scored is None else scored
         self.run = Ragged(np.fromiter(map(len, run), dtype=np.intp, count=len(run)))
@@ -143,6 +156,30 @@ class Lists:
         position[self._true_order + 1] = self.truth.position
         return position[given][self._order]
 
+    @cached_property
+    def places(self) -> Places:
+        """Between which positions each item of the lists stands.
+
+        Its position, unless the measures are to give their mean over all orders of equal items.
+        """
+        if not self.all_orders:
+            return Places(self.run.position, self.run.position)
+        return tied_places(self.run, self.score)
+
+    @cached_property
+    def true_places(self) -> Places:
+        """The same in the ground truth, for each item of the lists; 0 for an unknown one."""
+        true = self.true_position
+        if not self.all_orders:
+            return Places(true, true)
+        if not self.truth.total:
+            return Places(true, true)
+        places = tied_places(self.truth, self.true_value)
+        at = np.maximum(self.truth.starts[self.run.row] + true - 1, 0)
+        return Places(
+            np.where(true > 0, places.first[at], 0), np.where(true > 0, places.last[at], 0)
+        )
+
     # What should have been retrieved
 
     @cached_property
@@ -167,7 +204,7 @@ class Lists:
         before = np.cumsum(found) - found
         nth = np.arange(1, len(at) + 1) - before[query]
         relevant = self.truth.only(self._given_truth >= least).sizes
-        return Hits(query, self.run.position[at], nth, found, relevant)
+        return Hits(query, self.run.position[at], self.places.only(at), nth, found, relevant)
 
     def once(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
         """Make something that several measures need, when the first of them asks for it.

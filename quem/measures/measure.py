@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from quem.errors import QuemError
 
@@ -120,6 +120,10 @@ class Definition:
     low, high : float
         The least and the greatest value; infinite where there is no bound.
     better : {"higher", "lower"}
+    truth : {"order", "grades", "both"}
+        What of the ground truth it uses: the place of each item there, which has none where
+        grades are equal; the grades, similarities or relevance themselves; or an order in which
+        equal grades are ties.
     ties, short, unknown, undefined : str
         What happens where scores are equal, where a list is short or empty, to items that the
         ground truth does not have, and when there is no score.
@@ -137,6 +141,7 @@ class Definition:
     low: float
     high: float
     better: str
+    truth: Literal["order", "grades", "both"]
     ties: str
     short: str
     unknown: str
@@ -211,6 +216,15 @@ class Measure:
     def __str__(self) -> str:
         """The name."""
         return self.name
+
+    @property
+    def needs_order(self) -> bool:
+        """Whether the ground truth has to say which of any two items is the better one.
+
+        Also those that go without while they look at all items need it to find the k best.
+        """
+        cut = dict(self.values).get("k") is not None
+        return self.definition.truth == "order" or (self.definition.truth == "both" and cut)
 
     def compute(self, lists: Lists) -> Outcome:
         """Score all lists; see `Definition`."""

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.measures.choices import best_choices, mean_outcome
 from quem.measures.hits import common
 from quem.measures.inversions import ascents
 from quem.measures.measure import Definition, Parameter
+from quem.measures.ragged import Ragged
 from quem.measures.wording import FEW_COMMON, LIST_TIED, PROCAKE, TOP, TRUTH_TIED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from quem.measures.lists import Lists
     from quem.measures.measure import Outcome
-    from quem.measures.ragged import Ragged
 
 __all__ = ["MEASURES", "Pairs", "count_pairs"]
 
@@ -55,15 +58,31 @@ def count_pairs(lists: Lists, k: int | None) -> Pairs:
     k : int, optional
         Of items that are among the best k of both list and ground truth; of all by default.
     """
-    return lists.once(("pairs", k), lambda: _count(lists, k))
+    return lists.once(("pairs", k), lambda: _count_kept(lists, k))
 
 
-def _count(lists: Lists, k: int | None) -> Pairs:
-    """Count as Knight (1966) does: pairs that are tied somewhere, and discordant ones."""
+def _count_kept(lists: Lists, k: int | None) -> Pairs:
     kept = common(lists, k)
     rows, score, value = lists.run, lists.score, lists.value
     if not kept.all():
         rows, score, value = rows.only(kept), score[kept], value[kept]
+    return _count(rows, score, value)
+
+
+def _among_best(lists: Lists, k: int | None, compute: Callable[[Pairs], Outcome]) -> Outcome:
+    """Compute from the pairs among the best k, in the mean over what a tie across k may leave."""
+    choices = best_choices(lists, k) if k is not None and lists.all_orders else None
+    if choices is None:
+        return compute(count_pairs(lists, k))
+    query, cells = choices
+    rows = Ragged(np.array([len(own) for own in cells], dtype=np.intp))
+    at = np.concatenate(cells)
+    counted = _count(rows, lists.score[at], lists.value[at])
+    return mean_outcome(compute(counted), query, len(lists))
+
+
+def _count(rows: Ragged, score: NDArray[np.float64], value: NDArray[np.float64]) -> Pairs:
+    """Count as Knight (1966) does: pairs that are tied somewhere, and discordant ones."""
     code, in_truth = _codes(rows, value)
     whole = _choose_two(rows.sizes)
     in_list, in_both = np.zeros_like(whole), np.zeros_like(whole)
@@ -108,7 +127,10 @@ def _choose_two(n: NDArray[np.intp]) -> NDArray[np.int64]:
 
 
 def _correctness(lists: Lists, k: int | None) -> Outcome:
-    pairs = count_pairs(lists, k)
+    return _among_best(lists, k, _surplus)
+
+
+def _surplus(pairs: Pairs) -> Outcome:
     ordered = pairs.concordant + pairs.discordant
     score = (pairs.concordant - pairs.discordant) / np.maximum(ordered, 1)
     return score, (
@@ -118,7 +140,10 @@ def _correctness(lists: Lists, k: int | None) -> Outcome:
 
 
 def _completeness(lists: Lists, k: int | None) -> Outcome:
-    pairs = count_pairs(lists, k)
+    return _among_best(lists, k, _ordered)
+
+
+def _ordered(pairs: Pairs) -> Outcome:
     ordered = pairs.concordant + pairs.discordant
     return ordered / np.maximum(pairs.untied_in_truth, 1), (
         (pairs.all == 0, FEW_COMMON),
@@ -141,6 +166,11 @@ def _kendall(lists: Lists, variant: str) -> Outcome:
 
 
 _COMMON = "Only items that both list and ground truth have are compared."
+_ACROSS = (
+    "Where a tie goes across k, which of its items are among the k best is as given or by id; with "
+    "expected ties, the score is the mean over the choices where it is defined: all choices up to "
+    "100, and 100 random ones of more."
+)
 
 MEASURES = (
     Definition(
@@ -152,7 +182,9 @@ MEASURES = (
         low=-1,
         high=1,
         better="higher",
-        ties="A pair that is tied in list or ground truth is neither concordant nor discordant.",
+        truth="both",
+        ties="A pair that is tied in list or ground truth is neither concordant nor discordant. "
+        f"{_ACROSS}",
         short=_COMMON,
         unknown=_COMMON,
         undefined="With fewer than two common items, or where each pair is tied.",
@@ -169,7 +201,8 @@ MEASURES = (
         low=0,
         high=1,
         better="higher",
-        ties="Ties in the list lower it; pairs tied in the ground truth do not count.",
+        truth="both",
+        ties=f"Ties in the list lower it; pairs tied in the ground truth do not count. {_ACROSS}",
         short=_COMMON,
         unknown=_COMMON,
         undefined="With fewer than two common items, or where the ground truth ties them all.",
@@ -187,6 +220,7 @@ MEASURES = (
         low=-1,
         high=1,
         better="higher",
+        truth="both",
         ties="tau-a counts a tied pair as half right and half wrong; tau-b corrects for ties.",
         short=_COMMON,
         unknown=_COMMON,

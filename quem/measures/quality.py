@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.measures.measure import Definition
-from quem.measures.wording import EMPTY_LIST, PROCAKE, TIES_BY_ORDER, TOP
+from quem.measures.wording import EMPTY_LIST, PROCAKE, TOP, TRUTH_TIES_BY_ORDER
 
 if TYPE_CHECKING:
     from quem.measures.lists import Lists
@@ -22,8 +22,12 @@ def _stromer(lists: Lists, k: int | None) -> Outcome:
     run, sizes = lists.run, lists.truth.sizes
     # With k beyond the ground truth, a perfect list could not reach 1.
     depth = sizes if k is None else np.minimum(sizes, k)
-    match = (lists.true_position == run.position) & (run.position <= depth[run.row])
-    weight = np.where(match, 2 + depth[run.row] - run.position, 0)
+    places, true, limit = lists.places, lists.true_places, depth[run.row]
+    # Both stand at each position from first to last with the same chance, and at no other.
+    first = np.maximum(places.first, true.first)
+    last = np.minimum(np.minimum(places.last, true.last), limit)
+    count = np.maximum(last - first + 1, 0)
+    weight = count * (2 + limit - (first + last) / 2) / (places.size * true.size)
     # The sum of 2 + k - i for i from 1 to k.
     whole = depth * (depth + 3) / 2
     return run.sum(weight) / np.maximum(whole, 1), ((sizes == 0, _NO_TRUTH),)
@@ -33,10 +37,9 @@ def _mueller(lists: Lists, k: int | None) -> Outcome:
     run, truth = lists.run, lists.truth
     depth = run.sizes if k is None else np.minimum(run.sizes, k)
     wanted = truth.sum(np.where(truth.position <= depth[truth.row], lists.true_value, 0))
-    true = lists.true_position
     limit = depth[run.row]
-    present = (run.position <= limit) & (true > 0) & (true <= limit)
-    missing = wanted - run.sum(np.where(present, lists.value, 0))
+    present = lists.places.within(limit) * lists.true_places.within(limit)
+    missing = wanted - run.sum(np.where(lists.known, lists.value * present, 0))
     undefined = ((truth.sizes == 0, _NO_TRUTH), (run.sizes == 0, EMPTY_LIST))
     return 1 - missing / np.maximum(depth, 1), undefined
 
@@ -52,7 +55,8 @@ MEASURES = (
         low=0,
         high=1,
         better="higher",
-        ties=TIES_BY_ORDER,
+        truth="order",
+        ties=TRUTH_TIES_BY_ORDER,
         short="Positions beyond the end of the list do not match. k is at most the length of the "
         "ground truth, so that a perfect list has 1.",
         unknown="It never matches, and holds its position.",
@@ -73,7 +77,8 @@ MEASURES = (
         low=0,
         high=1,
         better="higher",
-        ties=TIES_BY_ORDER,
+        truth="order",
+        ties=TRUTH_TIES_BY_ORDER,
         short="It is compared with as many true cases as it has, so that a short list is not "
         "punished for its length.",
         unknown="It takes the place of a case that is then missing.",

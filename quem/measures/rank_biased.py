@@ -30,27 +30,29 @@ __all__ = ["MEASURES"]
 def _rbp(lists: Lists, p: float, rel: float, top: float | None, k: int | None) -> Outcome:
     if top is None:
         hits = lists.hits(rel)
-        return _rate(hits, p, k), ()
-    gaining = lists.value > 0
-    if k is not None:
-        gaining &= lists.run.position <= k
+        return _rate(lists, hits, p, k), ()
     # Few items have a gain, in most lists.
-    at = np.flatnonzero(gaining)
-    gain = np.minimum(lists.value[at] / top, 1) * np.power(p, lists.run.position[at] - 1.0)
+    at = np.flatnonzero(lists.value > 0)
+    gain = np.minimum(lists.value[at] / top, 1) * lists.places.only(at).mean(_reach(lists, p), k)
     return (1 - p) * sum_by(lists.run.row[at], gain, len(lists)), ()
 
 
 def _rbpl(lists: Lists, p: float, rel: float) -> Outcome:
     hits = lists.hits(rel)
     terminal = hits.found / np.maximum(hits.relevant, 1)
-    score = _rate(hits, p, None) + terminal * p ** lists.run.sizes.astype(np.float64)
+    score = _rate(lists, hits, p, None) + terminal * p ** lists.run.sizes.astype(np.float64)
     return score, ((hits.relevant == 0, NOTHING_RELEVANT),)
 
 
-def _rate(hits: Hits, p: float, k: int | None) -> NDArray[np.float64]:
+def _rate(lists: Lists, hits: Hits, p: float, k: int | None) -> NDArray[np.float64]:
     """The rate at which somebody who reads on with probability p meets what is relevant."""
-    weight = np.power(p, hits.position - 1.0)
-    return (1 - p) * hits.sum(weight if k is None else np.where(hits.position <= k, weight, 0))
+    return (1 - p) * hits.sum(hits.places.mean(_reach(lists, p), k))
+
+
+def _reach(lists: Lists, p: float) -> NDArray[np.float64]:
+    """The chance that the reader comes to each position that there is, from 1."""
+    reach: NDArray[np.float64] = np.power(p, np.arange(int(lists.run.sizes.max(initial=0)) * 1.0))
+    return reach
 
 
 _PATIENCE = Parameter(
@@ -70,6 +72,7 @@ MEASURES = (
         low=0,
         high=1,
         better="higher",
+        truth="grades",
         ties=TIES_BY_ORDER,
         short="Nothing follows the end of the list, so that a perfect list has 1 - p^n.",
         unknown=UNJUDGED,
@@ -88,6 +91,7 @@ MEASURES = (
         low=0,
         high=1,
         better="higher",
+        truth="grades",
         ties=TIES_BY_ORDER,
         short="The shorter the list, the more its terminal item counts; an empty one has 0.",
         unknown=UNJUDGED,

@@ -220,6 +220,7 @@ MEASURES = (
         low=0,
         high=math.inf,
         better="higher",
+        truth="grades",
         ties="Tied candidates (to 9 decimals) share the mean weight. A tie at k is taken in or "
         "left out whole; if nothing is left, the score is 0. With such a tie even the ideal list "
         "may have more or less than 1.",

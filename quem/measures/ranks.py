@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.measures.measure import Definition
-from quem.measures.wording import FEW_COMMON, LIST_TIED, PROCAKE, TIES_BY_ORDER, TRUTH_TIED
+from quem.measures.places import mean_gap
+from quem.measures.wording import FEW_COMMON, LIST_TIED, PROCAKE, TRUTH_TIED, TRUTH_TIES_BY_ORDER
 
 if TYPE_CHECKING:
     from quem.measures.lists import Lists
@@ -20,7 +21,7 @@ __all__ = ["MEASURES"]
 def _distance(lists: Lists) -> Outcome:
     true = lists.true_position
     known = true > 0
-    off = np.where(known, np.abs(lists.run.position - true), 0)
+    off = np.where(known, mean_gap(lists.places, lists.true_places), 0)
     count = lists.run.sum(known)
     none = "list and ground truth have no item in common"
     return lists.run.sum(off) / np.maximum(count, 1), ((count == 0, none),)
@@ -53,7 +54,8 @@ MEASURES = (
         low=0,
         high=math.inf,
         better="lower",
-        ties=TIES_BY_ORDER,
+        truth="order",
+        ties=TRUTH_TIES_BY_ORDER,
         short="The mean is over the common items. A whole list of n is off by ⌊n²/2⌋/n at most.",
         unknown="It is left out, but holds its position, so that those behind it are off.",
         undefined="Without common items.",
@@ -68,6 +70,7 @@ MEASURES = (
         low=-1,
         high=1,
         better="higher",
+        truth="both",
         ties="Tied items share the mean of their ranks.",
         short=_COMMON,
         unknown=_COMMON,

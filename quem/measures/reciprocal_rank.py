@@ -32,10 +32,24 @@ def reciprocal_rank(hits: Hits, k: int | None = None) -> NDArray[np.float64]:
     array of float, shape (q,)
     """
     first = hits.nth == 1
-    if k is not None:
-        first &= hits.position <= k
+    place, size = hits.places.first[first], hits.places.size[first]
+    _, relevant = hits.tied
+    relevant = relevant[first]
     score = np.zeros(len(hits.found))
-    score[hits.query[first]] = 1 / hits.position[first]
+    # That the first relevant item of its tie is the j-th of all items there has the chance
+    # C(n - j, r - 1) / C(n, r), with r relevant ones among n; each follows from the last.
+    chance = relevant / size
+    mean = np.zeros(len(place))
+    for j in range(int((size - relevant).max(initial=-1)) + 1):
+        if k is not None and j >= k:
+            break
+        within = j <= size - relevant
+        if k is not None:
+            within &= place + j <= k
+        mean += np.where(within, chance / (place + j), 0)
+        left = size - j - 1
+        chance = np.where(within, chance * (left - relevant + 1) / np.maximum(left, 1), 0)
+    score[hits.query[first]] = mean
     return score
 
 
@@ -54,6 +68,7 @@ MEASURES = (
         low=0,
         high=1,
         better="higher",
+        truth="grades",
         ties=TIES_BY_ORDER,
         short="0 where the list has no relevant item.",
         unknown=UNJUDGED,

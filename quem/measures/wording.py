@@ -17,6 +17,7 @@ __all__ = [
     "TIES_BY_ORDER",
     "TOP",
     "TRUTH_TIED",
+    "TRUTH_TIES_BY_ORDER",
     "UNJUDGED",
 ]
 
@@ -28,8 +29,12 @@ ATANASOVA = (
 LIU = "Liu, Moffat, Baldwin & Zhang (2016), Quit While Ahead: Evaluating Truncated Rankings, SIGIR"
 
 TIES_BY_ORDER = (
-    "Items of equal score stand in the order in which they are given, in list and ground truth "
-    "alike; with ties by id, the last id first."
+    "Items of equal score stand in the order in which they are given; with ties by id, the last "
+    "id first; with expected ties, the score is the mean over all their orders, in closed form."
+)
+TRUTH_TIES_BY_ORDER = (
+    f"{TIES_BY_ORDER} The same holds for the ground truth, whose order it needs: grades that are "
+    "equal have none."
 )
 UNJUDGED = "An item that the ground truth does not have is not relevant, and holds its position."
 

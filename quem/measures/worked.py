@@ -152,6 +152,12 @@ def _precisions(hits: Hits, k: int | None = None) -> str:
     return _sum(f"{nth}/{place}" for nth, place in places if k is None or place <= k)
 
 
+def _p(lists: Lists, rel: float, k: int | None) -> str:
+    places = lists.hits(rel).position.tolist()
+    found = sum(k is None or place <= k for place in places)
+    return f"{found} / {k or lists.run.total or 1}"
+
+
 def _ap(lists: Lists, rel: float, k: int | None) -> str:
     hits, _, relevant, _ = _counts(lists, rel)
     return f"({_precisions(hits, k)}) / {relevant}"
@@ -242,6 +248,7 @@ WORKED: dict[str, Callable[..., str]] = {
     "F1s": _f1s,
     "LAR": _lar,
     "OLAR": _olar,
+    "P": _p,
     "AP": _ap,
     "APs": _aps,
     "APL": _apl,

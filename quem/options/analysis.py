@@ -15,7 +15,7 @@ from quem.options.lengths import by_length
 from quem.options.result import OptionsResult
 from quem.options.scoring import make_scorer
 from quem.options.thresholds import sweep
-from quem.queries import compare_systems, query_means
+from quem.queries import compare_systems, fewest_of, query_means
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def analyze_options(study: OptionsData, **settings: Any) -> OptionsResult:  # no
                 replicates=used.bootstrap,
                 permutations=used.permutations,
                 seed=used.seed,
+                fewest=fewest_of(len(study.key.ids)),
             )
         ),
         properties=tuple(_promises(scorer)),

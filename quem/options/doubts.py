@@ -84,6 +84,18 @@ def _measures(found: Findings) -> Iterator[Doubt]:
             f"has {longest:,}"
         )
         yield Doubt("beyond-max-length", message)
+    few = [
+        f"{name} of {found.name_of(standing.system)} ({standing.defined[at]:,})"
+        for at, name in enumerate(found.scorer.names)
+        for standing in found.standings
+        if 0 < standing.defined[at] < found.fewest
+    ]
+    if few:
+        message = (
+            f"means over fewer than half of the {len(found.data.key.ids):,} questions are not "
+            f"ranked and not tested: {joined(few, 3)}"
+        )
+        yield Doubt("few-defined", message)
     for at, name in enumerate(found.scorer.names):
         if all(standing.defined[at] == 0 for standing in found.standings):
             reasons = dict.fromkeys(u.reason for u in found.undefined if u.measure == at)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from quem.queries import fewest_of
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -114,6 +116,11 @@ class Findings:
     pairs: tuple[PairDifference, ...]
     properties: tuple[tuple[str, Properties], ...] = ()
     doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def fewest(self) -> int:
+        """Over how many questions a mean has to be, so that it is ranked and tested."""
+        return fewest_of(len(self.data.key.ids))
 
     @property
     def headline(self) -> str:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from quem.queries.comparing import PairDifference, compare_systems
 from quem.queries.holm import holm
-from quem.queries.means import Means, query_means, resample_means
+from quem.queries.means import LEAST_SHARE, Means, fewest_of, query_means, resample_means
 from quem.queries.randomisation import SignFlips, sign_flips
 
 __all__ = [
+    "LEAST_SHARE",
     "Means",
     "PairDifference",
     "SignFlips",
     "compare_systems",
+    "fewest_of",
     "holm",
     "query_means",
     "resample_means",

@@ -50,6 +50,8 @@ class PairDifference:
         Patterns of signs that were tried.
     exact : bool
         Whether these were all.
+    tested : bool
+        Whether there are enough queries to test; if not, there are no p values.
     """
 
     first: int
@@ -65,10 +67,17 @@ class PairDifference:
     p_holm: float
     patterns: int
     exact: bool
+    tested: bool = True
 
 
 def compare_systems(
-    scores: Floats, *, level: float, replicates: int, permutations: int, seed: int
+    scores: Floats,
+    *,
+    level: float,
+    replicates: int,
+    permutations: int,
+    seed: int,
+    fewest: int = 1,
 ) -> list[PairDifference]:
     """Compare each two systems by each measure, on the queries where both have a score.
 
@@ -81,6 +90,9 @@ def compare_systems(
     replicates, permutations : int
         Of the bootstrap, and of the test where not all patterns of signs are tried.
     seed : int
+    fewest : int
+        Pairs with fewer queries are not tested, and do not count among the pairs that p values
+        are adjusted for.
 
     Returns
     -------
@@ -100,13 +112,17 @@ def compare_systems(
             scores, wanted[start : start + _COLUMNS], level, replicates, permutations, seed
         )
     ]
+    found = [pair if pair.n >= max(fewest, 1) else _untested(pair) for pair in found]
     for measure in range(measures):
-        adjusted = holm([pair.p for pair in found[measure::measures]])
-        found[measure::measures] = [
-            replace(pair, p_holm=p)
-            for pair, p in zip(found[measure::measures], adjusted, strict=True)
-        ]
+        places = [at for at, pair in enumerate(found) if pair.measure == measure and pair.tested]
+        adjusted = holm([found[at].p for at in places])
+        for at, p in zip(places, adjusted, strict=True):
+            found[at] = replace(found[at], p_holm=p)
     return found
+
+
+def _untested(pair: PairDifference) -> PairDifference:
+    return replace(pair, p=float("nan"), patterns=0, exact=False, tested=False)
 
 
 def _differences(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Means", "query_means", "resample_means"]
+__all__ = ["LEAST_SHARE", "Means", "fewest_of", "query_means", "resample_means"]
+
+# A mean over fewer of the queries says little of all of them: it is not ranked and not tested.
+LEAST_SHARE = 0.5
 
 # Draws of queries that are held at once.
 _CHUNK = 4_000_000
@@ -40,6 +44,11 @@ class Means:
     low: Floats
     high: Floats
     defined: NDArray[np.int64]
+
+
+def fewest_of(n: int) -> int:
+    """Say over how many of n queries a mean has to be, so that it is ranked and tested."""
+    return math.ceil(LEAST_SHARE * n)
 
 
 def query_means(scores: Floats, *, level: float, replicates: int, seed: int) -> Means:

@@ -24,6 +24,8 @@ class TextTable:
     note : str
     words : frozenset of int
         Columns besides the first that hold words.
+    muted : frozenset of (int, int)
+        Cells, by row and column, that are greyed out.
     """
 
     caption: str
@@ -31,6 +33,7 @@ class TextTable:
     rows: Sequence[tuple[str, ...]]
     note: str = ""
     words: frozenset[int] = frozenset()
+    muted: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import QuemError
-from quem.queries import Means, compare_systems, query_means
-from quem.retrieval.choosing import chosen_measures, depth_of, mac_fac_measures
+from quem.queries import Means, compare_systems, fewest_of, query_means
+from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of
 from quem.retrieval.doubts import doubts_of, entry_doubts
 from quem.retrieval.experts import (
     Panels,
@@ -25,7 +25,7 @@ from quem.retrieval.result import RetrievalEvaluation
 from quem.retrieval.retrievers import StoredRetriever
 from quem.retrieval.running import Run, Times, run_queries
 from quem.retrieval.scoring import QueryScores, score_lists
-from quem.retrieval.truth import find_truth, spread
+from quem.retrieval.truth import find_truth, spread, stored_kind
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from quem.queries import PairDifference
     from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.findings import Truth
+    from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import LoadedRetrieval
     from quem.retrieval.retrievers import Runs
     from quem.retrieval.running import Task
@@ -78,7 +79,7 @@ def analyze_retrieval(
     used = changed_settings(study.spec.analysis, settings)
     made, doubts = make_retrievers(study)
     truth = find_truth(study, made, keep, progress)
-    measures = chosen_measures(used.measures, used.k, truth.kind, study.data.task.n_candidates)
+    measures = measures_of(study, used, truth.kind, truth.lists)
     work = _Work(study, used, made, truth, measures, progress)
     evaluated = [work.evaluated(one.id) for one in study.spec.retrievers if one.id in made]
     scored = [one for one in evaluated if one.scores is not None]
@@ -111,6 +112,9 @@ def check_retrieval(study: LoadedRetrieval) -> tuple[Doubt, ...]:
         A retriever cannot be made.
     """
     _, doubts = make_retrievers(study)
+    truth = study.data.truth
+    if truth is not None:
+        measures_of(study, study.spec.analysis, stored_kind(study), truth)
     return (*study.data.doubts, *doubts, *entry_doubts(study))
 
 
@@ -167,8 +171,12 @@ class _Work:
             run = run_queries(retriever, self.task, self.depth, self.times, done, queries)
         if is_truth:
             return Evaluated(name, title, source, run, None, None, is_truth=True)
-        scores = score_lists(run.lists, self.truth.lists, self.measures)
+        scores = self.scores(run.lists, self.truth.lists)
         return Evaluated(name, title, source, run, scores, self.means(run, scores))
+
+    def scores(self, lists: CaseLists, truth: CaseLists) -> QueryScores:
+        """Hold lists against a ground truth, with ties as the settings say."""
+        return score_lists(lists, truth, self.measures, self.settings.ties)
 
     def means(self, run: Run, scores: QueryScores) -> Means:
         """The means over queries, with intervals; of judges too, where they are the truth."""
@@ -183,7 +191,7 @@ class _Work:
 
     def on_panels(self, run: Run) -> list[NDArray[np.float64]]:
         """The scores against the consensus of each panel of judges."""
-        return [score_lists(run.lists, one, self.measures).values for one in self.panel_truths]
+        return [self.scores(run.lists, one).values for one in self.panel_truths]
 
     def _panel_intervals(self, scores: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         used = self.settings
@@ -204,6 +212,7 @@ class _Work:
             replicates=used.bootstrap,
             permutations=used.permutations,
             seed=used.seed,
+            fewest=fewest_of(int((self.truth.lists.sizes > 0).sum())),
         )
         if self.panels is None:
             return pairs
@@ -231,7 +240,10 @@ def _judges(experts: ExpertRanks | None, work: _Work) -> Evaluated | None:
         others[judge] = 0
         own = judge_lists(experts, judge, queries, cases)
         truth = consensus(experts, queries, cases, others)
-        each.append(score_lists(own, truth, work.measures).values)
+        values = work.scores(own, truth).values
+        # Who did not judge a problem has not failed at it.
+        values[list(own.failed)] = np.nan
+        each.append(values)
     stacked = np.array(each)
     known = ~np.isnan(stacked)
     count = known.sum(axis=0)
@@ -270,7 +282,8 @@ def _mac_fac(work: _Work) -> MacFacFound | None:
     ]
     for size, k, run, first in tried:
         measures = mac_fac_measures(k)
-        scores = score_lists(run.lists, truth, measures)
+        # Both lists are the second phase's, which breaks ties alike in both.
+        scores = score_lists(run.lists, truth, measures, "input")
         means = query_means(
             scores.values,
             level=work.settings.level,

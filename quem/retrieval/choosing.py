@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from quem.errors import Mistake, QuemError
 from quem.measures import measure
+from quem.text import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from quem.measures import Measure
     from quem.retrieval.findings import TruthKind
+    from quem.retrieval.lists import CaseLists
+    from quem.retrieval.loading import LoadedRetrieval
+    from quem.study.retrieval import RetrievalAnalysis
 
-__all__ = ["DEFAULTS", "chosen_measures", "depth_of", "mac_fac_measures"]
+__all__ = ["DEFAULTS", "chosen_measures", "depth_of", "mac_fac_measures", "measures_of"]
 
 DEFAULTS: dict[TruthKind, tuple[str, ...]] = {
     "similarities": (
@@ -31,7 +38,7 @@ DEFAULTS: dict[TruthKind, tuple[str, ...]] = {
         "spearman",
         "nDCG",
     ),
-    "grades": ("AP", "RR", "nDCG", "RBP", "hits_norm"),
+    "grades": ("AP", "RR", "nDCG", "RBP", "P"),
     "experts": (
         "hits_norm",
         "quality_stromer",
@@ -77,6 +84,59 @@ def chosen_measures(
                 with_k = measure(plain, k=k)
                 chosen[with_k.name] = with_k
     return tuple(chosen.values())
+
+
+def measures_of(
+    study: LoadedRetrieval, settings: RetrievalAnalysis, kind: TruthKind, truth: CaseLists
+) -> tuple[Measure, ...]:
+    """Choose the measures of a study, and refuse those that its ground truth cannot serve.
+
+    Raises
+    ------
+    QuemError
+        There is no such measure; or one needs an order, and grades are equal; or one asks which
+        cases are relevant, and the ground truth are average ranks.
+    """
+    try:
+        chosen = chosen_measures(settings.measures, settings.k, kind, study.data.task.n_candidates)
+    except QuemError as error:
+        raise QuemError([_wrong(study, settings, str(m.message)) for m in error.mistakes]) from None
+    told: list[str] = []
+    if kind == "grades" and truth.tied.any():
+        told += _without_order([found for found in chosen if found.needs_order], truth)
+    if kind == "experts":
+        told += _without_relevance(chosen)
+    if told:
+        raise QuemError([_wrong(study, settings, message) for message in told])
+    return chosen
+
+
+def _without_order(measures: list[Measure], truth: CaseLists) -> Iterator[str]:
+    at = int(np.flatnonzero(truth.tied)[0])
+    query = int(np.searchsorted(truth.starts, at, side="right")) - 1
+    equal = int((truth.of(query)[1] == truth.similarity[at]).sum())
+    for found in measures:
+        yield (
+            f"{found.name} needs an order of the cases, and judgments of one grade have none "
+            f"({shown(truth.queries[query])} has {equal:,} of grade {truth.similarity[at]:g}); "
+            "use P, AP, RR, RBP or nDCG, or a ground truth of similarities"
+        )
+
+
+def _without_relevance(measures: Iterable[Measure]) -> Iterator[str]:
+    for found in measures:
+        if dict(found.values).get("rel") == 1 and not dict(found.values).get("top"):
+            yield (
+                f"{found.name} asks which cases are relevant, and average ranks are 1 or more for "
+                f"each of them; name a rank, as in {found.definition.name}(rel=4), or use nDCG"
+            )
+
+
+def _wrong(study: LoadedRetrieval, settings: RetrievalAnalysis, message: str) -> Mistake:
+    """A setting that is wrong: in the study file, or as the caller gave it."""
+    if settings.measures != study.spec.analysis.measures:
+        return Mistake("", key="measures", message=message)
+    return study.mistake(("analysis", "measures"), message)
 
 
 def _takes_k(found: Measure) -> bool:

@@ -23,6 +23,7 @@ __all__ = ["doubts_of", "entry_doubts"]
 _FEW_QUERIES = 10
 _FEW_JUDGES = 5
 _FEW = 3
+_LEAVE = ("leaves", "leave")
 # Similarities are rounded.
 _ROUNDING = 1e-9
 
@@ -51,9 +52,10 @@ def doubts_of(found: Findings) -> Iterator[Doubt]:
     if found.truth.kind == "similarities":
         yield from _out_of_range(found)
     for one in found.evaluated:
-        yield from _failed(one.run.lists, f"the retriever {shown(one.id)}")
+        yield from _failed(one.run.lists, f"the retriever {shown(one.id)}", _lost(found, one))
         yield from _unstable(one)
     yield from _undefined(found)
+    yield from _few_defined(found)
     yield from _large_k(found)
     yield from _no_trec_files(found)
     if found.mac_fac is not None:
@@ -121,7 +123,16 @@ def _out_of_range(found: Findings) -> Iterator[Doubt]:
         yield Doubt("similarity-range", message)
 
 
-def _failed(lists: CaseLists, what: str) -> Iterator[Doubt]:
+def _lost(found: Findings, one: Evaluated) -> list[str]:
+    """Measures that have no score for an empty list, and so leave failures out."""
+    where = [query for query in one.run.lists.failed if found.truth.lists.sizes[query]]
+    if one.scores is None or not where:
+        return []
+    lost = np.isnan(one.scores.values[where])
+    return [measure.name for at, measure in enumerate(found.measures) if lost[:, at].all()]
+
+
+def _failed(lists: CaseLists, what: str, lost: list[str]) -> Iterator[Doubt]:
     failed = {q: why for q, why in lists.failed.items() if why != "was not asked"}
     if not failed:
         return
@@ -132,7 +143,9 @@ def _failed(lists: CaseLists, what: str) -> Iterator[Doubt]:
     more = f"; and {len(by_reason) - _FEW} other reasons" if len(by_reason) > _FEW else ""
     message = (
         f"{what} gave no list for {_of_all(len(failed), len(lists.queries))}, which "
-        f"{'has' if len(failed) == 1 else 'have'} no score by it: {'; '.join(told)}{more}"
+        f"{'counts as an empty list' if len(failed) == 1 else 'count as empty lists'}"
+        + (f" ({joined(lost, _FEW)} {_LEAVE[len(lost) > 1]} empty lists out)" if lost else "")
+        + f": {'; '.join(told)}{more}"
     )
     yield Doubt("retriever-failed", message)
 
@@ -156,7 +169,7 @@ def _undefined(found: Findings) -> Iterator[Doubt]:
         why = ""
         for one in found.scored:
             assert one.scores is not None  # noqa: S101  those that are scored
-            codes = one.scores.reason[:, column]
+            codes = one.scores.reason[:, column] * np.isnan(one.scores.values[:, column])
             own = set(one.run.lists.failed.values()) | set(found.truth.lists.failed.values())
             for query in np.flatnonzero(codes).tolist():
                 reason = one.scores.reasons[codes[query]]
@@ -168,6 +181,22 @@ def _undefined(found: Findings) -> Iterator[Doubt]:
     if told:
         message = f"undefined for some retriever are {joined(told, _FEW)}; means leave these out"
         yield Doubt("undefined-scores", message)
+
+
+def _few_defined(found: Findings) -> Iterator[Doubt]:
+    """Means over so few queries that they are neither ranked nor tested."""
+    told = [
+        f"{measure.name} of {shown(one.id)} ({int(one.means.defined[at]):,})"
+        for at, measure in enumerate(found.measures)
+        for one in found.scored
+        if one.means is not None and one.means.defined[at] and not found.is_ranked(one.means, at)
+    ]
+    if told:
+        message = (
+            f"means over fewer than half of the {found.n_scorable:,} queries with a ground truth "
+            f"are not ranked and not tested: {joined(told, _FEW)}"
+        )
+        yield Doubt("few-defined", message)
 
 
 def _large_k(found: Findings) -> Iterator[Doubt]:
@@ -191,7 +220,7 @@ def _no_trec_files(found: Findings) -> Iterator[Doubt]:
 def _mac_fac(found: MacFacFound) -> Iterator[Doubt]:
     for pair in found.pairs:
         yield from _failed(
-            pair.run.lists, f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}"
+            pair.run.lists, f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}", []
         )
     small = [pair for pair in found.pairs if pair.k > pair.filter]
     if small:

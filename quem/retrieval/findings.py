@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from quem.queries import fewest_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -83,6 +85,22 @@ class Evaluated:
         """The mean over queries of the median time; NaN where nothing was timed."""
         held = self.run.seconds[~np.isnan(self.run.seconds)]
         return float(held.mean()) if len(held) else float("nan")
+
+    @property
+    def n_failed(self) -> int:
+        """For how many queries it failed, or a file has no list: these count as empty lists."""
+        lists = self.run.lists
+        if self.is_truth or self.source == "judges":
+            return 0
+        if self.source in ("similarities", "run"):
+            return int((lists.sizes == 0).sum())
+        return len(lists.failed)
+
+    @property
+    def tied_share(self) -> float:
+        """The share of positions whose similarity another case of the list has; NaN without any."""
+        tied = self.run.lists.tied
+        return float(tied.mean()) if len(tied) else float("nan")
 
 
 @dataclass(frozen=True)
@@ -169,6 +187,15 @@ class Findings:
     experts: ExpertRanks | None = None
     n_panels: int = 0
     doubts: tuple[Doubt, ...] = field(default=())
+
+    @property
+    def n_scorable(self) -> int:
+        """How many queries have a ground truth."""
+        return int((self.truth.lists.sizes > 0).sum())
+
+    def is_ranked(self, means: Means | None, at: int) -> bool:
+        """Whether a mean is over enough queries to be compared with others."""
+        return means is not None and int(means.defined[at]) >= fewest_of(self.n_scorable)
 
     @property
     def scored(self) -> tuple[Evaluated, ...]:

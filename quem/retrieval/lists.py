@@ -47,6 +47,17 @@ class CaseLists:
         """The length of each list, shape (queries,)."""
         return np.diff(self.starts)
 
+    @property
+    def tied(self) -> NDArray[np.bool_]:
+        """Which cases have the similarity of another one in their list, shape (n,)."""
+        tied = np.zeros(len(self.case), dtype=bool)
+        if self.scored and len(tied):
+            query = np.repeat(np.arange(len(self.queries)), self.sizes)
+            same = (np.diff(self.similarity) == 0) & (np.diff(query) == 0)
+            tied[1:] |= same
+            tied[:-1] |= same
+        return tied
+
     def of(self, query: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The cases and similarities of one list."""
         part = slice(int(self.starts[query]), int(self.starts[query + 1]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from quem.measures import Measure
     from quem.retrieval.lists import CaseLists
 
-__all__ = ["QueryScores", "score_lists"]
+__all__ = ["QueryScores", "Ties", "score_lists"]
+
+Ties = Literal["expected", "id", "input"]
 
 # Items of lists and ground truth that are dicts at one time.
 _AT_ONCE = 500_000
@@ -33,7 +35,7 @@ class QueryScores:
     values : array of float, shape (queries, measures)
         NaN where a measure is undefined.
     reason : array of int, shape (queries, measures)
-        Where in `reasons` it is said why.
+        Where in `reasons` it is said why, or why the list that was scored is empty.
     reasons : tuple of str
         The first is empty.
     """
@@ -55,34 +57,42 @@ class QueryScores:
         return np.asarray((~np.isnan(self.values)).sum(axis=0), dtype=np.intp)
 
 
-def score_lists(lists: CaseLists, truth: CaseLists, measures: Sequence[Measure]) -> QueryScores:
+def score_lists(
+    lists: CaseLists,
+    truth: CaseLists,
+    measures: Sequence[Measure],
+    ties: Ties = "expected",
+) -> QueryScores:
     """Hold the lists of a retriever against the ground truth.
+
+    Where a retriever failed, an empty list is scored.
 
     Parameters
     ----------
     lists, truth : CaseLists
         Of the same queries.
     measures : sequence of Measure
+    ties : {"expected", "id", "input"}
+        In which order cases of equal similarity stand; see `RetrievalAnalysis`.
     """
     n = len(truth.queries)
     values = np.full((n, len(measures)), np.nan)
     reason = np.zeros(values.shape, dtype=np.intp)
     known: dict[str, int] = {"": 0}
-    for query in range(n):
-        why = lists.failed.get(query) or truth.failed.get(query)
-        if why is None and not truth.starts[query] < truth.starts[query + 1]:
-            why = _NO_TRUTH
-        if why is not None:
-            reason[query] = known.setdefault(why, len(known))
-    good = np.flatnonzero(reason[:, 0] == 0)
+    for query in np.flatnonzero(truth.sizes == 0).tolist():
+        why = truth.failed.get(query, _NO_TRUTH)
+        reason[query] = known.setdefault(why, len(known))
+    good = np.flatnonzero(truth.sizes > 0)
     names, true_names = np.array(lists.cases, dtype=object), np.array(truth.cases, dtype=object)
     for part in _parts(good, lists, truth):
         run = {query: lists.items(query, names) for query in part.tolist()}
         true = {query: truth.items(query, true_names) for query in part.tolist()}
-        scores = evaluate(run, true, measures)
+        scores = evaluate(run, true, measures, ties="given" if ties == "input" else ties)
         values[part] = scores.values
         place = np.array([known.setdefault(why, len(known)) for why in scores.reasons])
         reason[part] = place[scores.reason_codes]
+    for query in set(lists.failed) & set(good.tolist()):
+        reason[query] = known.setdefault(lists.failed[query], len(known))
     return QueryScores(values, reason, tuple(known))
 
 

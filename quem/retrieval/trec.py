@@ -10,7 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from quem.retrieval.lists import CaseLists
+    from quem.retrieval.scoring import Ties
 
 __all__ = ["file_stems", "qrels_parts", "run_parts", "words_of"]
 
@@ -39,14 +42,20 @@ def file_stems(ids: Sequence[str]) -> list[str]:
     return stems
 
 
-def run_parts(lists: CaseLists, tag: str) -> Iterator[bytes] | None:
+def run_parts(lists: CaseLists, tag: str, ties: Ties = "expected") -> Iterator[bytes] | None:
     """Write lists as a TREC run, 1,000 cases a query at most; None where ids forbid it.
+
+    Tools order a run by its scores, which trec_eval reads in single precision, and break ties by
+    themselves. Where the similarities would not give them the order that was scored, the scores
+    count down from the length of the list instead.
 
     Parameters
     ----------
     lists : CaseLists
     tag : str
         The name of the run.
+    ties : {"expected", "id", "input"}
+        As they were scored: tied cases have one score only where their order is left open.
 
     Returns
     -------
@@ -56,19 +65,43 @@ def run_parts(lists: CaseLists, tag: str) -> Iterator[bytes] | None:
     queries, cases = words_of(lists.queries), words_of(lists.cases)
     if queries is None or cases is None:
         return None
-    return _run(lists, queries, cases, re.sub(r"\s+", "_", tag))
+    return _run(lists, queries, cases, re.sub(r"\s+", "_", tag), ties)
 
 
-def _run(lists: CaseLists, queries: list[str], cases: list[str], tag: str) -> Iterator[bytes]:
+def _run(
+    lists: CaseLists, queries: list[str], cases: list[str], tag: str, ties: Ties
+) -> Iterator[bytes]:
     for query, name in enumerate(queries):
         case, similarity = lists.of(query)
+        if ties == "id" and lists.scored:
+            order = sorted(
+                range(len(case)),
+                key=lambda at: (similarity[at], lists.cases[case[at]]),
+                reverse=True,
+            )
+            case, similarity = case[order], similarity[order]
+        case, similarity = case[:_DEEPEST], similarity[:_DEEPEST]
         if not lists.scored:
             similarity = np.arange(len(case), 0, -1, dtype=float)
-        pairs = zip(case[:_DEEPEST].tolist(), similarity[:_DEEPEST].tolist(), strict=True)
+        scores = _falling(similarity, open_ties=ties == "expected")
+        pairs = zip(case.tolist(), scores.tolist(), strict=True)
         yield "".join(
             f"{name} Q0 {cases[place]} {rank} {value!r} {tag}\n"
             for rank, (place, value) in enumerate(pairs, 1)
         ).encode()
+
+
+def _falling(similarity: NDArray[np.float64], *, open_ties: bool) -> NDArray[np.float64]:
+    """Give scores that fall where the order is decided, also in single precision."""
+    new = np.ones(len(similarity), dtype=bool)
+    if open_ties:
+        new[1:] = similarity[1:] != similarity[:-1]
+    with np.errstate(over="ignore"):
+        single = similarity.astype(np.float32)
+    if np.isfinite(single).all() and (single[1:] < single[:-1])[new[1:]].all():
+        return similarity
+    falling: NDArray[np.float64] = (len(new) + 1 - np.cumsum(new)).astype(float)
+    return falling
 
 
 def qrels_parts(truth: CaseLists) -> Iterator[bytes] | None:

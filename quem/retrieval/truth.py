@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from quem.retrieval.findings import TruthKind
     from quem.retrieval.loading import LoadedRetrieval
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Task
 
     Progress = Callable[[str, int], Callable[[int], object]]
 
-__all__ = ["find_truth", "spread"]
+__all__ = ["find_truth", "spread", "stored_kind"]
 
 # Queries that tell the time of a retriever whose lists are there already.
 _TIMED = 20
@@ -53,11 +54,8 @@ def find_truth(
     """
     spec, data = study.spec.ground_truth, study.data
     if data.truth is not None:
-        if data.experts is not None:
-            return Truth(data.truth, "experts", f"the judges of {data.experts.title}")
-        if spec.qrels:
-            return Truth(data.truth, "grades", spec.qrels)
-        return Truth(data.truth, "similarities", spec.similarities)
+        judges = "" if data.experts is None else f"the judges of {data.experts.title}"
+        return Truth(data.truth, stored_kind(study), judges or spec.qrels or spec.similarities)
     name = spec.retriever
     source = f"the retriever {name}"
     if name not in made:
@@ -78,6 +76,13 @@ def find_truth(
         message = f"the retriever {shown(name)} gives no ground truth for any query: it {why}"
         raise QuemError([study.mistake(("ground_truth",), message)])
     return Truth(lists, "similarities", source, mark)
+
+
+def stored_kind(study: LoadedRetrieval) -> TruthKind:
+    """Say what a ground truth is that no retriever makes."""
+    if study.data.experts is not None:
+        return "experts"
+    return "grades" if study.spec.ground_truth.qrels else "similarities"
 
 
 def _mark(study: LoadedRetrieval, name: str) -> str:

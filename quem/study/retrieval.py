@@ -204,6 +204,7 @@ class RetrievalAnalysis(StudyPart):
 
     measures: Annotated[tuple[Line, ...], OneOrMore] = ()
     k: Annotated[tuple[Size, ...], OneOrMore] = ()
+    ties: Literal["expected", "id", "input"] = "expected"
     level: Level = 0.95
     bootstrap: Count = 2000
     permutations: Count = 9999

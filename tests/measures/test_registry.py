@@ -15,6 +15,7 @@ from quem.errors import QuemError
 from quem.measures.explanation import describe, explain
 from quem.measures.lists import Lists
 from quem.measures.worked import WORKED
+from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -143,3 +144,12 @@ def test_calculations_of_any_list(
                     Lists([listed], [truth]), **dict(chosen.values)
                 )
                 assert calculated(calculation) == pytest.approx(score.value, abs=1e-4), calculation
+
+
+def test_page_names_what_each_measure_needs() -> None:
+    """The table of docs/measures.md has each measure where its definition has it."""
+    text = (ROOT / "docs/measures.md").read_text("utf-8")
+    for kind in ("order", "grades", "both"):
+        (row,) = re.findall(rf"^\| `{kind}`:[^|]*\| (.*) \|$", text, re.MULTILINE)
+        named = {name for name, found in ALL.items() if found.truth == kind}
+        assert set(re.findall(r"`(\w+)`", row)) == named

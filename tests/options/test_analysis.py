@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -153,3 +154,27 @@ def test_all_lists_empty_is_a_study_too(tmp_path: Path) -> None:
     assert {"empty-lists", "never-correct", "undefined-measure"} <= codes(result)
     assert "OLAR –" in result.summary()
     assert result.to_html()
+
+
+def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:
+    """A system that answers 2 of 8 questions, both rightly: shown with n, and not tested."""
+    key = "question,correct\n" + "".join(f"Q{n},a\n" for n in range(8))
+    lists = "question,system,option\nQ0,lucky,a\nQ1,lucky,a\n" + "".join(
+        f"Q{n},full,{'ab'[n % 2]}\n" for n in range(8)
+    )
+    result = analysed(study_in(tmp_path, lists, key), measures=["OLAR", "AP"])
+    told = {doubt.code: doubt.message for doubt in result.warnings}
+    assert "OLAR of lucky (2)" in told["few-defined"]
+    document = result.to_dict()
+    scores = {(s["system"], m["measure"]): m for s in document["systems"] for m in s["scores"]}
+    assert [scores["lucky", name]["ranked"] for name in ("OLAR", "AP")] == [False, True]
+    # A missing list counts as an empty one, so that AP is 0 there.
+    assert scores["lucky", "AP"]["mean"] == 2 / 8
+    pairs = {pair["measure"]: pair for pair in document["differences"]}
+    assert [pairs[name]["tested"] for name in ("OLAR", "AP")] == [False, True]
+    assert math.isnan(pairs["OLAR"]["p"])
+    text = result.summary()
+    assert "1.000 n = 2 †" in text
+    assert "† fewer than half of them: not ranked and not tested" in text
+    failures = next(line.split() for line in text.splitlines() if "failures" in line)
+    assert sorted(failures[1:]) == ["0", "6"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem import __version__
-from quem.options.showing.phrases import score, share, span, standing_text, threshold_text
-from quem.options.showing.sections import sections
+from quem.options.showing.phrases import mean_text, share, span, standing_text, threshold_text
+from quem.options.showing.sections import marked, sections
 from quem.options.showing.summary import basis, headline_pairs
 from quem.report.layout import TextTable
 from quem.wording import joined, number, percent
@@ -83,19 +83,24 @@ def _answers(found: Findings) -> TextTable:
         f"{percent(found.settings.level)} interval",
         "Correct in",
         "Options",
+        "Failures",
     )
     rows = [
         (
             found.name_of(standing.system),
-            score(standing.scores[at]),
+            mean_text(found, standing, at),
             span(standing.intervals[at]),
             share(standing.share),
             number(standing.mean_length),
+            f"{standing.n_missing:,}",
         )
         for standing in found.standings
     ]
-    note = "The share of lists with the correct option, and the mean number of options."
-    return TextTable(f"{found.headline} of each system", columns, rows, note)
+    note = (
+        "The share of lists with the correct option, the mean number of options, and questions "
+        "without a list."
+    )
+    return marked(found, TextTable(f"{found.headline} of each system", columns, rows, note))
 
 
 def _meaning(found: Findings) -> str:

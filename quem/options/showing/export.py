@@ -40,6 +40,7 @@ def options_dict(found: Findings) -> dict[str, Any]:
                 "second": found.data.systems[pair.second],
                 "measure": found.scorer.names[pair.measure],
                 "n": pair.n,
+                "tested": pair.tested,
                 "difference": pair.difference,
                 "interval": pair.interval,
                 "first_higher": pair.higher,
@@ -71,7 +72,13 @@ def _system(found: Findings, standing: Standing) -> dict[str, Any]:
         "mean_length": standing.mean_length,
         "mean_length_interval": standing.mean_length_interval,
         "scores": [
-            {"measure": name, "mean": mean, "interval": interval, "n": n}
+            {
+                "measure": name,
+                "mean": mean,
+                "interval": interval,
+                "n": n,
+                "ranked": n >= found.fewest,
+            }
             for name, mean, interval, n in zip(
                 names, standing.scores, standing.intervals, standing.defined, strict=True
             )

@@ -9,17 +9,22 @@ import numpy as np
 from quem.wording import interval_text, number, p_text, percent, signed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from quem.options.findings import Findings, Standing
     from quem.options.thresholds import Sweep
     from quem.queries import PairDifference
 
 __all__ = [
+    "DAGGER",
     "DIGITS",
     "bare_p",
     "count",
+    "dagger_note",
     "difference_text",
     "length_text",
     "list_text",
+    "mean_text",
     "score",
     "share",
     "span",
@@ -28,12 +33,33 @@ __all__ = [
 ]
 
 DIGITS = 3
+DAGGER = "†"
 _LONGEST_DRAWN = 12
 
 
 def score(value: float) -> str:
     """Write a score: "0.756"."""
     return number(value, DIGITS)
+
+
+def mean_text(found: Findings, standing: Standing, at: int) -> str:
+    """Write a mean: "0.756"; with its number of questions where these are not all of them.
+
+    A mean over fewer than half of the questions has a dagger; see `dagger_note`.
+    """
+    n = standing.defined[at]
+    told = score(standing.scores[at])
+    if 0 < n < len(found.data.key.ids):
+        told += f" n = {n:,}"
+    return f"{told} {DAGGER}" if 0 < n < found.fewest else told
+
+
+def dagger_note(found: Findings, texts: Iterable[str]) -> str:
+    """Say over how many questions means are, and what a dagger means, if there is one."""
+    told = f"n = {len(found.data.key.ids):,} questions unless stated"
+    if any(DAGGER in text for text in texts):
+        told += f"; {DAGGER} fewer than half of them: not ranked and not tested"
+    return told
 
 
 def span(interval: tuple[float, float]) -> str:
@@ -59,7 +85,7 @@ def bare_p(p: float) -> str:
 def standing_text(found: Findings, standing: Standing) -> str:
     """Say a system's result in one phrase."""
     at = found.scorer.headline
-    told = f"{found.headline} {score(standing.scores[at])}"
+    told = f"{found.headline} {mean_text(found, standing, at)}"
     if not np.isnan(standing.intervals[at][0]):
         told += f" ({percent(found.settings.level)} interval {span(standing.intervals[at])})"
     return (

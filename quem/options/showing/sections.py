@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.options.showing.phrases import (
+    DAGGER,
     DIGITS,
     bare_p,
+    dagger_note,
     list_text,
+    mean_text,
     score,
     share,
     span,
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from quem.options.findings import Findings
     from quem.options.thresholds import Sweep
 
-__all__ = ["sections"]
+__all__ = ["marked", "sections"]
 
 _MOST_ROWS = 40
 _MOST_LISTS = 60
@@ -171,13 +175,25 @@ def _lengths(found: Findings) -> Section:
     return Section("lengths", "How long the lists are", [], ("lengths",), [table])
 
 
+def marked(found: Findings, table: TextTable) -> TextTable:
+    """Grey out the means that are not ranked, and say over how many questions means are."""
+    cells = [
+        (row, column, text)
+        for row, texts in enumerate(table.rows)
+        for column, text in enumerate(texts)
+    ]
+    muted = frozenset((row, column) for row, column, text in cells if DAGGER in text)
+    told = dagger_note(found, (text for _, _, text in cells))
+    return replace(table, muted=muted, note=f"{table.note} {told}.")
+
+
 def _measures(found: Findings) -> Section:
     level = percent(found.settings.level)
     names = [found.name_of(standing.system) for standing in found.standings]
     if _several(found):
         columns = ("System", *found.scorer.names)
         rows = [
-            (name, *map(score, standing.scores))
+            (name, *(mean_text(found, standing, at) for at in range(len(found.scorer.names))))
             for name, standing in zip(names, found.standings, strict=True)
         ][:_MOST_ROWS]
         note = f"The {level} intervals are in scores.csv."
@@ -185,17 +201,16 @@ def _measures(found: Findings) -> Section:
         columns = ("Measure", "Mean", f"{level} interval", "Questions")
         (standing,) = found.standings
         rows = [
-            (name, score(mean), span(interval), f"{n:,}")
-            for name, mean, interval, n in zip(
-                found.scorer.names,
-                standing.scores,
-                standing.intervals,
-                standing.defined,
-                strict=True,
+            (
+                name,
+                mean_text(found, standing, at),
+                span(standing.intervals[at]),
+                f"{standing.defined[at]:,}",
             )
+            for at, name in enumerate(found.scorer.names)
         ]
         note = "quem measures NAME explains a measure."
-    tables = [TextTable("Means over the questions", columns, rows, note)]
+    tables = [marked(found, TextTable("Means over the questions", columns, rows, note))]
     if found.undefined:
         lost = [
             (

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from quem.options.showing.phrases import (
     count,
+    dagger_note,
     difference_text,
-    score,
+    mean_text,
     standing_text,
     threshold_text,
 )
@@ -78,14 +79,23 @@ def _means(found: Findings) -> Iterator[str]:
     """A row a measure, a column a system."""
     shown = found.standings[:_MOST_COLUMNS]
     heads = [found.name_of(standing.system) for standing in shown]
-    widths = [max(len(head), 5) for head in heads]
-    label = max(map(len, found.scorer.names))
+    cells = [
+        [mean_text(found, standing, at) for standing in shown]
+        for at in range(len(found.scorer.names))
+    ]
+    columns = zip(*cells, strict=True)
+    widths = [max(len(h), *map(len, own)) for h, own in zip(heads, columns, strict=True)]
+    label = max(len("failures"), *map(len, found.scorer.names))
     heading = "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
     yield f"  {'':<{label}}  {heading}"
     for at, name in enumerate(found.scorer.names):
-        cells = [score(standing.scores[at]) for standing in shown]
-        row = "  ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
+        row = "  ".join(f"{cell:>{w}}" for cell, w in zip(cells[at], widths, strict=True))
         yield f"  {name:<{label}}  {row}"
+    if any(standing.n_missing for standing in shown):
+        missing = (f"{standing.n_missing:,}" for standing in shown)
+        row = "  ".join(f"{cell:>{w}}" for cell, w in zip(missing, widths, strict=True))
+        yield f"  {'failures':<{label}}  {row}"
+    yield f"  ({dagger_note(found, (text for row in cells for text in row))})"
     if len(found.standings) > len(shown):
         yield f"  and {len(found.standings) - len(shown)} more systems: see scores.csv"
 

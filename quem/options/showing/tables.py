@@ -44,6 +44,8 @@ def _scores(found: Findings) -> pd.DataFrame:
             "low": standing.intervals[at][0],
             "high": standing.intervals[at][1],
             "n_questions": standing.defined[at],
+            "ranked": standing.defined[at] >= found.fewest,
+            "failures": standing.n_missing,
         }
         for standing in found.standings
         for at, name in enumerate(found.scorer.names)
@@ -120,6 +122,7 @@ def _differences(found: Findings) -> pd.DataFrame:
             "second": systems[pair.second],
             "measure": found.scorer.names[pair.measure],
             "n_questions": pair.n,
+            "tested": pair.tested,
             "difference": pair.difference,
             "low": pair.interval[0],
             "high": pair.interval[1],

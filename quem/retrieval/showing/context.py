@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quem import __version__
+from quem.queries import fewest_of
 from quem.report.layout import Section, TextTable
 from quem.retrieval.showing.figures import headline
 from quem.retrieval.showing.methods import methods_paragraph, references
 from quem.retrieval.showing.wording import (
+    DAGGER,
     bare_p,
     basis,
     cell_text,
+    dagger_note,
     ends_text,
+    list_rows,
+    mean_cells,
     seconds_text,
     shown_pairs,
     value_text,
@@ -80,18 +86,31 @@ def _answers(found: Findings) -> TextTable | None:
     columns = _columns(found)
     if not columns:
         return None
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for at in headline(found):
-        cells = [cell_text(one.means, at) for one in columns if one.means is not None]
         arrow = "↑" if found.measures[at].definition.better == "higher" else "↓"
-        rows.append((f"{found.measures[at].name} {arrow}", *cells))
+        rows.append((f"{found.measures[at].name} {arrow}", *mean_cells(found, columns, at)))
+    rows += list_rows(columns)
     if any(np.isfinite(one.seconds) for one in columns):
-        rows.append(("time a query", *(seconds_text(one.seconds) for one in columns)))
+        rows.append(("time a query", "", *(seconds_text(one.seconds) for one in columns)))
     note = (
         f"Means over the queries, with {percent(found.settings.level)} bootstrap intervals in "
         "brackets; ↑ higher is better, ↓ lower is better."
     )
-    return TextTable("Quality and time", ("", *(one.name for one in columns)), rows, note)
+    heads = ("", "queries", *(one.name for one in columns))
+    return _marked(found, TextTable("Quality and time", heads, rows, note))
+
+
+def _marked(found: Findings, table: TextTable) -> TextTable:
+    """Grey out the means that are not ranked, and say why."""
+    muted = frozenset(
+        (row, column)
+        for row, cells in enumerate(table.rows)
+        for column, text in enumerate(cells)
+        if DAGGER in text
+    )
+    told = dagger_note(found, (text for cells in table.rows for text in cells))
+    return replace(table, muted=muted, note=f"{table.note} {told}." if told else table.note)
 
 
 def _sections(found: Findings) -> Iterator[Section]:
@@ -112,16 +131,12 @@ def _all_measures(found: Findings) -> Section:
     columns = _columns(found)
     rows = []
     for at, measure in enumerate(found.measures):
-        means = [one.means for one in columns if one.means is not None]
-        defined = [int(mean.defined[at]) for mean in means]
-        count = str(defined[0]) if len(set(defined)) == 1 else ", ".join(map(str, defined))
-        each = (cell_text(mean, at) for mean in means)
-        rows.append((measure.name, measure.definition.better, count, *each))
+        rows.append((measure.name, measure.definition.better, *mean_cells(found, columns, at)))
     table = TextTable(
         "All measures",
         ("measure", "better", "queries", *(one.name for one in columns)),
         rows,
-        "Queries: where the measure is defined. `quem measures NAME` explains each.",
+        "Queries (n): where the measure is defined. `quem measures NAME` explains each.",
         frozenset({1}),
     )
     text = []
@@ -130,7 +145,7 @@ def _all_measures(found: Findings) -> Section:
             "The last column holds each judge against the consensus of the others: a retriever "
             "that reaches it agrees with the experts as well as they agree with each other."
         ]
-    return Section("measures", "All measures", text, (), [table])
+    return Section("measures", "All measures", text, (), [_marked(found, table)])
 
 
 def _differences(found: Findings) -> Section:
@@ -188,7 +203,10 @@ def _mac_fac(found: Findings) -> Section:
         (
             f"{pair.filter:,}",
             f"{pair.k:,}",
-            *(cell_text(pair.means, at) for at in range(len(names))),
+            *(
+                cell_text(pair.means, at, fewest_of(found.n_scorable), count=True)
+                for at in range(len(names))
+            ),
             seconds_text(_mean(pair.run.seconds)),
             seconds_text(_mean(pair.mac_seconds)),
             percent(round(pair.time_share, 3)) if np.isfinite(pair.time_share) else "–",
@@ -203,7 +221,7 @@ def _mac_fac(found: Findings) -> Section:
         f"these. They are held against the k best that {mac_fac.fac} finds in the whole case base."
         f"{alone}"
     ]
-    table = TextTable("MAC/FAC", columns, rows)
+    table = _marked(found, TextTable("MAC/FAC", columns, rows))
     return Section("mac-fac", "MAC/FAC: what a filter loses and saves", text, ("mac-fac",), [table])
 
 

@@ -12,6 +12,7 @@ from quem.retrieval.trec import file_stems, qrels_parts, run_parts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from quem.measures import Measure
     from quem.queries import Means
     from quem.retrieval.findings import Evaluated, Findings
 
@@ -47,7 +48,7 @@ def analysis_dict(found: Findings) -> dict[str, Any]:
             for measure in found.measures
         ],
         "retrievers": [_retriever(one, found) for one in found.evaluated],
-        "judges": _means(found.judges.means, found) if found.judges else None,
+        "judges": _means(found.judges.means, found.measures, found) if found.judges else None,
         "differences": _differences(found),
         "mac_fac": _mac_fac(found),
     }
@@ -60,9 +61,11 @@ def _retriever(one: Evaluated, found: Findings) -> dict[str, Any]:
         "name": one.name,
         "source": one.source,
         "is_ground_truth": one.is_truth,
+        "n_failed": one.n_failed,
+        "tied_share": one.tied_share,
         "seconds": one.seconds,
         "n_timed": int((~np.isnan(one.run.seconds)).sum()),
-        "scores": _means(one.means, found),
+        "scores": _means(one.means, found.measures, found),
         "failed": [
             {"query": lists.queries[query], "reason": why}
             for query, why in lists.failed.items()
@@ -71,7 +74,9 @@ def _retriever(one: Evaluated, found: Findings) -> dict[str, Any]:
     }
 
 
-def _means(means: Means | None, found: Findings) -> list[dict[str, Any]] | None:
+def _means(
+    means: Means | None, measures: tuple[Measure, ...], found: Findings
+) -> list[dict[str, Any]] | None:
     if means is None:
         return None
     return [
@@ -80,8 +85,9 @@ def _means(means: Means | None, found: Findings) -> list[dict[str, Any]] | None:
             "mean": float(means.mean[at]),
             "interval": [float(means.low[at]), float(means.high[at])],
             "n_queries": int(means.defined[at]),
+            "ranked": found.is_ranked(means, at),
         }
-        for at, measure in enumerate(found.measures)
+        for at, measure in enumerate(measures)
     ]
 
 
@@ -93,6 +99,7 @@ def _differences(found: Findings) -> list[dict[str, Any]]:
             "b": ids[pair.second],
             "measure": found.measures[pair.measure].name,
             "n_queries": pair.n,
+            "tested": pair.tested,
             "difference": pair.difference,
             "interval": list(pair.interval),
             "p": pair.p,
@@ -117,15 +124,7 @@ def _mac_fac(found: Findings) -> dict[str, Any] | None:
                 "seconds": _mean(pair.run.seconds),
                 "mac_seconds": _mean(pair.mac_seconds),
                 "time_share": pair.time_share,
-                "scores": [
-                    {
-                        "measure": measure.name,
-                        "mean": float(pair.means.mean[at]),
-                        "interval": [float(pair.means.low[at]), float(pair.means.high[at])],
-                        "n_queries": int(pair.means.defined[at]),
-                    }
-                    for at, measure in enumerate(pair.measures)
-                ],
+                "scores": _means(pair.means, pair.measures, found),
             }
             for pair in found.mac_fac.pairs
         ],
@@ -144,7 +143,7 @@ def attached_files(found: Findings) -> dict[str, Iterable[bytes]]:
     ids = [retriever.id for retriever in found.study.spec.retrievers]
     for one in found.evaluated:
         lists = found.truth.lists if one.is_truth else one.run.lists
-        content = run_parts(lists, one.id)
+        content = run_parts(lists, one.id, found.settings.ties)
         if content is not None:
             files[f"{stems[ids.index(one.id)]}.txt"] = content
     content = qrels_parts(found.truth.lists)

@@ -77,7 +77,9 @@ def _quality(found: Findings) -> Figure | None:
             for row, one in enumerate(rows):
                 if one.means is None:
                     continue
-                colour = MUTED if one.source == "judges" else SYSTEMS[row % len(SYSTEMS)]
+                colour = SYSTEMS[row % len(SYSTEMS)]
+                if one.source == "judges" or not found.is_ranked(one.means, at):
+                    colour = MUTED
                 ends = float(one.means.low[at]), float(one.means.high[at])
                 _point(panel, row, float(one.means.mean[at]), ends, colour)
             measure = found.measures[at]

@@ -72,6 +72,14 @@ def _sentences(found: Findings) -> Iterator[str]:
         f"intervals of {used.bootstrap:,} replicates"
         + (" over queries and judges." if found.n_panels else ".")
     )
+    if any(one.run.lists.tied.any() for one in found.scored):
+        yield {
+            "expected": "Scores are means over all orders of tied cases.",
+            "id": "Tied cases were ordered by id, the last first.",
+            "input": "Tied cases were taken in the order given.",
+        }[used.ties]
+    if any(one.n_failed for one in found.scored):
+        yield "Queries for which a retriever failed were scored as empty lists."
     if found.differences:
         yield (
             "Retrievers were compared by paired randomisation tests (Smucker et al., 2007), "

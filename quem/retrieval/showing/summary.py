@@ -10,17 +10,19 @@ import numpy as np
 from quem.retrieval.showing.wording import (
     basis,
     cell_text,
+    dagger_note,
+    list_rows,
+    mean_cells,
     pair_text,
     seconds_text,
     shown_pairs,
-    value_text,
 )
 from quem.wording import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.retrieval.findings import Findings
+    from quem.retrieval.findings import Findings, MacFacPair
 
 __all__ = ["summary_text"]
 
@@ -65,21 +67,18 @@ def _table(found: Findings) -> Iterator[str]:
     """A line a measure, a column a retriever."""
     columns = [*found.scored, *([found.judges] if found.judges else [])]
     full = len(columns) <= _WITH_INTERVALS
-    rows = [["", *(_short(one.name) for one in columns)]] if columns else []
+    rows = [["", "queries", *(_short(one.name) for one in columns)]] if columns else []
     for at, measure in enumerate(found.measures if columns else ()):
-        cells = []
-        for one in columns:
-            if one.means is None:
-                continue
-            told = cell_text(one.means, at) if full else value_text(float(one.means.mean[at]))
-            cells.append(told)
-        rows.append([measure.name, *cells])
+        rows.append([measure.name, *mean_cells(found, columns, at, interval=full)])
+    rows += map(list, list_rows(columns))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         first, *others = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield f"  {'  '.join([first, *others])}".rstrip()
     if full and columns and found.settings.bootstrap and len(found.task.queries) > 1:
         yield f"  (in brackets: {percent(found.settings.level)} bootstrap intervals)"
+    if note := dagger_note(found, (cell for row in rows for cell in row)):
+        yield f"  ({note})"
     timed = [one for one in found.evaluated if np.isfinite(one.seconds)]
     if timed:
         yield ""
@@ -119,7 +118,7 @@ def _mac_fac(found: Findings) -> Iterator[str]:
             [
                 f"{pair.filter:,}",
                 f"{pair.k:,}",
-                *(value_text(float(value)) for value in pair.means.mean),
+                *_pair_cells(found, pair),
                 seconds_text(_mean(pair.run.seconds)),
                 share if np.isfinite(pair.time_share) else "",
             ]
@@ -128,6 +127,12 @@ def _mac_fac(found: Findings) -> Iterator[str]:
     for row in rows:
         cells = [cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         yield f"  {'  '.join([*cells, row[-1]])}".rstrip()
+
+
+def _pair_cells(found: Findings, pair: MacFacPair) -> Iterator[str]:
+    n = found.n_scorable
+    for at, defined in enumerate(pair.means.defined.tolist()):
+        yield cell_text(pair.means, at, count=defined != n, interval=False)
 
 
 def _mean(seconds: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:

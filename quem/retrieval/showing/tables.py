@@ -47,7 +47,8 @@ def measures_table(found: Findings) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns retriever, measure, better, mean, low, high, n_queries; with the judges, each
+        Columns retriever, measure, better, mean, low, high, n_queries, ranked (whether these are
+        at least half of the queries), failures (queries without a list); with the judges, each
         against the others, as a last retriever where they are the ground truth.
     """
     return pd.DataFrame(_measures(found))
@@ -67,6 +68,8 @@ def _measures(found: Findings) -> Iterator[dict[str, Any]]:
                 "low": float(means.low[at]),
                 "high": float(means.high[at]),
                 "n_queries": int(means.defined[at]),
+                "ranked": found.is_ranked(means, at),
+                "failures": one.n_failed,
             }
 
 
@@ -76,7 +79,8 @@ def scores_table(found: Findings) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns retriever, query, measure, score, reason (why there is no score).
+        Columns retriever, query, measure, score, reason (why there is no score, or why an empty
+        list was scored).
     """
     n_queries, n_measures = len(found.task.queries), len(found.measures)
     names = np.array([measure.name for measure in found.measures], dtype=object)
@@ -103,8 +107,9 @@ def differences_table(found: Findings) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns a, b, measure, n_queries, difference (a less b), low, high, higher, equal, lower
-        (on how many queries a is so), p, p_holm, patterns, exact.
+        Columns a, b, measure, n_queries, tested (not if these are fewer than half), difference (a
+        less b), low, high, higher, equal, lower (on how many queries a is so), p, p_holm,
+        patterns, exact.
     """
     ids = [one.id for one in found.scored]
     return pd.DataFrame(
@@ -114,6 +119,7 @@ def differences_table(found: Findings) -> pd.DataFrame:
                 "b": ids[pair.second],
                 "measure": found.measures[pair.measure].name,
                 "n_queries": pair.n,
+                "tested": pair.tested,
                 "difference": pair.difference,
                 "low": pair.interval[0],
                 "high": pair.interval[1],

@@ -20,7 +20,8 @@ import quem
 from quem.report.drawing import svg_text
 from quem.report.files import write_report
 from quem.store.judges import issue_link, judges_of
-from quem.store.studies import new_desk_token, set_state
+from quem.store.organizers import issue_organizer_link
+from quem.store.studies import set_state
 from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def served(study: Path) -> Iterator[tuple[str, str, str]]:
     site = open_site(study)
     with site.store.write() as c:
         set_state(c, site.id, "open", "shell")
-        desk = new_desk_token(c, site.id)
+        desk = issue_organizer_link(c, site.id)
         judge = next(issue_link(c, judge, "shell") for judge in judges_of(c, site.id))
     server = create_server(create_app(site), host="127.0.0.1", port=0)
     threading.Thread(target=server.run, daemon=True).start()

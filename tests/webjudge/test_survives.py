@@ -102,15 +102,20 @@ def revisions(study: Path, database: str, gid: str) -> dict[int, list[list[str]]
 
     engine = create_engine(find_place(study, database).url)
     with engine.connect() as c:
-        layout, key = c.execute(
-            text("SELECT layout, key FROM ballot WHERE public_id = :gid"), {"gid": gid}
+        key, items = c.execute(
+            text(
+                "SELECT ballot.key, layout.items FROM ballot JOIN layout"
+                " ON layout.ballot_key = ballot.key AND layout.id = ballot.layout"
+                " WHERE public_id = :gid"
+            ),
+            {"gid": gid},
         ).one()
         rows = c.execute(
             text("SELECT number, state FROM revision WHERE ballot_key = :key ORDER BY number"),
             {"key": key},
         ).all()
     engine.dispose()
-    names = {solver: chr(ord("A") + i) for i, solver in enumerate(plain(layout))}
+    names = {solver: letter for letter, solver, *_ in plain(items)}
     found = {}
     for number, state in rows:
         found[number] = [[names[solver] for solver in group] for group in plain(state)["ranked"]]

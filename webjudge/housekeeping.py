@@ -105,8 +105,10 @@ class Housekeeping:
         try:
             job.work()
         except Exception as error:  # noqa: BLE001  whatever it is, the server goes on
-            _log.exception("housekeeping: %s", job.name)
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
-            self._site.troubles[job.name] = f"{job.name}: {reason or type(error).__name__}"
+            told = f"{job.name}: {reason or type(error).__name__}"
+            if self._site.troubles.get(job.name) != told:  # once, however often it is tried
+                _log.exception("housekeeping: %s", job.name)
+            self._site.troubles[job.name] = told
         else:
             self._site.troubles.pop(job.name, None)

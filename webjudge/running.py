@@ -43,7 +43,7 @@ class Server:
         self._map: dict[int, Any] = {}
         self._told: list[int] = []
         self._before: dict[int, Any] = {}
-        self._server: Any = create_server(
+        server: Any = create_server(
             app,
             map=self._map,
             host=host,
@@ -59,8 +59,9 @@ class Server:
             # It keeps what comes before the app sees it; the app says it in better words.
             max_request_body_size=2 * app.config["MAX_CONTENT_LENGTH"],
         )
-        listens = getattr(self._server, "effective_listen", None)
-        self.port = int(listens[0][1] if listens else self._server.effective_port)
+        self._server = server
+        listens = getattr(server, "effective_listen", None)
+        self.port = int(listens[0][1] if listens else server.effective_port)
 
     def __enter__(self) -> Self:
         """Let signals say to stop, but not those that whoever started us had switched off."""

@@ -35,6 +35,9 @@ except QuemError as error:
     sys.exit("\n".join(f"error: {mistake}" for mistake in error.mistakes))
 
 # Each worker loads this module, and keeps house for itself until it ends.
-_housekeeping = Housekeeping(_site).start()
+_housekeeping = Housekeeping(_site)
+for _trouble in _site.troubles.values():
+    sys.stderr.write(f"alert: {_trouble}\n")
+_housekeeping.start()
 atexit.register(_site.store.close)
 atexit.register(_housekeeping.stop)  # which comes first

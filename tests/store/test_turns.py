@@ -52,7 +52,8 @@ def test_few_wait_for_one_that_is_stuck() -> None:
 
 def test_many_who_write_at_once_all_get_their_turn() -> None:
     """As long as the one who writes gets on, more than may wait for a stuck one are served."""
-    turns, done = Turns(2, one_by_one=True), []
+    turns = Turns(2, one_by_one=True)
+    done: list[int] = []
 
     def write() -> None:
         with turns.take(LONG):

@@ -89,7 +89,7 @@ def test_no_body_is_read_of_whom_nobody_knows(app: Flask) -> None:
     for path in ("/judge/g/x/reopen", "/judge/g/x/time", "/desk/open", "/desk/judges/new"):
         assert stranger.post(path, data=b"[" * DEEP, content_type=JSON).status_code == 401
     answer = stranger.put("/judge/g/x/state", data=b"{", content_type=JSON)
-    assert (answer.status_code, answer.json["error"]) == (401, "link")
+    assert (answer.status_code, answer.get_json()["error"]) == (401, "link")
 
 
 def test_what_no_page_sends_is_refused(
@@ -106,7 +106,7 @@ def test_what_no_page_sends_is_refused(
         ]
         said = (body[:20], kind, [answer.status_code for answer in answers])
         assert all(400 <= answer.status_code < 500 and answer.text for answer in answers), said
-        assert kind != JSON or all(answer.json["message"] for answer in answers[:3]), said
+        assert kind != JSON or all(answer.get_json()["message"] for answer in answers[:3]), said
     assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
 
 

@@ -180,7 +180,7 @@ def test_what_is_no_state_is_refused(app: Flask, site: Site, state: object) -> N
         ({"submit": "yes"}, 422),
         ({"seconds": -1}, 422),
         ({"seconds": "1"}, 422),
-        ({"seconds": float("nan")}, 422),
+        ({"seconds": float("nan")}, 400),
         ({"unknown": 1}, 422),
         ({"base": 7}, 409),
     ],

@@ -6,53 +6,90 @@ from typing import TYPE_CHECKING
 
 from flask import abort, make_response
 
+from quem import __version__
 from quem.blinding.images import clean_file
 from quem.blinding.pdf import page_image
 from quem.errors import QuemError
+from quem.store.chains import keyed
 from webjudge.security import policy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     from flask import Response
 
     from quem.solutions import SolutionFile
+    from quem.store.ballots import Dealt
+    from webjudge.site import Site
 
-__all__ = ["send_part"]
+__all__ = ["file_token", "send_file"]
 
 
-def send_part(
-    files: Sequence[SolutionFile], number: int, label: str, page: int | None = None
-) -> Response:
-    """Send an image, or a page of a PDF.
+def file_token(site: Site, gid: str, file: SolutionFile) -> str:
+    """Give what names a file in a judge's addresses: a keyed hash of its bytes.
+
+    So an address never leads to other bytes, and a picture that a browser kept can never stand
+    under another letter. It is another one for each judge and group.
 
     Parameters
     ----------
-    files : sequence of SolutionFile
-        Of a solution.
-    number : int
-        Of the file, from 1.
-    label : str
-        What the file is called when it is saved.
+    site : Site
+    gid : str
+        Of the judge's ballot.
+    file : SolutionFile
+    """
+    try:
+        return keyed(site.secret, "file", __version__, gid, file.digest)
+    except OSError:
+        return "gone"
+
+
+def send_file(site: Site, ballot: Dealt, token: str, page: int | None = None) -> Response:
+    """Send an image of a ballot's solutions or statement, or a page of a PDF.
+
+    Parameters
+    ----------
+    site : Site
+    ballot : Dealt
+    token : str
+        As from `file_token`.
     page : int, optional
         From 1; only for PDFs.
     """
-    kind = files[number - 1].kind if 1 <= number <= len(files) else None
-    if kind != ("image" if page is None else "pdf"):
+    kind = "image" if page is None else "pdf"
+    found = (
+        (name, file)
+        for name, file in _files(site, ballot)
+        if file.kind == kind and file_token(site, ballot.public_id, file) == token
+    )
+    name, file = next(found, ("", None))
+    if file is None:
         abort(404)
-    path = files[number - 1].path
     try:
-        body, mimetype = clean_file(path) if page is None else page_image(path, page)
+        body, mimetype = clean_file(file.path) if page is None else page_image(file.path, page)
     except IndexError:
         abort(404)
     except QuemError:
-        abort(404, "This file cannot be shown at the moment. Please tell the organiser.")
+        abort(404, "This file cannot be shown at the moment. Please tell the organizer.")
+    if file_token(site, ballot.public_id, file) != token:
+        abort(404)  # it changed while it was read
     response = make_response(body)
     response.content_type = mimetype
-    name = "-".join(str(part) for part in (label, number, page) if part is not None)
+    name += "" if page is None else f"-{page}"
     ending = mimetype.rpartition("/")[2]
     response.headers["Content-Disposition"] = f'inline; filename="{name}.{ending}"'
     # Neither an ETag nor a date: both are the same for all judges, or tell when it was made.
-    response.headers["Cache-Control"] = "private, max-age=3600"
+    response.headers["Cache-Control"] = "private, max-age=31536000, immutable"
     response.headers["Content-Security-Policy"] = policy(sandbox="")
     return response
+
+
+def _files(site: Site, ballot: Dealt) -> Iterator[tuple[str, SolutionFile]]:
+    """Each file that a ballot shows, with what it is called when it is saved."""
+    for letter, solver in ballot.layout.solvers.items() if ballot.layout else ():
+        solution = site.solution(ballot.problem, solver)
+        for number, file in enumerate(solution.files if solution else (), 1):
+            yield f"{letter}-{number}", file
+    statement = site.solutions.statements.get(ballot.problem)
+    for number, file in enumerate(statement.files if statement else (), 1):
+        yield f"statement-{number}", file

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from quem.store.acknowledged import Acknowledged
+from quem.store.events import seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Housekeeping", "Job"]
 
 _log = logging.getLogger("webjudge")
+_SEAL_SECONDS = 60
 _CHECKPOINT_SECONDS = 60
 _ACKNOWLEDGED_SECONDS = 1
 _STOP_SECONDS = 30  # for a job that is running when the server stops
@@ -58,7 +60,9 @@ class Housekeeping:
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
         self._acknowledged = Acknowledged(site.store, site.id, site.path)
         self._note_missing()
+        self._why = "start"
         self.jobs = [
+            Job("seal", _SEAL_SECONDS, self._seal),
             Job("checkpoint", _CHECKPOINT_SECONDS, site.store.checkpoint),
             Job("acknowledged", _ACKNOWLEDGED_SECONDS, self._write_down),
         ]
@@ -79,8 +83,15 @@ class Housekeeping:
         if self._thread.is_alive():
             _log.error("housekeeping did not end within %d s", _STOP_SECONDS)
             return
+        self._why = "stop"
         for job in self.jobs:
             self._do(job)
+
+    def _seal(self) -> None:
+        """Bind what was saved since into the chain of events; a start and a stop are noted."""
+        with self._site.store.write() as c:
+            seal(c, self._site.id, self._why)
+        self._why = "minute"
 
     def _write_down(self) -> None:
         self._acknowledged.write()

@@ -34,7 +34,7 @@ from quem.store.studies import status_of
 from quem.store.turns import UnavailableError
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
-from webjudge.files import send_part
+from webjudge.files import send_file
 from webjudge.pages import Area, Shown, group_page, home_page, just_submitted, listed, next_url
 
 if TYPE_CHECKING:
@@ -175,24 +175,13 @@ def add_time(gid: str) -> tuple[str, int]:
     return "", 204
 
 
-@judge.get("/g/<gid>/<label>/<int:n>")
-@judge.get("/g/<gid>/<label>/<int:n>/<int:page>")
-def solution_file(gid: str, label: str, n: int, page: int | None = None) -> AnyResponse:
-    """Send a file of a solution, cleaned."""
+@judge.get("/g/<gid>/file/<token>")
+@judge.get("/g/<gid>/file/<token>/<int:page>")
+def file(gid: str, token: str, page: int | None = None) -> AnyResponse:
+    """Send a file of a solution or of the statement, cleaned."""
     with site().store.read() as c:
         ballot = _found(c, current_judge(c), gid)
-    solver = ballot.layout.solvers.get(label) if ballot.layout else None
-    solution = site().solution(ballot.problem, solver) if solver else None
-    return send_part(solution.files if solution else (), n, label, page)
-
-
-@judge.get("/g/<gid>/statement/<int:n>")
-def statement_file(gid: str, n: int) -> AnyResponse:
-    """Send an image of the problem's statement, cleaned."""
-    with site().store.read() as c:
-        ballot = _found(c, current_judge(c), gid)
-    statement = site().solutions.statements.get(ballot.problem)
-    return send_part(statement.files if statement else (), n, "statement")
+    return send_file(site(), ballot, token, page)
 
 
 @judge.get("/done")

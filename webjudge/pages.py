@@ -9,12 +9,15 @@ from flask import url_for
 
 from quem.blinding.rendering import render_page_text, render_solution
 from quem.solutions.losses import losses_of
+from quem.store.ballots import Group
 from quem.store.chains import keyed
 from quem.store.progress import standing
+from webjudge.files import file_token
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from quem.solutions import SolutionFile
     from quem.store.ballots import Dealt
     from quem.store.layouts import Item, Layout
     from quem.store.rankings import Receipt
@@ -230,16 +233,15 @@ def _name(site: Site, gid: str, item: Item, digest: str | None) -> str:
 
 
 def _item(site: Site, area: Area, gid: str, label: str, shown: Shown) -> dict[str, Any]:
-    """One solution under its label."""
-    solution = site.solution(shown.ballot.problem, shown.names[label])
-    if solution is None:
+    """One solution under its letter: only what the layout says that it is."""
+    problem, solver = shown.ballot.problem, shown.names[label]
+    solution = site.solution(problem, solver)
+    content = site.contents(Group(problem, (solver,)))[solver]
+    held = next(item for item in shown.layout.items if item.letter == label)
+    if solution is None or (content and not content.is_in(held)):
         text = "This solution can no longer be shown. Please leave it as it is."
         return {"label": label, "parts": [{"kind": "html", "html": text}], "n_words": 12}
-
-    def asset_url(n: int, page: int | None = None) -> str:
-        return area.url("solution_file", gid=gid, label=label, n=n, page=page)
-
-    rendered = render_solution(solution, asset_url)
+    rendered = render_solution(solution, _addresses(site, area, gid, solution.files))
     return {
         "label": label,
         "parts": rendered.parts,
@@ -251,9 +253,20 @@ def _item(site: Site, area: Area, gid: str, label: str, shown: Shown) -> dict[st
 def _statement(site: Site, area: Area, ballot: Dealt) -> str:
     """The problem's statement as safe HTML."""
     statement = site.solutions.statements.get(ballot.problem)
-    return render_page_text(
-        statement, lambda n: area.url("statement_file", gid=ballot.public_id, n=n)
-    )
+    files = statement.files if statement else ()
+    return render_page_text(statement, _addresses(site, area, ballot.public_id, files))
+
+
+def _addresses(
+    site: Site, area: Area, gid: str, files: Sequence[SolutionFile]
+) -> Callable[..., str]:
+    """Give what makes the address of the n-th of some files, or of a page of it."""
+
+    def address(n: int, page: int | None = None) -> str:
+        token = file_token(site, gid, files[n - 1])
+        return area.url("file", gid=gid, token=token, page=page)
+
+    return address
 
 
 def _title(site: Site, ballot: Dealt) -> str:

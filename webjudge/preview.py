@@ -12,7 +12,7 @@ from quem.store.layouts import Item, Layout
 from quem.store.state import State, labels
 from quem.study.blocks import Met
 from webjudge.access import admit, site
-from webjudge.files import send_part
+from webjudge.files import send_file
 from webjudge.pages import Area, Shown, group_page, home_page, listed
 
 if TYPE_CHECKING:
@@ -59,21 +59,11 @@ def group(gid: str) -> str:
     )
 
 
-@preview.get("/g/<gid>/<label>/<int:n>")
-@preview.get("/g/<gid>/<label>/<int:n>/<int:page>")
-def solution_file(gid: str, label: str, n: int, page: int | None = None) -> Response:
-    """Send a file of a solution, cleaned."""
-    ballot = _ballot(gid)
-    solver = Shown(ballot, State()).names.get(label)
-    solution = site().solution(ballot.problem, solver) if solver else None
-    return send_part(solution.files if solution else (), n, label, page)
-
-
-@preview.get("/g/<gid>/statement/<int:n>")
-def statement_file(gid: str, n: int) -> Response:
-    """Send an image of the problem's statement, cleaned."""
-    statement = site().solutions.statements.get(_ballot(gid).problem)
-    return send_part(statement.files if statement else (), n, "statement")
+@preview.get("/g/<gid>/file/<token>")
+@preview.get("/g/<gid>/file/<token>/<int:page>")
+def file(gid: str, token: str, page: int | None = None) -> Response:
+    """Send a file of a solution or of the statement, cleaned."""
+    return send_file(site(), _ballot(gid), token, page)
 
 
 def _ballot(gid: str) -> Dealt:

@@ -54,6 +54,11 @@ class SolutionFile:
     name: str
     inner: str
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its bytes, as they are now; an OSError where it cannot be read."""
+        return _digests.of(self.path)
+
 
 @dataclass(frozen=True)
 class Solution:

@@ -235,8 +235,7 @@ def test_another_judges_group_is_not_there(app: Flask, site: Site) -> None:
     body = {"base": 0, "client": "tab-12345678", "change": 1, "layout": layout}
     full = {**body, "state": all_ranked(NAMES), "submit": False}
     assert mine.get(f"/judge/g/{gid}").status_code == 404
-    assert mine.get(f"/judge/g/{gid}/A/1").status_code == 404
-    assert mine.get(f"/judge/g/{gid}/statement/1").status_code == 404
+    assert mine.get(f"/judge/g/{gid}/file/{'0' * 32}").status_code == 404
     assert mine.put(f"/judge/g/{gid}/state", json=full).status_code == 404
     assert mine.post(f"/judge/g/{gid}/reopen", json=body).status_code == 404
     assert mine.post(f"/judge/g/{gid}/time", json={"seconds": 1}).status_code == 404

@@ -93,7 +93,8 @@ def listed(
 ) -> list[dict[str, Any]]:
     """Describe a judge's groups for lists and navigation, in his order.
 
-    A repeated group has no address before all others are submitted.
+    A repeated group has neither address nor title before all others are submitted: that a title
+    stands twice would tell. Nothing else says that a group comes again.
     """
     open_repeats = area.is_preview or all(
         b.is_submitted for b in ballots if b.occasion == 1 and not b.practice
@@ -106,18 +107,18 @@ def listed(
     for ballot in ballots:
         number += not ballot.practice
         ready = ballot.occasion == 1 or open_repeats
+        title = _title(site, ballot) + parts.get((ballot.problem, ballot.block), "")
         to_place = site.to_place(ballot)
         groups.append(
             {
                 "url": f"{pattern}{ballot.public_id}" if ready else None,
                 "gid": ballot.public_id,
-                "title": _title(site, ballot) + parts.get((ballot.problem, ballot.block), ""),
+                "title": title if ready else "",
                 "number": number,
                 "state": "begun" if to_place else standing(ballot),
                 "to_place": to_place,
                 "receipt": (receipts or {}).get(ballot.public_id),
                 "practice": ballot.practice,
-                "repeated": ballot.occasion > 1,
             }
         )
     return groups

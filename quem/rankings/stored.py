@@ -11,14 +11,20 @@ from quem.rankings.delimited import column_of
 from quem.rankings.entries import FIELDS, Entries
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from quem.rankings.table import Rankings
     from quem.store.engine import Store
     from quem.store.place import Place
     from quem.store.rankings import SubmittedRanking
+    from quem.store.trail import Happening
     from quem.study.declared import Declared
     from quem.study.reading import StudyFile
 
 __all__ = ["Session", "judging_minutes", "read_stored", "session_of_study"]
+
+# How many of a kind a warning names.
+_MOST = 5
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,7 @@ def read_stored(
     from quem.store import studies
     from quem.store.judges import judges_of
     from quem.store.rankings import shown_digests, submitted_rankings
+    from quem.store.trail import noteworthy
 
     study_id = file.spec.id if file.spec else ""
     with store.read() as c:
@@ -115,6 +122,7 @@ def read_stored(
             (s.judge, s.problem, s.block, s.occasion, cell) for s in rankings for cell in s.cells()
         ]
         shown = shown_digests(c, study_id)
+        noted = noteworthy(c, study_id)
     if not rows:
         message = f"no ranking is submitted yet in {store.place.name}; judges have to submit first"
         raise QuemError([Mistake(file.name, message=message)])
@@ -129,7 +137,7 @@ def read_stored(
         "recognised": ["1" if row[4].recognised else "" for row in rows],
     }
     columns = {name: column_of(cells[name]) for name in FIELDS}
-    doubts = [*_changed(file, shown), *removed]
+    doubts = [*_changed(file, shown), *removed, *_events_doubted(noted)]
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
         doubts.append(Doubt("session-open", message))
@@ -158,6 +166,44 @@ def _still_there(
     return [s.without(solvers) for s in kept], [Doubt("removed-after-ranking", message)]
 
 
+def _events_doubted(events: Sequence[Happening]) -> list[Doubt]:
+    """Say what happened in the session that bears upon how far the rankings can be trusted.
+
+    Of what happened several times the first is told: an analysis that reveals makes one more.
+    """
+    first: dict[str, Happening] = {}
+    for event in events:
+        first.setdefault(event.what, event)
+    doubts = []
+    if revealed := first.get("revealed"):
+        message = (
+            f"rankings were revealed {_when(revealed)}, before the study was closed; whoever saw "
+            "them was no longer blind, so say so with the results"
+        )
+        doubts.append(Doubt("rankings-revealed", message))
+    if reopened := first.get("open"):
+        message = (
+            f"the study was opened again {_when(reopened)}, after it was closed and its rankings "
+            "could be seen; say so with the results"
+        )
+        doubts.append(Doubt("session-reopened", message))
+    replaced = [event for event in events if event.what == "link-replaced"]
+    if replaced:
+        told = [f"the link of {event.judge} was replaced {_when(event)}" for event in replaced]
+        more = f", and {len(told) - _MOST} more" if len(told) > _MOST else ""
+        message = (
+            f"{', '.join(told[:_MOST])}{more}, while the study was open; whoever had the new link "
+            "could rank as that judge"
+        )
+        doubts.append(Doubt("link-replaced", message))
+    return doubts
+
+
+def _when(event: Happening) -> str:
+    by = event.by if event.by.startswith("organizer ") else f"the {event.by}"
+    return f"on {event.at:%Y-%m-%d at %H:%M} UTC by {by}"
+
+
 def _changed(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> list[Doubt]:
     """Say which solutions are no longer what the judges saw."""
     from quem.solutions import find_solutions, is_unchanged
@@ -179,7 +225,7 @@ def _changed(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> list[Do
     if not other:
         return []
     message = (
-        f"{', '.join(other[:5])}{' and others' if len(other) > 5 else ''}: "  # noqa: PLR2004
+        f"{', '.join(other[:_MOST])}{' and others' if len(other) > _MOST else ''}: "
         "changed or gone since judges saw it; the rankings are of what they saw"
     )
     return [Doubt("solutions-changed", message)]

@@ -35,7 +35,9 @@ def record(
     c : Connection
         Of a writing transaction of a `Store`.
     study_id : str
-    actor : {"judge", "organizer", "shell", "server"}
+    actor : str
+        "judge", "shell", "server", or "organizer:" and an organizer's id, which goes into the
+        detail.
     what : str
         Such as "opened".
     judge_key : int, optional
@@ -43,6 +45,9 @@ def record(
     **detail
         Never a token, nor a judge's name.
     """
+    actor, _, organizer = actor.partition(":")
+    if organizer:
+        detail["organizer"] = organizer
     event = {"study_id": study_id, "actor": actor, "what": what, "judge_key": judge_key}
     c.info.setdefault(_WAITING, []).append(event | {"detail": detail})
 

@@ -15,7 +15,7 @@ from quem.store.events import record
 from quem.store.inserting import insert_new
 from quem.store.models import Ballot, Forgotten, Judge, Revision, now
 from quem.store.state import State
-from quem.store.studies import digest_of, new_token, session_of
+from quem.store.studies import digest_of, new_token, session_of, status_of
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -137,7 +137,8 @@ def add_judge(
         Of a writing transaction.
     study_id, judge_id, name : str
     experience : float or None
-    actor : {"dashboard", "shell"}
+    actor : str
+        As in `quem.store.events.record`.
 
     Raises
     ------
@@ -165,7 +166,8 @@ def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
     c : Connection
         Of a writing transaction.
     judge : StoredJudge
-    actor : {"dashboard", "shell"}
+    actor : str
+        As in `quem.store.events.record`.
 
     Raises
     ------
@@ -177,7 +179,9 @@ def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
     digest = digest_of(session_of(token))
     values = {"session_hash": digest, "linked_at": now(), "revoked_at": None}
     c.execute(update(Judge).where(Judge.key == judge.key).values(**values))
-    record(c, judge.study_id, actor, "link-replaced" if judge.linked_at else "link-made", judge.key)
+    what = "link-replaced" if judge.linked_at else "link-made"
+    state = status_of(c, judge.study_id).state
+    record(c, judge.study_id, actor, what, judge.key, state=state)
     return token
 
 
@@ -189,7 +193,8 @@ def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
     c : Connection
         Of a writing transaction.
     judge : StoredJudge
-    actor : {"dashboard", "shell"}
+    actor : str
+        As in `quem.store.events.record`.
     """
     c.execute(
         update(Judge).where(Judge.key == judge.key).values(session_hash=None, revoked_at=now())
@@ -207,7 +212,8 @@ def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
     c : Connection
         Of a writing transaction.
     judge : StoredJudge
-    actor : {"dashboard", "shell"}
+    actor : str
+        As in `quem.store.events.record`.
 
     Returns
     -------

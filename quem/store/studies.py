@@ -104,7 +104,8 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str) -> None:
         Of a writing transaction.
     study_id : str
     state : {"open", "closed"}
-    actor : {"dashboard", "shell"}
+    actor : str
+        As in `quem.store.events.record`.
     """
     before = c.execute(
         select(Study.state).where(Study.id == study_id).with_for_update()
@@ -123,11 +124,12 @@ def reveal(c: Connection, study_id: str, actor: str) -> None:
     c : Connection
         Of a writing transaction.
     study_id : str
-    actor : {"dashboard", "shell"}
+    actor : str
+        As in `quem.store.events.record`.
     """
-    open_now = Study.id == study_id, Study.revealed_at.is_(None)
-    c.execute(update(Study).where(*open_now).values(revealed_at=now()))
-    record(c, study_id, actor, "revealed")
+    hidden = Study.id == study_id, Study.revealed_at.is_(None)
+    c.execute(update(Study).where(*hidden).values(revealed_at=now()))
+    record(c, study_id, actor, "revealed", state=status_of(c, study_id).state)
 
 
 def discard_trial(c: Connection, study_id: str, actor: str) -> int:
@@ -139,7 +141,8 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
         Of a writing transaction.
     study_id : str
         Of a study that is still on trial; another is left as it is.
-    actor : {"dashboard", "shell"}
+    actor : str
+        As in `quem.store.events.record`.
     """
     state = c.execute(
         select(Study.state).where(Study.id == study_id).with_for_update()

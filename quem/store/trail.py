@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from quem.store.models import Ballot, Event, Judge, Revision
+from quem.store.organizers import DEFAULT
 
 if TYPE_CHECKING:
     import datetime as dt
 
     from sqlalchemy import Connection
 
-__all__ = ["Happening", "Stamp", "happenings", "stamp_of"]
+__all__ = ["Happening", "Stamp", "happenings", "noteworthy", "stamp_of"]
+
+# They bind the chains together (`quem.store.events.seal`), and are for a machine to read.
+_SEALED = "sealed"
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,8 @@ class Happening:
     Parameters
     ----------
     at : datetime
-    actor : {"judge", "dashboard", "shell"}
+    actor : {"judge", "organizer", "shell", "server", "dashboard"}
+        The dashboard stands for the organizer where an older quem wrote the event.
     what : str
         An event's name, or "submit" or "reopen".
     judge : str
@@ -45,6 +50,13 @@ class Happening:
     occasion: int = 1
     practice: bool = False
     detail: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def by(self) -> str:
+        """Who did it, in words."""
+        if named := self.detail.get("organizer"):
+            return "organizer" if named == DEFAULT else f"organizer {named}"
+        return "command line" if self.actor == "shell" else self.actor
 
 
 @dataclass(frozen=True)
@@ -78,7 +90,7 @@ def happenings(c: Connection, study_id: str, most: int) -> list[Happening]:
     events = c.execute(
         select(Event.made_at, Event.actor, Event.what, Event.detail, Judge.id)
         .join(Judge, Judge.key == Event.judge_key, isouter=True)
-        .where(Event.study_id == study_id)
+        .where(Event.study_id == study_id, Event.what != _SEALED)
         .order_by(Event.key.desc())
         .limit(most)
     )
@@ -103,6 +115,39 @@ def happenings(c: Connection, study_id: str, most: int) -> list[Happening]:
         for at, kind, judge, problem, occasion, practice in saved
     ]
     return sorted(found, key=attrgetter("at"), reverse=True)[:most]
+
+
+def noteworthy(c: Connection, study_id: str) -> list[Happening]:
+    """Give what a reader of the results has to know of, oldest first.
+
+    That is each time that rankings were revealed, that a closed study was opened again, and that
+    a judge's link was replaced while the study was open. What was before trial rankings were
+    discarded does not count: those that were seen are gone.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+    """
+    found: list[Happening] = []
+    for row in c.execute(
+        select(Event.made_at, Event.actor, Event.what, Event.detail, Judge.id)
+        .join(Judge, Judge.key == Event.judge_key, isouter=True)
+        .where(Event.study_id == study_id)
+        .where(Event.what.in_(("revealed", "open", "link-replaced", "trial-discarded")))
+        .order_by(Event.key)
+    ):
+        event = Happening(row[0], row[1], row[2], row[4] or "", detail=row[3])
+        if event.what == "trial-discarded":
+            found = []
+        wanted = {
+            "revealed": True,
+            "open": event.detail.get("before") == "closed",
+            "link-replaced": event.detail.get("state") == "open",
+        }
+        if wanted.get(event.what):
+            found.append(event)
+    return found
 
 
 def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:

@@ -21,6 +21,7 @@ from quem.commands.import_ import import_
 from quem.commands.init import init
 from quem.commands.judges import judges
 from quem.commands.measures import measures
+from quem.commands.organizers import organizers
 from quem.commands.plan import plan
 from quem.commands.serve import serve
 from quem.errors import QuemError
@@ -54,7 +55,10 @@ def main() -> None:
     """  # noqa: D400  the summary asks
 
 
-for _command in (analyze, compare, plan, check, init, serve, judges, export, import_, measures):
+for _command in (
+    *(analyze, compare, plan, check, init, serve, judges, organizers, export, import_),
+    measures,
+):
     main.add_command(_command)
 
 

@@ -77,6 +77,7 @@ class Served:
     port: int = 0
     links: dict[str, str] = field(default_factory=dict)
     dashboard: str = ""
+    printed: list[str] = field(default_factory=list)
     process: subprocess.Popen[str] | None = None
     errors: list[str] = field(default_factory=list)
     reader: threading.Thread | None = None
@@ -122,18 +123,25 @@ class Served:
     def _read_links(self) -> None:
         """Read the file of links that the server names, as its output is no terminal."""
         assert self.process is not None
+        assert self.process.stdout is not None
         assert self.process.stderr is not None
+        self.printed = []
+        for line in self.process.stdout:
+            self.printed.append(line.rstrip())
+            if line.startswith("Dashboard: "):
+                self.port = int(line.split(":")[3].split("/")[0])
+                break
         for line in self.process.stderr:
             self.errors.append(line)
+            if "Ctrl-C" in line:
+                return
             if not line.startswith("Links: "):
                 continue
             path = Path(line.removeprefix("Links: ").partition(" (only")[0])
             with path.open(newline="") as file:
                 links = {row["judge"]: row["link"] for row in csv.DictReader(file) if row["link"]}
-            self.dashboard = links.pop("")
+            self.dashboard = links.pop("", self.dashboard)
             self.links.update(links)
-            self.port = int(self.dashboard.split(":")[2].split("/")[0])
-            return
         said = "".join(self.errors)
         self.kill()
         pytest.fail(f"quem serve did not start: {said}")

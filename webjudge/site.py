@@ -13,6 +13,7 @@ from quem.solutions import check_solutions
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
 from quem.store.living import contents_of, effects, new_solvers, note_effects, plan_of
+from quem.store.organizers import sync_organizers
 from quem.store.place import find_place
 from quem.store.studies import register_study, secret_of
 from quem.study.reading import draft_study
@@ -146,6 +147,7 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
     store = open_store(find_place(Path(path), database))
     with store.write() as c:
         register_study(c, spec.id)
+        sync_organizers(c, spec.id, spec.organizers)
         sync_judges(c, spec.id, spec.judges)
         secret = secret_of(c, spec.id)
     plan = plan_of(spec, solutions)

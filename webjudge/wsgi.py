@@ -1,7 +1,8 @@
 """For servers such as gunicorn: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
 
 ``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front.
-Links are made by ``quem judges``. Several workers need PostgreSQL (``QUEM_DATABASE_URL``).
+Links are made by ``quem organizers`` and ``quem judges``. Several workers need PostgreSQL
+(``QUEM_DATABASE_URL``).
 """
 
 from __future__ import annotations

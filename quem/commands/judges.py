@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.links import link_file, may_show_links, table
-from quem.commands.options import check_url, database_option
+from quem.commands.links import JUDGES, hand_over, link_file
+from quem.commands.options import check_url, database_option, mistaken_options
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from quem.commands.links import LinkFile, Row
+    from quem.commands.links import Row
     from quem.study.models import ExperienceStudy, Judge
 
 __all__ = ["judges"]
@@ -40,7 +40,6 @@ __all__ = ["judges"]
 @click.option("--add", metavar="ID", help="Add a judge whom the study file does not name.")
 @click.option("--name", default="", help="With --add: the judge's name.")
 @click.option("--experience", type=float, help="With --add: the judge's years of experience.")
-@click.option("--dashboard", is_flag=True, help="Make a new link of the dashboard as well.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -56,8 +55,6 @@ def judges(
     add: str | None,
     name: str,
     experience: float | None,
-    *,
-    dashboard: bool,
     out: Path | None,
 ) -> None:
     """Make the links of STUDY's judges, as CSV, to be emailed.
@@ -73,7 +70,6 @@ def judges(
         message = f"{judge} can be named by one of --reissue, --revoke and --forget only"
         raise click.UsageError(message)
     from quem.store.engine import clear_refusals, open_store
-    from quem.store.organizers import issue_organizer_link
     from quem.store.place import find_place
     from quem.study.reading import read_study
 
@@ -87,26 +83,12 @@ def judges(
             told = _forget(c, spec, study, forget)
             _revoke(c, spec, revoke)
             rows = _rows(c, spec, url, reissue)
-            if dashboard:
-                link = f"{url}/d/{issue_organizer_link(c, spec.id)}"
-                rows.append(("", "Dashboard", link, "new link"))
-            _hand_over(rows, file, is_asked=out is not None)
+            hand_over(JUDGES, rows, file, is_asked=out is not None)
     finally:
         store.close()
     file.tell()
     for line in told:
         click.echo(line, err=True)
-
-
-def _hand_over(rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
-    """Show the table, but links only to a person at a terminal; others find them in the file."""
-    import sys
-
-    if is_asked or (any(row[2] for row in rows) and not may_show_links()):
-        file.write(rows)
-        rows = [(judge, name, "", state) for judge, name, _, state in rows]
-    click.echo(table(rows), nl=False)
-    sys.stdout.flush()
 
 
 def _declared(spec: ExperienceStudy, judge_id: str, name: str, experience: float | None) -> Judge:
@@ -119,12 +101,7 @@ def _declared(spec: ExperienceStudy, judge_id: str, name: str, experience: float
     try:
         judge = Judge(id=judge_id, name=name, experience=experience)
     except ValidationError as error:
-        told = [
-            f"--{'add' if e['loc'][0] == 'id' else e['loc'][0]}: "
-            f"{e['msg'].removeprefix('Value error, ')}"
-            for e in error.errors()
-        ]
-        raise QuemError(told) from None
+        raise mistaken_options(error) from None
     names = {subject.name.casefold().strip() for subject in spec.subjects} - {""}
     if judge.id in {subject.id for subject in spec.subjects} or name.casefold().strip() in names:
         message = f"{judge.id} is also a subject; nobody may judge his own solutions"

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["LinkFile", "Row", "link_file", "may_show_links", "table"]
+__all__ = ["JUDGES", "LinkFile", "Row", "hand_over", "link_file", "may_show_links"]
 
-Row = tuple[str, str, str, str]
-_COLUMNS: Row = ("judge", "name", "link", "state")
+Row = tuple[str, ...]
+# The last two columns of all such tables are the link and its state.
+JUDGES: Row = ("judge", "name", "link", "state")
 # What a spreadsheet would take for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -26,20 +27,33 @@ def may_show_links() -> bool:
     return sys.stdout.isatty() and sys.stderr.isatty()
 
 
-def table(rows: Iterable[Row]) -> str:
-    """Write rows as CSV; cells that a spreadsheet would calculate get an apostrophe in front.
+def hand_over(columns: Row, rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
+    """Show a table, but links only to a person at a terminal; others find them in the file.
 
     Parameters
     ----------
-    rows : iterable of tuple
-        Judge, name, link and state.
+    columns : tuple of str
+        Their names.
+    rows : list of tuple
+    file : LinkFile
+    is_asked : bool
+        Whether the file was asked for.
     """
+    if is_asked or (any(row[-2] for row in rows) and not may_show_links()):
+        file.write(columns, rows)
+        rows = [(*row[:-2], "", row[-1]) for row in rows]
+    click.echo(_table(columns, rows), nl=False)
+    sys.stdout.flush()
+
+
+def _table(columns: Row, rows: Iterable[Row]) -> str:
+    """Write rows as CSV; cells that a spreadsheet would calculate get an apostrophe in front."""
     import csv
     from io import StringIO
 
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for row in (_COLUMNS, *rows):
+    for row in (columns, *rows):
         writer.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row])
     return text.getvalue()
 
@@ -56,7 +70,7 @@ class LinkFile:
         self.path = path
         self.is_made = False
 
-    def write(self, rows: Iterable[Row]) -> None:
+    def write(self, columns: Row, rows: Iterable[Row]) -> None:
         """Make the file.
 
         Raises
@@ -71,7 +85,7 @@ class LinkFile:
             held = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             self.is_made = True
             with os.fdopen(held, "w", encoding="utf-8") as file:
-                file.write(table(rows))
+                file.write(_table(columns, rows))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:

@@ -10,12 +10,17 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from pydantic import ValidationError
+
+    from quem.errors import QuemError
+
 __all__ = [
     "analysis_options",
     "check_url",
     "data_option",
     "database_option",
     "json_option",
+    "mistaken_options",
     "out_option",
     "refuse_foreign",
     "refuse_out_with_json",
@@ -81,6 +86,23 @@ def refuse_foreign(kind: str, given: Mapping[str, object], known: Iterable[str])
         option = f"--{foreign[0].replace('_', '-')}"
         message = f"{option} is not for a study of kind {kind}; leave it out"
         raise click.UsageError(message)
+
+
+def mistaken_options(error: ValidationError) -> QuemError:
+    """Say what is wrong with the options that describe somebody who is to be added.
+
+    Parameters
+    ----------
+    error : pydantic.ValidationError
+        Of the model of an entry of the study file.
+    """
+    from quem.errors import QuemError
+
+    return QuemError(
+        f"--{'add' if e['loc'][0] == 'id' else e['loc'][0]}: "
+        f"{e['msg'].removeprefix('Value error, ')}"
+        for e in error.errors()
+    )
 
 
 data_option = click.option(

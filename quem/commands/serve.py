@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.links import link_file, may_show_links
+from quem.commands.links import JUDGES, link_file, may_show_links
 from quem.commands.options import check_url, database_option
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def serve(
 ) -> None:
     """Run a judging session of STUDY.
 
-    Shows the link of the dashboard, and the private link of each judge when it is made: on a
-    terminal, or else in a file that only you can read.
+    Shows the private link of each organizer and judge once, when it is made: on a terminal, or
+    else in a file that only you can read.
     Stop it with Ctrl-C or SIGTERM: everything is kept, and a later start goes on.
     """
     import gc
@@ -104,21 +104,22 @@ def serve(
 
 
 def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
-    """Show every link that is made now, or write it to a file; gives that of the dashboard."""
-    from quem.store.organizers import issue_organizer_link
+    """Show every link that is made now, or write it to a file; gives one of the dashboard."""
     from quem.store.studies import status_of
 
     with link_file(site.path, out) as file, site.store.write() as c:
-        dashboard = f"{base}/d/{issue_organizer_link(c, site.id)}"
+        desks = _dashboards(c, site, base)
         status = status_of(c, site.id)
         rows = _rows(c, site.id, base)
-        if out or not may_show_links():
-            file.write([*rows, ("", "Dashboard", dashboard, "new link")])
+        if any(row[2] for row in (*rows, *desks)) and (out or not may_show_links()):
+            file.write(JUDGES, [*rows, *desks])
     click.echo(f"{site.spec.title}: {status.state}, {site.store.place.name}")
+    for _, name, link, state in desks:
+        shown = link if link and not file.is_made else f"{base}/desk ({state})"
+        click.echo(f"{name}: {shown}")
     if file.is_made:
         file.tell()
     else:
-        click.echo(f"Dashboard: {dashboard}")
         for judge, name, link, state in rows:
             click.echo(f"{judge}  {name}".rstrip() + f"  {link or state}")
     if not rows:
@@ -127,11 +128,28 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
         click.secho(f"alert: {trouble}", err=True, fg="red")
     for doubt in site.doubts:
         click.echo(f"warning: {doubt.code}: {doubt.message}", err=True)
-    click.echo("Each judge's link is shown once. Stop with Ctrl-C.", err=True)
+    click.echo("Links are shown once. Stop with Ctrl-C.", err=True)
     import sys
 
     sys.stdout.flush()
-    return dashboard
+    return desks[0][2] or f"{base}/desk"
+
+
+def _dashboards(c: Connection, site: Site, base: str) -> list[Row]:
+    """Give a row for each organizer, with the link that is made now; new ones come first."""
+    from quem.store.organizers import DEFAULT, issue_organizer_link, organizers_of
+
+    rows = []
+    for one in organizers_of(c, site.id):
+        whose = "" if one.id == DEFAULT else f" of {one.id} ({one.role})"
+        link, state = "", "new link"
+        if not (one.linked_at or one.revoked_at):
+            link = f"{base}/d/{issue_organizer_link(c, site.id, one.id)}"
+        else:
+            has = "has a link" if one.has_link else "link revoked"
+            state = f"{one.id}: {has}; quem organizers {site.path} --new-link {one.id}"
+        rows.append(("", f"Dashboard{whose}", link, state))
+    return sorted(rows, key=lambda row: not row[2])
 
 
 def _rows(c: Connection, study_id: str, base: str) -> list[Row]:

@@ -1,25 +1,161 @@
-"""Organizers and their links: made once, kept until they are replaced."""
+"""Organizers and their links: made once, kept until they are replaced or revoked."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
+from quem.errors import QuemError
+from quem.store.events import record
 from quem.store.inserting import insert_new
 from quem.store.models import Organizer, now
 from quem.store.studies import digest_of, new_token, session_of
 
 if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable
+
     from sqlalchemy import Connection
 
-__all__ = ["is_organizer", "issue_organizer_link"]
+    from quem.study.models import Organizer as DeclaredOrganizer
+
+__all__ = [
+    "DEFAULT",
+    "StoredOrganizer",
+    "add_organizer",
+    "issue_organizer_link",
+    "organizer_named",
+    "organizer_of_session",
+    "organizers_of",
+    "revoke_organizer_link",
+    "sync_organizers",
+]
 
 # Who runs a study whose file names nobody.
 DEFAULT = "organizer"
+Role = Literal["manager", "observer"]
 
 
-def issue_organizer_link(c: Connection, study_id: str, organizer: str = DEFAULT) -> str:
+@dataclass(frozen=True)
+class StoredOrganizer:
+    """An organizer as the store knows them; see `quem.store.models.Organizer`."""
+
+    key: int
+    id: str
+    name: str
+    role: Role
+    added: bool
+    session_hash: str | None
+    linked_at: dt.datetime | None
+    revoked_at: dt.datetime | None
+
+    @property
+    def has_link(self) -> bool:
+        """Whether a link of theirs works."""
+        return self.session_hash is not None
+
+    @property
+    def is_manager(self) -> bool:
+        """Whether they may do everything, and not only see progress."""
+        return self.role == "manager"
+
+
+_COLUMNS = tuple(getattr(Organizer, name) for name in StoredOrganizer.__dataclass_fields__)
+_OF_SESSION = select(*_COLUMNS).where(
+    Organizer.session_hash == bindparam("session"), Organizer.study_id == bindparam("study")
+)
+
+
+def organizers_of(c: Connection, study_id: str) -> list[StoredOrganizer]:
+    """Give all organizers of a study, in the order in which they were made."""
+    mine = select(*_COLUMNS).where(Organizer.study_id == study_id)
+    return [StoredOrganizer(*row) for row in c.execute(mine.order_by(Organizer.key))]
+
+
+def organizer_of_session(c: Connection, study_id: str, session: str) -> StoredOrganizer | None:
+    """Find the organizer whose cookie this is."""
+    values = {"session": digest_of(session), "study": study_id}
+    row = c.execute(_OF_SESSION, values).one_or_none()
+    return StoredOrganizer(*row) if row else None
+
+
+def organizer_named(c: Connection, study_id: str, organizer_id: str) -> StoredOrganizer:
+    """Find an organizer by their id.
+
+    Raises
+    ------
+    QuemError
+        There is none.
+    """
+    found = {one.id: one for one in organizers_of(c, study_id)}
+    if organizer_id not in found:
+        known = ", ".join(found) or "none"
+        message = f"there is no organizer {organizer_id!r}; the study's organizers are: {known}"
+        raise QuemError([message])
+    return found[organizer_id]
+
+
+def sync_organizers(c: Connection, study_id: str, declared: Iterable[DeclaredOrganizer]) -> None:
+    """Take the organizers of the study file over; those it no longer names go, with their links.
+
+    Where the file names nobody there is one manager, `DEFAULT`. Who was added midway stays.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    study_id : str
+    declared : iterable of quem.study.models.Organizer
+    """
+    wanted = {one.id: {"name": one.name, "role": one.role, "added": False} for one in declared}
+    wanted = wanted or {DEFAULT: {"name": "", "role": "manager", "added": False}}
+    known = {one.id: one for one in organizers_of(c, study_id)}
+    for organizer_id, values in wanted.items():
+        held = known.get(organizer_id)
+        if held is None:
+            # Several workers start at once.
+            c.execute(insert_new(c, Organizer).values(study_id=study_id, id=organizer_id, **values))
+        elif any(getattr(held, name) != value for name, value in values.items()):
+            c.execute(update(Organizer).where(Organizer.key == held.key).values(**values))
+    for one in known.values():
+        if one.id not in wanted and not one.added:
+            c.execute(delete(Organizer).where(Organizer.key == one.key))
+            record(c, study_id, "server", "organizer-removed", whom=one.id)
+
+
+def add_organizer(
+    c: Connection, study_id: str, declared: DeclaredOrganizer, actor: str
+) -> StoredOrganizer:
+    """Add an organizer whom the study file does not name.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    study_id : str
+    declared : quem.study.models.Organizer
+    actor : str
+        As in `quem.store.events.record`.
+
+    Raises
+    ------
+    QuemError
+        The id is taken.
+    """
+    if any(one.id == declared.id for one in organizers_of(c, study_id)):
+        message = f"there is an organizer {declared.id!r} already; give another id"
+        raise QuemError([message])
+    values = {"id": declared.id, "name": declared.name, "role": declared.role}
+    c.execute(insert(Organizer).values(study_id=study_id, added=True, **values))
+    record(c, study_id, actor, "organizer-added", whom=declared.id, role=declared.role)
+    return organizer_named(c, study_id, declared.id)
+
+
+def issue_organizer_link(
+    c: Connection, study_id: str, organizer: str = DEFAULT, actor: str = "shell"
+) -> str:
     """Make an organizer's link, in place of an earlier one; gives its token, stored hashed.
 
     Parameters
@@ -27,16 +163,41 @@ def issue_organizer_link(c: Connection, study_id: str, organizer: str = DEFAULT)
     c : Connection
         Of a writing transaction.
     study_id, organizer : str
+    actor : str
+        As in `quem.store.events.record`.
+
+    Raises
+    ------
+    QuemError
+        There is no such organizer.
     """
+    held = organizer_named(c, study_id, organizer)
     token = new_token()
-    c.execute(insert_new(c, Organizer).values(study_id=study_id, id=organizer))
-    mine = Organizer.study_id == study_id, Organizer.id == organizer
-    values = {"session_hash": digest_of(session_of(token)), "linked_at": now()}
-    c.execute(update(Organizer).where(*mine).values(**values))
+    digest = digest_of(session_of(token))
+    values = {"session_hash": digest, "linked_at": now(), "revoked_at": None}
+    c.execute(update(Organizer).where(Organizer.key == held.key).values(**values))
+    what = "organizer-link-replaced" if held.linked_at else "organizer-link-made"
+    record(c, study_id, actor, what, whom=organizer)
     return token
 
 
-def is_organizer(c: Connection, study_id: str, session: str) -> bool:
-    """Whether a session is that of an organizer's link."""
-    held = Organizer.study_id == study_id, Organizer.session_hash == digest_of(session)
-    return c.execute(select(Organizer.key).where(*held)).first() is not None
+def revoke_organizer_link(c: Connection, study_id: str, organizer: str, actor: str) -> None:
+    """End an organizer's link, on all devices.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    study_id, organizer : str
+    actor : str
+        As in `quem.store.events.record`.
+
+    Raises
+    ------
+    QuemError
+        There is no such organizer.
+    """
+    held = organizer_named(c, study_id, organizer)
+    values = {"session_hash": None, "revoked_at": now()}
+    c.execute(update(Organizer).where(Organizer.key == held.key).values(**values))
+    record(c, study_id, actor, "organizer-link-revoked", whom=organizer)

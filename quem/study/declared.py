@@ -80,6 +80,8 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     problems = _unique(
         document, [("problems", loc, i) for loc, i in _ids(content, "problems")], mistakes
     )
+    _unique(document, [("organizers", loc, i) for loc, i in _ids(content, "organizers")], mistakes)
+    mistakes += _without_manager(document, content)
     entries = [(section, loc, i) for section in SOLVER_KINDS for loc, i in _ids(content, section)]
     sections = _unique(document, entries, mistakes)
     solvers = {solver: SOLVER_KINDS[section] for solver, section in sections.items()}
@@ -93,6 +95,14 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     practice = judging.get("practice") if isinstance(judging, dict) else None
     analysed = tuple(problem for problem in problems if problem != practice)
     return Declared(tuple(judges), analysed, solvers, failed, absent, broken), mistakes
+
+
+def _without_manager(document: Document, content: dict[str, Any]) -> Iterator[Mistake]:
+    """Observers alone could not open the study."""
+    roles = [entry.get("role", "manager") for _, entry in _mappings(content, "organizers")]
+    if roles and all(role == "observer" for role in roles):
+        message = "all of them are observers; give one of them role: manager"
+        yield document.mistake(("organizers",), message)
 
 
 def _broken(mistakes: list[Mistake]) -> frozenset[str]:

@@ -38,6 +38,7 @@ __all__ = [
     "Judge",
     "Judging",
     "MissingSolution",
+    "Organizer",
     "PreflibFile",
     "Problem",
     "RankingsSource",
@@ -83,6 +84,14 @@ class Judge(StudyPart):
     id: Id
     name: Line = ""
     experience: Years | None = None
+
+
+class Organizer(StudyPart):
+    """Somebody who runs the study, or watches how far it is."""
+
+    id: Id
+    name: Line = ""
+    role: Literal["manager", "observer"] = "manager"
 
 
 class Subject(StudyPart):
@@ -212,6 +221,7 @@ class ExperienceStudy(StudyPart):
     description: str = ""
     experience_unit: Line = "years"
     problems: Annotated[tuple[Problem, ...], Section] = ()
+    organizers: Annotated[tuple[Organizer, ...], Section] = ()
     judges: Annotated[tuple[Judge, ...], Section] = ()
     subjects: Annotated[tuple[Subject, ...], Section] = ()
     systems: Annotated[tuple[System, ...], Section] = ()

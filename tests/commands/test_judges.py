@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store import organizers, studies
+from quem.store import studies
 from quem.store.engine import store_of
 from quem.store.judges import judge_of_session, judges_of
 from quem.store.place import find_place
@@ -32,7 +32,7 @@ def _file(err: str) -> Path | None:
 
 
 def _table(outcome: Outcome) -> dict[str, dict[str, str]]:
-    """The table with the links that were made now, by judge; that of the dashboard has no id."""
+    """The table with the links that were made now, by judge."""
     file = _file(outcome[2])
     if file:
         assert file.stat().st_mode & 0o777 == 0o600
@@ -169,21 +169,6 @@ def test_wrong_usage(
     assert not judging_study.with_suffix(".sqlite3").exists()
 
 
-def test_the_dashboard_gets_a_new_link(
-    judging_study: Path, quem_command: Callable[..., Outcome]
-) -> None:
-    """For servers that show none, its link is in the table's last row, which names no judge."""
-    table = _table(quem_command("judges", judging_study, "--dashboard"))
-    assert list(table) == ["J0", "J1", "J2", ""]
-    link = re.fullmatch(r"http://127\.0\.0\.1:8080/d/([\w-]{32})", table[""]["link"])
-    assert link
-    store = store_of(find_place(judging_study), STUDY)
-    assert store is not None
-    with store.read() as c:
-        assert organizers.is_organizer(c, STUDY, studies.session_of(link[1]))
-    store.close()
-
-
 def test_names_are_no_formulas(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:
     """A name that a spreadsheet would calculate is marked as text, on stdout and in the file."""
     name = '=HYPERLINK("http://x.example","a")'
@@ -213,12 +198,12 @@ def test_a_terminal_shows_the_links(judging_study: Path) -> None:
     """Where a person sees what is printed, links are printed, and no file is made."""
     pty = pytest.importorskip("pty", reason="terminals are POSIX")
     reading, terminal = pty.openpty()
-    command = [sys.executable, "-m", "quem", "judges", str(judging_study), "--dashboard"]
+    command = [sys.executable, "-m", "quem", "judges", str(judging_study)]
     subprocess.run(command, stdout=terminal, stderr=terminal, check=True)
     shown = os.read(reading, 10_000).decode()
     os.close(terminal)
     os.close(reading)
-    assert (shown.count("/j/"), shown.count("/d/")) == (3, 1)
+    assert shown.count("/j/") == 3
     assert list(judging_study.parent.glob("*-links-*")) == []
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from quem.store import ballots, dealing, judges, studies
+from quem.store import ballots, dealing, judges, organizers, studies
 from quem.store.ballots import Change, Dealt, Group, Plan, Saved
 from quem.store.layouts import Content
 from quem.store.models import Base, Event, Revision
@@ -59,6 +59,7 @@ def prepare(store: Store, declared: Sequence[DeclaredJudge] = JUDGES) -> None:
     """Make the study and its judges known to the store."""
     with store.write() as c:
         studies.register_study(c, STUDY)
+        organizers.sync_organizers(c, STUDY, ())
         judges.sync_judges(c, STUDY, declared)
 
 

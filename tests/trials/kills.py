@@ -241,7 +241,9 @@ class KillTrials:
         rows = [json.loads(line) for line in lines[1:]]
         ballots = {r["key"]: r["public_id"] for r in rows if r["table"] == "ballot"}
         shown = {
-            (ballots[r["ballot_key"]], r["id"]): {solver: digest for _, solver, digest, _ in r["items"]}
+            (ballots[r["ballot_key"]], r["id"]): {
+                solver: digest for _, solver, digest, _ in r["items"]
+            }
             for r in rows
             if r["table"] == "layout"
         }
@@ -251,6 +253,8 @@ class KillTrials:
         for note in self.notes:
             row = revisions[note.ballot, note.revision]
             digests = shown[note.ballot, row["layout"]]
-            stored = tuple(self.contents[digests[s]] for group in row["state"]["ranked"] for s in group)
+            stored = tuple(
+                self.contents[digests[s]] for group in row["state"]["ranked"] for s in group
+            )
             assert stored == note.order, f"{note} was stored as {stored}"
             assert row["link"].startswith(note.receipt)

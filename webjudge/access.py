@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from flask import Blueprint, abort, current_app, redirect, request, url_for
+from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 
 from quem.store.judges import judge_of_session
-from quem.store.organizers import is_organizer
+from quem.store.organizers import organizer_of_session
 from quem.store.studies import session_of
+from webjudge.attempts import Attempts
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response
 
     from quem.store.judges import StoredJudge
+    from quem.store.organizers import StoredOrganizer
     from webjudge.site import Site
 
-__all__ = ["access", "current_judge", "is_at_desk", "site"]
+__all__ = ["access", "acting", "admit", "attempts", "current_judge", "log_out", "site"]
 
 access = Blueprint("access", __name__)
 
-_WEEKS = 60 * 60 * 24 * 7 * 26
 _DESK, _JUDGE = "desk", "judge"
-NO_LINK = "This page opens only by the private link that the organiser sent you."
+_WEEK = 60 * 60 * 24 * 7
+# The link that a cookie stands for may end at any time before that.
+_SECONDS = {_DESK: 13 * _WEEK, _JUDGE: 26 * _WEEK}
+NO_LINK = "This page opens only by the private link that the organizer sent you."
+_NOT_AT_DESK = (
+    "Open your private link to the dashboard once more. If it is lost or has ended, "
+    "quem organizers --new-link makes another one."
+)
+_ENDED_JUDGE = "This link does not work (any more). Ask the organizer for a new one."
+_ENDED_DESK = (
+    "This link does not work (any more). Whoever runs the server makes another one with "
+    "quem organizers --new-link."
+)
+_PROGRESS_ONLY = (
+    "You are an observer of this study: you can see how far the judges are, and nothing else."
+)
 
 
 def site() -> Site:
     """The site that the app serves."""
     found: Site = current_app.extensions["quem"]
+    return found
+
+
+def attempts() -> Attempts:
+    """The attempts to open links that do not work, of the app that is running."""
+    found: Attempts = current_app.extensions.setdefault("quem-attempts", Attempts(site()))
     return found
 
 
@@ -41,10 +63,26 @@ def current_judge(c: Connection) -> StoredJudge:
     return judge
 
 
-def is_at_desk(c: Connection) -> bool:
-    """Whether this browser holds the dashboard's cookie."""
-    session = request.cookies.get(_cookie(_DESK), "")
-    return bool(session) and is_organizer(c, site().id, session)
+def admit(*, observers: bool) -> None:
+    """Let an organizer pass, as `flask.g.organizer`; answer 401 or 403 to everybody else.
+
+    Parameters
+    ----------
+    observers : bool
+        Whether observers may pass, too.
+    """
+    with site().store.read() as c:
+        organizer = _current_organizer(c)
+    if organizer is None:
+        abort(401, _NOT_AT_DESK)
+    if not (organizer.is_manager or observers):
+        abort(403, _PROGRESS_ONLY)
+    g.organizer = organizer
+
+
+def acting() -> str:
+    """Who acts in a request that was admitted, as `quem.store.events.record` takes it."""
+    return f"organizer:{g.organizer.id}"
 
 
 @access.get("/j/<token>")
@@ -52,31 +90,46 @@ def judge_link(token: str) -> Response:
     """Exchange a judge's token for a cookie. Nothing is used up: scanners of mail come by too."""
     session = session_of(token)
     with site().store.read() as c:
-        if judge_of_session(c, site().id, session) is None:
-            abort(404, "This link does not work (any more). Ask the organiser for a new one.")
+        judge = judge_of_session(c, site().id, session)
+    if judge is None:
+        _refuse("judges", _ENDED_JUDGE)
     return _exchange(_JUDGE, session, url_for("judge.home"))
 
 
 @access.get("/d/<token>")
 def desk_link(token: str) -> Response:
-    """Exchange the dashboard's token for a cookie."""
+    """Exchange an organizer's token for a cookie."""
     session = session_of(token)
     with site().store.read() as c:
-        if not is_organizer(c, site().id, session):
-            abort(
-                404, "This link does not work any more: each start of the server makes a new one."
-            )
+        organizer = organizer_of_session(c, site().id, session)
+    if organizer is None:
+        _refuse("organizers", _ENDED_DESK)
     return _exchange(_DESK, session, url_for("desk.overview"))
 
 
 @access.get("/")
 def front() -> Response:
-    """Lead whoever has a cookie to where he belongs."""
+    """Lead whoever has a cookie to where they belong."""
     with site().store.read() as c:
-        if is_at_desk(c):
+        if _current_organizer(c):
             return redirect(url_for("desk.overview"))
         current_judge(c)
     return redirect(url_for("judge.home"))
+
+
+def log_out(response: Response) -> None:
+    """Take the dashboard's cookie away from this browser; the link goes on working."""
+    response.delete_cookie(_cookie(_DESK), httponly=True, samesite="Lax", secure=request.is_secure)
+
+
+def _current_organizer(c: Connection) -> StoredOrganizer | None:
+    session = request.cookies.get(_cookie(_DESK), "")
+    return organizer_of_session(c, site().id, session) if session else None
+
+
+def _refuse(whose: str, text: str) -> NoReturn:
+    attempts().add(whose)
+    abort(404, text)
 
 
 def _cookie(who: str) -> str:
@@ -88,7 +141,7 @@ def _exchange(who: str, session: str, target: str) -> Response:
     response.set_cookie(
         _cookie(who),
         session,
-        max_age=_WEEKS if who == _JUDGE else None,
+        max_age=_SECONDS[who],
         httponly=True,
         samesite="Lax",
         secure=request.is_secure,

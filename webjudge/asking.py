@@ -22,6 +22,8 @@ SAID = {
     "forgotten": "The judge is forgotten.",
 }
 
+_IN_EARNEST = "Judges can then rank in earnest, until you close the study."
+
 
 @dataclass(frozen=True)
 class Question:
@@ -34,18 +36,20 @@ class Question:
         What it means.
     action : str
         Where the answer goes.
-    buttons : tuple of (str, str)
-        The value of the form's field ``trial``, and the text; the first is the main one.
+    button : str
+        Its text.
     is_grave : bool
         Whether it cannot be undone.
     sure : str
-        What has to be ticked; empty where nothing has.
+        What has to be ticked; empty where the button is enough.
+
+    Each form sends ``sure``, without which nothing of this is done.
     """
 
     title: str
     paragraphs: tuple[str, ...]
     action: str
-    buttons: tuple[tuple[str, str], ...]
+    button: str
     is_grave: bool = False
     sure: str = ""
 
@@ -55,11 +59,18 @@ def about_study(what: str, page: dict[str, Any]) -> Question:
 
     Parameters
     ----------
-    what : {"open", "close", "discard", "reveal"}
+    what : {"open", "close", "discard", "discard-and-open", "reveal"}
     page : dict
         As from `webjudge.overview.overview_page`.
     """
-    return {"open": _open, "close": _close, "discard": _discard, "reveal": _reveal}[what](page)
+    questions = {
+        "open": _open,
+        "close": _close,
+        "discard": _discard,
+        "discard-and-open": _discard_and_open,
+        "reveal": _reveal,
+    }
+    return questions[what](page)
 
 
 def about_judge(what: str, judge: StoredJudge) -> Question:
@@ -74,25 +85,16 @@ def about_judge(what: str, judge: StoredJudge) -> Question:
 
 
 def _open(page: dict[str, Any]) -> Question:
-    action, begun = url_for("desk.open_study"), page["begun"]
-    text: tuple[str, ...]
-    if page["status"].state != "trial":
-        text = (
-            "Judges can then rank again, and change what they submitted, until you close it.",
-            "Whoever has seen the report is no longer blind to how things stand. That the study "
-            "was closed and opened again is logged.",
-        )
-        return Question("Open the study again?", text, action, (("", "Open the study again"),))
-    if begun:
-        text = (
-            f"{_trial(begun)} {_were(begun)} begun while the study was on trial. Discard what was "
-            "only tried; keep what judges have begun in earnest.",
-        )
-        discard = f"Open and discard {_trial(begun)}"
-        choices = (("discard", discard), ("keep", "Open and keep them"))
-        return Question("Open the study?", text, action, choices)
-    text = ("Judges can then rank in earnest, until you close the study.",)
-    return Question("Open the study?", text, action, (("", "Open the study"),))
+    action = url_for("desk.open_study")
+    if page["status"].state == "trial":
+        text: tuple[str, ...] = (_IN_EARNEST,)
+        return Question("Open the study?", text, action, "Open the study")
+    text = (
+        "Judges can then rank again, and change what they submitted, until you close it.",
+        "Whoever has seen the report is no longer blind to how things stand. That the study "
+        "was closed and opened again is logged, and the report will say so.",
+    )
+    return Question("Open the study again?", text, action, "Open the study again")
 
 
 def _close(page: dict[str, Any]) -> Question:
@@ -101,22 +103,40 @@ def _close(page: dict[str, Any]) -> Question:
         "Judges can then no longer change anything: only what is submitted counts. The report and "
         "what judges wrote are shown. You can open the study again, which is logged.",
     )
-    button = (("", "Close the study"),)
-    return Question("Close the study?", text, url_for("desk.close_study"), button)
+    return Question("Close the study?", text, url_for("desk.close_study"), "Close the study")
 
 
 def _discard(page: dict[str, Any]) -> Question:
-    text = (
+    return Question(
+        "Discard the trial rankings?",
+        _deleting(page),
+        url_for("desk.discard"),
+        "Discard them",
+        is_grave=True,
+        sure=_for_good(page),
+    )
+
+
+def _discard_and_open(page: dict[str, Any]) -> Question:
+    return Question(
+        "Discard the trial rankings, and open the study?",
+        (*_deleting(page), _IN_EARNEST),
+        url_for("desk.discard_and_open"),
+        "Discard them, and open",
+        is_grave=True,
+        sure=_for_good(page),
+    )
+
+
+def _deleting(page: dict[str, Any]) -> tuple[str, ...]:
+    return (
         f"This deletes {_trial(page['begun'])}, with comments, working times and the judges' "
         "consent. Judges and their links stay.",
     )
-    return Question(
-        "Discard the trial rankings?",
-        text,
-        url_for("desk.discard"),
-        (("", "Discard them"),),
-        is_grave=True,
-    )
+
+
+def _for_good(page: dict[str, Any]) -> str:
+    return f"Delete {_trial(page['begun'])} for good"
 
 
 def _reveal(page: dict[str, Any]) -> Question:
@@ -124,14 +144,14 @@ def _reveal(page: dict[str, Any]) -> Question:
         _submitted(page),
         "You will see rankings, comments and the report while judges are still ranking. Whoever "
         "has seen them is no longer blind, and should not talk to judges about the study. This is "
-        "logged, stays in the audit trail, and cannot be undone.",
+        "logged with your id, the report will say so, and it cannot be undone.",
         "To see the rankings without that, close the study.",
     )
     return Question(
         "Reveal the rankings?",
         text,
         url_for("desk.reveal"),
-        (("", "Reveal the rankings"),),
+        "Reveal the rankings",
         is_grave=True,
         sure="I know that this is logged and cannot be undone",
     )
@@ -141,9 +161,10 @@ def _new_link(judge: StoredJudge) -> Question:
     text = (
         f"The link that {_who(judge)} has now stops working, on all devices. All rankings stay. "
         "The new link is shown once.",
+        "This is logged; if the study is open, the report will say so, too.",
     )
     action = url_for("desk.people.make_link", key=judge.key)
-    return Question(f"Make a new link for {judge.id}?", text, action, (("", "Make a new link"),))
+    return Question(f"Make a new link for {judge.id}?", text, action, "Make a new link")
 
 
 def _revoke(judge: StoredJudge) -> Question:
@@ -155,7 +176,7 @@ def _revoke(judge: StoredJudge) -> Question:
         f"Revoke the link of {judge.id}?",
         text,
         url_for("desk.people.revoke_link", key=judge.key),
-        (("", "Revoke the link"),),
+        "Revoke the link",
         is_grave=True,
     )
 
@@ -171,7 +192,7 @@ def _forget(judge: StoredJudge) -> Question:
         f"Forget {judge.id}?",
         text,
         url_for("desk.people.forget", key=judge.key),
-        (("", "Forget this judge"),),
+        "Forget this judge",
         is_grave=True,
         sure=f"Forget {judge.id} for good",
     )
@@ -188,7 +209,3 @@ def _submitted(page: dict[str, Any]) -> str:
 
 def _trial(count: int) -> str:
     return "1 trial ranking" if count == 1 else f"{count} trial rankings"
-
-
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"

@@ -1,24 +1,27 @@
-"""The experimenter's dashboard: how far everybody is, and the life of the study."""
+"""The organizers' dashboard: how far everybody is, and the life of the study."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, abort, request
+from flask import Blueprint, make_response, request
 
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.trail import happenings
 from webjudge import asking
-from webjudge.access import is_at_desk, site
-from webjudge.desk_pages import ask, back, desk_page, message
+from webjudge.access import acting, admit, attempts, log_out, site
+from webjudge.desk_pages import UnsureError, ask, back, desk_page, message, require_sure
 from webjudge.overview import begun_rankings, overview_page
 from webjudge.people import people
 from webjudge.results import results
 
 if TYPE_CHECKING:
+    from flask import Response as OwnResponse
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response
+
+    from webjudge.asking import Question
 
 __all__ = ["desk"]
 
@@ -26,26 +29,31 @@ desk = Blueprint("desk", __name__, url_prefix="/desk")
 desk.register_blueprint(people)
 desk.register_blueprint(results)
 
-_ACTOR = "dashboard"
+# All else is for managers: what is not named here is closed to observers.
+_FOR_OBSERVERS = ("desk.overview", "desk.leave")
 _MOST_EVENTS = 200
-_NO_LINK = "Open the dashboard's link once more; each start of the server makes a new one."
-_UNDECIDED = (
-    "There are trial rankings. Say whether they are to be discarded or kept: the overview asks."
-)
+_UNDECIDED = "There are trial rankings: say on the overview whether they are discarded or kept."
 _NOT_NOW = "The study is {state} by now; look at the overview again."
+_LEFT = "Your private link goes on working: open it again to come back."
+_UNSURE = "Nothing was done yet: please confirm."
+_UNTICKED = "Nothing was done yet: tick the box first."
 
 
 @desk.before_request
-def _only_the_experimenter() -> None:
-    with site().store.read() as c:
-        if not is_at_desk(c):
-            abort(401, _NO_LINK)
+def _only_organizers() -> None:
+    admit(observers=request.endpoint in _FOR_OBSERVERS)
 
 
 @desk.errorhandler(QuemError)
 def _refuse(error: QuemError) -> tuple[str, int]:
     """Say what was refused."""
     return message("This cannot be done", *map(str, error.mistakes)), 422
+
+
+@desk.errorhandler(UnsureError)
+def _ask_first(error: UnsureError) -> tuple[str, int]:
+    """Ask what should have been asked before."""
+    return ask(error.question, _UNTICKED if error.question.sure else _UNSURE), 422
 
 
 @desk.get("")
@@ -58,62 +66,86 @@ def overview() -> str:
 @desk.get("/events")
 def events() -> str:
     """Show what happened, newest first."""
+    attempts().note()
     with site().store.read() as c:
         found = happenings(c, site().id, _MOST_EVENTS + 1)
     cut = len(found) > _MOST_EVENTS
     return desk_page("events.html", events=found[:_MOST_EVENTS], cut=cut, most=_MOST_EVENTS)
 
 
-@desk.get("/<any(open, close, discard, reveal):what>")
+@desk.get("/<any('open', 'close', 'discard', 'discard-and-open', 'reveal'):what>")
 def ask_first(what: str) -> str:
     """Ask before the study goes on in its life."""
-    return ask(asking.about_study(what, overview_page(site())))
+    return ask(_question(what))
 
 
 @desk.post("/open")
 def open_study() -> Response:
-    """Open the study; the experimenter says what becomes of trial rankings."""
-    choice = request.form.get("trial")
+    """Open the study; trial rankings are kept only if that is said."""
     with site().store.write() as c:
         before = studies.status_of(c, site().id).state
-        if before == "trial" and begun_rankings(c, site()):
-            if choice not in ("discard", "keep"):
-                raise QuemError([_UNDECIDED])
-            if choice == "discard":
-                studies.discard_trial(c, site().id, _ACTOR)
-        studies.set_state(c, site().id, "open", _ACTOR)
+        if before == "closed":
+            require_sure(_question("open"))
+        is_decided = request.form.get("trial") == "keep"
+        if before == "trial" and not is_decided and begun_rankings(c, site()):
+            raise QuemError([_UNDECIDED])
+        studies.set_state(c, site().id, "open", acting())
     return back("reopened" if before == "closed" else "opened")
+
+
+@desk.post("/discard-and-open")
+def discard_and_open() -> Response:
+    """Throw away what was ranked on trial, and open the study."""
+    require_sure(_question("discard-and-open"))
+    with site().store.write() as c:
+        _require(c, "trial")
+        studies.discard_trial(c, site().id, acting())
+        studies.set_state(c, site().id, "open", acting())
+    return back("opened")
 
 
 @desk.post("/close")
 def close_study() -> Response:
     """Close the study."""
+    require_sure(_question("close"))
     with site().store.write() as c:
         _require(c, "open", "closed")
-        studies.set_state(c, site().id, "closed", _ACTOR)
+        studies.set_state(c, site().id, "closed", acting())
     return back("closed")
 
 
 @desk.post("/discard")
 def discard() -> Response:
     """Throw away what was ranked on trial."""
+    require_sure(_question("discard"))
     with site().store.write() as c:
         _require(c, "trial")
-        studies.discard_trial(c, site().id, _ACTOR)
+        studies.discard_trial(c, site().id, acting())
     return back("discarded")
 
 
 @desk.post("/reveal")
-def reveal() -> Response | tuple[str, int]:
+def reveal() -> Response:
     """Let the rankings be seen before the study is closed, which is logged."""
-    if request.form.get("sure") != "yes":
-        question = asking.about_study("reveal", overview_page(site()))
-        return ask(question, "Tick the box first."), 422
+    require_sure(_question("reveal"))
     with site().store.write() as c:
         _require(c, "open")
         if not studies.status_of(c, site().id).is_shown:
-            studies.reveal(c, site().id, _ACTOR)
+            studies.reveal(c, site().id, acting())
     return back("revealed")
+
+
+@desk.post("/leave")
+def leave() -> OwnResponse:
+    """Log this browser out."""
+    page = {"title": "You are logged out", "paragraphs": [_LEFT], "organizer": None}
+    answer = make_response(desk_page("message.html", **page))
+    log_out(answer)
+    return answer
+
+
+def _question(what: str) -> Question:
+    return asking.about_study(what, overview_page(site()))
 
 
 def _require(c: Connection, *states: str) -> None:

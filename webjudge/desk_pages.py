@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flask import redirect, render_template, url_for
+from flask import g, redirect, render_template, request, url_for
 
 from quem.store.studies import status_of
 from webjudge import wording
@@ -15,7 +15,20 @@ if TYPE_CHECKING:
 
     from webjudge.asking import Question
 
-__all__ = ["ask", "back", "desk_page", "message", "problem_titles"]
+__all__ = ["UnsureError", "ask", "back", "desk_page", "message", "problem_titles", "require_sure"]
+
+
+class UnsureError(Exception):
+    """Something was to be done without the answer to what is asked before.
+
+    Parameters
+    ----------
+    question : Question
+    """
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question.title)
+        self.question = question
 
 
 def desk_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a template shows
@@ -23,12 +36,28 @@ def desk_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a temp
     with site().store.read() as c:
         status = status_of(c, site().id)
     page = {"study": {"title": site().spec.title}, "notice": None, "status": status}
+    page["organizer"] = g.organizer
     return render_template(f"dashboard/{template}", **{**page, "say": wording, **values})
 
 
 def ask(question: Question, refusal: str = "") -> str:
     """Render a question, with what was wrong with the last answer."""
     return desk_page("confirm.html", question=question, refusal=refusal)
+
+
+def require_sure(question: Question) -> None:
+    """Refuse what was not asked and confirmed on the question's page.
+
+    Parameters
+    ----------
+    question : Question
+
+    Raises
+    ------
+    UnsureError
+    """
+    if request.form.get("sure") != "yes":
+        raise UnsureError(question)
 
 
 def message(title: str, *paragraphs: str) -> str:

@@ -11,8 +11,8 @@ from sqlalchemy.exc import IntegrityError
 from quem.errors import QuemError
 from quem.store import judges
 from webjudge import asking
-from webjudge.access import site
-from webjudge.desk_pages import ask, back, desk_page
+from webjudge.access import acting, site
+from webjudge.desk_pages import ask, back, desk_page, require_sure
 from webjudge.report import live_report
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ __all__ = ["people"]
 
 people = Blueprint("people", __name__, url_prefix="/judges")
 
-_ACTOR = "dashboard"
 _MOST_YEARS = 150
 _LONGEST_NAME = 200
 _FIELDS = ("id", "name", "experience")
@@ -52,8 +51,8 @@ def add_judge() -> str | tuple[str, int]:
         mistakes["name"] = f"a name is one line of at most {_LONGEST_NAME} characters"
     try:
         with site().store.write() as c:
-            judge = judges.add_judge(c, site().id, form["id"], form["name"], years, _ACTOR)
-            token = judges.issue_link(c, judge, _ACTOR)
+            judge = judges.add_judge(c, site().id, form["id"], form["name"], years, acting())
+            token = judges.issue_link(c, judge, acting())
             _refuse_wrong(mistakes)
     except QuemError as error:
         mistakes["id"] = error.mistakes[0].message
@@ -72,7 +71,7 @@ def make_links() -> str:
     """Make links for all judges who never had one."""
     with site().store.write() as c:
         made = [
-            (judge, judges.issue_link(c, judge, _ACTOR))
+            (judge, judges.issue_link(c, judge, acting()))
             for judge in judges.judges_of(c, site().id)
             if judge.linked_at is None and judge.forgotten_at is None
         ]
@@ -92,7 +91,9 @@ def make_link(key: int) -> str:
     """Make a judge's link, in place of an earlier one."""
     with site().store.write() as c:
         judge = _judge(c, key)
-        token = judges.issue_link(c, judge, _ACTOR)
+        if judge.linked_at:
+            require_sure(asking.about_judge("link", judge))
+        token = judges.issue_link(c, judge, acting())
     return _shown_once([(judge, token)], replaced=judge.has_link)
 
 
@@ -101,21 +102,19 @@ def revoke_link(key: int) -> Response:
     """End a judge's link."""
     with site().store.write() as c:
         judge = _judge(c, key)
+        require_sure(asking.about_judge("revoke", judge))
         if judge.has_link:
-            judges.revoke_link(c, judge, _ACTOR)
+            judges.revoke_link(c, judge, acting())
     return back("revoked")
 
 
 @people.post("/<int:key>/forget")
-def forget(key: int) -> Response | tuple[str, int]:
+def forget(key: int) -> Response:
     """Forget who a judge was."""
-    sure = request.form.get("sure") == "yes"
     with site().store.write() as c:
         judge = _judge(c, key)
-        if sure:
-            judges.forget(c, judge, _ACTOR)
-    if not sure:
-        return ask(asking.about_judge("forget", judge), "Tick the box first."), 422
+        require_sure(asking.about_judge("forget", judge))
+        judges.forget(c, judge, acting())
     live_report(site()).drop()
     return back("forgotten")
 

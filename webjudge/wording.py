@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from quem.store.trail import Happening
 
-__all__ = ["ago", "at_utc", "by", "duration", "happened", "size"]
+__all__ = ["ago", "at_utc", "duration", "happened", "marked", "size"]
 
 _UNITS = ((60, 60, "minute"), (3600, 24, "hour"), (86_400, 60, "day"))
 _LATELY = 60
@@ -24,11 +24,16 @@ _EVENTS = {
     "link-replaced": "The link of {judge} was replaced",
     "link-revoked": "The link of {judge} was revoked",
     "judge-forgotten": "A judge was forgotten, and is {judge} from now on",
+    "organizer-added": "{whom} was added as an organizer ({role})",
+    "organizer-removed": "{whom} is no organizer any more: the study file no longer says so",
+    "organizer-link-made": "A link was made for the organizer {whom}",
+    "organizer-link-replaced": "The link of the organizer {whom} was replaced",
+    "organizer-link-revoked": "The link of the organizer {whom} was revoked",
     "consented": "{judge} agreed to take part",
     "submit": "{judge} submitted {problem}",
     "reopen": "{judge} reopened {problem}",
 }
-_ACTORS = {"dashboard": "dashboard", "shell": "command line", "judge": "judge"}
+_MARKED = ("revealed", "link-replaced")
 
 
 def ago(then: dt.datetime) -> str:
@@ -71,7 +76,11 @@ def happened(event: Happening) -> str:
         count = event.detail.get("rankings", 0)
         were = "was" if count == 1 else "were"
         return f"{_counted(count, 'trial ranking')} {were} discarded"
-    text = _EVENTS.get(event.what, event.what).format(judge=event.judge, problem=event.problem)
+    if event.what == "links-refused":
+        count = sum(event.detail.get(whose, 0) for whose in ("judges", "organizers"))
+        return f"{_counted(count, 'attempt')} to open a link that does not work (any more)"
+    names = {"judge": event.judge, "problem": event.problem, "whom": "", "role": ""}
+    text = _EVENTS.get(event.what, event.what).format_map(names | event.detail)
     if event.what == "open" and event.detail.get("before") == "closed":
         text += " again"
     if event.practice:
@@ -79,9 +88,13 @@ def happened(event: Happening) -> str:
     return f"{text} (second time)" if event.occasion > 1 else text
 
 
-def by(event: Happening) -> str:
-    """Tell who did it."""
-    return _ACTORS.get(event.actor, event.actor)
+def marked(event: Happening) -> str:
+    """Tell what is to be seen at a glance of what may bear upon the results."""
+    if event.what == "open" and event.detail.get("before") == "closed":
+        return "after it was closed"
+    if event.what in _MARKED and event.detail.get("state") == "open":
+        return "while the study was open"
+    return ""
 
 
 def _counted(count: int, name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from quem.store.ballots import Change, ballots_of, save
 from quem.store.dealing import deal, lay_out
 from quem.store.judges import issue_link, judge_named
-from quem.store.organizers import issue_organizer_link
+from quem.store.organizers import DEFAULT, issue_organizer_link
 from quem.store.state import State
 from quem.store.studies import set_state
 from webjudge import open_site
@@ -92,10 +92,10 @@ def make_site(folder: Path, **options: Any) -> Site:  # noqa: ANN401  those of w
     return open_site(write_site(folder, **options))
 
 
-def enter_desk(app: Flask, site: Site) -> FlaskClient:
-    """Give a browser that holds the dashboard's cookie."""
+def enter_desk(app: Flask, site: Site, organizer: str = DEFAULT) -> FlaskClient:
+    """Give a browser that holds an organizer's cookie."""
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id)
+        token = issue_organizer_link(c, site.id, organizer)
     client = app.test_client()
     assert client.get(f"/d/{token}").status_code == 303
     return client

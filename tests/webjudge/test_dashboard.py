@@ -41,9 +41,11 @@ PAGES = ("/desk", "/desk/events", "/desk/close", "/desk/judges/new", "/desk/judg
 RESULTS = ("/desk/words", "/desk/report/", "/desk/report/report.html", "/desk/report/ranks.csv")
 POSTS = (
     *("/desk/open", "/desk/close", "/desk/discard", "/desk/reveal", "/desk/report/again"),
+    *("/desk/discard-and-open", "/desk/leave"),
     *("/desk/judges/new", "/desk/judges/links", "/desk/judges/1/link"),
     *("/desk/judges/1/revoke", "/desk/judges/1/forget"),
 )
+SURE = {"sure": "yes"}
 TOLD = State(
     ranked=(SUBJECTS[:2], SUBJECTS[2:]),
     cannot={SYSTEM: "Too long a story"},
@@ -83,7 +85,7 @@ def trail(site: Site) -> list[str]:
     """What was done at the dashboard, oldest first."""
     with site.store.read() as c:
         events = happenings(c, site.id, 1000)
-    return [event.what for event in reversed(events) if event.actor == "dashboard"]
+    return [event.what for event in reversed(events) if event.actor == "organizer"]
 
 
 def key_of(site: Site, judge_id: str) -> int:
@@ -131,28 +133,32 @@ def test_the_life_of_a_study(desk: FlaskClient, site: Site) -> None:
     assert "The study is open." in page
     assert "Close the study…" in page
     assert "Close the study?" in desk.get("/desk/close").text
-    assert desk.post("/desk/close").status_code == 303
+    assert desk.post("/desk/close", data=SURE).status_code == 303
     assert "The study is closed" in desk.get("/desk").text
     assert "Open the study again?" in desk.get("/desk/open").text
-    assert desk.post("/desk/open").location == "/desk?said=reopened"
+    assert desk.post("/desk/open", data=SURE).location == "/desk?said=reopened"
     assert state_of(site) == "open"
     assert trail(site) == ["open", "closed", "open"]
     events = desk.get("/desk/events").text
-    assert re.search(r"was opened again<.*was closed<.*was opened<", events, re.DOTALL)
+    told = r"was opened again<.*after it was closed<.*was closed<.*was opened<"
+    assert re.search(told, events, re.DOTALL)
 
 
-@pytest.mark.parametrize(("choice", "left"), [("discard", 0), ("keep", 1)])
+@pytest.mark.parametrize(
+    ("path", "form", "left"),
+    [("discard-and-open", {"sure": "yes"}, 0), ("open", {"trial": "keep"}, 1)],
+)
 def test_opening_asks_what_becomes_of_the_trial(
-    desk: FlaskClient, site: Site, choice: str, left: int
+    desk: FlaskClient, site: Site, path: str, form: dict[str, str], left: int
 ) -> None:
     """With trial rankings a study opens only once it is said whether they are kept."""
     rank(site, "J1", "P1")
     assert "Open and discard 1 trial ranking" in desk.get("/desk").text
-    refused = desk.post("/desk/open")
+    refused = desk.post("/desk/open", data=SURE)
     assert refused.status_code == 422
     assert "trial rankings" in refused.text
     assert state_of(site) == "trial"
-    assert desk.post("/desk/open", data={"trial": choice}).status_code == 303
+    assert desk.post(f"/desk/{path}", data=form).status_code == 303
     with site.store.read() as c:
         assert len(submitted_rankings(c, site.id)) == left
     assert state_of(site) == "open"
@@ -162,36 +168,36 @@ def test_trial_rankings_are_discarded_only_on_trial(desk: FlaskClient, site: Sit
     """A page that was loaded before the study opened cannot delete rankings."""
     rank(site, "J1", "P1")
     assert "1 trial ranking" in desk.get("/desk/discard").text
-    assert desk.post("/desk/discard").status_code == 303
+    assert desk.post("/desk/discard", data=SURE).status_code == 303
     with site.store.read() as c:
         assert ballots_of(c, key_of(site, "J1")) == []
     desk.post("/desk/open")
     rank(site, "J1", "P1")
-    assert desk.post("/desk/discard").status_code == 422
+    for path in ("/desk/discard", "/desk/discard-and-open"):
+        assert desk.post(path, data=SURE).status_code == 422
     with site.store.read() as c:
         assert len(submitted_rankings(c, site.id)) == 1
 
 
 def test_closing_and_revealing_fit_the_state(desk: FlaskClient, site: Site) -> None:
     """A study on trial is neither closed nor revealed."""
-    assert desk.post("/desk/close").status_code == 422
-    assert desk.post("/desk/reveal", data={"sure": "yes"}).status_code == 422
+    assert desk.post("/desk/close", data=SURE).status_code == 422
+    assert desk.post("/desk/reveal", data=SURE).status_code == 422
     assert (state_of(site), trail(site)) == ("trial", [])
 
 
-def test_revealing_needs_a_tick_and_is_logged_once(desk: FlaskClient, site: Site) -> None:
-    """Rankings are revealed only by one who says that he knows what it means."""
+def test_revealing_is_logged_once(desk: FlaskClient, site: Site) -> None:
+    """The log says that rankings were revealed, by whom, and that the study was open."""
     set_life(site, "open")
     assert "logged" in desk.get("/desk/reveal").text
-    refused = desk.post("/desk/reveal")
-    assert refused.status_code == 422
-    assert "Tick the box" in refused.text
     assert desk.get("/desk/words").status_code == 403
     for _ in range(2):
-        assert desk.post("/desk/reveal", data={"sure": "yes"}).status_code == 303
+        assert desk.post("/desk/reveal", data=SURE).status_code == 303
     assert trail(site) == ["revealed"]
     assert desk.get("/desk/words").status_code == 200
     assert "Open, revealed" in desk.get("/desk").text
+    told = r"were revealed</span> <span[^>]*>while the study was open</span> <span[^>]*>organizer<"
+    assert re.search(told, desk.get("/desk/events").text)
 
 
 def test_rankings_are_hidden_until_closed_or_revealed(

@@ -75,7 +75,7 @@ def trail(site: Site) -> list[str]:
     """What was done at the dashboard, oldest first."""
     with site.store.read() as c:
         events = happenings(c, site.id, 1000)
-    return [event.what for event in reversed(events) if event.actor == "dashboard"]
+    return [event.what for event in reversed(events) if event.actor == "organizer"]
 
 
 def test_a_study_that_opens_again_is_hidden_again(

@@ -47,7 +47,7 @@ async function refresh() {
     const answer = await fetch(location.pathname, { cache: "no-store" });
     if (answer.ok) show(await answer.text());
     else if (answer.status === 401) {
-      problem = "This dashboard's link has ended. Open the one that quem serve printed last.";
+      problem = "You are logged out, or your link has ended. Open your link again.";
     } else problem = "The server has a problem just now; what you see may be old.";
   } catch {
     problem = "The server does not answer; what you see may be old. Trying again.";

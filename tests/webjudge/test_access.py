@@ -1,0 +1,296 @@
+"""Who may do what: managers, observers, judges and strangers; and what is logged of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quem.store.judges import judges_of
+from quem.store.organizers import issue_organizer_link
+from quem.store.studies import reveal, status_of
+from quem.store.trail import happenings
+from tests.webjudge.sites import (
+    SECRETS,
+    enter_as,
+    enter_desk,
+    fake_analysis,
+    make_site,
+    rank,
+    rank_all,
+    set_life,
+)
+from webjudge import create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from flask import Flask
+    from flask.testing import FlaskClient
+
+    from quem.store.judges import StoredJudge
+    from quem.store.trail import Happening
+    from webjudge import Site
+
+NAMED = "organizers: [{id: amy, name: Amy <i>}, {id: bob, name: Bob, role: observer}]"
+SURE = {"sure": "yes"}
+# What everybody may open, and what an observer may.
+OPEN = {"static", "healthz", "access.front", "access.judge_link", "access.desk_link"}
+FOR_OBSERVERS = {"desk.overview", "desk.leave"}
+PARTS = {
+    "key": 1,
+    "gid": "1",
+    "label": "A",
+    "n": 0,
+    "token": "x",
+    "filename": "desk.css",
+    "name": "report.html",
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study with two organizers, practice and a repeated group."""
+    site = make_site(tmp_path, judging="{repeat: 1, practice: P0}", more=NAMED)
+    yield site
+    site.store.close()
+
+
+@pytest.fixture
+def app(site: Site) -> Flask:
+    """The app of that study."""
+    return create_app(site)
+
+
+def addresses(app: Flask) -> Iterator[tuple[str, str, str]]:
+    """Each rule of the app: its endpoint, a method, and an address that exists."""
+    with app.test_request_context():
+        for rule in app.url_map.iter_rules():
+            values = {name: PARTS.get(name) for name in rule.arguments}
+            if "what" in values:
+                values["what"] = "forget" if "key" in values else "close"
+            _, path = rule.build(values) or ("", "")
+            assert path, rule
+            for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
+                yield rule.endpoint, method, path
+
+
+def open_for(app: Flask, client: FlaskClient) -> set[str]:
+    """The endpoints that do not turn a browser away."""
+    passed = set()
+    # Last what ends the browser's own login.
+    for endpoint, method, path in sorted(addresses(app), key=lambda a: a[0] == "desk.leave"):
+        answer = client.open(path, method=method, data=SURE if method == "POST" else None)
+        if answer.status_code not in (401, 403, 415):
+            passed.add(endpoint)
+        answer.close()
+    return passed
+
+
+def test_every_address_knows_who_may_open_it(
+    app: Flask, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a closed study, whose results are there: nobody, an observer, a judge, a manager."""
+    fake_analysis(monkeypatch)
+    rank_all(site, "J1", "J2")
+    set_life(site, "open")
+    set_life(site, "closed")
+    everything = {endpoint for endpoint, *_ in addresses(app)}
+    desk = {e for e in everything if e.startswith(("desk.", "preview."))}
+    assert len(desk) > 20
+    observer = enter_desk(app, site, "bob")
+    assert open_for(app, app.test_client()) == OPEN - {"access.front"}
+    before = state_of(site), ids_of(site), done(site)
+    assert open_for(app, observer) == OPEN | FOR_OBSERVERS
+    judge = open_for(app, enter_as(app, site, "J1"))
+    assert judge & desk == set()
+    assert judge > OPEN
+    assert (state_of(site), ids_of(site), done(site)) == before
+    assert open_for(app, enter_desk(app, site, "amy")) >= OPEN | desk
+
+
+def test_an_observer_sees_progress_only(app: Flask, site: Site) -> None:
+    """The overview has no button, no link of a judge and no way on; alerts are there."""
+    rank(site, "J1", "P1")
+    observer = enter_desk(app, site, "bob")
+    for state in ("trial", "open", "closed"):
+        if state != "trial":
+            set_life(site, state)
+        page = observer.get("/desk").text
+        assert "1 of 3" in page
+        assert "2 judges have no link yet" in page
+        assert "Bob, observer" in page
+        assert re.findall(r'(?:href|action)="(/desk[^"]*)"', page) == ["/desk"] * 2 + [
+            "/desk/leave"
+        ]
+        assert re.findall(r"<button[^>]*>([^<]*)", page) == ["Log out"]
+        assert not [word for word in SECRETS if word in page]
+    refused = observer.get("/desk/words")
+    assert refused.status_code == 403
+    assert "observer" in refused.text
+    assert 'href="/desk/events"' in enter_desk(app, site, "amy").get("/desk").text
+
+
+def test_a_login_outlives_browser_and_server(app: Flask, site: Site) -> None:
+    """The cookie stays for weeks, the link for as long as nobody replaces it."""
+    with site.store.write() as c:
+        token = issue_organizer_link(c, site.id, "amy")
+    client = app.test_client()
+    answer = client.get(f"/d/{token}")
+    assert re.search(r"Max-Age=\d{7};", answer.headers["Set-Cookie"])
+    from webjudge import open_site
+
+    again = open_site(site.path)
+    other = create_app(again)
+    cookie = client.get_cookie(f"quem-desk-{site.key}")
+    assert cookie is not None
+    restarted = other.test_client()
+    restarted.set_cookie(cookie.key, cookie.value)
+    assert restarted.get("/desk").status_code == 200
+    assert other.test_client().get(f"/d/{token}").status_code == 303
+    # Logging out ends this browser's login, and no other's.
+    assert "logged out" in client.post("/desk/leave").text
+    assert client.get("/desk").status_code == 401
+    assert restarted.get("/desk").status_code == 200
+    enter_desk(app, site, "amy")
+    assert restarted.get("/desk").status_code == 401
+    assert other.test_client().get(f"/d/{token}").status_code == 404
+    again.store.close()
+
+
+def test_organizers_leave_with_the_study_file(app: Flask, site: Site) -> None:
+    """Who is taken out of the file is locked out at the next start; roles are those of the file."""
+    from webjudge import open_site
+
+    amy, bob = enter_desk(app, site, "amy"), enter_desk(app, site, "bob")
+    text = site.path.read_text().replace(NAMED, "organizers: [{id: bob, role: manager}]")
+    site.path.write_text(text)
+    open_site(site.path).store.close()
+    assert amy.get("/desk").status_code == 401
+    assert bob.get("/desk/events").status_code == 200
+
+
+def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
+    """Each change carries the organizer's id, those from the shell do not; old events are read."""
+    desk = enter_desk(app, site, "amy")
+    key = next(judge.key for judge in judges(site))
+    desk.post("/desk/open")
+    for path in ("judges/links", f"judges/{key}/link", f"judges/{key}/revoke", "reveal", "close"):
+        assert desk.post(f"/desk/{path}", data=SURE).status_code < 400
+    form = {"id": "J7"}
+    desk.post("/desk/judges/new", data=form)
+    done = [e for e in log(site) if e.actor == "organizer"]
+    assert {event.by for event in done} == {"organizer amy"}
+    told = ["open", "link-made", "link-made", "link-replaced", "link-revoked", "revealed", "closed"]
+    assert [event.what for event in done] == [*told, "judge-added", "link-made"]
+    with site.store.write() as c:
+        reveal(c, site.id, "dashboard")
+    page = desk.get("/desk/events").text
+    assert "amy" in page
+    rows = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in page.split("<li>")[1:]]
+    replaced = next(row for row in rows if "link of J1 was replaced" in row)
+    assert replaced.endswith("while the study was open organizer amy")
+    assert rows[0].endswith("The rankings were revealed dashboard")
+    assert any(row.endswith("A link was made for the organizer amy command line") for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("path", "state"),
+    [
+        ("discard", "trial"),
+        ("discard-and-open", "trial"),
+        ("close", "open"),
+        ("reveal", "open"),
+        ("open", "closed"),
+        ("judges/{key}/link", "open"),
+        ("judges/{key}/revoke", "open"),
+        ("judges/{key}/forget", "open"),
+    ],
+)
+def test_nothing_is_undone_without_being_asked(
+    app: Flask, site: Site, path: str, state: str
+) -> None:
+    """What ends, deletes or unblinds is refused until it is confirmed on a page of its own."""
+    enter_as(app, site, "J1")
+    rank(site, "J1", "P1")
+    for next_state in {"trial": (), "open": ("open",), "closed": ("open", "closed")}[state]:
+        set_life(site, next_state)
+    desk = enter_desk(app, site, "amy")
+    path = "/desk/" + path.format(key=judges(site)[0].key)
+    before = log(site)
+    page = desk.get(path).text
+    field = re.search(r'<input type="(checkbox|hidden)" name="sure" value="yes"( required)?', page)
+    assert field
+    assert (field[1] == "checkbox") == (field[2] is not None)
+    for form in ({}, {"sure": "no"}, {"trial": "discard"}):
+        refused = desk.post(path, data=form)
+        assert refused.status_code == 422
+        assert "Nothing was done yet" in refused.text
+        assert 'name="sure"' in refused.text
+    assert log(site) == before
+    assert desk.post(path, data=SURE).status_code in (200, 303)
+    assert log(site) != before
+
+
+def test_trial_rankings_are_discarded_on_a_page_of_their_own(app: Flask, site: Site) -> None:
+    """The overview leads to the question, and its box says what is deleted."""
+    rank(site, "J1", "P1")
+    desk = enter_desk(app, site, "amy")
+    assert 'href="/desk/discard-and-open"' in desk.get("/desk").text
+    assert "Delete 1 trial ranking for good" in desk.get("/desk/discard-and-open").text
+
+
+def test_failed_attempts_are_counted_and_never_fill_the_log(
+    app: Flask, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many in a minute are one event, and what was tried, and by whom, is nowhere."""
+    monkeypatch.setattr("webjudge.attempts.SECONDS", 3600)
+    client = app.test_client()
+    for number in range(30):
+        assert client.get(f"/j/SECRETTOKEN{number}").status_code == 404
+    assert client.get("/d/SECRETTOKEN").status_code == 404
+    assert refusals(site) == [{"judges": 1}]
+    # The others are told of as soon as that is due, at the latest when somebody looks.
+    monkeypatch.setattr("webjudge.attempts.SECONDS", 0)
+    page = enter_desk(app, site, "amy").get("/desk/events").text
+    assert refusals(site) == [{"judges": 1}, {"judges": 29, "organizers": 1}]
+    assert "30 attempts to open a link that does not work" in page
+    told = json.dumps(refusals(site)) + page
+    assert "SECRETTOKEN" not in told
+    assert "127.0.0.1" not in told
+
+
+def refusals(site: Site) -> list[dict[str, int]]:
+    """What the log says of attempts to open links."""
+    return [event.detail for event in log(site) if event.what == "links-refused"]
+
+
+def done(site: Site) -> list[str]:
+    """What organizers did."""
+    return [event.what for event in log(site) if event.actor == "organizer"]
+
+
+def log(site: Site) -> list[Happening]:
+    """All events, oldest first."""
+    with site.store.read() as c:
+        return happenings(c, site.id, 1000)[::-1]
+
+
+def judges(site: Site) -> list[StoredJudge]:
+    """All judges."""
+    with site.store.read() as c:
+        return judges_of(c, site.id)
+
+
+def ids_of(site: Site) -> list[str]:
+    """The ids of all judges."""
+    return [judge.id for judge in judges(site)]
+
+
+def state_of(site: Site) -> str:
+    """Where the study is in its life."""
+    with site.store.read() as c:
+        return status_of(c, site.id).state

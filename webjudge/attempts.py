@@ -1,0 +1,65 @@
+"""Attempts to open links that do not work: counted, and noted in the log now and then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import OperationalError
+
+from quem.store.events import record
+
+if TYPE_CHECKING:
+    from webjudge.site import Site
+
+__all__ = ["Attempts"]
+
+# However many attempts there are, a process writes no more than one event in that time.
+SECONDS = 60.0
+
+
+class Attempts:
+    """Counts attempts since the last event that told of some.
+
+    What was tried is not kept: a mistyped link may be almost a good one. Nor is who tried: the
+    address of a judge is nobody's business.
+
+    Parameters
+    ----------
+    site : Site
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._lock = Lock()
+        self._counts: Counter[str] = Counter()
+        self._noted = float("-inf")
+
+    def add(self, whose: str) -> None:
+        """Count one, and note it if that is due.
+
+        Parameters
+        ----------
+        whose : {"judges", "organizers"}
+            Whose link it would have been.
+        """
+        with self._lock:
+            self._counts[whose] += 1
+        self.note()
+
+    def note(self) -> None:
+        """Write an event of what was counted, unless the last one is less than a minute old."""
+        with self._lock:
+            if not self._counts or monotonic() - self._noted < SECONDS:
+                return
+            counts, self._counts = self._counts, Counter()
+            self._noted = monotonic()
+        try:
+            with self._site.store.write() as c:
+                record(c, self._site.id, "server", "links-refused", **counts)
+        except OperationalError:
+            # A busy database is no reason to answer otherwise; they are noted later.
+            with self._lock:
+                self._counts += counts

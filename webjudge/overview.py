@@ -46,6 +46,7 @@ def overview_page(site: Site) -> dict[str, Any]:
         "consent": site.solutions.consent is not None,
         "unlinked": [j["judge"] for j in judges if j["link"] == "none yet"],
         "alerts": alerts_of(site),
+        "unreadable": site.unreadable(),
         "changed": _changed(found),
         "doubts": [*(told(effect) for effect in found if effect.what != "changed"), *site.doubts],
         "now": now(),

@@ -79,6 +79,8 @@ def happened(event: Happening) -> str:
     if event.what == "links-refused":
         count = sum(event.detail.get(whose, 0) for whose in ("judges", "organizers"))
         return f"{_counted(count, 'attempt')} to open a link that does not work (any more)"
+    if event.what == "study-changed":
+        return f"The study was changed: {'; '.join(event.detail.get('effects', ()))}"
     names = {"judge": event.judge, "problem": event.problem, "whom": "", "role": ""}
     text = _EVENTS.get(event.what, event.what).format_map(names | event.detail)
     if event.what == "open" and event.detail.get("before") == "closed":

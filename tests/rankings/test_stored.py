@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import quem
 from quem.errors import QuemError
+from quem.report.files import write_report
 from quem.store import ballots, dealing, judges, studies
 from quem.store.engine import Store, open_store
 from quem.store.models import Event
@@ -54,11 +56,16 @@ def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # n
     with store.write() as c:
         studies.register_study(c, spec.id)
         judges.sync_judges(c, spec.id, spec.judges)
-        for judge in judges.judges_of(c, spec.id):
-            dealing.deal(c, judge.key, plan)
-            for ballot in ballots.ballots_of(c, judge.key):
-                submit(c, study, ballot, state)
+        submit_all(c, study, plan, state)
     return store
+
+
+def submit_all(c: Connection, study: Path, plan: ballots.Plan, state: State) -> None:
+    """Let every judge submit every group."""
+    for judge in judges.judges_of(c, read_study(study).id):
+        dealing.deal(c, judge.key, plan)
+        for ballot in ballots.ballots_of(c, judge.key):
+            submit(c, study, ballot, state)
 
 
 def submit(c: Connection, study: Path, ballot: ballots.Dealt, state: State) -> None:
@@ -120,6 +127,63 @@ def test_revealing_is_logged_and_warned_of(study: Path, store: Store) -> None:
     again = quem.analyze(quem.load_study(study, reveal=True), bootstrap=0, permutations=0)
     assert "session-open" not in {doubt.code for doubt in again.warnings}
     assert events(store).count("revealed") == 1
+
+
+def test_what_unblinds_is_told_with_the_results(tmp_path: Path, study: Path, store: Store) -> None:
+    """Revealing, a replaced link and opening again are in analysis.json and in the report."""
+    spec = read_study(study)
+    with store.write() as c:
+        judge = judges.judge_named(c, spec.id, "J1")
+        judges.issue_link(c, judge, "shell")
+        # While on trial that says nothing of the rankings.
+        judges.issue_link(c, judges.judge_named(c, spec.id, "J1"), "organizer:amy")
+    close(store, study)
+    assert not noted(study)
+    with store.write() as c:
+        studies.set_state(c, spec.id, "open", "organizer:amy")
+        studies.reveal(c, spec.id, "organizer:amy")
+        judges.issue_link(c, judges.judge_named(c, spec.id, "J1"), "organizer:amy")
+        studies.reveal(c, spec.id, "shell")
+    close(store, study)
+    analysis = quem.analyze(quem.load_study(study), bootstrap=0, permutations=0)
+    when = r"on \d{4}-\d\d-\d\d at \d\d:\d\d UTC by organizer amy"
+    said = {w["code"]: w["message"] for w in analysis.to_dict()["warnings"]}
+    assert re.match(f"rankings were revealed {when}, before", said["rankings-revealed"])
+    assert re.match(f"the study was opened again {when}, after", said["session-reopened"])
+    assert re.match(
+        f"the link of J1 was replaced {when}, while the study was open", said["link-replaced"]
+    )
+    report = tmp_path / "report"
+    write_report(analysis, report)
+    page = (report / "report.html").read_text()
+    for code in ("rankings-revealed", "session-reopened", "link-replaced"):
+        assert said[code] in page
+
+
+def test_what_was_revealed_and_discarded_is_forgiven(study: Path, store: Store) -> None:
+    """Trial rankings that are gone unblind nobody."""
+    spec = read_study(study)
+    with store.write() as c:
+        studies.reveal(c, spec.id, "organizer:organizer")
+    assert noted(study) == {"rankings-revealed": "the organizer"}
+    with store.write() as c:
+        studies.discard_trial(c, spec.id, "shell")
+        submit_all(
+            c, study, ballots.Plan((ballots.Group("P0", SOLVERS),)), State(ranked=BEST_FIRST)
+        )
+    close(store, study)
+    assert not noted(study)
+
+
+def noted(study: Path) -> dict[str, str]:
+    """By whom what unblinds was done, by the code of the warning."""
+    codes = ("rankings-revealed", "session-reopened", "link-replaced")
+    found = quem.load_study(study, reveal=False).data.doubts
+    return {
+        one.code: one.message.partition("UTC by ")[2].partition(",")[0]
+        for one in found
+        if one.code in codes
+    }
 
 
 def test_cannot_judge_and_recognised(tmp_path: Path) -> None:

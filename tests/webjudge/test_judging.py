@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,16 +49,20 @@ def enter(app: Flask, site: Site, judge_id: str = "J0") -> FlaskClient:
 
 def gids(client: FlaskClient) -> list[str]:
     """The groups that the first page links to."""
-    import re
-
     page = client.get("/judge").text.partition('class="groups"')[2]
     return list(dict.fromkeys(re.findall(r"/judge/g/([\w-]+)", page)))
+
+
+def listed(client: FlaskClient) -> list[tuple[str, ...]]:
+    """Class, name and state of each group in the list."""
+    row = r'<li class="(\S*)".*?class="name">(.*?)</span>.*?class="state">(.*?)</span>'
+    page = client.get("/judge").text.partition('class="groups"')[2]
+    return re.findall(row, page, re.DOTALL)
 
 
 def data_of(client: FlaskClient, gid: str) -> dict[str, Any]:
     """What the ranking page carries for its script."""
     import json
-    import re
 
     page = client.get(f"/judge/g/{gid}").text
     found = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
@@ -286,15 +291,22 @@ def test_order_and_labels_stay(app: Flask, site: Site) -> None:
 
 
 def test_repeated_groups_come_when_all_others_are_submitted(app: Flask, site: Site) -> None:
-    """Until then they have no address; then they have labels of their own."""
+    """Until then they have neither address nor title; then they look like all others."""
     client = enter(app, site)
     first = gids(client)
     assert len(first) == 2
+    rows = listed(client)
+    assert rows[2] == ("is-new", "Group 3", "opens after the others")
+    keys = [set(data_of(client, gid)) for gid in first]
     for change, gid in enumerate(first):
         answer = put(client, gid, change=change, submit=True)
         assert answer.status_code == 200
     last = gids(client)
     assert len(last) == 3
+    assert listed(client)[2][:2] == ("is-new", rows[0][1].replace("Group 1", "Group 3"))
+    page = client.get(f"/judge/g/{last[2]}").text
+    assert not re.search("again|repeat|occasion", page)
+    assert set(data_of(client, last[2])) == keys[0]
     assert answer.get_json()["next"].endswith(last[2])
     assert put(client, last[2], change=9, submit=True).get_json()["next"] == "/judge/done"
     assert "done" in client.get("/judge/done").request.path

@@ -1,0 +1,81 @@
+"""Organizers in the store: those of the study file, and those who were added."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quem.errors import QuemError
+from quem.store import organizers, studies
+from quem.store.organizers import DEFAULT
+from quem.study.models import Organizer
+from tests.store.made import STUDY, events
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quem.store.engine import Store
+
+AMY = Organizer(id="amy", name="Amy")
+BOB = Organizer(id="bob", role="observer")
+
+
+def sync(store: Store, declared: Sequence[Organizer]) -> None:
+    """Start a server on a study file that names these."""
+    with store.write() as c:
+        organizers.sync_organizers(c, STUDY, declared)
+
+
+def linked(store: Store, organizer: str = DEFAULT) -> str:
+    """Give what the cookie of a new link holds."""
+    with store.write() as c:
+        return studies.session_of(organizers.issue_organizer_link(c, STUDY, organizer))
+
+
+def who(store: Store, session: str) -> tuple[str, str] | None:
+    """Whose session it is, and in which role."""
+    with store.read() as c:
+        found = organizers.organizer_of_session(c, STUDY, session)
+    return (found.id, found.role) if found else None
+
+
+def test_links_last_until_they_are_replaced_or_their_owner_goes(store: Store) -> None:
+    """A start changes no link of who is still named; the others end, but for those added."""
+    default = linked(store)
+    sync(store, ())
+    assert who(store, default) == (DEFAULT, "manager")
+    with store.write() as c:
+        organizers.add_organizer(c, STUDY, Organizer(id="eve"), "shell")
+    eve = linked(store, "eve")
+    sync(store, (AMY, BOB))
+    assert who(store, default) is None
+    amy, bob = linked(store, "amy"), linked(store, "bob")
+    assert who(store, bob) == ("bob", "observer")
+    sync(store, (AMY, Organizer(id="bob")))
+    assert who(store, bob) == ("bob", "manager")
+    assert who(store, linked(store, "amy")) == ("amy", "manager")
+    assert who(store, amy) is None
+    sync(store, (BOB,))
+    assert who(store, eve) == ("eve", "manager")
+    with store.write() as c:
+        organizers.revoke_organizer_link(c, STUDY, "bob", "organizer:eve")
+    assert who(store, bob) is None
+    # Who was added, and is then named by the file, goes with it.
+    sync(store, (BOB, Organizer(id="eve")))
+    sync(store, ())
+    assert who(store, eve) is None
+    with store.read() as c:
+        assert [one.id for one in organizers.organizers_of(c, STUDY)] == [DEFAULT]
+    assert ("organizer", "organizer-link-revoked", None, {"whom": "bob", "organizer": "eve"}) in (
+        events(store)
+    )
+
+
+def test_ids_are_taken_once_and_known(store: Store) -> None:
+    """A second one of an id is refused, and so is what is asked of nobody."""
+    with pytest.raises(QuemError, match="already"), store.write() as c:
+        organizers.add_organizer(c, STUDY, Organizer(id=DEFAULT), "shell")
+    for ask in (organizers.issue_organizer_link, organizers.revoke_organizer_link):
+        with pytest.raises(QuemError, match="no organizer 'zoe'"), store.write() as c:
+            ask(c, STUDY, "zoe", "shell")

@@ -70,11 +70,14 @@ class Stamp:
     state : str
     submitted : int
         The key of the last submitted revision; 0 where there is none.
+    noted : int
+        How many events there are that results tell of.
     """
 
     judges: tuple[str, ...]
     state: str
     submitted: int
+    noted: int
 
 
 def happenings(c: Connection, study_id: str, most: int) -> list[Happening]:
@@ -167,4 +170,4 @@ def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
         .join(Judge, Judge.key == Ballot.judge_key)
         .where(mine, Revision.kind == "submit")
     ).scalar()
-    return Stamp(tuple(judges), state, last or 0)
+    return Stamp(tuple(judges), state, last or 0, len(noteworthy(c, study_id)))

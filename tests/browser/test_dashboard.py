@@ -135,7 +135,7 @@ def test_all_pages_are_accessible(
     fake_analysis(monkeypatch)
     with at_desk(browser, site, **options) as desk:
         desk.check()
-        for path in ("/desk/discard", "/desk/events", "/desk/words", "/desk/judges/new"):
+        for path in ("/desk/discard-and-open", "/desk/events", "/desk/words", "/desk/judges/new"):
             desk.open(path)
             desk.check()
         desk.page.fill("#new-name", LONG)
@@ -206,7 +206,7 @@ def test_a_new_judge_appears(browser: Browser, site: Site) -> None:
 
 
 def test_an_ended_link_is_told(browser: Browser, site: Site) -> None:
-    """A server that was started again has another link; the old page says so."""
+    """Whose link was replaced is told so on the page that is still open."""
     with at_desk(browser, site) as desk:
         with site.store.write() as c:
             issue_organizer_link(c, site.id)
@@ -291,7 +291,7 @@ def test_the_real_report_keeps_to_its_policy(browser: Browser, site: Site) -> No
     set_life(site, "closed")
     with at_desk(browser, site) as desk:
         desk.open("/desk/report/")
-        desk.page.wait_for_selector("text=Open the full report", timeout=30_000)
+        desk.page.wait_for_selector("text=Open the full report", timeout=240_000)
         desk.page.click("text=Open the full report")
         desk.page.wait_for_url("**/report.html")
         style = "getComputedStyle(document.querySelector('.first')).display"

@@ -140,7 +140,7 @@ def test_the_life_of_a_study(desk: FlaskClient, site: Site) -> None:
     assert state_of(site) == "open"
     assert trail(site) == ["open", "closed", "open"]
     events = desk.get("/desk/events").text
-    told = r"was opened again<.*after it was closed<.*was closed<.*was opened<"
+    told = r"was opened again .*after it was closed<.*was closed<.*was opened<"
     assert re.search(told, events, re.DOTALL)
 
 
@@ -196,7 +196,7 @@ def test_revealing_is_logged_once(desk: FlaskClient, site: Site) -> None:
     assert trail(site) == ["revealed"]
     assert desk.get("/desk/words").status_code == 200
     assert "Open, revealed" in desk.get("/desk").text
-    told = r"were revealed</span> <span[^>]*>while the study was open</span> <span[^>]*>organizer<"
+    told = r"were revealed <b[^>]*>while the study was open</b></span> <span[^>]*>organizer<"
     assert re.search(told, desk.get("/desk/events").text)
 
 

@@ -261,7 +261,7 @@ def test_a_real_report(desk: FlaskClient, site: Site) -> None:
 
 
 def _waited(desk: FlaskClient) -> str:
-    for _ in range(10):
+    for _ in range(60):  # of 4 seconds
         page = desk.get("/desk/report/").text
         if "The analysis is running" not in page:
             return page

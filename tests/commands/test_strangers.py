@@ -250,16 +250,43 @@ def test_libraries_are_never_taken_from_a_study(tmp_path: Path) -> None:
         text = f"raise SystemExit('{name}.py of the study was run')\n"
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     script = Path(sys.executable).with_name("quem")
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONSAFEPATH")}
     for program in ([str(script)], [sys.executable, "-m", "quem"]):
-        run = subprocess.run(
-            [*program, "check", study.name],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-            timeout=300,
-        )
-        assert run.returncode == 0, run.stderr
-        assert "no mistakes" in run.stdout
+        assert "no mistakes" in _output([*program, "check", study.name], tmp_path)
+
+
+def test_settings_of_figures_are_never_taken_from_a_study(tmp_path: Path) -> None:
+    """A stranger's `matplotlibrc` neither runs LaTeX nor changes a byte of the figures."""
+    code = (
+        "from matplotlib.figure import Figure\n"
+        "from quem.report.drawing import with_style, svg_text\n"
+        "with with_style():\n"
+        "    axes = Figure().subplots()\n"
+        "    axes.plot([1, 2], label='a')\n"
+        "    axes.set_title('$x$')\n"
+        "print(svg_text(axes.figure, 'figure'))\n"
+    )
+    drawn = []
+    for name in ("plain", "strange"):
+        folder = tmp_path / name
+        folder.mkdir()
+        if name == "strange":
+            text = "text.usetex: True\nlines.linewidth: 9\nfigure.figsize: 1, 1\n"
+            (folder / "matplotlibrc").write_text(text, encoding="utf-8")
+        drawn.append(_output([sys.executable, "-c", code], folder))
+    assert drawn[0] == drawn[1]
+    assert "<svg" in drawn[0]
+
+
+def _output(command: list[str], folder: Path) -> str:
+    unwanted = ("PYTHONPATH", "PYTHONSAFEPATH", "MATPLOTLIBRC")
+    run = subprocess.run(
+        command,
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name not in unwanted},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout

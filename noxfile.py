@@ -16,7 +16,16 @@ nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True
 
 # `web` takes --without-peer.
-BENCHMARKS = ("analyze", "connections", "dialogue", "measures", "plackett_luce", "simulated", "web")
+BENCHMARKS = (
+    "analyze",
+    "connections",
+    "dialogue",
+    "measures",
+    "plackett_luce",
+    "simulated",
+    "web",
+    "wide",
+)
 # Peers that are measured in the same process as quem.
 PEERS = {"measures": ("ir-measures>=0.4", "ranx>=0.3.20")}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -35,13 +36,8 @@ def main() -> int:
         for columns, rows in SIZES:
             path = _table(Path(folder) / "wide.csv", columns, rows)
             # In turns, so that another load of the machine meets both.
-            times = [
-                (
-                    _seconds(lambda: read_delimited(path, "wide.csv", what="rankings")),  # noqa: B023
-                    _seconds(lambda: pd.read_csv(path)),
-                )
-                for _ in range(REPEATS)
-            ]
+            quem = partial(read_delimited, path, path.name, what="rankings")
+            times = [(_seconds(quem), _seconds(partial(pd.read_csv, path))) for _ in range(REPEATS)]
             ours, theirs = (median(one) for one in zip(*times, strict=True))
             print(f"{columns:8,} {rows:6,} {ours:8.2f} {theirs:9.2f} {ours / theirs:6.2f}")
             slow |= columns == max(SIZES)[0] and ours > MOST * theirs

@@ -33,7 +33,10 @@ SOURCES = {
 }
 
 
-def _written(folder: Path, kind: str) -> dict[str, Any]:
+KINDS = (*SOURCES, "options", "retrieval", "dialogue")
+
+
+def written(folder: Path, kind: str) -> dict[str, Any]:
     """Write the files of a small valid study; gives what its study file says."""
     if kind not in SOURCES:
         shutil.copytree(INIT / kind, folder, dirs_exist_ok=True)
@@ -67,10 +70,10 @@ def _emptied(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "one of each", {k: v[:1] if k in lists else v for k, v in content.items()}
 
 
-@pytest.mark.parametrize("kind", [*SOURCES, "options", "retrieval", "dialogue"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_empty_parts(kind: str, tmp_path: Path, quem_command: Command) -> None:
     """Whatever is empty, `quem check` says that all is right, or what to mend and where."""
-    content = _written(tmp_path, kind)
+    content = written(tmp_path, kind)
     study = tmp_path / "study.yaml"
 
     def write(changed: dict[str, Any]) -> None:
@@ -101,7 +104,7 @@ def test_empty_parts(kind: str, tmp_path: Path, quem_command: Command) -> None:
 
 def test_averages_without_a_solver(tmp_path: Path, quem_command: Command) -> None:
     """Averages of solvers that the study does not declare are errors with place and remedy."""
-    content = _written(tmp_path, "averages")
+    content = written(tmp_path, "averages")
     content |= {"subjects": [], "systems": []}
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     code, _, err = quem_command("check", tmp_path / "study.yaml")

@@ -16,6 +16,7 @@ import quem
 import quem.kinds
 from quem.errors import QuemError
 from quem.parallel import Workers
+from tests.patience import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -286,7 +287,7 @@ def _output(command: list[str], folder: Path) -> str:
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=300,
+        timeout=SECONDS,
     )
     assert run.returncode == 0, run.stderr
     return run.stdout

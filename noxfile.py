@@ -1,4 +1,4 @@
-"""The sessions of the project: ``nox -s tests``, ``lint``, ``bench``, ``coverage``."""
+"""The sessions of the project: ``nox -s tests``, ``lint``, ``bench``, ``coverage``, ``trials``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True
 
 # `web` takes --without-peer.
-BENCHMARKS = ("analyze", "connections", "dialogue", "measures", "plackett_luce", "simulated", "web")
+BENCHMARKS = (
+    "analyze",
+    "connections",
+    "dialogue",
+    "measures",
+    "plackett_luce",
+    "simulated",
+    "web",
+    "wide",
+)
 # Peers that are measured in the same process as quem.
 PEERS = {"measures": ("ir-measures>=0.4", "ranx>=0.3.20")}
 
@@ -56,3 +65,10 @@ def coverage(session: nox.Session) -> None:
     """Run the coverage study, with the options of benchmarks/coverage.py."""
     session.install(".[dask]")
     session.run("python", "benchmarks/coverage.py", *session.posargs)
+
+
+@nox.session
+def trials(session: nox.Session) -> None:
+    """Run the trials of a name, with the options of tests/trials; without a name, list them."""
+    session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "tests"))
+    session.run("python", "-m", "tests.trials", *session.posargs)

@@ -1,22 +1,17 @@
-"""Python functions that a study file names: beside it or installed, loaded without traces."""
+"""Python functions that a study file names: in files of its folder, and nowhere else."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import sys
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
 
+from quem.beside import StudyCode, module_file
 from quem.errors import QuemError
 from quem.text import nearest, shown
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = ["BrokenEntry", "Entry", "load_entry", "raised"]
+__all__ = ["BrokenEntry", "Entry", "find_entry", "load_entry", "raised"]
 
 
 class BrokenEntry(Exception):  # noqa: N818  it is no error of ours
@@ -67,133 +62,99 @@ def raised(error: BaseException) -> str:
     return told
 
 
-def load_entry(name: str, folder: Path) -> Entry:
-    """Load a Python entry.
-
-    The folder is on ``sys.path`` only while its code is loaded, and modules that were
-    loaded from it are forgotten afterwards, so that studies with modules of the same name do not
-    get each other's.
+def find_entry(name: str, folder: Path, *, code: bool = True) -> Path:
+    """Find the file of a Python function that a study file names, and run nothing.
 
     Parameters
     ----------
     name : str
-        ``module:callable``; the module is beside the study file, or else installed.
+        ``module:callable``: the module is a file or a package in the folder.
     folder : Path
         That of the study file.
+    code : bool
+        Whether the study may run Python at all.
 
     Raises
     ------
     QuemError
-        There is no such module or callable.
+        It names nothing in the folder, or code is refused.
+    """
+    module, colon, path = name.partition(":")
+    words = [*module.split("."), *path.split(".")]
+    if not colon or not all(word.isidentifier() for word in words):
+        message = (
+            f"{shown(name)} does not name a Python function; write the module and the function in "
+            "it, such as my_module:my_function"
+        )
+        raise QuemError([message])
+    if not code:
+        message = (
+            f"{shown(name)} is Python code, which --no-code (code=False) refuses to run; remove "
+            "it, or allow code if you trust the study"
+        )
+        raise QuemError([message])
+    try:
+        file = module_file(folder.resolve(), module.split("."))
+    except ImportError as error:
+        raise QuemError([str(error)]) from None
+    if file is None:
+        message = (
+            f"there is no file {'/'.join(module.split('.'))}.py in the study's folder, and Python "
+            "is loaded from nowhere else; put your function into a file there, which may import "
+            "installed libraries"
+        )
+        raise QuemError([message])
+    return file
+
+
+def load_entry(name: str, folder: Path) -> Entry:
+    """Load a Python function that a study file names; this runs the code of its file.
+
+    Parameters
+    ----------
+    name, folder
+        See `find_entry`.
+
+    Raises
+    ------
+    QuemError
+        There is no such module or callable in the folder.
     BrokenEntry
         Its code raised.
     """
-    module_name, colon, path = name.partition(":")
-    words = [*module_name.split("."), *path.split(".")]
-    if not colon or not all(word.isidentifier() for word in words):
+    file = find_entry(name, folder)
+    module, _, path = name.partition(":")
+    code = StudyCode(folder)
+    try:
+        target: Any = code.load(module)
+    except (Exception, SystemExit) as error:
+        msg = f"{name} cannot be loaded: it {raised(error)}"
+        raise BrokenEntry(msg) from error
+    for word in path.split("."):
+        known = [known for known in vars(target) if not known.startswith("_")]
+        if not hasattr(target, word):
+            hint = nearest(word, known)
+            there = f"; it has {', '.join(known[:10])}" if known and not hint else ""
+            raise QuemError([f"{file} has no {shown(word)}{hint}{there}"])
+        target = getattr(target, word)
+        _refuse_foreign(word, target, code, file)
+    if not callable(target):
+        message = f"{shown(path)} in {file} is not a function or class that can be called"
+        raise QuemError([message])
+    return Entry(name, target, tuple(code.files()), file.name)
+
+
+def _refuse_foreign(word: str, target: object, code: StudyCode, file: Path) -> None:
+    """Refuse what the file only imports: ``mine:subprocess.Popen`` is not code of the folder."""
+    if isinstance(target, ModuleType):
+        home = target.__name__
+    elif isinstance(target, type | FunctionType | BuiltinFunctionType):
+        home = target.__module__ or "Python"
+    else:
+        return
+    if not code.owns(home):
         message = (
-            f"{shown(name)} is no entry; write the module and the callable in it, as in "
-            "my_module:my_function"
+            f"{shown(word)} in {file} comes from {home}, outside the study's folder; name a "
+            "function that is written in the file, and call it there"
         )
         raise QuemError([message])
-    with _beside(folder) as loaded:
-        module = _module(module_name, folder, name)
-        file = getattr(module, "__file__", None) or module_name
-        target: Any = module
-        for word in path.split("."):
-            known = [known for known in vars(target) if not known.startswith("_")]
-            if not hasattr(target, word):
-                hint = nearest(word, known)
-                there = f"; it has {', '.join(known[:10])}" if known and not hint else ""
-                raise QuemError([f"{file} has no {shown(word)}{hint}{there}"])
-            target = getattr(target, word)
-    if not callable(target):
-        raise QuemError([f"{shown(path)} in {file} is no function or class that can be called"])
-    sources = tuple(dict.fromkeys([*_files(file), *loaded]))
-    return Entry(name, target, sources, Path(file).name)
-
-
-def _files(file: str) -> list[Path]:
-    path = Path(file)
-    return [path] if path.is_file() else []
-
-
-def _module(module_name: str, folder: Path, entry: str) -> Any:  # noqa: ANN401  any module
-    beside = folder.joinpath(*module_name.split("."))
-    is_beside = beside.with_suffix(".py").is_file() or (beside / "__init__.py").is_file()
-    try:
-        if is_beside:
-            # A module of the same name that is loaded already is another one.
-            return _loaded_anew(module_name, folder)
-        if importlib.util.find_spec(module_name) is None:
-            raise ModuleNotFoundError(name=module_name)  # noqa: TRY301  handled with the others
-        return importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        top = module_name.split(".", maxsplit=1)[0]
-        if error.name in (module_name, top) or is_beside is False:
-            missing = error.name or module_name
-            message = (
-                f"there is no module {shown(missing)}: no {'/'.join(module_name.split('.'))}.py "
-                "beside the study file, and none is installed"
-            )
-            if missing not in (module_name, top):
-                message = f"{module_name} needs the module {shown(missing)}, which is not there"
-            raise QuemError([message]) from None
-        msg = f"{entry} cannot be loaded: it {raised(error)}"
-        raise BrokenEntry(msg) from error
-    except QuemError:
-        raise
-    except (Exception, SystemExit) as error:
-        msg = f"{entry} cannot be loaded: it {raised(error)}"
-        raise BrokenEntry(msg) from error
-
-
-def _loaded_anew(module_name: str, folder: Path) -> Any:  # noqa: ANN401  any module
-    top = module_name.split(".", maxsplit=1)[0]
-    hidden = {
-        name: sys.modules.pop(name)
-        for name in list(sys.modules)
-        if name == top or name.startswith(f"{top}.")
-    }
-    try:
-        importlib.invalidate_caches()
-        module = importlib.import_module(module_name)
-        file = getattr(module, "__file__", None)
-        if file is None or not Path(file).resolve().is_relative_to(folder.resolve()):
-            message = (
-                f"{module_name} is the name of another module, {file or 'a part of Python'}; "
-                "rename the one beside the study file"
-            )
-            raise QuemError([message])
-        return module
-    finally:
-        for name in [n for n in sys.modules if n == top or n.startswith(f"{top}.")]:
-            if name in hidden:
-                continue
-            if hidden:
-                del sys.modules[name]
-        sys.modules.update(hidden)
-
-
-@contextmanager
-def _beside(folder: Path) -> Iterator[list[Path]]:
-    """Let modules be loaded from a folder, and forget them; give their files afterwards."""
-    place = str(folder.resolve())
-    before = set(sys.modules)
-    written = sys.dont_write_bytecode
-    sys.path.insert(0, place)
-    # A study folder is data, in which no cache should appear.
-    sys.dont_write_bytecode = True
-    loaded: list[Path] = []
-    try:
-        yield loaded
-    finally:
-        sys.dont_write_bytecode = written
-        if place in sys.path:
-            sys.path.remove(place)
-        for name in set(sys.modules) - before:
-            file = getattr(sys.modules[name], "__file__", None)
-            if file and Path(file).resolve().is_relative_to(place):
-                loaded.append(Path(file))
-                del sys.modules[name]
-        loaded.sort()

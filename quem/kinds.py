@@ -38,7 +38,7 @@ class Kind:
     check : str
         ``check(study) -> iterable of Doubt``: what an analysis would warn of, quickly.
     sources : tuple of str
-        What `load` takes besides the path.
+        What `load` takes besides the path; "code" where a study can name Python functions.
     running : tuple of str
         What `analyze` takes besides the settings of the study file, such as ``jobs``.
     kept : str
@@ -75,24 +75,25 @@ KINDS = {
         "quem.kinds:_load_retrieval",
         "quem.retrieval.analysis:analyze_retrieval",
         "quem.retrieval.analysis:check_retrieval",
+        sources=("code",),
         kept="similarities.csv",
     ),
     "dialogue": Kind(
         "quem.dialogue.loading:load_dialogue",
         "quem.dialogue.analysis:analyze_dialogue",
         "quem.dialogue.analysis:check_dialogue",
-        sources=("data",),
+        sources=("data", "code"),
         running=("jobs", "cluster", "sensitivity"),
         kept="finished-targets.jsonl",
     ),
 }
 
 
-def _load_retrieval(path: str | os.PathLike[str]) -> LoadedRetrieval:
+def _load_retrieval(path: str | os.PathLike[str], *, code: bool = True) -> LoadedRetrieval:
     """Read a study of retrievers, whose ground truth may be the judges of another study."""
     from quem.retrieval.loading import load_retrieval
 
-    return load_retrieval(path, experts=_experts)
+    return load_retrieval(path, experts=_experts, code=code)
 
 
 def _experts(path: Path, name: str) -> ExpertRanks:
@@ -105,13 +106,21 @@ def _experts(path: Path, name: str) -> ExpertRanks:
     return ExpertRanks(name, study.spec.title, *judges_panel(study))
 
 
-def load_study(path: str | os.PathLike[str], **sources: Any) -> Any:  # noqa: ANN401  any kind
+def load_study(
+    path: str | os.PathLike[str],
+    *,
+    code: bool = True,
+    **sources: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401  any kind
     """Read a study of any kind with its data.
 
     Parameters
     ----------
     path : path-like
         The study file; see ``docs/study-file.md``.
+    code : bool, default True
+        Whether Python functions that the study file names may be loaded; with False a study
+        that names any is refused (see ``docs/strangers.md``).
     **sources
         Of a study of kind ``experience``: ``database``, where the rankings of a judging session
         are, a URL or the path of an SQLite file (by default ``$QUEM_DATABASE_URL``, or the
@@ -136,6 +145,8 @@ def load_study(path: str | os.PathLike[str], **sources: Any) -> Any:  # noqa: AN
     if unknown := sorted(given.keys() - set(known)):
         message = f"a study of kind {kind} has no {unknown[0]}"
         raise TypeError(message)
+    if "code" in known:
+        given["code"] = code
     return KINDS[kind].function("load")(path, **given)
 
 

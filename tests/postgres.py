@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+from tests.patience import SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["VARIABLE", "Postgres", "running_postgres"]
 
 VARIABLE = "QUEM_TEST_POSTGRES_URL"
-_START_SECONDS = 60
 _NOBODY = "nobody"
 _ADVICE = (
     f"tests of the store need PostgreSQL: set {VARIABLE} to a server on which databases may be "
@@ -132,7 +133,7 @@ def _run(*words: str | Path) -> None:
         stdout=subprocess.PIPE if "initdb" in str(words[0]) else subprocess.DEVNULL,
         stderr=subprocess.STDOUT,
         env={**os.environ, "LC_ALL": "C"},
-        timeout=_START_SECONDS,
+        timeout=SECONDS,
         check=False,
     )
     if ended.returncode:

@@ -23,6 +23,7 @@ from quem.store.engine import store_of
 from quem.store.judges import judges_of
 from quem.store.place import find_place
 from quem.study.reading import read_study
+from tests.patience import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Browserless", "Served", "write_judging_study"]
 
-_START_SECONDS = 120
-_STOP_SECONDS = 60
+_LINK = re.compile(r"https?://\S+/(?:j|d)/\S+")
 
 
 def write_judging_study(
@@ -110,7 +110,7 @@ class Served:
             text=True,
             env={**environment, "PYTHONUNBUFFERED": "1"},
         )
-        watchdog = threading.Timer(_START_SECONDS, self.process.kill)
+        watchdog = threading.Timer(SECONDS, self.process.kill)
         watchdog.start()
         try:
             self._read_links(known)
@@ -165,12 +165,12 @@ class Served:
             return
         self.process.send_signal(how)
         try:
-            self.process.wait(_STOP_SECONDS)
+            self.process.wait(SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait(_STOP_SECONDS)
+            self.process.wait(SECONDS)
         if self.reader:
-            self.reader.join(_STOP_SECONDS)
+            self.reader.join(SECONDS)
         for stream in (self.process.stdout, self.process.stderr):
             if stream:
                 stream.close()
@@ -210,7 +210,7 @@ class Browserless:
     def get(self, path: str) -> str:
         """Read a page, an absolute address or a path."""
         url = path if path.startswith("http") else self.base + path
-        with self._opener.open(url, timeout=30) as answer:
+        with self._opener.open(url, timeout=SECONDS) as answer:
             return str(answer.read().decode())
 
     def group(self, gid: str) -> dict[str, Any]:
@@ -239,7 +239,7 @@ class Browserless:
             headers={"Content-Type": "application/json", **(headers or {})},
         )
         try:
-            with self._opener.open(request, timeout=30) as answer:
+            with self._opener.open(request, timeout=SECONDS) as answer:
                 text = answer.read()
                 is_json = answer.headers.get_content_type() == "application/json"
                 return answer.status, json.loads(text) if is_json else {}

@@ -198,6 +198,28 @@ def test_nobody_imports_what_is_slow_or_global() -> None:
         assert not [module for module in _anywhere(path) if _within(module, unwanted)], _name(path)
 
 
+def test_one_place_loads_code() -> None:
+    """Only `quem.beside` runs files of a study; nobody reads a format that can hold programs."""
+    running = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "runpy", "code", "imp"}
+    # Its own modules, or whether a library is installed.
+    importing = {"quem/__init__.py", "quem/beside.py", "quem/kinds.py", "quem/solutions/files.py"}
+    calls = {"eval", "exec", "compile", "__import__", "read_pickle", "unsafe_load", "full_load"}
+    for path in MODULES:
+        imported = {module.partition(".")[0] for module in _anywhere(path)}
+        assert not imported & running, _name(path)
+        assert "importlib" not in imported or _name(path) in importing, _name(path)
+        if _name(path) == "quem/beside.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called not in calls, f"{_name(path)}: {called}"
+                assert called.rpartition(".")[2] not in calls - {"compile"}, _name(path)
+                assert not {"allow_pickle", "Loader"} & {k.arg for k in node.keywords} or (
+                    called == "yaml.parse"
+                ), _name(path)
+
+
 @pytest.mark.parametrize("path", MODULES, ids=_name)
 def test_modules_are_short(path: Path) -> None:
     """A module can be read in one go."""

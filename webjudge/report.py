@@ -165,7 +165,8 @@ def _analysed(site: Site, wanted: tuple[Stamp, object]) -> Made:
 
 def _quem_analyze(site: Site, folder: Path) -> subprocess.CompletedProcess[str]:
     # -P: a file of the study that is named as a library is no library.
-    command = [sys.executable, "-P", "-m", "quem", "analyze", str(site.path), "--out", str(folder)]
+    quem = [sys.executable, "-P", "-m", "quem"]
+    command = [*quem, "analyze", str(site.path), "--no-code", "--out", str(folder)]
     # The database's URL may hold a password, and everybody can read a process's arguments.
     environment = {**os.environ, DATABASE_VARIABLE: site.store.place.url, "PYTHONUTF8": "1"}
     return subprocess.run(  # noqa: S603  our own program

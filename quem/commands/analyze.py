@@ -10,6 +10,7 @@ import click
 
 from quem.commands.options import (
     analysis_options,
+    code_option,
     data_option,
     database_option,
     json_option,
@@ -70,6 +71,7 @@ def _years(
 @database_option
 @reveal_option
 @seed_option
+@code_option
 def analyze(
     study: Path,
     out: Path | None,
@@ -78,6 +80,7 @@ def analyze(
     *,
     as_json: bool,
     reveal: bool,
+    code: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
     """Analyse STUDY, of any kind, and write a report.
@@ -93,7 +96,7 @@ def analyze(
     kind = kind_of(study)
     sources = {"database": database, "reveal": reveal, "data": data}
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
-    loaded = kinds.load_study(study, **sources)
+    loaded = kinds.load_study(study, code=code, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
     # 0 is a value, though it equals False.
     given = {n: value for n, value in settings.items() if value is not None and value is not False}

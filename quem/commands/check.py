@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.options import data_option, database_option, refuse_foreign
+from quem.commands.options import code_option, data_option, database_option, refuse_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,8 @@ __all__ = ["check"]
 @click.argument("study", type=click.Path(path_type=Path))
 @data_option
 @database_option
-def check(study: Path, data: Path | None, database: str | None) -> None:
+@code_option
+def check(study: Path, data: Path | None, database: str | None, *, code: bool) -> None:
     """Check STUDY and all its data, and write nothing.
 
     Names every mistake with its place and its remedy (exit code 1), or every doubt. An
@@ -41,7 +42,7 @@ def check(study: Path, data: Path | None, database: str | None) -> None:
     if kind == "experience":
         _check_experience(study, database)
         return
-    loaded = kinds.load_study(study, **sources)
+    loaded = kinds.load_study(study, code=code, **sources)
     _print(study, list(kinds.check(loaded)), _counted(loaded.counts()))
 
 

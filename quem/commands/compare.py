@@ -9,6 +9,7 @@ import click
 
 from quem.commands.options import (
     analysis_options,
+    code_option,
     database_option,
     json_option,
     out_option,
@@ -55,6 +56,7 @@ __all__ = ["compare"]
 @database_option
 @reveal_option
 @seed_option
+@code_option
 def compare(
     studies: tuple[str, ...],
     systems: tuple[str, ...],
@@ -63,6 +65,7 @@ def compare(
     *,
     as_json: bool,
     reveal: bool,
+    code: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
     """Compare the systems in STUDY, or those of several studies.
@@ -71,6 +74,7 @@ def compare(
     people who worked with a system is measured. Of several studies, systems of different ones
     are compared as independent estimates. Options replace the settings of the study files.
     """
+    del code  # experience studies name none
     refuse_out_with_json(out, as_json=as_json)
     paths = [Path(study) for study in studies]
     if systems:

@@ -18,6 +18,7 @@ __all__ = [
     "DURATION",
     "analysis_options",
     "check_url",
+    "code_option",
     "data_option",
     "database_option",
     "json_option",
@@ -131,6 +132,14 @@ data_option = click.option(
     "--data",
     type=click.Path(path_type=Path),
     help="Folder of the data of a dialogue study, if they are not beside STUDY.",
+)
+
+code_option = click.option(
+    "--no-code",
+    "code",
+    flag_value=False,
+    default=True,
+    help="Refuse Python functions that STUDY names, for studies from strangers.",
 )
 
 json_option = click.option(

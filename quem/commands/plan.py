@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from quem.commands.options import database_option
+from quem.commands.options import code_option, database_option
 
 if TYPE_CHECKING:
     from quem.experience.planning.result import ExperiencePlan
@@ -77,6 +77,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
 
 
 @click.command()
+@click.argument("study", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--width",
     type=float,
@@ -89,7 +90,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     "pilot",
     metavar="STUDY",
     type=click.Path(path_type=Path),
-    help="Study file of a pilot, from which the noise is estimated.",
+    help="The same as STUDY: a pilot, from which the noise is estimated.",
 )
 @click.option(
     "--judges",
@@ -197,7 +198,9 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
 @click.option(
     "--reveal", is_flag=True, help="Read a judging session that is not closed; this is logged."
 )
+@code_option
 def plan(
+    study: Path | None,
     pilot: Path | None,
     simulate: int,
     jobs: int,
@@ -207,27 +210,35 @@ def plan(
     *,
     as_json: bool,
     reveal: bool,
+    code: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
     """Say how many subjects, judges and problems a study needs.
+
+    With STUDY, a pilot, its noise is estimated.
 
     Tells the expected half-width of the prediction interval of many designs by a closed form,
     at once, and tries those that are worth it on simulated studies. With --width: those that
     reach it, cheapest first. Prints a summary, and writes report.html, figures and tables.
     """
+    del code  # experience studies name none
+    if study is not None and pilot is not None:
+        message = "STUDY and --from both name the pilot; leave one of them out"
+        raise click.UsageError(message)
+    pilot = pilot or study
     if as_json and out is not None:
         message = "--json writes nothing, so it takes no --out; leave one of them out"
         raise click.UsageError(message)
     if pilot is None and (database or reveal):
-        message = "--database and --reveal are about a pilot's judging session; name it: --from"
+        message = "--database and --reveal are about a pilot's judging session; name its study file"
         raise click.UsageError(message)
     _refuse_half_said(pilot, settings)
     from quem.commands.output import print_warnings
     from quem.kinds import plan as make_plan
     from quem.load import load_study
 
-    study = load_study(pilot, database=database, reveal=reveal) if pilot else None
-    result = make_plan(study, database=database, simulate=0, **settings)
+    loaded = load_study(pilot, database=database, reveal=reveal) if pilot else None
+    result = make_plan(loaded, database=database, simulate=0, **settings)
     if not as_json:
         click.echo(result.summary(warnings=False))
     result = _simulated(result, simulate, jobs, cluster)
@@ -250,7 +261,7 @@ def plan(
 def _refuse_half_said(pilot: Path | None, settings: dict[str, Any]) -> None:
     """Refuse options that contradict each other or lack another."""
     if pilot is not None and settings["noise"] is not None:
-        message = "--from estimates the noise; leave --noise out, or replace parts: --person 1.5"
+        message = "a pilot tells the noise; leave --noise out, or replace parts: --person 1.5"
         raise click.UsageError(message)
     if settings["cost_judgement"] is not None and settings["cost_solution"] is None:
         message = "--cost-judgement needs --cost-solution beside it, in the same unit"

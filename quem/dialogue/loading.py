@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from quem.dialogue.own import own_function
+from quem.dialogue.own import OwnFunction, find_own
 from quem.dialogue.published import read_published
 from quem.dialogue.questions import Questions
 from quem.dialogue.reading import CaseFiles, read_cases
@@ -89,8 +89,10 @@ class _Loading:
     draft: Draft[Spec]
     spec: Spec
     data: Path | None
+    code: bool = True
     files: list[Path] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
+    functions: list[tuple[Loc, OwnFunction]] = field(default_factory=list)
 
     def wrong(self, loc: Loc, message: str) -> None:
         self.mistakes.append(self.draft.document.mistake(loc, message))
@@ -112,19 +114,33 @@ class _Loading:
         self.wrong(loc, message)
         return None
 
-    def own(self, loc: Loc, what: str, entry: str) -> Any:  # noqa: ANN401
+    def own(self, loc: Loc, what: str, entry: str) -> OwnFunction | None:
+        """Find a function; `load_functions` loads it, when all else is right."""
+        folder = self.draft.path.absolute().parent
         try:
-            found = own_function(what, entry, self.draft.path.absolute().parent)
+            found = find_own(what, entry, folder, code=self.code)
         except QuemError as error:
             for mistake in error.mistakes:
                 self.wrong(loc, mistake.message)
             return None
-        self.files += found.files
+        self.functions.append((loc, found))
         return found
+
+    def load_functions(self) -> None:
+        for loc, function in self.functions:
+            try:
+                function.load()
+            except QuemError as error:
+                for mistake in error.mistakes:
+                    self.wrong(loc, mistake.message)
+            self.files += function.files
 
 
 def load_dialogue(
-    path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None
+    path: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | None = None,
+    code: bool = True,
 ) -> DialogueStudy:
     """Read a study of kind ``dialogue`` with its case base.
 
@@ -133,6 +149,9 @@ def load_dialogue(
     path : path-like
     data : path-like, optional
         The folder of the case base, if its files are not beside the study file.
+    code : bool
+        Whether Python functions that the study file names may be loaded; that happens after
+        everything else was found right.
 
     Raises
     ------
@@ -142,11 +161,14 @@ def load_dialogue(
     draft = draft_of_kind(path, Spec)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
-    loading = _Loading(draft, draft.spec, None if data is None else Path(data), [draft.path])
+    loading = _Loading(draft, draft.spec, None if data is None else Path(data), code)
+    loading.files.append(draft.path)
     cases, doubts = _cases(loading)
     strategies, users = _strategies(loading), _users(loading)
     questions = _questions(loading, cases)
     published = _published(loading, strategies, users)
+    if not loading.mistakes:
+        loading.load_functions()
     if loading.mistakes or cases is None or questions is None:
         raise QuemError(dict.fromkeys(loading.mistakes))
     return DialogueStudy(

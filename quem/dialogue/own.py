@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from quem.entry import BrokenEntry, load_entry, raised
+from quem.entry import BrokenEntry, find_entry, load_entry, raised
 from quem.errors import QuemError
 
-__all__ = ["OwnFunction", "own_function"]
+__all__ = ["OwnFunction", "find_own"]
+
+# What this process has loaded, by name, folder and fingerprint.
+_LOADED: dict[tuple[str, str, str], Any] = {}
 
 
-@dataclass(frozen=True)
+@dataclass
 class OwnFunction:
     """A function of one's own, which goes to other processes by its name.
 
@@ -27,7 +29,7 @@ class OwnFunction:
     folder : str
         That of the study file.
     fingerprint : str
-        Changes with the files that it was loaded from.
+        Changes with the files that it was loaded from; empty until it is.
     files : tuple of Path
         These.
     """
@@ -35,8 +37,26 @@ class OwnFunction:
     what: str
     entry: str
     folder: str
-    fingerprint: str
-    files: tuple[Path, ...] = ()
+    fingerprint: str = ""
+    files: tuple[Path, ...] = field(default=())
+
+    def load(self) -> None:
+        """Load it; this runs the code of its file.
+
+        Raises
+        ------
+        QuemError
+            There is no such function, or its code raised.
+        """
+        try:
+            found = load_entry(self.entry, Path(self.folder))
+        except BrokenEntry as error:
+            raise QuemError([str(error)]) from error
+        digest = hashlib.sha256(self.entry.encode())
+        for path in found.sources:
+            digest.update(path.read_bytes())
+        self.files, self.fingerprint = found.sources, digest.hexdigest()
+        _LOADED[self.entry, self.folder, self.fingerprint] = found.target
 
     def __call__(self, *arguments: Any) -> Any:  # noqa: ANN401  what the protocols say
         """Call it.
@@ -44,42 +64,38 @@ class OwnFunction:
         Raises
         ------
         QuemError
-            It raised something.
+            It raised something, or its files changed since the study was loaded.
         """
-        function = _loaded(self.entry, self.folder)[0]
+        key = (self.entry, self.folder, self.fingerprint)
+        if key not in _LOADED:
+            # In the process of a worker.
+            self.load()
+            if self.fingerprint != key[-1]:
+                message = f"{self.what} ({self.entry}) has changed meanwhile; run it once more"
+                raise QuemError([message])
         try:
-            return function(*arguments)
+            return _LOADED[key](*arguments)
         except QuemError:
             raise
         except Exception as error:
             raise QuemError([f"{self.what} ({self.entry}) {raised(error)}"]) from error
 
 
-def own_function(what: str, entry: str, folder: Path) -> OwnFunction:
-    """Load a function of one's own.
+def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> OwnFunction:
+    """Find a function of one's own, and run nothing yet.
 
     Parameters
     ----------
     what : str
     entry : str
     folder : Path
+    code : bool
+        Whether the study may run Python at all.
 
     Raises
     ------
     QuemError
-        There is no such function, or its code raised.
+        Its file is not in the folder, or code is refused.
     """
-    _, sources = _loaded(entry, str(folder))
-    digest = hashlib.sha256(entry.encode())
-    for path in sources:
-        digest.update(path.read_bytes())
-    return OwnFunction(what, entry, str(folder), digest.hexdigest(), sources)
-
-
-@cache
-def _loaded(entry: str, folder: str) -> tuple[Any, tuple[Path, ...]]:
-    try:
-        found = load_entry(entry, Path(folder))
-    except BrokenEntry as error:
-        raise QuemError([str(error)]) from error
-    return found.target, found.sources
+    find_entry(entry, folder, code=code)
+    return OwnFunction(what, entry, str(folder))

@@ -81,5 +81,6 @@ def read_averages(
     titles = {"rank": "average_rank"}
     rankings, mistakes = assemble([Entries(name, columns, place, titles=titles)], alone)
     values = np.full(len(rankings.solvers), np.nan)
-    values[rankings.solver] = rankings.rank
+    if not mistakes:
+        values[rankings.solver] = rankings.rank
     return PrintedAverages(rankings.solvers, values, doubts), mistakes

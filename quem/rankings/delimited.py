@@ -32,6 +32,8 @@ __all__ = ["Column", "Delimited", "column_of", "read_delimited"]
 _DELIMITERS = "\t;,|"
 _UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
 _HEAD = 4096
+# Fewer are read row by row.
+_FEW_ROWS = 5000
 # A first row of these keeps pandas from taking the texts of a column for numbers, and 007 for 7.
 # It is no character, and stands after all others.
 _MARK = "\U0010ffff"
@@ -97,8 +99,9 @@ class Delimited:
 
 def column_of(texts: list[str]) -> Column:
     """Make a column of cells."""
-    codes, values = pd.factorize(np.array(texts, dtype=object))
-    return Column(codes.astype(np.int64), [str(value) for value in values])
+    seen: dict[str, int] = {}
+    codes = [seen.setdefault(text, len(seen)) for text in texts]
+    return Column(np.array(codes, dtype=np.int64), list(map(str, seen)))
 
 
 def read_delimited(
@@ -209,6 +212,10 @@ def _columns(body: str, delimiter: str, name: str, width: int, first_line: int) 
     """Parse the rows below the header."""
     if not body.strip():
         return [Column(np.empty(0, dtype=np.int64), []) for _ in range(width)]
+    if body.count("\n") < _FEW_ROWS:
+        # What pandas does for each column takes longer than the rows of a wide table.
+        with suppress(csv.Error):
+            return _columns_of_rows(body, delimiter, name, width, first_line, strict=True)
     mark = delimiter.join([_MARK] * width) + "\n"
     try:
         with warnings.catch_warnings():
@@ -230,11 +237,11 @@ def _columns(body: str, delimiter: str, name: str, width: int, first_line: int) 
             line = list(islice(_starts(body, delimiter, first_line), int(unclosed[1])))[-1]
             message = 'a cell begins with a " that never ends; close it or leave it out'
             raise QuemError([Mistake(name, line, message=message)]) from None
-        return _uneven_columns(body, delimiter, name, width, first_line)
-    columns = [_stripped(frame.pop(str(index))) for index in range(width + 1)]
+        return _columns_of_rows(body, delimiter, name, width, first_line)
+    columns = [_stripped(cells) for _, cells in frame.items()]
     overflow = columns.pop()
     if any(overflow.values[code] for code in overflow.used()):
-        return _uneven_columns(body, delimiter, name, width, first_line)
+        return _columns_of_rows(body, delimiter, name, width, first_line)
     return columns
 
 
@@ -254,12 +261,13 @@ def _stripped(cells: pd.Series) -> Column:
     return Column(place[codes], list(merged))
 
 
-def _uneven_columns(
-    body: str, delimiter: str, name: str, width: int, first_line: int
+def _columns_of_rows(
+    body: str, delimiter: str, name: str, width: int, first_line: int, *, strict: bool = False
 ) -> list[Column]:
-    """Parse rows of which some are longer than the header; only blank cells may be so."""
+    """Parse row by row: only blank cells may be beyond the header."""
     rows, mistakes = [], []
-    reader = csv.reader(_lines(body), delimiter=delimiter)
+    # A quote that never ends is an error where it is strict.
+    reader = csv.reader(_lines(body), delimiter=delimiter, strict=strict)
     line = first_line
     n_filled = 0
     for row in reader:

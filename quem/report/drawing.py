@@ -117,7 +117,11 @@ _FALLBACK_FONTS = (
 @contextmanager
 def with_style() -> Iterator[None]:
     """Draw in the project's style, whatever the user's own settings are."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context():
+        # A `matplotlibrc` in the current folder, which may be a stranger's, sets what it likes:
+        # `text.usetex` would even run LaTeX.
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
         yield
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quem.entry import BrokenEntry, Entry, load_entry
+from quem.entry import BrokenEntry, Entry, find_entry, load_entry
 from quem.errors import QuemError
+from quem.retrieval.making import make_built_in
 from quem.retrieval.reading import RetrievalData, read_retrieval
 from quem.study.reading import draft_of_kind
 from quem.study.retrieval import RetrievalStudy
@@ -96,7 +97,10 @@ class _Source:
 
 
 def load_retrieval(
-    path: str | os.PathLike[str], *, experts: Callable[[Path, str], ExpertRanks]
+    path: str | os.PathLike[str],
+    *,
+    experts: Callable[[Path, str], ExpertRanks],
+    code: bool = True,
 ) -> LoadedRetrieval:
     """Read a study file of kind ``retrieval``, and everything that it names.
 
@@ -105,6 +109,9 @@ def load_retrieval(
     path : path-like
     experts : callable
         From an experience study's file and its name for messages to what its judges said.
+    code : bool
+        Whether Python retrievers may be loaded; that happens after everything else was found
+        right.
 
     Raises
     ------
@@ -116,17 +123,30 @@ def load_retrieval(
         raise QuemError(draft.mistakes)
     source = _Source(draft)
     data, mistakes = read_retrieval(draft.spec, source, experts)
-    entries: dict[str, Entry | str] = {}
-    for at, retriever in enumerate(draft.spec.retrievers):
-        if not retriever.python:
-            continue
+    named = [(at, one) for at, one in enumerate(draft.spec.retrievers) if one.python]
+    folder = draft.path.parent
+    for at, retriever in named:
         try:
-            entries[retriever.id] = load_entry(retriever.python, draft.path.parent)
+            find_entry(retriever.python, folder, code=code)
+        except QuemError as error:
+            mistakes += _at(source, at, error)
+    if mistakes or data is None:
+        raise QuemError(dict.fromkeys(mistakes))
+    study = LoadedRetrieval(Path(path), draft.name, draft.spec, data, {}, draft)
+    make_built_in(study)
+    # Only now is the study's own code run.
+    entries: dict[str, Entry | str] = {}
+    for at, retriever in named:
+        try:
+            entries[retriever.id] = load_entry(retriever.python, folder)
         except BrokenEntry as error:
             entries[retriever.id] = str(error)
         except QuemError as error:
-            loc = ("retrievers", at, "python")
-            mistakes += [source.mistake(loc, m.message) for m in error.mistakes]
-    if mistakes or data is None:
+            mistakes += _at(source, at, error)
+    if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    return LoadedRetrieval(Path(path), draft.name, draft.spec, data, entries, draft)
+    return replace(study, entries=entries)
+
+
+def _at(source: _Source, at: int, error: QuemError) -> list[Mistake]:
+    return [source.mistake(("retrievers", at, "python"), m.message) for m in error.mistakes]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.retrieval.retrievers import Runs
     from quem.study.retrieval import Attribute, Retriever
 
-__all__ = ["make_retrievers"]
+__all__ = ["make_built_in", "make_retrievers"]
 
 
 def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt]]:
@@ -44,15 +44,11 @@ def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt
     QuemError
         An attribute is unknown, or a class is no retriever.
     """
-    made: dict[str, Runs] = {}
+    made = make_built_in(study)
     mistakes: list[Mistake] = []
     doubts: list[Doubt] = []
     for at, retriever in enumerate(study.spec.retrievers):
-        if retriever.linear is not None:
-            linear = _linear(study, at, retriever, mistakes)
-            if linear is not None:
-                made[retriever.id] = linear
-        elif retriever.python:
+        if retriever.python:
             try:
                 made[retriever.id] = _python(study, retriever.id)
             except BrokenEntry as error:
@@ -61,12 +57,38 @@ def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt
             except QuemError as error:
                 loc = ("retrievers", at, "python")
                 mistakes += [study.mistake(loc, m.message) for m in error.mistakes]
-        else:
+    mistakes += _phases(study, made)
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    # In the order of the study file.
+    return {one.id: made[one.id] for one in study.spec.retrievers if one.id in made}, doubts
+
+
+def make_built_in(study: LoadedRetrieval) -> dict[str, Runs]:
+    """Make the retrievers that need no code of the study: the linear ones and stored lists.
+
+    Parameters
+    ----------
+    study : LoadedRetrieval
+
+    Raises
+    ------
+    QuemError
+        An attribute is unknown, or the second of two phases cannot search what the first kept.
+    """
+    made: dict[str, Runs] = {}
+    mistakes: list[Mistake] = []
+    for at, retriever in enumerate(study.spec.retrievers):
+        if retriever.linear is not None:
+            linear = _linear(study, at, retriever, mistakes)
+            if linear is not None:
+                made[retriever.id] = linear
+        elif not retriever.python:
             made[retriever.id] = StoredRetriever(study.data.stored[retriever.id])
     mistakes += _phases(study, made)
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    return made, doubts
+    return made
 
 
 def _python(study: LoadedRetrieval, name: str) -> PythonRetriever:

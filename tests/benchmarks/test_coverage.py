@@ -24,7 +24,7 @@ BENCHMARK = ROOT / "benchmarks" / "coverage.py"
 
 def _run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(BENCHMARK), "--grid", "tiny", "--out", str(out), *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 def _parts(path: Path) -> dict[str, Any]:

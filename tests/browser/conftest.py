@@ -9,9 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.judging import Visit
+from tests.patience import SECONDS
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ QUIET = ["--disable-background-networking", "--disable-component-update", "--dis
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
     """The driver of the browser."""
+    expect.set_options(timeout=SECONDS * 1000)
     with sync_playwright() as driver:
         yield driver
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.patience import SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -27,6 +29,7 @@ class Visit:
     def __init__(self, browser: Browser, served: Served, judge: str, **options: Any) -> None:  # noqa: ANN401
         self.served, self.judge = served, judge
         self.context = browser.new_context(**{"viewport": WIDE, **options})
+        self.context.set_default_timeout(SECONDS * 1000)
         self.complaints: list[str] = []
         self.page = self.new_page()
 
@@ -120,7 +123,7 @@ def drag(
     page.mouse.move(x + 3, y + 9, steps=3)
     expect(page.locator("#ranking-page")).to_have_class(re.compile("is-dragging"))
     page.wait_for_timeout(80)
-    for attempt in range(12):  # the others give way while one is dragged, and no hand is still
+    for attempt in range(100):  # the others give way while one is dragged, and no hand is still
         x, y = onto()
         page.mouse.move(x + attempt % 3, y, steps=6)
         page.wait_for_timeout(200)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.patience import SECONDS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -46,6 +48,7 @@ def extreme_study(folder: Path) -> Path:
 def open_report(browser: Browser, report: Path, **options: Any) -> tuple[Page, list[str]]:  # noqa: ANN401
     """Open the report, and note what it asks for and complains of."""
     page = browser.new_context(**options).new_page()
+    page.set_default_timeout(SECONDS * 1000)
     noted: list[str] = []
     page.on("console", lambda message: noted.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: noted.append(f"error: {error}"))

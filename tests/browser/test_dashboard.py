@@ -15,6 +15,7 @@ from quem.errors import Doubt
 from quem.store.judges import add_judge
 from quem.store.organizers import issue_organizer_link
 from quem.store.state import State
+from tests.patience import SECONDS
 from tests.webjudge.sites import (
     SUBJECTS,
     SYSTEM,
@@ -83,7 +84,7 @@ class Watched:
     def check(self) -> None:
         """Refuse what axe objects to, what is wider than the page, and complaints."""
         # A report that is being made asks for itself again.
-        expect(self.page.locator(".making")).to_have_count(0, timeout=30_000)
+        expect(self.page.locator(".making")).to_have_count(0)
         self.page.wait_for_load_state("load")
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert self.page.evaluate(overflow) == 0, self.page.url
@@ -107,6 +108,7 @@ def at_desk(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]: 
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     context = browser.new_context(**{"viewport": WIDE, **options})
+    context.set_default_timeout(SECONDS * 1000)
     try:
         watched = Watched(context.new_page(), f"http://127.0.0.1:{server.effective_port}")
         with site.store.write() as c:
@@ -291,7 +293,7 @@ def test_the_real_report_keeps_to_its_policy(browser: Browser, site: Site) -> No
     set_life(site, "closed")
     with at_desk(browser, site) as desk:
         desk.open("/desk/report/")
-        desk.page.wait_for_selector("text=Open the full report", timeout=240_000)
+        desk.page.wait_for_selector("text=Open the full report")
         desk.page.click("text=Open the full report")
         desk.page.wait_for_url("**/report.html")
         style = "getComputedStyle(document.querySelector('.first')).display"

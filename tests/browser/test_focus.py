@@ -31,7 +31,8 @@ def press(page: Page, name: str) -> None:
 
 def is_somewhere(page: Page) -> None:
     """Something that is shown has the focus, and it is not the page as a whole."""
-    page.wait_for_timeout(100)  # browsers take the focus from what is hidden a moment later
+    # Browsers take the focus from what is hidden a moment later: in the next frame.
+    page.evaluate("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
     assert page.evaluate("document.activeElement !== document.body")
     assert page.locator(":focus").is_visible()
 

@@ -97,10 +97,12 @@ def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
     finger("touchStart", start)
     page.wait_for_timeout(60)
     finger("touchMove", (start[0] + 2, start[1] + 8))
-    page.wait_for_timeout(120)
-    for _ in range(5):
+    expect(page.locator("#ranking-page")).to_have_class(re.compile("is-dragging"))
+    for _ in range(100):  # the others give way while one is dragged
         finger("touchMove", centre(page.locator(f"#card-{first}"), 0.06))
         page.wait_for_timeout(120)
+        if labels_in(page, "ranked")[0] == second:
+            break
     finger("touchEnd")
     expect(page.locator("#ranked .card").first).to_have_attribute("data-label", second)
     come.equals_store()

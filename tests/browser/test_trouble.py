@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from tests.browser.judging import (
     rank_by_keys,
     shown_ranking,
 )
+from tests.patience import until
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
@@ -123,10 +123,8 @@ def test_a_restart_of_the_server_is_survived(browser: Browser, tmp_path: Path) -
         other = sqlite3.connect(tmp_path / "study.sqlite3", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         rank_by_keys(page, "D")
-        expect(page.locator("#save-status")).to_contain_text("the server is busy", timeout=9000)
+        expect(page.locator("#save-status")).to_contain_text("the server is busy")
         other.close()
-        deadline = time.monotonic() + 10
-        while served.stored("J0", "P0")["revision"] < 4 and time.monotonic() < deadline:
-            time.sleep(0.1)
+        until(lambda: served.stored("J0", "P0")["revision"] >= 4, "the fourth revision")
         assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C"], ["D"]]
         come.close()

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from distributed import LocalCluster
 from quem.cli import main
 from quem.dialogue.finished import FINISHED
 from quem.errors import QuemError
+from tests.patience import SECONDS, until
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
 P3 = FOLDER.parent / "p3-1997" / "study.yaml"
@@ -166,12 +166,9 @@ def test_interrupted(study: Path) -> None:
     code = "from quem.dialogue import running; running._CELLS = 1; from quem.cli import run; run()"
     words = [sys.executable, "-c", code, "analyze", str(study)]
     with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        for _ in range(1500):
-            if keep.exists() and keep.read_bytes().count(b"\n") > 2:
-                break
-            time.sleep(0.02)
+        until(lambda: keep.exists() and keep.read_bytes().count(b"\n") > 2, "finished targets")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=SECONDS)
     assert process.returncode == 130
     assert os.listdir(keep.parent) == [FINISHED]  # noqa: PTH208  one name
     assert keep.read_bytes().count(b"\n") < 64

@@ -12,6 +12,7 @@ import pytest
 
 import quem
 from tests.examples import long_csv, study_with
+from tests.patience import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,7 +126,7 @@ def test_ctrl_c_ends_with_130() -> None:
     """Interrupted while it works, the command says so and nothing else."""
     waiting = (
         "import sys, time, quem.study.reading as reading; from quem.cli import run; "
-        "reading.kind_of = lambda _: print('works', flush=True) or time.sleep(60); "
+        "reading.kind_of = lambda _: print('works', flush=True) or time.sleep(600); "
         "sys.argv = ['quem', 'check', 'study.yaml']; run()"
     )
     process = subprocess.Popen(
@@ -137,7 +138,7 @@ def test_ctrl_c_ends_with_130() -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "works\n"
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, out) == (130, "")
     assert err.strip() == "Interrupted."
 

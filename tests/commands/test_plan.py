@@ -132,6 +132,8 @@ def test_a_pilots_plan_stands_beside_it(tmp_path: Path, quem_command: Command) -
     assert content["study"] == {"id": "example", "title": "Example"}
     assert content["pilot"]["subjects"] == 6
     assert path.is_file()
+    assert quem_command("plan", path, *SMALL, "--width", 4) == (code, out, err)
+    assert json.loads((tmp_path / "study-plan" / "analysis.json").read_text()) == content
 
 
 def test_out_names_another_folder(here: Path, quem_command: Command) -> None:
@@ -156,7 +158,8 @@ def test_out_names_another_folder(here: Path, quem_command: Command) -> None:
         (["--noise", "some"], "'some' is not one of 'low', 'high'"),
         (["--json", "--out", "x"], "--json writes nothing, so it takes no --out"),
         (["--reveal"], "--database and --reveal are about a pilot's judging session"),
-        (["--from", "s.yaml", "--noise", "low"], "--from estimates the noise"),
+        (["s.yaml", "--noise", "low"], "a pilot tells the noise; leave --noise out"),
+        (["a.yaml", "--from", "a.yaml"], "STUDY and --from both name the pilot"),
         (["--cost-judgement", "2"], "--cost-judgement needs --cost-solution"),
         (["--level", "95"], "95 is not between 0 and 1; 95 percent is written 0.95"),
     ],

@@ -18,6 +18,7 @@ from sqlalchemy import select
 from quem.store.engine import open_store, store_of
 from quem.store.models import Ballot
 from quem.store.place import find_place
+from tests.patience import SECONDS
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 
 HELD: list[sqlite3.Connection] = []
@@ -166,7 +167,7 @@ def test_the_shipped_study_is_served(tmp_path: Path) -> None:
 
 def test_health(study: Path) -> None:
     """Somebody without a link learns that the server works, and no more."""
-    with Served(study) as served, urlopen(f"{served.base}/healthz", timeout=10) as answer:  # noqa: S310
+    with Served(study) as served, urlopen(f"{served.base}/healthz", timeout=SECONDS) as answer:  # noqa: S310
         assert (answer.status, answer.read()) == (200, b"ok")
         assert answer.headers["Server"] is None
 
@@ -187,7 +188,7 @@ def test_a_study_that_cannot_be_judged_is_refused(study: Path, break_it: object,
     assert callable(break_it)
     break_it(study.parent)
     command = [*QUEM, "serve", str(study), "--port", "0"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
     assert ended.returncode == 1
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -209,7 +210,9 @@ def test_a_taken_port_is_said_and_no_link_is_lost(study: Path) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         command = [*QUEM, "serve", str(study), "--port", port]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        ended = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=SECONDS
+        )
         assert ended.returncode == 1
         assert "--port" in ended.stderr
     with Served(study) as served:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from quem.dialogue.users import named_user
 from quem.errors import QuemError
 from quem.parallel import Workers
 from tests.dialogue.made import case_base
+from tests.patience import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,15 +172,12 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         "from tests.dialogue.test_running import experiment\n"
         "running._CELLS = 3000\n"
         f"keep = Path({str(keep)!r})\n"
-        "running.run_experiment(experiment(), keep=keep, done=lambda _: time.sleep(0.15))\n"
+        "running.run_experiment(experiment(), keep=keep, done=lambda _: time.sleep(0.4))\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "."}
     ) as run:
-        for _ in range(600):
-            if keep.exists() and keep.read_bytes().count(b"\n") >= 4:
-                break
-            time.sleep(0.02)
+        until(lambda: keep.exists() and keep.read_bytes().count(b"\n") >= 4, "finished targets")
         run.send_signal(signal.SIGKILL)
     held = sum(len(part) for part in Finished(keep, made_of(experiment())).read())
     assert 0 < held < 30

@@ -99,9 +99,9 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ),
         (
             "strategies: [{name: m, function: 'mine.py'}]",
-            "is no entry; write the module and the cal",
+            "does not name a Python function; write",
         ),
-        ("strategies: [{name: m, function: 'yours:x'}]", "there is no module 'yours'"),
+        ("strategies: [{name: m, function: 'yours:x'}]", "there is no file yours.py"),
         (
             "strategies: [{name: DD, function: mine:far}]",
             "DD is one of the paper's; give yours anot",

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import quem
 from quem.errors import QuemError
+from quem.rankings.delimited import read_delimited
 from tests.examples import JUDGES, PROBLEMS, RANKS, long_csv, study_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 PLAIN = long_csv()
 NAMED = [(judge, problem, solver, float(rank)) for (judge, problem, solver), rank in RANKS.items()]
@@ -200,3 +206,35 @@ def test_blocks_and_occasions_are_whole_numbers(
     (mistake,) = caught.value.mistakes
     assert (mistake.line, mistake.column, mistake.key) == (3, 5, field)
     assert "is no whole number from 1" in mistake.message
+
+
+@given(
+    rows=st.lists(
+        st.lists(st.text(' a1"\t;', max_size=3), min_size=3, max_size=4), min_size=1, max_size=5
+    ),
+    raw=st.booleans(),
+)
+@example(rows=[["a", "b", '"c']], raw=True)
+@example(rows=[["a", "b", "c", "d"], ["a", "b", "c", " "]], raw=True)
+@example(rows=[["", "", ""], ["a", " a", "a "]], raw=False)
+def test_long_and_wide_tables_are_read_alike(rows: list[list[str]], raw: bool) -> None:  # noqa: FBT001
+    """Short tables go through the csv module and long ones through pandas: the same columns."""
+    text = io.StringIO()
+    if raw:
+        text.writelines(",".join(row) + "\n" for row in rows)
+    else:
+        csv.writer(text, lineterminator="\n").writerows(rows)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        path.write_text("x,y,z\n" + text.getvalue(), encoding="utf-8")
+        found = []
+        for few in (0, 5000):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("quem.rankings.delimited._FEW_ROWS", few)
+                try:
+                    table = read_delimited(path, "table.csv", what="ranks")
+                    cells = [[c.text(row) for row in range(len(c.codes))] for c in table.columns]
+                    found.append((table.header, cells))
+                except QuemError as error:
+                    found.append((str(error), []))
+    assert found[0] == found[1]

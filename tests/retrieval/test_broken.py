@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.patience import SECONDS
 from tests.retrieval.made import codes, evaluated, made, mistakes
 
 if TYPE_CHECKING:
@@ -91,39 +91,17 @@ def test_lists_that_differ_are_told(tmp_path: Path) -> None:
     assert "'bad' gave other lists" in codes(evaluated(path))["unstable-retriever"]
 
 
-def test_modules_leave_no_trace(tmp_path: Path) -> None:
-    """Two studies with modules of one name get each their own, and the path is as before."""
-    before = list(sys.path)
-    means = []
-    for name, case in (("one", "a"), ("two", "d")):
-        folder = tmp_path / name
-        folder.mkdir()
-        code = "from helper import best\ndef r(query, k):\n    return [(best, 1)]\n"
-        helper = f"best = {case!r}\n"
-        retrievers = [ALL, {"id": "m", "python": "mine:r"}]
-        path = made(folder, retrievers, "all", mine_py=code, helper_py=helper)
-        result = evaluated(path, measures=["hits_norm@1"])
-        assert {source.name for source in result.inputs} >= {"mine.py", "helper.py"}
-        means.append(float(result.measures["mean"].iloc[0]))
-        assert not (folder / "__pycache__").exists()
-    assert means[0] != means[1]
-    assert sys.path == before
-    assert "mine" not in sys.modules
-    assert "helper" not in sys.modules
-
-
 NUMERIC = {"name": "kind", "type": "numeric"}
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "no such module": (
         {"retrievers": [ALL, {"id": "x", "python": "nowhere:r"}]},
-        "study.yaml:8:11: retrievers[2].python: there is no module 'nowhere': no nowhere.py beside "
-        "the study file, and none is installed",
+        "study.yaml:8:11: retrievers[2].python: there is no file nowhere.py in the study's folder",
     ),
     "no such callable": (
         {"retrievers": [ALL, {"id": "x", "python": "mine:retreive"}], "mine_py": "retrieve = max"},
         "mine.py has no 'retreive'; did you mean retrieve?",
     ),
-    "no entry": ({"retrievers": [ALL, {"id": "x", "python": "mine"}]}, "'mine' is no entry; write"),
+    "no entry": ({"retrievers": [ALL, {"id": "x", "python": "mine"}]}, "'mine' does not name"),
     "two sources": (
         {"retrievers": [{"id": "x", "linear": {}, "run": "r.txt"}]},
         "retrievers[1]: should have one of linear, python, similarities or run, and not both",
@@ -291,7 +269,7 @@ import time
 def once(query, k):
     print("asked", flush=True)
     try:
-        time.sleep(20)
+        time.sleep(600)
     except BaseException:
         pass
     return [("a", 1)]
@@ -299,7 +277,7 @@ def never(query, k):
     print("asked", flush=True)
     while True:
         try:
-            time.sleep(20)
+            time.sleep(600)
         except BaseException:
             print("no", flush=True)
 """
@@ -319,7 +297,6 @@ def test_interrupt_ends_what_swallows_it(tmp_path: Path, name: str, presses: int
             for line in run.stderr:
                 if line.startswith(word):
                     break
-            time.sleep(0.05)
             run.send_signal(signal.SIGINT)
-        assert run.wait(timeout=10) in (130, -signal.SIGINT)
+        assert run.wait(timeout=SECONDS) in (130, -signal.SIGINT)
     assert not (tmp_path / "study-report").exists()

@@ -22,6 +22,7 @@ from quem.store import migration
 from quem.store.engine import open_store, store_of
 from quem.store.models import Base
 from quem.store.place import find_place
+from tests.patience import SECONDS
 from tests.store.made import STUDY, ballot, contents, prepare, save
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def test_processes_that_open_an_empty_database_at_once(place: Place) -> None:
         subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=SCRIPTS.parents[2])
         for _ in range(4)
     ]
-    told = [process.communicate(timeout=60)[1] for process in started]
+    told = [process.communicate(timeout=SECONDS)[1] for process in started]
     assert told == [""] * 4
     assert [process.returncode for process in started] == [0] * 4
     assert _sql(place, "SELECT id FROM judge ORDER BY id") == [("J1",), ("J2",)]

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ from quem.store.engine import clear_refusals, open_store, store_of
 from quem.store.place import find_place
 from quem.store.state import State
 from quem.store.watching import LostError
+from tests.patience import SECONDS
 from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revisions, save
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def locked(file: Path) -> Iterator[None]:
         assert holder.stdout.readline() == b"locked\n"
         yield
     finally:
-        holder.communicate(timeout=30)
+        holder.communicate(timeout=SECONDS)
     assert holder.returncode == 0
 
 
@@ -136,10 +136,8 @@ def test_a_locked_database_does_not_hang(store: Store) -> None:
     save(store, mine)
     assert store.place.file is not None
     with locked(store.place.file):
-        begun = time.monotonic()
         with pytest.raises(OperationalError, match="locked"):
             save(store, mine, base=1)
-        assert time.monotonic() - begun < 15
         assert judge(store).id == "J1"
         with store.read() as c:
             assert current_state(c, mine) is not None

@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ import pytest
 
 from quem.store.connecting import THREADS
 from quem.store.place import find_place
+from tests.patience import SECONDS, until
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 
 if TYPE_CHECKING:
@@ -74,12 +74,10 @@ def test_no_acknowledged_revision_is_lost_when_the_server_is_killed(
         savers = [Saver(links[i // 2], served.base, i % 2) for i in range(CLIENTS)]
         for saver in savers:
             saver.start()
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline and min(len(s.acknowledged) for s in savers) < 5:
-            time.sleep(0.05)
+        until(lambda: min(len(s.acknowledged) for s in savers) >= 5, "5 saves of each client")
         served.kill()
         for saver in savers:
-            saver.join(60)
+            saver.join(SECONDS)
         assert min(len(saver.acknowledged) for saver in savers) >= 5
         served.start()
         for saver in savers:
@@ -278,11 +276,12 @@ def free_port() -> int:
 
 def wait_for(url: str) -> None:
     """Wait until a server answers."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
+
+    def answers() -> bool:
         try:
-            with urlopen(url, timeout=5):  # noqa: S310  our own server
-                return
+            with urlopen(url, timeout=SECONDS):  # noqa: S310  our own server
+                return True
         except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"nothing answers at {url}")
+            return False
+
+    until(answers, f"an answer at {url}")

@@ -1,0 +1,293 @@
+"""Studies from strangers: which Python they can run, and when."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+import quem
+import quem.kinds
+from quem.errors import QuemError
+from quem.parallel import Workers
+from tests.patience import SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CASES = "id,colour,size,fault\na,red,1,x\nb,red,2,x\nc,blue,3,y\nd,blue,4,y\n"
+RETRIEVAL = {
+    "kind": "retrieval",
+    "cases": "cases.csv",
+    "queries": "leave-one-out",
+    "retrievers": [{"id": "all", "linear": {}}, {"id": "own", "python": ""}],
+    "ground_truth": "all",
+    "analysis": {"bootstrap": 0},
+}
+DIALOGUE = {
+    "kind": "dialogue",
+    "cases": {"file": "cases.csv", "class": "fault", "id": "id"},
+    "strategies": ["DD", {"name": "own", "function": "own:distances"}],
+    "users": ["DL", {"name": "me", "function": "own:user"}],
+    "questions": "own:question",
+    "analysis": {"bootstrap": 0, "orders": 1},
+}
+# Every place of a study file that names code.
+PLACES = {
+    "retrievers[2].python": (RETRIEVAL, ("retrievers", 1, "python")),
+    "strategies[2].function": (DIALOGUE, ("strategies", 1, "function")),
+    "users[2].function": (DIALOGUE, ("users", 1, "function")),
+    "questions": (DIALOGUE, ("questions",)),
+}
+# Marks that it ran, then offers every function that a study can name.
+OWN = """
+import os, subprocess
+from pathlib import Path
+from os import system
+Path(__file__).with_name("ran").touch()
+def retrieve(query, k, cases):
+    return []
+def distances(cases, answers):
+    import numpy as np
+    return np.zeros((len(answers), len(cases)))
+def user(shown):
+    import numpy as np
+    return np.zeros(len(shown.cases), dtype=int)
+def question(cases, answers, asked, random):
+    return (~asked).argmax(axis=1)
+"""
+
+
+def stranger(folder: Path, place: str, entry: str, *, own: str = OWN) -> Path:
+    """Write a study that names a function at a place, and `own.py` beside it."""
+    content, keys = PLACES[place]
+    content = yaml.safe_load(yaml.safe_dump(content))
+    part = content
+    for key in keys[:-1]:
+        part = part[key]
+    part[keys[-1]] = entry
+    (folder / "cases.csv").write_text(CASES, encoding="utf-8")
+    (folder / "own.py").write_text(own, encoding="utf-8")
+    (folder / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return folder / "study.yaml"
+
+
+FOREIGN = {
+    "subprocess:Popen": "there is no file subprocess.py in the study's folder",
+    "numpy:load": "there is no file numpy.py in the study's folder",
+    "quem.text:shown": "there is no file quem/text.py in the study's folder",
+    "..outside:run": "'..outside:run' does not name a Python function",
+    "../outside:run": "'../outside:run' does not name a Python function",
+    "linked:run": "linked.py is a link to a file outside the study's folder; copy the file",
+    "pack.outside:run": "pack/outside.py is a link to a file outside the study's folder",
+    "own:subprocess.Popen": "comes from subprocess, outside the study's folder; name a function",
+    "own:system": "outside the study's folder; name a function that is written in the file",
+    "own:Path": "comes from pathlib, outside the study's folder",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("entry", "told"), FOREIGN.items(), ids=list(FOREIGN))
+def test_code_from_elsewhere_is_refused(
+    tmp_path: Path,
+    place: str,
+    entry: str,
+    told: str,
+    quem_command: Callable[..., tuple[int, str, str]],
+) -> None:
+    """What is installed, above the folder, behind a link or only imported is not run."""
+    folder = tmp_path / "study"
+    (folder / "pack").mkdir(parents=True)
+    outside = tmp_path / "outside.py"
+    outside.write_text("from pathlib import Path\nPath(__file__).with_name('ran').touch()\n")
+    (folder / "linked.py").symlink_to(outside)
+    (folder / "pack" / "outside.py").symlink_to(outside)
+    code, out, err = quem_command("check", stranger(folder, place, entry))
+    assert (code, out) == (1, "")
+    assert f": {place}: " in err
+    assert told in err
+    assert not (tmp_path / "ran").exists()
+    # The file beside the study is run only where it was named, and everything else was right.
+    assert (folder / "ran").exists() <= entry.startswith("own:")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_code(
+    tmp_path: Path, place: str, quem_command: Callable[..., tuple[int, str, str]]
+) -> None:
+    """``--no-code`` and ``code=False`` refuse code that would be loaded otherwise."""
+    content, keys = PLACES[place]
+    names = {"python": "retrieve", "questions": "question"}
+    entry = f"own:{names.get(str(keys[-1]), 'user' if 'users' in keys else 'distances')}"
+    study = stranger(tmp_path, place, entry)
+    for words in (("check",), ("analyze", "--json")):
+        code, out, err = quem_command(*words, study, "--no-code")
+        assert (code, out) == (1, "")
+        assert f": {place}: '{entry}' is Python code, which --no-code (code=False) refuses" in err
+    with pytest.raises(QuemError, match="refuses to run"):
+        quem.load_study(study, code=False)
+    assert not (tmp_path / "ran").exists()
+    assert quem_command("check", study)[0] == 0
+    assert (tmp_path / "ran").exists()
+    assert content["kind"] in ("retrieval", "dialogue")
+
+
+MISTAKES = {
+    "retrievers[1].linear.attributes[1].name": (
+        "retrievers[2].python",
+        "linear: {}",
+        "linear: {attributes: [{name: colr}]}",
+    ),
+    "there is no column 'falt'": ("users[2].function", "class: fault", "class: falt"),
+    "published": ("users[2].function", "kind: dialogue", "kind: dialogue\npublished: no.csv"),
+    "analysis.bootstrap": ("questions", "bootstrap: 0", "bootstrap: -1"),
+    "there is no file nowhere.py": ("users[2].function", "own:question", "nowhere:question"),
+}
+
+
+@pytest.mark.parametrize(("told", "change"), MISTAKES.items(), ids=list(MISTAKES))
+def test_nothing_runs_before_all_is_right(
+    tmp_path: Path, told: str, change: tuple[str, str, str]
+) -> None:
+    """A mistake elsewhere is reported, and the code of the study is not run."""
+    place, before, after = change
+    study = stranger(tmp_path, place, "own:retrieve" if "python" in place else "own:user")
+    text = study.read_text(encoding="utf-8")
+    assert before in text
+    study.write_text(text.replace(before, after), encoding="utf-8")
+    with pytest.raises(QuemError) as caught:
+        quem.analyze(quem.load_study(study))
+    assert told in str(caught.value)
+    assert not (tmp_path / "ran").exists()
+
+
+SIBLINGS = """
+import helper, pack.inner, plain.part
+from helper import best
+from pack import inner as renamed
+from plain import part
+from . import helper as relative
+import statistics
+assert statistics.OWN and helper.best == best == relative.best
+assert pack.inner.value == renamed.value == part.value + 1 == plain.part.value + 1
+def retrieve(query, k, cases):
+    from late import late
+    import fractions
+    assert fractions.Fraction(1, 2) == late()
+    return [(best, 1)]
+class Made:
+    def __init__(self, cases):
+        import json
+        self.cases = json.loads(json.dumps(cases))
+    def retrieve(self, query, k):
+        return [(best, 1)]
+"""
+
+
+def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
+    """A study's code imports what is beside it, also later; nobody else gets these files."""
+    study = stranger(tmp_path, "retrievers[2].python", "own:retrieve", own=SIBLINGS)
+    study.write_text(study.read_text("utf-8").replace("leave-one-out", "cases.csv"), "utf-8")
+    files = {
+        "helper.py": "best = 'a'\n",
+        "pack/__init__.py": "",
+        "pack/inner.py": "from .deep import value\n",
+        "pack/deep.py": "import plain.part\nvalue = plain.part.value + 1\n",
+        "plain/part.py": "value = 1\n",
+        "late.py": "def late():\n    return .5\n",
+        "statistics.py": "OWN = True\n",
+        # A cached program beside another source is not run.
+        "__pycache__/helper.cpython-311.pyc": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    before = list(sys.path)
+    for entry in ("own:retrieve", "own:Made"):
+        study.write_text(study.read_text("utf-8").replace("own:retrieve", entry), "utf-8")
+        result = quem.analyze(quem.load_study(study))
+        assert set(result.measures["retriever"]) == {"own"}
+        assert not [doubt for doubt in result.warnings if "retriever" in doubt.code]
+        assert {path.name for path in result.inputs} >= {"own.py", "helper.py", "deep.py"}
+    assert sys.path == before
+    assert not {"own", "helper", "pack", "plain", "late"} & sys.modules.keys()
+    import statistics
+
+    assert not hasattr(statistics, "OWN")
+    # Another study with files of the same names gets its own.
+    other = tmp_path / "other"
+    other.mkdir()
+    study = stranger(other, "retrievers[2].python", "own:retrieve", own="from helper import *\n")
+    (other / "helper.py").write_text("from own import x\n", encoding="utf-8")
+    told = [d.message for d in quem.kinds.check(quem.load_study(study))]
+    assert any("cannot import name 'x'" in message for message in told)
+    assert sorted(path.name for path in (tmp_path / "__pycache__").iterdir()) == [
+        "helper.cpython-311.pyc"
+    ]
+
+
+def test_functions_go_to_other_processes(tmp_path: Path) -> None:
+    """Workers load a study's functions by the same rule, and notice that a file has changed."""
+    from quem.dialogue.own import find_own
+
+    (tmp_path / "own.py").write_text("def twice(x):\n    return 2 * x\n", encoding="utf-8")
+    function = find_own("the test", "own:twice", tmp_path)
+    function.load()
+    assert list(Workers(2).each(function, [(1,), (2,)])) == [2, 4]
+    with pytest.raises(QuemError, match="has changed meanwhile"):
+        list(Workers(2).each(replace(function, fingerprint="of other files"), [(1,)]))
+
+
+def test_libraries_are_never_taken_from_a_study(tmp_path: Path) -> None:
+    """Quem that is started in a stranger's folder loads no file that is named as a library."""
+    study = stranger(tmp_path, "retrievers[2].python", "own:retrieve")
+    for name in ("yaml", "click", "numpy", "pandas", "json", "pydantic", "statistics"):
+        text = f"raise SystemExit('{name}.py of the study was run')\n"
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    script = Path(sys.executable).with_name("quem")
+    for program in ([str(script)], [sys.executable, "-m", "quem"]):
+        assert "no mistakes" in _output([*program, "check", study.name], tmp_path)
+
+
+def test_settings_of_figures_are_never_taken_from_a_study(tmp_path: Path) -> None:
+    """A stranger's `matplotlibrc` neither runs LaTeX nor changes a byte of the figures."""
+    code = (
+        "from matplotlib.figure import Figure\n"
+        "from quem.report.drawing import with_style, svg_text\n"
+        "with with_style():\n"
+        "    axes = Figure().subplots()\n"
+        "    axes.plot([1, 2], label='a')\n"
+        "    axes.set_title('$x$')\n"
+        "print(svg_text(axes.figure, 'figure'))\n"
+    )
+    drawn = []
+    for name in ("plain", "strange"):
+        folder = tmp_path / name
+        folder.mkdir()
+        if name == "strange":
+            text = "text.usetex: True\nlines.linewidth: 9\nfigure.figsize: 1, 1\n"
+            (folder / "matplotlibrc").write_text(text, encoding="utf-8")
+        drawn.append(_output([sys.executable, "-c", code], folder))
+    assert drawn[0] == drawn[1]
+    assert "<svg" in drawn[0]
+
+
+def _output(command: list[str], folder: Path) -> str:
+    unwanted = ("PYTHONPATH", "PYTHONSAFEPATH", "MATPLOTLIBRC")
+    run = subprocess.run(
+        command,
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name not in unwanted},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=SECONDS,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout

@@ -1,0 +1,35 @@
+"""``nox -s trials -- NAME [options]``: run the trials of a name, or list the names."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tests.trials import broken_studies  # noqa: F401  registers its trials
+from tests.trials.runner import TRIALS, run_trials
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--trials", "count", type=click.IntRange(1), help="How many.  [default: by name]")
+@click.option("--seed", default=0, show_default=True, help="Another seed makes other trials.")
+@click.option("--out", type=click.Path(path_type=Path), help="[default: .trials/NAME-SEED.jsonl]")
+@click.option("--again", is_flag=True, help="Run those once more that failed.")
+def main(name: str | None, count: int | None, seed: int, out: Path | None, *, again: bool) -> None:
+    """Run the trials of NAME; those that are in the file of results are not run again."""
+    if name not in TRIALS:
+        for known, trial in sorted(TRIALS.items()):
+            click.echo(f"{known:20} {trial.meaning} ({trial.count:,} trials)")
+        sys.exit(2 if name else 0)
+    out = out or Path(".trials") / f"{name}-{seed}.jsonl"
+    results = run_trials(TRIALS[name], count or TRIALS[name].count, seed, out, again=again)
+    failed = [result for result in results if result["failed"]]
+    for result in failed:
+        click.echo(f"trial {result['trial']}: {result['failed']}")
+    click.echo(f"{name}: {len(results):,} trials, {len(failed):,} failed; {out}")
+    sys.exit(1 if failed else 0)
+
+
+main()

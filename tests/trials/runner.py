@@ -1,0 +1,112 @@
+"""Runs seeded trials one after another, and keeps the result of each as a line of JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import tempfile
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["TRIALS", "Trial", "registered", "run_trials"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Something that is tried many times.
+
+    Parameters
+    ----------
+    name : str
+    run : callable
+        ``run(rng, folder) -> dict``: one trial, from a random generator of its own and an empty
+        folder, gives figures to keep, as JSON can say them. It raises where what must hold does
+        not.
+    count : int
+        How many trials `nox -s trials` runs.
+    meaning : str
+        What is tried, in a line.
+    """
+
+    name: str
+    run: Callable[[random.Random, Path], dict[str, Any]]
+    count: int
+    meaning: str
+
+
+TRIALS: dict[str, Trial] = {}
+
+
+def registered(name: str, *, count: int) -> Callable[[Any], Any]:
+    """Register a function as a trial; the first line of its docstring says what is tried."""
+
+    def register(run: Any) -> Any:  # noqa: ANN401  the function as it is
+        TRIALS[name] = Trial(name, run, count, (run.__doc__ or "").split("\n")[0].rstrip("."))
+        return run
+
+    return register
+
+
+def run_trials(
+    trial: Trial, count: int, seed: int, out: Path, *, again: bool = False
+) -> list[dict[str, Any]]:
+    """Run the trials that have no result yet.
+
+    Parameters
+    ----------
+    trial : Trial
+    count : int
+    seed : int
+        Trial ``n`` is the same for a seed, however many others are run.
+    out : Path
+        Lines of JSON, to which each result is added at once: a run that was stopped goes on.
+    again : bool
+        Whether to run those once more that failed.
+
+    Returns
+    -------
+    list of dict
+        For each trial: its number, ``failed`` (the traceback, or nothing) and its figures.
+    """
+    finished = {
+        number: result
+        for number, result in _finished(out, trial.name, seed).items()
+        if not (again and result["failed"])
+    }
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("a", encoding="utf-8") as file:
+        for number in range(count):
+            if number in finished:
+                continue
+            result = {"name": trial.name, "seed": seed, "trial": number, "failed": ""}
+            with tempfile.TemporaryDirectory(prefix=f"trial-{trial.name}-") as folder:
+                try:
+                    rng = random.Random(f"{trial.name} {seed} {number}")
+                    result |= trial.run(rng, Path(folder))
+                except (Exception, SystemExit):  # noqa: BLE001  whatever the tried code raises
+                    result["failed"] = traceback.format_exc()
+            finished[number] = result
+            # A blank line before, in case the one above was cut off.
+            file.write("\n" + json.dumps(result))
+            file.flush()
+            os.fsync(file.fileno())
+    return [finished[number] for number in range(count)]
+
+
+def _finished(out: Path, name: str, seed: int) -> dict[int, dict[str, Any]]:
+    """The results of an earlier run; the last of each trial counts."""
+    found = {}
+    if out.exists():
+        for line in out.read_text(encoding="utf-8").splitlines():
+            with suppress(json.JSONDecodeError):
+                result = json.loads(line)
+                if (result["name"], result["seed"]) == (name, seed):
+                    found[result["trial"]] = result
+    return found

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted([*(ROOT / "quem").rglob("*.py"), *(ROOT / "webjudge").rglob("*.py")])
-MOST_LINES = 350
+MOST_LINES = 500
 SHIPPED = ROOT / "studies" / "p3-1997" / "study.yaml"
 # What shows a result fills in parts of a report that know no kind of study.
 SHOWING = "showing"
@@ -202,7 +202,8 @@ def test_one_place_loads_code() -> None:
     """Only `quem.beside` runs files of a study; nobody reads a format that can hold programs."""
     running = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "runpy", "code", "imp"}
     # Its own modules, or whether a library is installed.
-    importing = {"quem/__init__.py", "quem/beside.py", "quem/kinds.py", "quem/solutions/files.py"}
+    importing = {"quem/__init__.py", "quem/beside.py", "quem/blinding/images.py", "quem/kinds.py"}
+    importing.add("quem/solutions/files.py")
     calls = {"eval", "exec", "compile", "__import__", "read_pickle", "unsafe_load", "full_load"}
     for path in MODULES:
         imported = {module.partition(".")[0] for module in _anywhere(path)}

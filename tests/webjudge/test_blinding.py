@@ -182,7 +182,7 @@ def test_nothing_that_a_judge_can_reach_tells_a_maker(app: Flask, site: Site) ->
     later.crawl("/judge")
     received = {**crawler.received, **{f"later {k}": v for k, v in later.received.items()}}
     pages = [key for key in received if re.fullmatch(r"(later )?/judge/g/[\w-]+", key)]
-    images = [key for key in received if re.fullmatch(r"/judge/g/[\w-]+/[A-E]/\d", key)]
+    images = [key for key in received if re.fullmatch(r"/judge/g/[\w-]+/file/[0-9a-f]{32}", key)]
     assert len(pages) >= 7  # practice and two groups, then with the repeated one
     assert len(images) == len(SOLVERS)
 

@@ -156,6 +156,10 @@ class Served:
         """Stop the server as Ctrl-C does."""
         self._end(signal.SIGINT)
 
+    def terminate(self) -> None:
+        """Stop the server as systemd and containers do."""
+        self._end(signal.SIGTERM)
+
     def kill(self) -> None:
         """Stop the server as a power cut would."""
         self._end(signal.SIGKILL)

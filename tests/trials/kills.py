@@ -25,16 +25,19 @@ from quem.store.archive import archive_text
 from quem.store.engine import open_store
 from quem.store.place import find_place
 from quem.study.reading import read_study
+from tests.postgres import running_postgres
 from tests.served import Browserless, Served, all_ranked, write_judging_study
+from tests.trials.runner import registered
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["KillTrials"]
+__all__ = ["Acknowledged", "Client", "KillTrials"]
 
 _CARD = re.compile(r'<li class="card" id="card-([A-Z]+)".*?content-([0-9a-f]{12})', re.DOTALL)
 _FEWEST, _MOST = 3, 9  # solvers
 _LEAST_SAVES = 3  # of each client between two kills
+_KILLS = 5  # of one session
 _CUT_OFF = (URLError, OSError, HTTPException, ValueError)
 
 
@@ -122,24 +125,22 @@ class KillTrials:
     folder : Path
     database : str
         A URL, or the path of an SQLite file.
-    seed : int
-        Of what the clients save, how the server ends, and what is edited.
+    rng : random.Random
+        Decides what the clients save, how the server ends, and what is edited.
     judges : int
         Each at two groups at the same time.
     """
 
     folder: Path
     database: str
-    seed: int = 0
+    rng: random.Random
     judges: int = 4
     notes: list[Acknowledged] = field(default_factory=list)
     contents: dict[str, str] = field(default_factory=dict)  # by digest of the file
     refused: Counter[str] = field(default_factory=Counter)
-    trials: int = 0
 
     def __post_init__(self) -> None:
         """Write the study."""
-        self.rng = random.Random(self.seed)
         self.study = write_judging_study(self.folder, judges=self.judges, problems=2)
         self.names = [f"S{number}" for number in range(4)]
         self.corrections: list[tuple[str, str]] = []
@@ -175,7 +176,6 @@ class KillTrials:
             self.refused += client.refused
         self._compare(single_file=how == "SIGTERM")
         after = self._edit()
-        self.trials += 1
         return {"how": how, "edited": [edited, after], "acknowledged": len(self.notes)}
 
     def _let_save(self, clients: list[Client]) -> None:
@@ -259,3 +259,30 @@ class KillTrials:
             )
             assert stored == note.order, f"{note} was stored as {stored}"
             assert row["link"].startswith(note.receipt)
+
+
+def _session(rng: random.Random, folder: Path, database: str) -> dict[str, Any]:
+    trials = KillTrials(folder, database, rng)
+    ends = [trials.run_one() for _ in range(_KILLS)]
+    return {
+        "ends": [end["how"] for end in ends],
+        "edits": [edit for end in ends for edit in end["edited"] if edit],
+        "acknowledged": len(trials.notes),
+        "refused": dict(trials.refused),
+    }
+
+
+@registered("kills-sqlite", count=20)
+def kills_sqlite(rng: random.Random, folder: Path) -> dict[str, Any]:
+    """Five ends of a server on SQLite, with edits of the study: all that was saved is there."""
+    return _session(rng, folder, str(folder / "store.sqlite3"))
+
+
+@registered("kills-postgresql", count=20)
+def kills_postgresql(rng: random.Random, folder: Path) -> dict[str, Any]:
+    """Five ends of a server on PostgreSQL, with edits of the study: all that was saved is there."""
+    server = running_postgres()
+    try:
+        return _session(rng, folder, next(server).new())
+    finally:
+        server.close()

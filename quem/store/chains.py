@@ -39,6 +39,8 @@ WORDS = ("cannot", "comments", "comment")
 # What says of a ballot which task it is.
 _TASK = ("public_id", "problem", "block", "occasion", "practice")
 
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
 
 def new_salt() -> str:
     """Make a random salt of 128 bits."""
@@ -161,9 +163,8 @@ def _digest(*parts: object) -> str:
 
 
 def _canonical(value: object) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     # Half a surrogate pair, which only damage brings here, makes another hash and no error.
-    return text.encode(errors="surrogatepass")
+    return _JSON.encode(value).encode(errors="surrogatepass")
 
 
 def _time(time: dt.datetime) -> str:

@@ -26,19 +26,49 @@ __all__ = ["check"]
 @data_option
 @database_option
 @code_option
-def check(study: Path, data: Path | None, database: str | None, *, code: bool) -> None:
+@click.option(
+    "--store",
+    "in_store",
+    is_flag=True,
+    help="Verify the hash chains of the judging session instead.",
+)
+@click.option("--head", help="With --store: a head printed earlier, which must still be there.")
+@click.option("--receipt", help="With --store: a judge's receipt, whose ranking is looked for.")
+def check(
+    study: Path,
+    data: Path | None,
+    database: str | None,
+    *,
+    code: bool,
+    in_store: bool,
+    head: str | None,
+    receipt: str | None,
+) -> None:
     """Check STUDY and all its data, and write nothing.
 
     Names every mistake with its place and its remedy (exit code 1), or every doubt. An
     experience study whose solutions are still to be judged needs no rankings.
+
+    With --store, recomputes every hash of the judging session, says which solutions are no
+    longer what judges were shown, and prints the head of the chain to be kept elsewhere. It
+    shows no rankings.
     """
     from quem.study.reading import kind_of
 
     kind = kind_of(study)
     from quem import kinds
 
+    if not in_store and (head or receipt):
+        message = "--head and --receipt are about the store; add --store"
+        raise click.UsageError(message)
     sources = {"database": database, "data": data}
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
+    if in_store:
+        refuse_foreign(kind, {"store": kind != "experience"}, ())
+        from quem.commands.verifying import check_store
+
+        check_store(study, database, head=head, receipt=receipt)
+        return
     if kind == "experience":
         _check_experience(study, database)
         return

@@ -7,9 +7,10 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import JSON, Boolean, Double, Integer, inspect
+from sqlalchemy import JSON, Boolean, Double, Integer
 
 from quem.errors import Mistake, QuemError
+from quem.store import older
 from quem.store.models import (
     Ballot,
     Event,
@@ -22,18 +23,19 @@ from quem.store.models import (
     Utc,
 )
 from quem.store.state import InvalidStateError, State
+from quem.store.verification import Held, verify
 from quem.text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sqlalchemy import Column
+    from sqlalchemy import Column, FromClause
 
     from quem.store.models import Base
 
 __all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "read_archive"]
 
-# Format 1 knew no blocks.
+# Format 1 knew no blocks, format 2 neither layouts nor links.
 FORMAT = 3
 Row = dict[str, Any]
 # In the order in which they refer to each other.
@@ -45,7 +47,7 @@ TABLES: dict[str, type[Base]] = {
 # the keys of revisions and events.
 UNKEPT = {
     name: {"study_id"} if name in ("study", "judge", "forgotten", "ballot") else {"study_id", "key"}
-    for name in TABLES
+    for name in (*TABLES, *older.TABLES)
 }
 _UNIQUE: dict[str, list[tuple[str, ...]]] = {
     "study": [("id",)],
@@ -56,10 +58,12 @@ _UNIQUE: dict[str, list[tuple[str, ...]]] = {
     "ballot": [("key",), ("public_id",), ("judge_key", "problem", "block", "occasion")],
     "revision": [("ballot_key", "number")],
     "event": [],
+    "shown": [("problem", "solver")],
 }
 _WORDS = {
     ("study", "state"): ("trial", "open", "closed"),
     ("revision", "kind"): ("save", "submit", "reopen"),
+    ("organizer", "role"): ("manager", "observer"),
 }
 _MOST = 2**31
 _MOST_MISTAKES = 20
@@ -83,12 +87,12 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
     Returns
     -------
     dict of str to list of dict
-        Rows of each table, times as such; judges and ballots as the archive numbers them.
+        Rows of each of `TABLES`, times as such; judges and ballots as the archive numbers them.
 
     Raises
     ------
     QuemError
-        It is another study's, a newer quem's, or damaged; with each line that is wrong.
+        It is another study's, a newer quem's, damaged, or edited; with each line that is wrong.
     """
     lines = text.removesuffix("\n").split("\n")
     number, expected = _header(lines[0], name, study_id)
@@ -96,16 +100,32 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
     mistakes = []
     for number, line in enumerate(lines[1:], 2):
         try:
-            reader.read(line)
+            reader.read(line, number)
         except _WrongError as error:
             mistakes.append(Mistake(name, number, message=str(error)))
         if len(mistakes) >= _MOST_MISTAKES:
             break
     if not mistakes:
         mistakes = [Mistake(name, len(lines), message=m) for m in reader.lacks(expected)]
+    if not mistakes:
+        rows = reader.finished()
+        breaks = verify(_chained(rows)).breaks
+        found = sorted((reader.lines.get(id(b.row), len(lines)), b.message) for b in breaks)
+        mistakes = [Mistake(name, line, message=m) for line, m in found[:_MOST_MISTAKES]]
     if mistakes:
         raise QuemError(mistakes)
-    return reader.rows
+    return rows
+
+
+def _chained(rows: dict[str, list[Row]]) -> Held:
+    return Held(
+        study=rows["study"][0],
+        judges=rows["judge"],
+        ballots=rows["ballot"],
+        layouts=rows["layout"],
+        revisions=rows["revision"],
+        events=rows["event"],
+    )
 
 
 def _header(line: str, name: str, study_id: str) -> tuple[int, dict[str, Any]]:
@@ -135,32 +155,34 @@ class _Reader:
     def __init__(self, study_id: str, number: int) -> None:
         self._study_id = study_id
         self._format = number
-        self.rows: dict[str, list[Row]] = {name: [] for name in TABLES}
+        models = {name: model.__table__ for name, model in TABLES.items()}
+        self._tables = models if number == FORMAT else older.TABLES
+        self.rows: dict[str, list[Row]] = {name: [] for name in self._tables}
+        self.lines: dict[int, int] = {}
         self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
         self._judges: set[int] = set()
         self._ballots: dict[int, Row] = {}
-        self._heads: dict[int, int] = {}
-        self._submitted: dict[int, set[int]] = {}
 
-    def read(self, line: str) -> None:
+    def read(self, line: str, number: int) -> None:
         """Check a line and keep its row."""
         row = _parsed(line)
-        table = row.pop("table", None)
-        if table == "ballot" and self._format == 1:
+        name = row.pop("table", None)
+        if name == "ballot" and self._format == 1:
             row.setdefault("solvers", None)
-        if not isinstance(table, str) or table not in TABLES:
+        if not isinstance(name, str) or name not in self._tables:
             message = "is of no table that quem knows"
             raise _WrongError(message)
-        row = _typed(table, row)
-        self._check_unique(table, row)
-        self._check_references(table, row)
-        if table == "judge":
+        row = _typed(self._tables[name], row)
+        self._check_unique(name, row)
+        self._check_references(name, row)
+        if name == "judge":
             self._judges.add(row["key"])
-        if table == "ballot":
+        if name == "ballot":
             self._ballots[row["key"]] = row
-        if table == "revision":
-            self._check_revision(row)
-        self.rows[table].append(row)
+        if name == "revision" and self._format != FORMAT:
+            self._check_state(row)
+        self.rows[name].append(row)
+        self.lines[id(row)] = number
 
     def lacks(self, expected: dict[str, Any]) -> list[str]:
         """Say what should have come and did not."""
@@ -171,12 +193,11 @@ class _Reader:
         ]
         if not messages and len(self.rows["study"]) != 1:
             messages.append("holds no row of study")
-        for key, ballot in self._ballots.items():
-            submitted = ballot["submitted"]
-            known = submitted is None or submitted in self._submitted.get(key, ())
-            if not messages and (ballot["head"] != self._heads.get(key, 0) or not known):
-                messages.append(f"ballot {key} lacks revisions")
         return messages
+
+    def finished(self) -> dict[str, list[Row]]:
+        """Give the rows as this version has them."""
+        return self.rows if self._format == FORMAT else older.converted(self.rows)
 
     def _check_unique(self, table: str, row: Row) -> None:
         for columns in _UNIQUE[table]:
@@ -197,24 +218,18 @@ class _Reader:
             message = f"is of the study {shown(row['id'])}, and the header says another"
             raise _WrongError(message)
         for column in ("layout", "solvers"):
-            names: list[str] = row.get(column) or []
-            if len(names) != len(set(names)):
+            names = row.get(column) or []
+            if isinstance(names, list) and len(names) != len(set(names)):
                 message = f"{column} names a solver twice"
                 raise _WrongError(message)
 
-    def _check_revision(self, row: Row) -> None:
-        key, number = row["ballot_key"], row["number"]
-        if number != self._heads.get(key, 0) + 1 or not 0 <= row["base"] < number:
-            message = f"revision {number} of ballot {key} does not follow on the one before"
-            raise _WrongError(message)
+    def _check_state(self, row: Row) -> None:
+        """Check what `verify` cannot, since there was no layout with it."""
         try:
-            State.parse(row["state"], self._ballots[key]["layout"] or ())
+            State.parse(row["state"], self._ballots[row["ballot_key"]]["layout"] or ())
         except InvalidStateError as error:
             message = f"state: {error}"
             raise _WrongError(message) from None
-        self._heads[key] = number
-        if row["kind"] == "submit":
-            self._submitted.setdefault(key, set()).add(number)
 
 
 def _parsed(line: str) -> Row:
@@ -231,17 +246,17 @@ def _parsed(line: str) -> Row:
     return row
 
 
-def _typed(table: str, row: Row) -> Row:
+def _typed(table: FromClause, row: Row) -> Row:
     """Give a row with the types of its columns."""
-    kept = [c for c in inspect(TABLES[table]).columns if c.name not in UNKEPT[table]]
-    columns = {column.name: column for column in kept}
+    of = str(table.description)
+    columns = {column.name: column for column in table.c if column.name not in UNKEPT[of]}
     if set(row) != set(columns):
         wrong = ", ".join(sorted(set(row) ^ set(columns))[:5])
-        message = f"a row of {table} has other columns: {shown(wrong)}"
+        message = f"a row of {of} has other columns: {shown(wrong)}"
         raise _WrongError(message)
     typed = {name: _value(column, row[name]) for name, column in columns.items()}
     for (owner, name), words in _WORDS.items():
-        if owner == table and typed[name] not in words:
+        if owner == of and typed[name] not in words:
             message = f"{name} is none of {', '.join(words)}"
             raise _WrongError(message)
     return typed
@@ -269,10 +284,23 @@ def _string(value: object) -> str | None:
 
 
 def _json(name: str, value: object) -> object:
-    if name not in ("layout", "solvers"):
-        return value if isinstance(value, dict) else None
-    is_list = isinstance(value, list) and all(_string(solver) is not None for solver in value)
-    return value if is_list else None
+    if name in ("layout", "solvers"):
+        return value if _is_list_of(value, str) else None
+    if name == "items":
+        held = isinstance(value, list) and all(_is_list_of(v, str, type(None)) for v in value)
+        return value if held else None
+    return (
+        value
+        if isinstance(value, dict) and _string(json.dumps(value, ensure_ascii=False))
+        else None
+    )
+
+
+def _is_list_of(value: object, *kinds: type) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(entry, kinds) and (entry is None or _string(entry) is not None)
+        for entry in value
+    )
 
 
 def _whole(value: object) -> int | None:

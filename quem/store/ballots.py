@@ -396,7 +396,7 @@ def _revision(c: Connection, ballot: Dealt, change: Change, judge: str) -> dict[
         "change": change.number,
         "made_at": now(),
     }
-    return row | {"link": revision_link(before, row, ballot.public_id, judge)}
+    return row | {"link": revision_link(before, row, vars(ballot), judge)}
 
 
 def _lock_session(c: Connection, judge_key: int) -> tuple[str, str]:

@@ -5,8 +5,8 @@ with sorted keys and without blanks, in UTF-8. The revisions of each ballot form
 the events of each study. What a judge wrote, and who they are, enters by a digest with a random
 salt: when a text is erased, its salt goes too, and the chain still holds.
 
-An event "sealed" binds the two kinds of chains together: it names the newest revision of each
-ballot that changed since the last one, and a hash over the newest links of all ballots.
+An event "sealed" binds the two kinds of chains together: it names number and link of the newest
+revision of each ballot that changed since the last one, and a hash over those of all ballots.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 __all__ = [
     "WORDS",
     "event_link",
+    "head_entry",
     "heads_digest",
     "judge_digest",
     "keyed",
@@ -35,6 +36,10 @@ __all__ = [
 
 # What a judge wrote: the keys of a state whose texts can be erased.
 WORDS = ("cannot", "comments", "comment")
+# What says of a ballot which task it is.
+_TASK = ("public_id", "problem", "block", "occasion", "practice")
+
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def new_salt() -> str:
@@ -77,7 +82,9 @@ def receipt_code(link: str) -> str:
     return link[:10]
 
 
-def revision_link(before: str, revision: Mapping[str, Any], ballot: str, judge: str) -> str:
+def revision_link(
+    before: str, revision: Mapping[str, Any], ballot: Mapping[str, Any], judge: str
+) -> str:
     """Give the link of a revision.
 
     Parameters
@@ -86,8 +93,8 @@ def revision_link(before: str, revision: Mapping[str, Any], ballot: str, judge: 
         The link of the revision before; empty for the first.
     revision : mapping
         Its columns; of the state counts what is no text, and of texts their digest.
-    ballot : str
-        The public id of its ballot.
+    ballot : mapping
+        The columns of its ballot, of which those count that never change.
     judge : str
         The digest of its judge.
     """
@@ -95,7 +102,7 @@ def revision_link(before: str, revision: Mapping[str, Any], ballot: str, judge: 
     order = {key: value for key, value in state.items() if key not in WORDS}
     return _digest(
         before,
-        ballot,
+        [ballot[name] for name in _TASK],
         judge,
         revision["number"],
         revision["base"],
@@ -103,6 +110,8 @@ def revision_link(before: str, revision: Mapping[str, Any], ballot: str, judge: 
         revision["layout"],
         {**order, "cannot": sorted(state["cannot"])},
         revision["words_digest"],
+        revision["client"],
+        revision["change"],
         _time(revision["made_at"]),
     )
 
@@ -123,15 +132,30 @@ def event_link(before: str, event: Mapping[str, Any], judge: str | None) -> str:
     return _digest(before, *columns, judge, _time(event["made_at"]))
 
 
-def heads_digest(heads: Mapping[str, tuple[int, str]]) -> str:
+def head_entry(ballot: str, number: int, link: str) -> bytes:
+    """Give what stands for a ballot in a hash over all.
+
+    Parameters
+    ----------
+    ballot : str
+        The public id.
+    number : int
+        Of its newest revision that is sealed.
+    link : str
+        Of that revision.
+    """
+    return _canonical([ballot, number, link])
+
+
+def heads_digest(entries: Iterable[bytes]) -> str:
     """Give one hash for the newest links of all ballots.
 
     Parameters
     ----------
-    heads : mapping of str to (int, str)
-        Number and link of each ballot's newest revision, by the ballot's public id.
+    entries : iterable of bytes
+        From `head_entry`, in the order of the ballots' public ids.
     """
-    return _digest(*([ballot, *heads[ballot]] for ballot in sorted(heads)))
+    return hashlib.sha256(b"[" + b",".join(entries) + b"]").hexdigest()
 
 
 def _digest(*parts: object) -> str:
@@ -139,8 +163,8 @@ def _digest(*parts: object) -> str:
 
 
 def _canonical(value: object) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return text.encode()
+    # Half a surrogate pair, which only damage brings here, makes another hash and no error.
+    return _JSON.encode(value).encode(errors="surrogatepass")
 
 
 def _time(time: dt.datetime) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, text, update
+from sqlalchemy import bindparam, insert, select, text, update
 
-from quem.store.chains import event_link, heads_digest
-from quem.store.models import Ballot, Event, Judge, Revision, now
+from quem.store.chains import event_link, head_entry, heads_digest
+from quem.store.models import Ballot, Event, Judge, Revision, Study, now
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -78,7 +78,7 @@ def append_events(c: Connection) -> None:
     waiting = c.info.pop(_WAITING, [])
     if not waiting:
         return
-    _lock(c)
+    _lock(c, {e["study_id"] for e in waiting}, {e["judge_key"] for e in waiting} - {None})
     for event in waiting:
         mine = Event.study_id == event["study_id"]
         last = select(Event.link).where(mine).order_by(Event.key.desc()).limit(1)
@@ -97,9 +97,9 @@ def forget_events(c: Connection) -> None:
 def seal(c: Connection, study_id: str, why: str) -> None:
     """Bind the newest revisions of all ballots into the chain of events.
 
-    The event names the ballots that have newer revisions than at the last one, with the number
-    of the newest, and a hash over the newest links of all ballots. Where nothing is newer, only
-    a start or a stop is noted.
+    The event names the ballots that have newer revisions than at the last one, with number and
+    link of the newest, and a hash over those of all ballots. A ballot that is being saved is left
+    to the next seal. Where nothing is newer, a submit or a minute leaves no event.
 
     Parameters
     ----------
@@ -108,31 +108,36 @@ def seal(c: Connection, study_id: str, why: str) -> None:
     study_id : str
     why : {"start", "stop", "submit", "minute", "backup"}
     """
-    _lock(c)
-    mine = Judge.study_id == study_id
-    unsealed = (
-        select(func.count())
-        .select_from(Ballot)
-        .join(Judge, Judge.key == Ballot.judge_key)
-        .where(mine, Ballot.head != Ballot.sealed)
-    )
-    if why in ("minute", "submit") and not c.execute(unsealed).scalar_one():
+    # Rows before the lock on events, and in the order study, ballot, as everybody does.
+    c.execute(select(Study.id).where(Study.id == study_id).with_for_update(read=True))
+    mine = select(Judge.key).where(Judge.study_id == study_id)
+    unsealed = Ballot.judge_key.in_(mine), Ballot.head != Ballot.sealed
+    newer = select(Ballot.key).where(*unsealed).order_by(Ballot.key)
+    keys = set(c.execute(newer.with_for_update(skip_locked=True, of=Ballot)).scalars())
+    if not keys and why in ("minute", "submit"):
         return
-    last = (Revision.ballot_key == Ballot.key) & (Revision.number == Ballot.head)
-    rows = c.execute(
-        select(Ballot.key, Ballot.public_id, Ballot.head, Ballot.sealed, Revision.link)
-        .join(Judge, Judge.key == Ballot.judge_key)
-        .join(Revision, last)
-        .where(mine)
-    ).all()
-    newer = {row.public_id: row.head for row in rows if row.head != row.sealed}
-    heads = heads_digest({row.public_id: (row.head, row.link) for row in rows})
-    for row in rows:
-        if row.head != row.sealed:
-            c.execute(update(Ballot).where(Ballot.key == row.key).values(sealed=row.head))
-    record(c, study_id, "server", "sealed", why=why, ballots=newer, heads=heads)
+    _lock(c, {study_id}, set())
+    held = update(Ballot).where(Ballot.key == bindparam("held"))
+    if keys:
+        c.execute(held.values(sealed=Ballot.head), [{"held": key} for key in sorted(keys)])
+    last = (Revision.ballot_key == Ballot.key) & (Revision.number == Ballot.sealed)
+    columns = select(Ballot.key, Ballot.public_id, Ballot.sealed, Revision.link)
+    rows = c.execute(columns.join(Revision, last).where(Ballot.judge_key.in_(mine))).all()
+    heads = {ballot: (number, link) for _, ballot, number, link in rows}
+    entries = (head_entry(ballot, *heads[ballot]) for ballot in sorted(heads))
+    named = {ballot: [number, link] for key, ballot, number, link in rows if key in keys}
+    record(c, study_id, "server", "sealed", why=why, ballots=named, heads=heads_digest(entries))
 
 
-def _lock(c: Connection) -> None:
-    if c.dialect.name == "postgresql":
-        c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+def _lock(c: Connection, studies: set[str], judges: set[int]) -> None:
+    """Wait for the right to append events, and before that for the rows that these refer to.
+
+    On SQLite whoever writes is alone.
+    """
+    if c.dialect.name != "postgresql":
+        return
+    for row, wanted in ((Study.id, studies), (Judge.key, judges)):
+        if wanted:
+            held = select(row).where(row.in_(wanted)).order_by(row)
+            c.execute(held.with_for_update(read=True, key_share=True))
+    c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))

@@ -245,7 +245,9 @@ def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
     c.execute(insert_new(c, Forgotten).values(study_id=judge.study_id, id_hash=id_hash))
     ballots = select(Ballot.key).where(Ballot.judge_key == judge.key)
     saved = c.execute(
-        select(Revision.key, Revision.state, Revision.link).where(Revision.ballot_key.in_(ballots))
+        select(Revision.key, Revision.state, Revision.link)
+        .where(Revision.ballot_key.in_(ballots))
+        .order_by(Revision.key)
     ).all()
     for key, data, _ in saved:
         bare = State.stored(data).without_words().to_json()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from quem.errors import Mistake, QuemError
 from quem.store.models import Base
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy import Connection, Engine
 
     from quem.store.place import Place
@@ -61,7 +64,7 @@ def migrate(engine: Engine, place: Place) -> None:
     """
     if version_of(engine, place) == HEAD:
         return
-    with engine.connect().execution_options(quem_writes=True) as c, c.begin():
+    with engine.connect().execution_options(quem_writes=True) as c, _tables_may_go(c), c.begin():
         if engine.dialect.name == "postgresql":
             c.execute(text("SET LOCAL lock_timeout = 0"))  # however long the other one takes
             c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
@@ -74,6 +77,32 @@ def migrate(engine: Engine, place: Place) -> None:
         if place.file:
             _back_up(place.file, version)
         _upgrade(c)
+        _check_references(c)
+
+
+@contextmanager
+def _tables_may_go(c: Connection) -> Iterator[None]:
+    """Let SQLite drop a table that others refer to, since most changes make it anew.
+
+    It heeds this outside transactions only.
+    """
+    if c.dialect.name != "sqlite":
+        yield
+        return
+    driver = c.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection), driver  # noqa: S101  a bug of ours
+    driver.execute("PRAGMA foreign_keys = OFF")
+    try:
+        yield
+    finally:
+        driver.execute("PRAGMA foreign_keys = ON")
+
+
+def _check_references(c: Connection) -> None:
+    """Refuse what a migration left that refers to nothing."""
+    if c.dialect.name == "sqlite" and (lost := c.execute(text("PRAGMA foreign_key_check")).first()):
+        message = f"a migration left rows of {lost[0]} that refer to nothing"
+        raise AssertionError(message)
 
 
 def _make(c: Connection) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import and_, select
+from sqlalchemy import and_, or_, select
 
 from quem.store.chains import receipt_code
 from quem.store.models import Ballot, Judge, Layout, Revision
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 __all__ = [
     "RankedCell",
     "Receipt",
+    "Sight",
     "SubmittedRanking",
     "receipts_of",
     "shown_digests",
+    "sights",
     "submitted_rankings",
 ]
 
@@ -128,8 +130,18 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
     ]
 
 
-def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
-    """Give what judges were shown last of each solution, without practice.
+class Sight(NamedTuple):
+    """What one judge was shown of one solution."""
+
+    problem: str
+    solver: str
+    digest: str
+    judge: str
+    letter: str
+
+
+def sights(c: Connection, study_id: str) -> list[Sight]:
+    """Give what judges are shown now, and what they last submitted a ranking of.
 
     Parameters
     ----------
@@ -138,19 +150,38 @@ def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str
 
     Returns
     -------
-    dict of (str, str) to set of str
-        The digests, by problem and solver; several where judges saw different contents.
+    list of Sight
+        Sorted, without practice and without what an older quem kept no digest of.
     """
-    holds = and_(Layout.ballot_key == Ballot.key, Layout.id == Ballot.layout)
+    submitted = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.submitted)
     rows = c.execute(
-        select(Ballot.problem, Layout.items)
-        .join(Judge, Judge.key == Ballot.judge_key)
-        .join(Layout, holds)
+        select(Judge.id, Ballot.problem, Layout.items)
+        .join(Ballot, Ballot.judge_key == Judge.key)
+        .join(Revision, submitted, isouter=True)
+        .join(Layout, Layout.ballot_key == Ballot.key)
+        .where(or_(Layout.id == Ballot.layout, Layout.id == Revision.layout))
         .where(Judge.study_id == study_id, Ballot.practice.is_(False))
     )
+    found = {
+        Sight(problem, solver, digest, judge, letter)
+        for judge, problem, items in rows
+        for letter, solver, digest, _ in items
+        if digest is not None
+    }
+    return sorted(found)
+
+
+def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
+    """Give the digests of what judges were shown, by problem and solver.
+
+    Several where judges saw different contents; see `sights`.
+
+    Parameters
+    ----------
+    c : Connection
+    study_id : str
+    """
     shown: dict[tuple[str, str], set[str]] = {}
-    for problem, items in rows:
-        for _, solver, digest, _ in items:
-            if digest is not None:
-                shown.setdefault((problem, solver), set()).add(digest)
+    for sight in sights(c, study_id):
+        shown.setdefault((sight.problem, sight.solver), set()).add(sight.digest)
     return shown

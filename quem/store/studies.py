@@ -108,7 +108,7 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str) -> None:
         As in `quem.store.events.record`.
     """
     before = c.execute(
-        select(Study.state).where(Study.id == study_id).with_for_update()
+        select(Study.state).where(Study.id == study_id).with_for_update(key_share=True)
     ).scalar_one()
     if before == state:
         return
@@ -145,27 +145,29 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
         As in `quem.store.events.record`.
     """
     state = c.execute(
-        select(Study.state).where(Study.id == study_id).with_for_update()
+        select(Study.state).where(Study.id == study_id).with_for_update(key_share=True)
     ).scalar_one()
     if state != "trial":
         return 0
     judges = select(Judge.key).where(Judge.study_id == study_id)
     ballots = select(Ballot.key).where(Ballot.judge_key.in_(judges))
+    # These wait for whoever deals ballots or lays them out, before any of it is deleted.
+    c.execute(update(Judge).where(Judge.study_id == study_id).values(consented_at=None))
+    c.execute(ballots.order_by(Ballot.key).with_for_update())
     begun = c.execute(
         select(func.count())
         .select_from(Ballot)
         .where(Ballot.judge_key.in_(judges), Ballot.head > 0)
     ).scalar_one()
     last = (Revision.ballot_key == Ballot.key) & (Revision.number == Ballot.head)
-    newest = select(Ballot.public_id, Revision.link).join(Revision, last)
-    links = {ballot: link for ballot, link in c.execute(newest.where(Ballot.key.in_(ballots)))}  # noqa: C416  rows are no pairs
+    newest = select(Ballot.public_id, Ballot.head, Revision.link).join(Revision, last)
+    gone = {row[0]: [*row[1:]] for row in c.execute(newest.where(Ballot.key.in_(ballots)))}
     for table in (Revision, Layout):
         c.execute(delete(table).where(table.ballot_key.in_(ballots)))
     c.execute(delete(Ballot).where(Ballot.judge_key.in_(judges)))
-    c.execute(update(Judge).where(Judge.study_id == study_id).values(consented_at=None))
     # Whatever was revealed is gone.
     c.execute(update(Study).where(Study.id == study_id).values(revealed_at=None))
-    record(c, study_id, actor, "trial-discarded", rankings=begun, links=links)
+    record(c, study_id, actor, "trial-discarded", rankings=begun, ballots=gone)
     return begun
 
 

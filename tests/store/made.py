@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -13,21 +15,24 @@ from quem.store.ballots import Change, Dealt, Group, Plan, Saved
 from quem.store.layouts import Content
 from quem.store.models import Base, Event, Revision
 from quem.store.state import LONGEST_COMMENT, LONGEST_REASON, State
+from quem.store.verification import held_in, verify
 from quem.study.models import Judge as DeclaredJudge
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
     from quem.store.engine import Store
     from quem.store.judges import StoredJudge
+    from quem.store.verification import Verified
 
 __all__ = [
     "BEST_FIRST",
     "JUDGES",
+    "OLD_ARCHIVE",
     "PLAN",
     "SOLVERS",
     "STUDY",
+    "at_once",
     "ballot",
     "contents",
     "contents_on_disk",
@@ -39,8 +44,12 @@ __all__ = [
     "revisions",
     "save",
     "states",
+    "verified",
 ]
 
+# Written by version 0.1 (commit 3676347), of a session with a trial that was discarded, practice,
+# reopened and repeated rankings, and a judge who was erased.
+OLD_ARCHIVE = Path(__file__).with_name("data") / "archive-0.1.jsonl"
 STUDY = "made-up"
 SOLVERS = ("S1", "S2", "S3", "sys")
 BEST_FIRST = State(ranked=(("sys",), ("S3", "S2"), ("S1",)))
@@ -140,6 +149,31 @@ def contents(store: Store) -> str:
             row for table in Base.metadata.sorted_tables for row in c.execute(select(table)).all()
         ]
     return "\n".join(map(repr, rows))
+
+
+def verified(store: Store, study: str = STUDY) -> Verified:
+    """Recompute what is chained."""
+    with store.read() as c:
+        return verify(held_in(c, study))
+
+
+def at_once(count: int, work: Callable[[int], object]) -> list[object]:
+    """Run something in threads that start together; gives what each returned or raised."""
+    together, results = threading.Barrier(count), [None] * count
+
+    def run(number: int) -> None:
+        together.wait()
+        try:
+            results[number] = work(number)  # type: ignore[call-overload]
+        except Exception as error:  # noqa: BLE001  the test looks at it
+            results[number] = error  # type: ignore[call-overload]
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return list(results)
 
 
 def _texts(longest: int) -> st.SearchStrategy[str]:

@@ -15,17 +15,33 @@ from quem.errors import QuemError
 from quem.store import judges, organizers, studies
 from quem.store.archive import archive_text, restore_archive
 from quem.store.archive_rows import TABLES, read_archive
+from quem.store.ballots import ballots_of
 from quem.store.engine import open_store
+from quem.store.events import seal
 from quem.store.place import find_place
 from quem.store.rankings import submitted_rankings
 from quem.store.state import State
-from tests.store.made import PLAN, STUDY, ballot, contents, dealt, judge, prepare, save, states
+from tests.store.made import (
+    OLD_ARCHIVE,
+    PLAN,
+    STUDY,
+    ballot,
+    contents,
+    dealt,
+    events,
+    judge,
+    prepare,
+    save,
+    states,
+    verified,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from quem.store.engine import Store
+    from quem.store.place import Place
 
 RICH = State(
     ranked=(("sys",), ("S1", "S3")),
@@ -55,7 +71,6 @@ def fill(store: Store) -> None:
         judges.consent(c, added)
         judges.revoke_link(c, added, "dashboard")
         organizers.issue_organizer_link(c, STUDY)
-        studies.record_shown(c, STUDY, "P1", {"b": "02", "B": "03", "ä": "01"})
         studies.set_state(c, STUDY, "open", "dashboard")
     for person in ("J1", "J2"):
         for held in dealt(store, person)[:4]:
@@ -65,21 +80,22 @@ def fill(store: Store) -> None:
             save(store, held, base=2, kind="reopen")
     with store.write() as c:
         judges.forget(c, judges.judge_named(c, STUDY, "J1"), "shell")
+        seal(c, STUDY, "stop")
         studies.reveal(c, STUDY, "shell")
         studies.set_state(c, STUDY, "closed", "shell")
 
 
-def archive(store: Store) -> str:
+def archive(store: Store, study: str = STUDY) -> str:
     """Write the archive."""
     with store.read() as c:
-        return archive_text(c, STUDY)
+        return archive_text(c, study)
 
 
-def restore(store: Store, text: str) -> dict[str, int]:
+def restore(store: Store, text: str, study: str = STUDY) -> dict[str, int]:
     """Put an archive into a store."""
-    rows = read_archive(text, "archive.jsonl", STUDY)
+    rows = read_archive(text, "archive.jsonl", study)
     with store.write() as c:
-        return restore_archive(c, STUDY, rows, "archive.jsonl")
+        return restore_archive(c, study, rows, "archive.jsonl")
 
 
 def but_for_time(text: str) -> list[dict[str, Any]]:
@@ -108,6 +124,7 @@ def test_nothing_is_lost_between_databases(
         assert min(counts.values()) > 0
         text = archive(other)
         assert but_for_time(text) == but_for_time(first)
+        assert verified(other).breaks == ()
         with store.read() as old, other.read() as new:
             assert submitted_rankings(new, STUDY) == submitted_rankings(old, STUDY)
             found = judges.judge_of_session(new, STUDY, studies.session_of(token))
@@ -149,7 +166,7 @@ def test_any_state_goes_round(
 def test_the_header_says_what_it_is(rich: tuple[Store, str]) -> None:
     """The first line names format, study and the number of rows; then each row is a line."""
     header, *lines = but_for_time(archive(rich[0]))
-    assert (header["format"], header["study"]) == (2, STUDY)
+    assert (header["format"], header["study"]) == (3, STUDY)
     assert [line["table"] for line in lines] == [
         name for name, count in header["rows"].items() for _ in range(count)
     ]
@@ -198,13 +215,15 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
         "huge": ("ballot", {"position": 2**40}),
         "life": ("study", {"state": "unknown"}),
         "id": ("study", {"id": "another"}),
+        "role": ("organizer", {"role": "king"}),
+        "surrogate": ("event", {"detail": {"half": "\ud800"}}),
         "kind": ("revision", {"kind": "other"}),
         "lost": ("revision", {"state": {**State().to_json(), "tray": ["S1"]}}),
-        "number": ("revision", {"number": 2}),
-        "layout": ("ballot", {"layout": ["S1", "S1"]}),
+        "solvers": ("ballot", {"solvers": ["S1", "S1"]}),
+        "items": ("layout", {"items": [["A", 1, None, None]]}),
         "unknown": ("ballot", {"judge_key": 99}),
-        "table": ("shown", {"table": "sqlite_master"}),
-        "column": ("shown", {"more": 1}),
+        "table": ("organizer", {"table": "sqlite_master"}),
+        "column": ("organizer", {"more": 1}),
     }
     if how in changes:
         table, change = changes[how]
@@ -214,7 +233,7 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
         lines[at["ballot"]] = lines[at["ballot"]].replace('"seconds": 0.0', '"seconds": Infinity')
         return lines, at["ballot"] + 1
     return {
-        "double": ([*lines, lines[at["shown"]]], len(lines) + 1),
+        "double": ([*lines, lines[at["forgotten"]]], len(lines) + 1),
         "cut": ([*lines[:-1], lines[-1][: len(lines[-1]) // 2]], len(lines)),
         "deep": ([*lines[:5], "[" * 100_000, *lines[5:]], 6),
         "empty": ([*lines[:5], "", *lines[5:]], 6),
@@ -223,30 +242,96 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
     }[how]
 
 
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """The lines of a rich archive."""
+    store = open_store(find_place(tmp_path_factory.mktemp("rich") / "study.yaml"))
+    prepare(store)
+    fill(store)
+    text = archive(store)
+    store.close()
+    return tuple(text.removesuffix("\n").split("\n"))
+
+
 @pytest.mark.parametrize(
     "how",
     [
-        *("type", "truth", "null", "nul", "time", "zone", "huge", "life", "id", "kind", "lost"),
-        *("number", "layout", "unknown", "table", "column", "double", "cut", "infinite", "deep"),
-        *("empty", "short"),
+        *("type", "truth", "null", "nul", "time", "zone", "huge", "life", "id", "role", "kind"),
+        *("surrogate", "lost", "solvers", "items", "unknown", "table", "column", "double", "cut"),
+        *("infinite", "deep", "empty", "short"),
     ],
 )
-def test_damage_is_told_with_its_line(tmp_path: Path, how: str) -> None:
+def test_damage_is_told_with_its_line(lines: tuple[str, ...], how: str) -> None:
     """A line that is damaged, doubled or gone is named, and nothing is restored."""
-    store = open_store(find_place(tmp_path / "study.yaml"))
-    prepare(store)
-    fill(store)
-    lines, line = _damage(archive(store).removesuffix("\n").split("\n"), how)
-    store.close()
+    damaged, line = _damage(list(lines), how)
     with pytest.raises(QuemError) as refused:
-        read_archive("\n".join(lines) + "\n", "archive.jsonl", STUDY)
+        read_archive("\n".join(damaged) + "\n", "archive.jsonl", STUDY)
     assert str(refused.value).splitlines()[0].startswith(f"archive.jsonl:{line}: ")
+
+
+def _edit(rows: list[dict[str, Any]], how: str) -> int:
+    """Edit the rows of an archive as a forger would; gives the number of the row that tells."""
+    places = {name: [i for i, r in enumerate(rows) if r.get("table") == name] for name in TABLES}
+    first = {name: found[0] for name, found in places.items()}
+    # The first judge is erased.
+    named, later = places["judge"][1], places["revision"][-1]
+    later_than = {"made_at": "2026-01-01T00:00:00.000001+00:00"}
+    items = rows[first["layout"]]["items"]
+    ranked = rows[first["revision"]]["state"]["ranked"]
+    changes: dict[str, tuple[int, dict[str, Any]]] = {
+        "order": (first["revision"], {"state": {**rows[first["revision"]]["state"]}}),
+        "digest": (first["layout"], {"items": [[*items[0][:2], "0" * 64, None], *items[1:]]}),
+        "letters": (first["layout"], {"items": [["B", *items[0][1:]], ["A", *items[1][1:]]]}),
+        "time": (later, later_than),
+        "event-time": (first["event"], later_than),
+        "words": (later, {"state": {**rows[later]["state"], "comment": "another"}}),
+        "problem": (places["ballot"][1], {"problem": "P9"}),
+        "judge": (named, {"id": "J99"}),
+        "secret": (first["study"], {"secret": "0"}),
+        "life": (first["study"], {"state": "open"}),
+    }
+    if how in changes:
+        place, change = changes[how]
+        if how == "order":
+            change["state"]["ranked"] = [[solver] for group in ranked for solver in group][::-1]
+        rows[place] |= change
+        if how == "problem":
+            return next(
+                i for i in places["revision"] if rows[i]["ballot_key"] == rows[place]["key"]
+            )
+        return first["layout"] if how == "secret" else place
+    if how == "swapped":
+        one, two = places["event"][:2]
+        rows[one], rows[two] = rows[two], rows[one]
+        return one
+    table = {"cut": "revision", "cut-events": "event"}[how]
+    gone = rows.pop(places[table][-1])
+    rows[0]["rows"][table] -= 1
+    if table == "event":
+        return first["study"]
+    return next(i for i in places["ballot"] if rows[i]["key"] == gone["ballot_key"])
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        *("order", "digest", "letters", "time", "event-time", "words", "problem", "judge"),
+        *("secret", "life", "swapped", "cut", "cut-events"),
+    ],
+)
+def test_an_edited_archive_is_refused(lines: tuple[str, ...], how: str) -> None:
+    """What no longer fits its link, digest or seal is named with its line."""
+    rows = [json.loads(line) for line in lines]
+    place = _edit(rows, how)
+    with pytest.raises(QuemError) as refused:
+        read_archive("\n".join(map(json.dumps, rows)) + "\n", "archive.jsonl", STUDY)
+    assert str(refused.value).splitlines()[0].startswith(f"archive.jsonl:{place + 1}: ")
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": 3}, "newer quem.*format 3"),
+        ({"format": 4}, "newer quem.*format 4"),
         ({"study": "other"}, "'other'.*'made-up'"),
         ({"format": "1"}, "is no archive"),
         ({"format": 0}, "damaged"),
@@ -288,17 +373,59 @@ def test_links_of_another_study_are_not_taken_over(store: Store, tmp_path: Path)
 
 
 def test_blocks_go_round(tmp_path: Path) -> None:
-    """Which solvers a block holds is restored; archives of before knew whole groups only."""
-    one, two, three = (open_store(find_place(tmp_path / f"{name}.yaml")) for name in "abc")
+    """Which solvers a block holds is restored."""
+    one, two = (open_store(find_place(tmp_path / f"{name}.yaml")) for name in "ab")
     prepare(one)
     plan = replace(PLAN, block_size=3)
     held = dealt(one, plan=plan)
     assert {len(b.solvers or ()) for b in held} == {0, 2, 3}
     restore(two, archive(one))
     assert [b.solvers for b in dealt(two, plan=plan)] == [b.solvers for b in held]
-    old = archive(one).replace('{"format": 2', '{"format": 1', 1)
-    old = re.sub(r', "solvers": (null|\[[^]]*\])', "", old)
-    restore(three, old)
-    assert all(b.solvers is None for b in dealt(three, plan=plan))
-    for store in (one, two, three):
-        store.close()
+    one.close()
+    two.close()
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_older_archives_are_brought_over(place: Place, tmp_path: Path, number: int) -> None:
+    """What version 0.1 wrote gets layouts and links, verifies, and goes round from then on."""
+    text = OLD_ARCHIVE.read_text(encoding="utf-8")
+    if number == 1:
+        text = re.sub(r', "solvers": (null|\[[^]]*\])', "", text).replace(": 2", ": 1", 1)
+    one, two = open_store(place), open_store(find_place(tmp_path / "second.yaml"))
+    restore(one, text, "older")
+    found = verified(one, "older")
+    assert found.breaks == ()
+    assert (found.tasks, found.revisions, found.unsealed, len(found.heads)) == (6, 11, 11, 6)
+    assert events(one)[-1][1] == "chained"
+    with one.read() as c:
+        mine = ballots_of(c, judges.judge_named(c, "older", "J1").key)[1]
+        assert [r.judge for r in submitted_rankings(c, "older")] == [
+            "J1",
+            "J1",
+            "forgotten-1",
+            "J3",
+        ]
+    assert mine.layout is not None
+    assert [(i.letter, i.solver) for i in mine.layout.items] == [
+        ("A", "S1"),
+        ("B", "S2"),
+        ("C", "sys"),
+    ]
+    assert all(str(item.digest).startswith("1:") for item in mine.layout.items)
+    order = State(ranked=(("sys",), ("S2",), ("S1",)))
+    assert save(one, mine, order, base=4, kind="submit").revision == 5
+    with one.write() as c:
+        seal(c, "older", "submit")
+    assert (verified(one, "older").breaks, verified(one, "older").unsealed) == ((), 0)
+    restore(two, archive(one, "older"), "older")
+    assert but_for_time(archive(two, "older")) == but_for_time(archive(one, "older"))
+    one.close()
+    two.close()
+
+
+def test_a_damaged_older_archive_is_refused() -> None:
+    """A state that does not fit the older layout is named with its line."""
+    text = OLD_ARCHIVE.read_text(encoding="utf-8").replace('[["good"]]', '[["better"]]')
+    line = next(n for n, part in enumerate(text.splitlines(), 1) if "better" in part)
+    with pytest.raises(QuemError, match=rf"older\.jsonl:{line}: state: "):
+        read_archive(text, "older.jsonl", "older")

@@ -8,18 +8,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from quem.store import studies
+from quem.store.dealing import lay_out
 from quem.store.judges import forget, judge_named
 from quem.store.progress import progress_of
-from quem.store.rankings import submitted_rankings
+from quem.store.rankings import shown_digests, submitted_rankings
 from quem.store.state import State
 from tests.store.made import (
     BEST_FIRST,
     PLAN,
+    SOLVERS,
     STUDY,
     ballot,
     dealt,
     events,
     judge,
+    made_contents,
     revisions,
     save,
     states,
@@ -76,18 +79,19 @@ def test_rankings_are_shown_once_closed_or_revealed(store: Store) -> None:
 
 
 def test_trial_data_can_be_discarded(store: Store) -> None:
-    """Rankings, ballots, consent and hashes of shown solutions go; judges and links stay."""
+    """Rankings, ballots, consent and what was shown go; judges and links stay."""
     mine = ballot(store)
     save(store, mine)
     save(store, ballot(store, "J2"), kind="submit")
     with store.write() as c:
-        studies.record_shown(c, STUDY, "P1", {"S1": "aa"})
         assert studies.discard_trial(c, STUDY, "dashboard") == 2
     assert revisions(store, mine) == []
     with store.read() as c:
-        assert studies.shown_digests(c, STUDY) == {}
+        assert shown_digests(c, STUDY) == {}
         assert [p.groups for p in progress_of(c, STUDY, PLAN)] == [(), ()]
-    assert events(store)[-1] == ("dashboard", "trial-discarded", None, {"rankings": 2})
+    *who, detail = events(store)[-1]
+    assert who == ["dashboard", "trial-discarded", None]
+    assert (detail["rankings"], len(detail["ballots"])) == (2, 2)
     assert {b.public_id for b in dealt(store)}.isdisjoint({mine.public_id})
 
 
@@ -123,17 +127,18 @@ def test_a_study_is_registered_once(store: Store) -> None:
     assert _status(store).state == "open"
 
 
-def test_hashes_are_those_of_the_first_showing(store: Store) -> None:
-    """The hash of a solution is kept when it is first shown, and not replaced."""
-    for digests in ({"S1": "aa", "S2": "bb"}, {"S1": "changed", "S3": "cc"}):
+def test_digests_are_those_of_what_counts(store: Store) -> None:
+    """What a judge is shown now counts, and what their submitted ranking was made on."""
+    mine = ballot(store)
+    save(store, mine, kind="submit")
+    for texts in ({"S1": "second"}, {"S1": "third"}):
         with store.write() as c:
-            studies.record_shown(c, STUDY, "P1", digests)
+            lay_out(c, mine, made_contents(SOLVERS, **texts))
+    wanted = {s: {made_contents([s])[s].digest} for s in SOLVERS}
+    wanted["S1"].add(made_contents(["S1"], S1="third")["S1"].digest)
     with store.read() as c:
-        assert studies.shown_digests(c, STUDY) == {
-            ("P1", "S1"): "aa",
-            ("P1", "S2"): "bb",
-            ("P1", "S3"): "cc",
-        }
+        shown = shown_digests(c, STUDY)
+    assert {solver: shown["P1", solver] for solver in SOLVERS} == wanted
 
 
 def test_the_last_submitted_revision_counts(store: Store) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import datetime as dt
+import json
 import shutil
 import sqlite3
 import subprocess
@@ -12,18 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
+from alembic.command import upgrade
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
 from quem.errors import QuemError
-from quem.store import migration
+from quem.store import migration, older
+from quem.store.ballots import ballots_of
 from quem.store.engine import open_store, store_of
+from quem.store.events import seal
+from quem.store.judges import judge_named
 from quem.store.models import Base
 from quem.store.place import find_place
+from quem.store.rankings import submitted_rankings
 from tests.patience import SECONDS
-from tests.store.made import STUDY, ballot, contents, prepare, save
+from tests.store.made import OLD_ARCHIVE, STUDY, ballot, contents, prepare, save, verified
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,14 +52,20 @@ def upgrade():
         table.add_column(sa.Column("note", sa.String))
     op.execute("UPDATE study SET note = 'brought to 0004'")
 '''
+# Without what tests import, which takes seconds.
 OPEN = """
 import sys
-from quem.store.engine import open_store
-from quem.store.place import find_place
 from pathlib import Path
-from tests.store.made import prepare
+from types import SimpleNamespace
+from quem.store.engine import open_store
+from quem.store.judges import sync_judges
+from quem.store.place import find_place
+from quem.store.studies import register_study
 store = open_store(find_place(Path("study.yaml"), sys.argv[1]))
-prepare(store)
+with store.write() as c:
+    register_study(c, "made-up")
+    people = [SimpleNamespace(id=name, name="", experience=None) for name in ("J1", "J2")]
+    sync_judges(c, "made-up", people)
 store.close()
 """
 
@@ -259,19 +271,52 @@ def test_no_migration_without_a_copy(tmp_path: Path, newer_quem: Callable[[str],
     assert _sql(place, "SELECT version_num FROM alembic_version") == [("0003",)]
 
 
-def test_a_database_without_blocks_goes_on(place: Place, store: Store) -> None:
-    """What version 0001 held is kept by 0002; its ballots hold whole groups."""
-    save(store, ballot(store), kind="submit")
-    held = contents(store)
-    store.close()
-    _sql(
-        place,
-        "ALTER TABLE ballot DROP COLUMN solvers",
-        "UPDATE alembic_version SET version_num = '0001'",
+def _made_by_older(place: Place, version: str) -> None:
+    """Make a database as an older quem did, and fill it with SQL."""
+    lines = OLD_ARCHIVE.read_text(encoding="utf-8").splitlines()[1:]
+    engine = create_engine(place.url)
+    with engine.begin() as c:
+        config = Config()
+        config.set_main_option("script_location", str(SCRIPTS))
+        config.attributes["connection"] = c
+        upgrade(config, version)
+        for row in map(json.loads, lines):
+            table = older.TABLES[row.pop("table")]
+            if "study_id" in table.c:
+                row["study_id"] = "older"
+            if version == "0001":
+                row.pop("solvers", None)
+            for name in row:
+                if name.endswith("_at") and row[name]:
+                    row[name] = dt.datetime.fromisoformat(row[name])
+            c.execute(table.insert().values(row))
+    engine.dispose()
+
+
+@pytest.mark.parametrize("version", ["0001", "0002"])
+def test_a_session_of_version_0_1_goes_on(place: Place, version: str) -> None:
+    """Its rankings get layouts, links and digests that verify, and judges rank on."""
+    _made_by_older(place, version)
+    opened = store_of(place, "older")
+    assert opened is not None
+    with opened.read() as c:
+        context = MigrationContext.configure(c, opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+        held = {b.problem: b for b in ballots_of(c, judge_named(c, "older", "J3").key)}
+        rankings = submitted_rankings(c, "older")
+    assert [r.judge for r in rankings] == ["J1", "J1", "forgotten-1", "J3"]
+    found = verified(opened, "older")
+    assert (found.breaks, found.revisions, len(found.heads)) == ((), 11, 6)
+    assert held["P1"].layout is not None
+    items = [(item.letter, item.solver, item.digest) for item in held["P1"].layout.items]
+    assert items[0] == (
+        "A",
+        "S1",
+        "1:54c7b5bad5d9c3b88397a6c4475e67b40ef646dce6e84e956a8fa2e38769334a",
     )
-    opened = open_store(place)
-    # The column comes last now.
-    assert sorted(re.findall(r"[\w-]+", contents(opened))) == sorted(re.findall(r"[\w-]+", held))
-    assert ballot(opened).solvers is None
+    with opened.write() as c:
+        seal(c, "older", "start")
+    assert save(opened, held["P1"], base=2, kind="reopen").revision == 3
+    found = verified(opened, "older")
+    assert (found.breaks, found.unsealed) == ((), 1)
     opened.close()
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0003",)]

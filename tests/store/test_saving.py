@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,6 +27,7 @@ from tests.store.made import (
     BEST_FIRST,
     SOLVERS,
     STUDY,
+    at_once,
     ballot,
     dealt,
     judge,
@@ -38,8 +38,6 @@ from tests.store.made import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from quem.store.engine import Store
 
 OTHER = State(ranked=(("S1",), ("S2",)), tray=("S3", "sys"))
@@ -169,8 +167,10 @@ def test_a_closed_study_takes_nothing(store: Store, kind: str) -> None:
 def test_another_judges_ballot_cannot_be_saved(store: Store) -> None:
     """A judge who knows the id of another's ballot finds nothing there."""
     mine, other = ballot(store), judge(store, "J2")
+    assert mine.layout is not None
+    change = Change(0, "tab-00000001", 1, mine.layout.id, BEST_FIRST)
     with pytest.raises(NotDealtError), store.write() as c:
-        ballots.save(c, other.key, mine.public_id, Change(0, "tab-00000001", 1, BEST_FIRST))
+        ballots.save(c, other.key, mine.public_id, change)
     assert revisions(store, mine) == []
 
 
@@ -205,25 +205,6 @@ def test_saved_revisions_never_change(store: Store, saved: list[tuple[State, str
             assert current_state(c, ballot(store)) == state
 
 
-def _at_once(count: int, work: Callable[[int], object]) -> list[object]:
-    """Run something in threads that begin together; gives what each returned or raised."""
-    together, results = threading.Barrier(count), [None] * count
-
-    def run(number: int) -> None:
-        together.wait()
-        try:
-            results[number] = work(number)  # type: ignore[call-overload]
-        except Exception as error:  # noqa: BLE001  the test looks at it
-            results[number] = error  # type: ignore[call-overload]
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return list(results)
-
-
 def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
     """Of tabs that save from the same revision one is kept, and the others are told of it."""
     mine = ballot(store)
@@ -232,7 +213,7 @@ def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
         def tab(number: int, base: int = base) -> Saved:
             return save(store, mine, FULL, base, client=f"tab-0000000{number}")
 
-        results = _at_once(6, tab)
+        results = at_once(6, tab)
         won = [result for result in results if isinstance(result, Saved)]
         told = [result for result in results if isinstance(result, StaleError)]
         assert [saved.revision for saved in won] == [base + 1]
@@ -244,7 +225,7 @@ def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
 def test_a_save_that_is_sent_many_times_at_once_stands_there_once(store: Store) -> None:
     """Retries that overtake each other are one revision, and all are acknowledged."""
     mine = ballot(store)
-    results = _at_once(6, lambda _: save(store, mine, FULL))
+    results = at_once(6, lambda _: save(store, mine, FULL))
     assert len(set(results)) == 1
     assert isinstance(results[0], Saved)
     assert len(revisions(store, mine)) == 1
@@ -263,7 +244,7 @@ def test_judges_do_not_hinder_each_other(store: Store) -> None:
             save(store, mine[number], state, base)
         return len(orders)
 
-    assert _at_once(8, session) == [20] * 8
+    assert at_once(8, session) == [20] * 8
     for held in mine:
         kept = [[group[0] for group in r["state"]["ranked"]] for r in revisions(store, held)]
         assert kept == [list(order) for order in orders]
@@ -276,7 +257,7 @@ def test_closing_while_judges_save_loses_nothing(store: Store) -> None:
     def work(number: int) -> Any:  # noqa: ANN401  whatever it gives
         return save(store, held[number]) if number < len(held) else _close(store)
 
-    results = _at_once(len(held) + 1, work)
+    results = at_once(len(held) + 1, work)
     kept = [len(revisions(store, b)) for b in held]
     assert kept == [1 if isinstance(result, Saved) else 0 for result in results[:-1]]
     assert {type(result) for result in results[:-1]} <= {Saved, ClosedError}
@@ -294,7 +275,7 @@ def test_discarding_while_judges_save_hinders_nobody(store: Store) -> None:
         with store.write() as c:
             return studies.discard_trial(c, STUDY, "dashboard")
 
-    *saved, discarded = _at_once(len(held) + 1, work)
+    *saved, discarded = at_once(len(held) + 1, work)
     assert isinstance(discarded, int)
     assert {type(result) for result in saved} <= {Saved, NotDealtError}
     assert discarded == sum(isinstance(result, Saved) for result in saved)

@@ -278,8 +278,8 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
 
 def _save_and_fail(store: Store) -> None:
     mine = ballot(store)
+    assert mine.layout is not None
     with store.write() as c:
-        assert mine.layout
         change = ballots.Change(0, "tab-00000001", 1, mine.layout.id, BEST_FIRST)
         ballots.save(c, mine.judge_key, mine.public_id, change)
         raise ZeroDivisionError

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
 
-from quem.store.chains import (
-    event_link,
-    judge_digest,
-    keyed,
-    new_salt,
-    revision_link,
-    words_digest,
-)
 from quem.store.models import Utc
-from quem.store.state import labels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from quem.store.older import TABLES, converted
 
 revision = "0003"
 down_revision = "0002"
@@ -29,21 +17,13 @@ branch_labels = depends_on = None
 
 def upgrade() -> None:
     """Make the new tables and columns, and give what is there its layouts and links."""
+    c = op.get_bind()
+    ids = c.execute(sa.select(TABLES["study"].c.id)).scalars().all()
+    studies = [_rows_of(c, study) for study in ids]
     _make_tables()
     _add_columns()
-    c = op.get_bind()
-    old = sa.MetaData()
-    old.reflect(c, only=["study", "judge", "ballot", "revision", "event", "layout", "shown"])
-    # JSON and times as the models have them, not as each database calls them.
-    for table, column, kind in (
-        *((t, "made_at", Utc()) for t in ("revision", "event", "layout")),
-        *(("revision", "state", sa.JSON()), ("event", "detail", sa.JSON())),
-        *(("ballot", "layout", sa.JSON()), ("layout", "items", sa.JSON())),
-        *(("ballot", "opened_at", Utc()), ("shown", "shown_at", Utc())),
-    ):
-        old.tables[table].c[column].type = kind
-    for study in c.execute(sa.select(old.tables["study"].c.id)).scalars().all():
-        _bring_over(c, old.tables, study)
+    for rows in studies:
+        _bring_over(c, converted(rows))
     for table, column in (("ballot", "layout"), ("study", "desk_hash")):
         with op.batch_alter_table(table) as batch:
             batch.drop_column(column)
@@ -54,6 +34,26 @@ def upgrade() -> None:
         with op.batch_alter_table(table) as batch:
             for column in columns:
                 batch.alter_column(column, existing_type=sa.String(), nullable=False)
+
+
+def _rows_of(c: sa.Connection, study: str) -> dict[str, list[dict[str, Any]]]:
+    """Read what the older tables hold of a study."""
+    judge, ballot, revision = (TABLES[name] for name in ("judge", "ballot", "revision"))
+    judges = sa.select(judge.c.key).where(judge.c.study_id == study)
+    ballots = sa.select(ballot.c.key).where(ballot.c.judge_key.in_(judges))
+    queries = {
+        name: sa.select(table).where(table.c.study_id == study)
+        for name, table in TABLES.items()
+        if "study_id" in table.c
+    } | {
+        "study": sa.select(TABLES["study"]).where(TABLES["study"].c.id == study),
+        "ballot": sa.select(ballot).where(ballot.c.judge_key.in_(judges)),
+        "revision": sa.select(revision)
+        .where(revision.c.ballot_key.in_(ballots))
+        .order_by(revision.c.ballot_key, revision.c.number),
+    }
+    queries["event"] = queries["event"].order_by(TABLES["event"].c.key)
+    return {name: [dict(row) for row in c.execute(q).mappings()] for name, q in queries.items()}
 
 
 _FILLED = {
@@ -109,71 +109,39 @@ def _add_columns() -> None:
     op.add_column("event", sa.Column("link", sa.String))
 
 
-def _bring_over(c: sa.Connection, tables: Any, study: str) -> None:  # noqa: ANN401
-    """Give one study its secret, layouts, digests and links."""
-    secret = secrets.token_hex(32)
-    of = tables["study"]
-    c.execute(sa.update(of).where(of.c.id == study).values(secret=secret))
-    digests = _digests_of_judges(c, tables["judge"], study)
-    shown = tables["shown"]
-    known = {
-        (row.problem, row.solver): f"1:{row.digest}"
-        for row in c.execute(sa.select(shown).where(shown.c.study_id == study))
-    }
-    ballot = tables["ballot"]
-    ballots = c.execute(sa.select(ballot).where(ballot.c.judge_key.in_(digests))).all()
-    for row in ballots:
-        solvers = row.layout or []
-        items = [
-            [letter, solver, known.get((row.problem, solver)), known.get((row.problem, solver))]
-            for letter, solver in zip(labels(len(solvers)), solvers, strict=True)
+def _bring_over(c: sa.Connection, new: dict[str, list[dict[str, Any]]]) -> None:
+    """Write what is new of one study."""
+    study = new["study"][0]
+    of = sa.table("study", sa.column("id"), sa.column("secret"))
+    c.execute(sa.update(of).where(of.c.id == study["id"]).values(secret=study["secret"]))
+    for ballot in new["ballot"]:
+        ballot["layout_id"] = ballot["layout"]
+    for name, columns in _CHANGED.items():
+        table = sa.table(name, *map(sa.column, ("key", *columns)))
+        values = {column: sa.bindparam(f"new_{column}") for column in columns}
+        change = sa.update(table).where(table.c.key == sa.bindparam("old_key")).values(values)
+        rows = [
+            {"old_key": row["key"], **{f"new_{column}": row[column] for column in columns}}
+            for row in new[name]
+            if "key" in row
         ]
-        layout = keyed(secret, "layout", row.public_id, items) if solvers else None
-        if layout:
-            values = {"ballot_key": row.key, "id": layout, "items": items}
-            c.execute(sa.insert(tables["layout"]).values(made_at=row.opened_at, **values))
-            c.execute(sa.update(ballot).where(ballot.c.key == row.key).values(layout_id=layout))
-        _chain_revisions(
-            c, tables["revision"], row, {"layout": layout or "", "judge": digests[row.judge_key]}
-        )
-    _chain_events(c, tables["event"], study, digests.get)
+        if rows:
+            c.execute(change, rows)
+    _insert(c, "layout", new["layout"])
+    added = [row for row in new["event"] if "key" not in row]
+    _insert(c, "event", [row | {"study_id": study["id"]} for row in added])
 
 
-def _digests_of_judges(c: sa.Connection, judge: sa.Table, study: str) -> dict[int, str]:
-    digests = {}
-    for row in c.execute(sa.select(judge).where(judge.c.study_id == study)).all():
-        salt = new_salt()
-        digests[row.key] = judge_digest(salt, row.id)
-        kept = None if row.forgotten_at else salt
-        values = {"id_salt": kept, "id_digest": digests[row.key]}
-        c.execute(sa.update(judge).where(judge.c.key == row.key).values(**values))
-    return digests
+_CHANGED = {
+    "judge": ("id_salt", "id_digest"),
+    "ballot": ("layout_id",),
+    "revision": ("layout", "words_salt", "words_digest", "link"),
+    "event": ("link",),
+}
+_TYPES = {"made_at": Utc(), "items": sa.JSON(), "detail": sa.JSON()}
 
 
-def _chain_revisions(c: sa.Connection, of: sa.Table, ballot: Any, told: dict[str, str]) -> None:  # noqa: ANN401
-    before = ""
-    rows = c.execute(sa.select(of).where(of.c.ballot_key == ballot.key).order_by(of.c.number))
-    for row in rows.all():
-        salt = new_salt()
-        values = {
-            "layout": told["layout"],
-            "words_salt": salt,
-            "words_digest": words_digest(salt, row.state),
-        }
-        before = revision_link(
-            before,
-            {**row._mapping, **values},  # noqa: SLF001
-            ballot.public_id,
-            told["judge"],
-        )
-        c.execute(sa.update(of).where(of.c.key == row.key).values(link=before, **values))
-
-
-def _chain_events(
-    c: sa.Connection, of: sa.Table, study: str, digest: Callable[[int], str | None]
-) -> None:
-    before = ""
-    for row in c.execute(sa.select(of).where(of.c.study_id == study).order_by(of.c.key)).all():
-        judge = digest(row.judge_key) if row.judge_key else None
-        before = event_link(before, row._mapping, judge)  # noqa: SLF001
-        c.execute(sa.update(of).where(of.c.key == row.key).values(link=before))
+def _insert(c: sa.Connection, name: str, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        columns = (sa.column(column, _TYPES.get(column)) for column in rows[0])
+        c.execute(sa.insert(sa.table(name, *columns)), rows)

@@ -1,0 +1,299 @@
+"""Recomputing all that is chained in a store: what was changed since is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from quem.store.chains import event_link, judge_digest, revision_link, words_digest
+from quem.store.layouts import Layout, layout_id
+from quem.store.models import Ballot, Event, Judge, Revision, Study
+from quem.store.models import Layout as LayoutRow
+from quem.store.seals import Replay
+from quem.store.state import InvalidStateError, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+__all__ = ["Break", "Held", "Verified", "held_in", "task_named", "verify"]
+
+Row = Any  # a mapping of columns
+_ROWS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class Held:
+    """All rows of a study that are chained.
+
+    Parameters
+    ----------
+    study : mapping
+    judges, ballots, layouts : sequence of mapping
+    revisions : iterable of mapping
+        Those of each ballot in the order of their numbers.
+    events : sequence of mapping
+        In their order.
+    """
+
+    study: Row
+    judges: Sequence[Row]
+    ballots: Sequence[Row]
+    layouts: Sequence[Row]
+    revisions: Iterable[Row]
+    events: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Break:
+    """The first thing in a chain that does not fit.
+
+    Parameters
+    ----------
+    message : str
+        Where it is, and what does not fit.
+    row : mapping
+        The row that tells.
+    """
+
+    message: str
+    row: Row
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a verification found.
+
+    Parameters
+    ----------
+    tasks, revisions, seals, unsealed : int
+        Ballots with revisions, revisions, seals, and revisions that are newer than the last seal.
+    heads : tuple of str
+        The links of all events, the newest last.
+    breaks : tuple of Break
+        One for each chain that is broken.
+    """
+
+    tasks: int
+    revisions: int
+    seals: int
+    unsealed: int
+    heads: tuple[str, ...]
+    breaks: tuple[Break, ...]
+
+
+def held_in(c: Connection, study_id: str) -> Held:
+    """Read a study's rows from a store; revisions are read as they are asked for.
+
+    Parameters
+    ----------
+    c : Connection
+        That sees one state of the database.
+    study_id : str
+    """
+    judges = select(Judge.key).where(Judge.study_id == study_id)
+    ballots = select(Ballot.key).where(Ballot.judge_key.in_(judges))
+
+    def rows(model: Any, *where: Any) -> Any:  # noqa: ANN401  tables and conditions
+        query = select(model.__table__).where(*where).order_by(*_order(model))
+        return c.execute(query.execution_options(yield_per=_ROWS_AT_ONCE))
+
+    return Held(
+        study=rows(Study, Study.id == study_id).mappings().one(),
+        judges=rows(Judge, Judge.study_id == study_id).mappings().all(),
+        ballots=rows(Ballot, Ballot.judge_key.in_(judges)).mappings().all(),
+        layouts=rows(LayoutRow, LayoutRow.ballot_key.in_(ballots)).mappings().all(),
+        revisions=rows(Revision, Revision.ballot_key.in_(ballots)).mappings(),
+        events=rows(Event, Event.study_id == study_id).mappings().all(),
+    )
+
+
+def _order(model: Any) -> tuple[Any, ...]:  # noqa: ANN401  a table and its columns
+    if model is Revision:
+        return Revision.ballot_key, Revision.number
+    return (model.id if model is Study else model.key,)
+
+
+def verify(held: Held) -> Verified:
+    """Recompute every digest and link of a study.
+
+    Parameters
+    ----------
+    held : Held
+
+    Returns
+    -------
+    Verified
+        Breaks of judges come first, then those of tasks, then that of the events.
+    """
+    judges = {row["key"]: row for row in held.judges}
+    erased = _Erased.by(held.events)
+    breaks = [Break(m, row) for row in held.judges for m in _check_judge(row, erased)]
+    tasks = {row["key"]: _Task(row, judges[row["judge_key"]], erased) for row in held.ballots}
+    for row in held.layouts:
+        tasks[row["ballot_key"]].show(held.study["secret"], row)
+    for row in held.revisions:
+        tasks[row["ballot_key"]].add(row)
+    replay = Replay(held.study)
+    broken = _first_broken_event(held.events, judges)
+    for event in held.events[: broken and broken[0]]:
+        replay.take(event)
+    by_id = {task.row["public_id"]: task for task in tasks.values()}
+    for task in tasks.values():
+        task.end(replay.sealed.get(task.row["public_id"], []))
+    breaks += [task.first for task in tasks.values() if task.first]
+    if broken:
+        breaks.append(Break(broken[1], held.events[broken[0]]))
+    else:
+        ends = replay.ends({name: task.row["sealed"] for name, task in by_id.items()})
+        breaks += [Break(message, row or held.study) for message, row in ends]
+    known = {name: min(replay.number(name), len(task.links)) for name, task in by_id.items()}
+    return Verified(
+        tasks=sum(bool(task.links) for task in tasks.values()),
+        revisions=sum(len(task.links) for task in tasks.values()),
+        seals=sum(event["what"] == "sealed" for event in held.events),
+        unsealed=sum(len(task.links) - known[name] for name, task in by_id.items()),
+        heads=tuple(event["link"] for event in held.events),
+        breaks=tuple(breaks),
+    )
+
+
+def _first_broken_event(events: Sequence[Row], judges: Mapping[int, Row]) -> tuple[int, str] | None:
+    """Give the place of the first event that does not fit, and why."""
+    before = ""
+    for place, event in enumerate(events):
+        judge = judges.get(event["judge_key"])
+        if event["link"] != event_link(before, event, judge and judge["id_digest"]):
+            message = (
+                f"event {place + 1} ({event['what']}, {event['made_at']:%Y-%m-%d %H:%M:%S} UTC) "
+                "does not match its link: it was changed, or an event before it was changed, "
+                "removed, or inserted"
+            )
+            return place, message
+        before = event["link"]
+    return None
+
+
+@dataclass(frozen=True)
+class _Erased:
+    """What the events say was erased: links of revisions, and keys of judges."""
+
+    links: frozenset[str]
+    judges: frozenset[int]
+
+    @classmethod
+    def by(cls, events: Iterable[Row]) -> _Erased:
+        forgotten = [event for event in events if event["what"] == "judge-forgotten"]
+        named = [event["detail"].get("links") or () for event in forgotten]
+        links = (str(link) for some in named if isinstance(some, list | tuple) for link in some)
+        return cls(frozenset(links), frozenset(event["judge_key"] for event in forgotten))
+
+
+def _check_judge(judge: Row, erased: _Erased) -> Iterator[str]:
+    if judge["id_salt"] is None:
+        if judge["key"] not in erased.judges:
+            yield f"judge {judge['id']}: is unnamed, and no event says that they were erased"
+    elif judge["id_digest"] != judge_digest(judge["id_salt"], judge["id"]):
+        yield f"judge {judge['id']}: the id does not match its digest: one of them was changed"
+
+
+def task_named(judge: str, ballot: Mapping[str, Any]) -> str:
+    """Name a task by its judge, problem, block and occasion.
+
+    Parameters
+    ----------
+    judge : str
+    ballot : mapping
+        Its columns.
+    """
+    again = f", occasion {ballot['occasion']}" if ballot["occasion"] > 1 else ""
+    return f"task of judge {judge}, problem {ballot['problem']}, block {ballot['block']}{again}"
+
+
+@dataclass
+class _Task:
+    """The chain of one ballot, as far as it was read, and the first thing that does not fit."""
+
+    row: Row
+    judge: Row
+    erased: _Erased
+    layouts: dict[str, Layout] = field(default_factory=dict)
+    links: list[str] = field(default_factory=list)
+    submitted: int | None = None
+    first: Break | None = None
+
+    def tell(self, message: str, row: Row) -> None:
+        if self.first is None:
+            self.first = Break(f"{task_named(self.judge['id'], self.row)}: {message}", row)
+
+    def show(self, secret: str, row: Row) -> None:
+        """Take one of its layouts."""
+        try:
+            layout = Layout.stored(row["id"], row["items"])
+        except TypeError:
+            layout = Layout("", ())
+        if layout_id(secret, self.row["public_id"], layout.items) != row["id"]:
+            message = (
+                f"the layout that was shown from {row['made_at']:%Y-%m-%d %H:%M:%S} UTC does not "
+                "match its id: a letter, a solver, or a digest was changed"
+            )
+            self.tell(message, row)
+        self.layouts[row["id"]] = layout
+
+    def add(self, row: Row) -> None:
+        """Take its next revision."""
+        if self.first is None and (wrong := next(self._wrong(row), None)):
+            self.tell(wrong, row)
+        self.links.append(row["link"])
+        if row["kind"] == "submit":
+            self.submitted = row["number"]
+
+    def _wrong(self, row: Row) -> Iterator[str]:
+        number, expected = row["number"], len(self.links) + 1
+        if number != expected:
+            yield f"revision {expected} is missing; revision {number} is in its place"
+        layout = self.layouts.get(row["layout"])
+        if layout is None:
+            yield f"revision {number}: the layout that it was made on is missing"
+        try:
+            state = State.parse(row["state"], layout.letters if layout else ())
+        except InvalidStateError as error:
+            yield f"revision {number}: is not a ranking of what was shown ({error})"
+            return
+        before = self.links[-1] if self.links else ""
+        if row["link"] != revision_link(before, row, self.row, self.judge["id_digest"]):
+            yield (
+                f"revision {number} does not match its link: the revision or its task was "
+                "changed, or a revision before it was changed, removed, or inserted"
+            )
+        yield from self._wrong_words(row, state)
+
+    def _wrong_words(self, row: Row, state: State) -> Iterator[str]:
+        number, salt = row["number"], row["words_salt"]
+        if salt is not None:
+            if row["words_digest"] != words_digest(salt, row["state"]):
+                yield f"revision {number}: its comments or reasons were changed"
+        elif row["link"] not in self.erased.links:
+            yield f"revision {number}: its words are gone, and no event says they were erased"
+        elif state != state.without_words():
+            yield f"revision {number}: has comments or reasons, although its words were erased"
+
+    def end(self, sealed: Sequence[tuple[int, str, Row]]) -> None:
+        """Compare the chain with what the ballot and the seals say of it."""
+        count, row = len(self.links), self.row
+        for number, link, event in sealed:
+            when = f"{event['made_at']:%Y-%m-%d %H:%M:%S} UTC"
+            if number > count:
+                self.tell(f"revision {number}, which was sealed on {when}, is missing", row)
+            elif self.links[number - 1] != link:
+                self.tell(f"revision {number} is not the one that was sealed on {when}", row)
+        if row["head"] != count:
+            self.tell(f"has {count} revisions, and the task says {row['head']}", row)
+        if row["submitted"] != self.submitted:
+            said, found = row["submitted"] or "none", self.submitted or "none"
+            self.tell(f"the last submitted revision is {found}, and the task says {said}", row)
+        if row["layout"] is not None and row["layout"] not in self.layouts:
+            self.tell("the layout that it has now is missing", row)

@@ -1,0 +1,160 @@
+"""``quem check --store``: what judges were shown and ranked can be proved, and forgeries named."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import update
+
+from quem.store.events import seal
+from quem.store.models import Revision
+from quem.store.state import State
+from tests.store.made import OLD_ARCHIVE
+from tests.webjudge.sites import SUBJECTS, make_site, rank, rank_all, set_life
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from webjudge import Site
+
+Outcome = tuple[int, str, str]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """A study whose judges ranked real files, sealed and open."""
+    made = make_site(tmp_path / "made", judging="{repeat: 0}")
+    set_life(made, "open")
+    rank_all(made, "J1", "J2")
+    with made.store.write() as c:
+        seal(c, made.id, "stop")
+    made.store.close()
+    return made
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_an_open_session_is_verified_without_its_ranks(
+    site: Site, quem_command: Callable[..., Outcome]
+) -> None:
+    """Counts, head, receipts and changed solutions are told; letters and ranks are not."""
+    code, out, err = quem_command("check", site.path, "--store")
+    assert (code, err) == (0, "")
+    assert out.startswith("4 tasks, 4 revisions, 2 events, 1 seal; 0 of the revisions are not ")
+    head = re.findall("^head: ([0-9a-f]{64})$", out, re.MULTILINE)[0]
+    file = site.path.parent / "solutions" / "P1" / f"{SUBJECTS[0]}.md"
+    shown = _sha256(file)
+    file.write_bytes(file.read_bytes().replace(b"0", b"9"))
+    rank(site, "J2", "P2", State(tray=(*SUBJECTS, "ZORNKBS7")), kind="reopen")
+    with site.store.read() as c:
+        link = c.execute(Revision.__table__.select()).mappings().all()[0]["link"]
+    site.store.close()
+    words = ("--head", head[:12].upper(), "--receipt", link[:10])
+    code, out, err = quem_command("check", site.path, "--store", *words)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].endswith("; 1 of the revisions are not sealed yet")
+    assert lines[2] == f"head {head[:12]}: is in the chain, the newest"
+    assert re.match(rf"receipt {link[:10]}: revision 1 .* task of judge J1, problem P", lines[3])
+    assert lines[4:] == [
+        f"changed: problem P1, solver {SUBJECTS[0]}: shown {shown}, now {_sha256(file)}"
+    ]
+    set_life(site, "closed")
+    site.store.close()
+    _, out, _ = quem_command("check", site.path, "--store", "--head", head)
+    assert "is in the chain, 1 event ago" in out
+    assert re.search(r"; [A-E] for J1, [A-E] for J2\n$", out)
+
+
+def test_an_archive_tells_one_byte(
+    site: Site, quem_command: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """Elsewhere, an archive proves what was shown: a solution with another byte is named."""
+    assert quem_command("export", site.path, "--reveal", "--format", "archive")[0] == 0
+    archive = site.path.parent / "study-export" / "archive.jsonl"
+    file = site.path.parent / "solutions" / "P2" / "ZORNKBS7.md"
+    shown = _sha256(file)
+    assert shown in archive.read_text()
+    other = tmp_path / "other.sqlite3"
+    words = (site.path, "--database", other)
+    assert quem_command("import", site.path, archive, "--database", other)[0] == 0
+    assert "changed" not in quem_command("check", *words, "--store")[1]
+    file.write_bytes(file.read_bytes()[:-2] + b"!\n")
+    code, out, _ = quem_command("check", *words, "--store")
+    told = re.escape(f"changed: problem P2, solver ZORNKBS7: shown {shown}, now {_sha256(file)}; ")
+    assert code == 0
+    assert re.search(told + "[A-E] for J1, [A-E] for J2", out)
+
+
+def test_what_does_not_fit_ends_in_an_error(
+    site: Site, quem_command: Callable[..., Outcome]
+) -> None:
+    """Each broken chain, an unknown head and an unknown receipt are named, with exit code 1."""
+    with site.store.write() as c:
+        c.execute(update(Revision).where(Revision.number == 1).values(client="forged-tab"))
+    site.store.close()
+    words = ("--head", "0" * 64, "--receipt", "0123456789")
+    code, out, err = quem_command("check", site.path, "--store", *words)
+    assert code == 1
+    assert out.startswith("4 tasks")
+    told = err.splitlines()
+    assert len(told) == 7
+    assert all("revision 1 does not match its link" in line for line in told[:4])
+    assert "no event has the head 0000" in told[4]
+    assert "no revision has the receipt 0123456789" in told[5]
+    assert "restore one" in told[6]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--head", "ab" * 32], "add --store"),
+        (["--store", "--receipt", "x1"], "hexadecimal digits"),
+    ],
+)
+def test_wrong_options_are_told(
+    site: Site, quem_command: Callable[..., Outcome], words: list[str], said: str
+) -> None:
+    """A head without a store, and what is no head, are refused."""
+    code, _, err = quem_command("check", site.path, *words)
+    assert code == 2
+    assert said in err
+
+
+def test_a_study_without_a_session_is_told(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """Where nobody was served, there is nothing to verify."""
+    code, _, err = quem_command("check", judging_study, "--store")
+    assert code == 1
+    assert "has no judging session in" in err
+
+
+def test_a_session_of_version_0_1_is_not_changed(
+    tmp_path: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """The digests that version 0.1 kept are those of its files still; one byte tells."""
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "id: older\ntitle: Older\nproblems: [{id: P1}, {id: P2}]\njudges: [{id: J1}]\n"
+        "subjects: [{id: S1, experience: 2}, {id: S2, experience: 5}]\nsystems: [{id: sys}]\n"
+        "judging: {repeat: 1, practice: P0}\n"
+    )
+    for problem in ("P1", "P2"):
+        group = tmp_path / "solutions" / problem
+        (group / "S2").mkdir(parents=True)
+        (group / "S1.md").write_text(f"Wait on {problem}.\n")
+        (group / "S2" / "1.md").write_text("First look.\n")
+        (group / "S2" / "2.txt").write_text("Then act.\n")
+        (group / "sys.txt").write_text(f"Act on {problem}.\n")
+    assert quem_command("import", study, OLD_ARCHIVE)[0] == 0
+    code, out, _ = quem_command("check", study, "--store")
+    assert (code, "changed" in out) == (0, False)
+    (tmp_path / "solutions" / "P1" / "S2" / "2.txt").write_text("Then wait.\n")
+    assert "changed: problem P1, solver S2: shown 1:" in quem_command("check", study, "--store")[1]

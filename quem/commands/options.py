@@ -107,7 +107,7 @@ def mistaken_options(error: ValidationError) -> QuemError:
     )
 
 
-class _Duration(click.ParamType):
+class _Duration(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
     """A length of time such as ``90s``, ``15m``, ``2h`` or ``1d``; gives seconds."""
 
     name = "time"

@@ -168,7 +168,7 @@ def _organizers(c: Connection, study_id: str, base: str) -> list[Row]:
     """Give role, id, name, link and state of organizers, with the links that are made now."""
     from quem.store.organizers import issue_organizer_link, organizers_of
 
-    rows = []
+    rows: list[Row] = []
     for one in organizers_of(c, study_id):
         link, state = "", "has a link" if one.has_link else "link revoked"
         if not (one.linked_at or one.revoked_at):
@@ -181,7 +181,7 @@ def _judges(c: Connection, study_id: str, base: str) -> list[Row]:
     """Give role, id, name, link and state of judges, with the links that are made now."""
     from quem.store.judges import issue_link, judges_of
 
-    rows = []
+    rows: list[Row] = []
     for judge in judges_of(c, study_id):
         link, state = "", "has a link"
         if judge.linked_at is None and judge.forgotten_at is None:

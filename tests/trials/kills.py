@@ -14,6 +14,7 @@ import random
 import re
 import threading
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
@@ -280,8 +281,5 @@ def kills_sqlite(rng: random.Random, folder: Path) -> dict[str, Any]:
 @registered("kills-postgresql", count=20)
 def kills_postgresql(rng: random.Random, folder: Path) -> dict[str, Any]:
     """Five ends of a server on PostgreSQL, with edits of the study: all that was saved is there."""
-    server = running_postgres()
-    try:
-        return _session(rng, folder, next(server).new())
-    finally:
-        server.close()
+    with contextmanager(running_postgres)() as server:
+        return _session(rng, folder, server.new())

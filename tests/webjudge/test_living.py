@@ -266,7 +266,7 @@ def _effects(site: Site) -> list[Any]:
         return [told(effect) for effect in site.effects(c)]
 
 
-def _digests_of(site: Site, solver: str) -> list[str]:
+def _digests_of(site: Site, solver: str) -> list[str | None]:
     from sqlalchemy import select
 
     from quem.store.models import Layout

@@ -55,7 +55,8 @@ def _emptied(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     places: list[tuple[Any, ...]] = [(key,) for key in content]
     places += [(k, inner) for k in content if isinstance(content[k], dict) for inner in content[k]]
     for place in places:
-        for value in ([], {}, "", None):
+        empty: tuple[object, ...] = ([], {}, "", None)
+        for value in empty:
             changed = deepcopy(content)
             part = changed if len(place) == 1 else changed[place[0]]
             part[place[-1]] = value

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CASES = "id,colour,size,fault\na,red,1,x\nb,red,2,x\nc,blue,3,y\nd,blue,4,y\n"
-RETRIEVAL = {
+RETRIEVAL: dict[str, Any] = {
     "kind": "retrieval",
     "cases": "cases.csv",
     "queries": "leave-one-out",
@@ -30,7 +30,7 @@ RETRIEVAL = {
     "ground_truth": "all",
     "analysis": {"bootstrap": 0},
 }
-DIALOGUE = {
+DIALOGUE: dict[str, Any] = {
     "kind": "dialogue",
     "cases": {"file": "cases.csv", "class": "fault", "id": "id"},
     "strategies": ["DD", {"name": "own", "function": "own:distances"}],
@@ -39,7 +39,7 @@ DIALOGUE = {
     "analysis": {"bootstrap": 0, "orders": 1},
 }
 # Every place of a study file that names code.
-PLACES = {
+PLACES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
     "retrievers[2].python": (RETRIEVAL, ("retrievers", 1, "python")),
     "strategies[2].function": (DIALOGUE, ("strategies", 1, "function")),
     "users[2].function": (DIALOGUE, ("users", 1, "function")),

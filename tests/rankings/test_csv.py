@@ -227,7 +227,7 @@ def test_long_and_wide_tables_are_read_alike(rows: list[list[str]], raw: bool) -
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_text("x,y,z\n" + text.getvalue(), encoding="utf-8")
-        found = []
+        found: list[tuple[object, list[list[str]]]] = []
         for few in (0, 5000):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("quem.rankings.delimited._FEW_ROWS", few)

@@ -9,7 +9,6 @@ from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 from quem.store.judges import judge_of_session
 from quem.store.organizers import organizer_of_session
 from quem.store.studies import session_of
-from webjudge.attempts import Attempts
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from quem.store.judges import StoredJudge
     from quem.store.organizers import StoredOrganizer
+    from webjudge.attempts import Attempts
     from webjudge.site import Site
 
 __all__ = ["access", "acting", "admit", "attempts", "current_judge", "log_out", "site"]
@@ -50,7 +50,7 @@ def site() -> Site:
 
 def attempts() -> Attempts:
     """The attempts to open links that do not work, of the app that is running."""
-    found: Attempts = current_app.extensions.setdefault("quem-attempts", Attempts(site()))
+    found: Attempts = current_app.extensions["quem-attempts"]
     return found
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import OperationalError
 
 from quem.store.events import record
+from quem.store.turns import UnavailableError
 
 if TYPE_CHECKING:
     from webjudge.site import Site
@@ -57,9 +58,9 @@ class Attempts:
             counts, self._counts = self._counts, Counter()
             self._noted = monotonic()
         try:
-            with self._site.store.write() as c:
+            with self._site.store.write(patience=0) as c:
                 record(c, self._site.id, "server", "links-refused", **counts)
-        except OperationalError:
+        except (OperationalError, UnavailableError):
             # A busy database is no reason to answer otherwise; they are noted later.
             with self._lock:
                 self._counts += counts

@@ -11,6 +11,7 @@ import statistics
 import tempfile
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 from sqlalchemy import insert, select
 
@@ -65,8 +66,8 @@ def fill(store: Store) -> list[float]:
         with store.write() as c:
             for key, (judge, problem) in enumerate(tasks[start : start + TASKS // SEALS], start):
                 rows = task_of(secret, key + 1, judge, f"P{problem}", digests[judge])
-                for table, row in zip((Ballot, Layout, Revision), rows, strict=True):
-                    c.execute(insert(table), row)
+                for table, made in zip((Ballot, Layout, Revision), rows, strict=True):
+                    c.execute(insert(table), made)
         begin = process_time()
         with store.write() as c:
             seal(c, STUDY, "submit")
@@ -74,9 +75,7 @@ def fill(store: Store) -> list[float]:
     return seconds
 
 
-def task_of(
-    secret: str, key: int, judge: int, problem: str, digest: str
-) -> tuple[dict[str, object], dict[str, object], list[dict[str, object]]]:
+def task_of(secret: str, key: int, judge: int, problem: str, digest: str) -> tuple[Any, ...]:
     """Give the rows of a task: ballot, layout and revisions."""
     name = f"task{key:08d}"
     ballot: dict[str, object] = {

@@ -11,6 +11,7 @@ import statistics
 import tempfile
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 from sqlalchemy import insert, select
 
@@ -54,18 +55,19 @@ def fill(store: Store) -> list[float]:
         secret = secret_of(c, STUDY)
         for number in range(JUDGES):
             salt, name = new_salt(), f"J{number}"
-            row = {"study_id": STUDY, "id": name, "id_salt": salt}
-            c.execute(insert(Judge).values(row | {"id_digest": judge_digest(salt, name)}))
+            digest = judge_digest(salt, name)
+            row = {"study_id": STUDY, "id": name, "id_salt": salt, "id_digest": digest}
+            c.execute(insert(Judge).values(row))
     with store.read() as c:
-        digests = dict(c.execute(select(Judge.key, Judge.id_digest)).all())  # type: ignore[arg-type]
+        digests = dict(c.execute(select(Judge.key, Judge.id_digest)).all())
     tasks = [(judge, problem) for judge in digests for problem in range(PROBLEMS)]
     seconds = []
     for start in range(0, TASKS, TASKS // SEALS):
         with store.write() as c:
             for key, (judge, problem) in enumerate(tasks[start : start + TASKS // SEALS], start):
                 rows = task_of(secret, key + 1, judge, f"P{problem}", digests[judge])
-                for table, row in zip((Ballot, Layout, Revision), rows, strict=True):
-                    c.execute(insert(table), row)
+                for table, made in zip((Ballot, Layout, Revision), rows, strict=True):
+                    c.execute(insert(table), made)
         begin = process_time()
         with store.write() as c:
             seal(c, STUDY, "submit")
@@ -73,15 +75,19 @@ def fill(store: Store) -> list[float]:
     return seconds
 
 
-def task_of(
-    secret: str, key: int, judge: int, problem: str, digest: str
-) -> tuple[dict[str, object], dict[str, object], list[dict[str, object]]]:
+def task_of(secret: str, key: int, judge: int, problem: str, digest: str) -> tuple[Any, ...]:
     """Give the rows of a task: ballot, layout and revisions."""
-    ballot = {"key": key, "public_id": f"task{key:08d}", "judge_key": judge, "problem": problem}
+    name = f"task{key:08d}"
+    ballot: dict[str, object] = {
+        "key": key,
+        "public_id": name,
+        "judge_key": judge,
+        "problem": problem,
+    }
     ballot |= {"block": 1, "occasion": 1, "practice": False, "position": 0}
     solvers = [f"S{number}" for number in range(SOLVERS)]
     items = [Item(x, s, "0" * 64, "0" * 64) for x, s in zip(labels(SOLVERS), solvers, strict=True)]
-    identity = layout_id(secret, ballot["public_id"], items)
+    identity = layout_id(secret, name, items)
     layout = {"ballot_key": key, "id": identity, "items": as_stored(items), "made_at": now()}
     state = State(tuple((solver,) for solver in solvers), comments={"S1": "well argued"}).to_json()
     link, rows = "", []

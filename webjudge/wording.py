@@ -19,6 +19,7 @@ _EVENTS = {
     "open": "The study was opened",
     "closed": "The study was closed",
     "revealed": "The rankings were revealed",
+    "chained": "What version 0.1 stored was brought over and chained",
     "judge-added": "{judge} was added as a judge",
     "link-made": "A link was made for {judge}",
     "link-replaced": "The link of {judge} was replaced",

@@ -13,6 +13,7 @@ from quem.errors import Mistake, QuemError
 from quem.store import older
 from quem.store.models import (
     Ballot,
+    Base,
     Event,
     Forgotten,
     Judge,
@@ -29,9 +30,7 @@ from quem.text import shown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sqlalchemy import Column, FromClause
-
-    from quem.store.models import Base
+    from sqlalchemy import Column, Table
 
 __all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "read_archive"]
 
@@ -155,7 +154,7 @@ class _Reader:
     def __init__(self, study_id: str, number: int) -> None:
         self._study_id = study_id
         self._format = number
-        models = {name: model.__table__ for name, model in TABLES.items()}
+        models = {name: Base.metadata.tables[name] for name in TABLES}
         self._tables = models if number == FORMAT else older.TABLES
         self.rows: dict[str, list[Row]] = {name: [] for name in self._tables}
         self.lines: dict[int, int] = {}
@@ -246,9 +245,9 @@ def _parsed(line: str) -> Row:
     return row
 
 
-def _typed(table: FromClause, row: Row) -> Row:
+def _typed(table: Table, row: Row) -> Row:
     """Give a row with the types of its columns."""
-    of = str(table.description)
+    of = table.name
     columns = {column.name: column for column in table.c if column.name not in UNKEPT[of]}
     if set(row) != set(columns):
         wrong = ", ".join(sorted(set(row) ^ set(columns))[:5])

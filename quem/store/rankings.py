@@ -163,7 +163,7 @@ def sights(c: Connection, study_id: str) -> list[Sight]:
         .where(Judge.study_id == study_id, Ballot.practice.is_(False))
     )
     found = {
-        Sight(problem, solver, digest, judge, letter)
+        Sight(problem, str(solver), digest, judge, str(letter))
         for judge, problem, items in rows
         for letter, solver, digest, _ in items
         if digest is not None

@@ -45,7 +45,7 @@ def find_receipt(c: Connection, study_id: str, code: str) -> list[str]:
     for row in rows:
         newest = "the newest" if row["number"] == row["head"] else f"{row['head']} is the newest"
         found.append(
-            f"revision {row['number']} ({newest}) of the {task_named(row['id'], row)}, "
+            f"revision {row['number']} ({newest}) of the {task_named(row['id'], {**row})}, "
             f"{_KINDS[row['kind']]} on {row['made_at']:%Y-%m-%d %H:%M:%S} UTC"
         )
     return found or _discarded(c, study_id, code)

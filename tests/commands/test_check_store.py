@@ -16,7 +16,7 @@ from tests.store.made import OLD_ARCHIVE
 from tests.webjudge.sites import SUBJECTS, make_site, rank, rank_all, set_life
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from webjudge import Site
@@ -25,15 +25,15 @@ Outcome = tuple[int, str, str]
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
+def site(tmp_path: Path) -> Iterator[Site]:
     """A study whose judges ranked real files, sealed and open."""
     made = make_site(tmp_path / "made", judging="{repeat: 0}")
     set_life(made, "open")
     rank_all(made, "J1", "J2")
     with made.store.write() as c:
         seal(c, made.id, "stop")
+    yield made
     made.store.close()
-    return made
 
 
 def _sha256(file: Path) -> str:
@@ -54,7 +54,6 @@ def test_an_open_session_is_verified_without_its_ranks(
     rank(site, "J2", "P2", State(tray=(*SUBJECTS, "ZORNKBS7")), kind="reopen")
     with site.store.read() as c:
         link = c.execute(Revision.__table__.select()).mappings().all()[0]["link"]
-    site.store.close()
     words = ("--head", head[:12].upper(), "--receipt", link[:10])
     code, out, err = quem_command("check", site.path, "--store", *words)
     assert (code, err) == (0, "")
@@ -66,7 +65,6 @@ def test_an_open_session_is_verified_without_its_ranks(
         f"changed: problem P1, solver {SUBJECTS[0]}: shown {shown}, now {_sha256(file)}"
     ]
     set_life(site, "closed")
-    site.store.close()
     _, out, _ = quem_command("check", site.path, "--store", "--head", head)
     assert "is in the chain, 1 event ago" in out
     assert re.search(r"; [A-E] for J1, [A-E] for J2\n$", out)
@@ -98,7 +96,6 @@ def test_what_does_not_fit_ends_in_an_error(
     """Each broken chain, an unknown head and an unknown receipt are named, with exit code 1."""
     with site.store.write() as c:
         c.execute(update(Revision).where(Revision.number == 1).values(client="forged-tab"))
-    site.store.close()
     words = ("--head", "0" * 64, "--receipt", "0123456789")
     code, out, err = quem_command("check", site.path, "--store", *words)
     assert code == 1

@@ -347,7 +347,7 @@ def _with_event(store: Store, what: str, detail: dict[str, Any]) -> Verified:
         events = c.execute(select(Event.__table__).order_by(Event.key)).mappings().all()
         keys = [event["key"] for event in events if event["what"] == what]
         before = ""
-        digests = dict(c.execute(select(Judge.key, Judge.id_digest)).all())  # type: ignore[arg-type]
+        digests = dict(c.execute(select(Judge.key, Judge.id_digest)).all())
         for event in events:
             row = {**event, "detail": detail if event["key"] == keys[-1] else event["detail"]}
             before = event_link(before, row, digests.get(event["judge_key"]))
@@ -358,38 +358,40 @@ def _with_event(store: Store, what: str, detail: dict[str, Any]) -> Verified:
     return found
 
 
+def _rank(store: Store, held: list[Dealt]) -> None:
+    for base in range(6):
+        for mine in held:
+            kind = ("save", "submit", "reopen")[base % 3]
+            if save(store, mine, WRITTEN, base, kind=kind).submitted:
+                _seal(store, "submit")
+
+
+def _organize(store: Store, number: int) -> None:
+    for step in range(6):
+        with store.write() as c:
+            if number % 2:
+                record(c, STUDY, "shell", "noted", judge(store).key, step=step)
+            else:
+                studies.set_state(c, STUDY, "open", "shell")
+        _seal(store, "minute")
+
+
 def test_saving_sealing_and_organizing_at_once(store: Store) -> None:
-    """Judges save and submit while others seal, open and close, and erase: all of it verifies."""
+    """Judges save and submit while others seal, open, note, and erase: all of it verifies."""
     people = [DeclaredJudge(id=f"J{number}") for number in range(1, 6)]
     prepare(store, people)
     held = [dealt(store, person.id)[1:3] for person in people]
 
-    def rank(number: int) -> object:
-        for base in range(6):
-            for mine in held[number]:
-                kind = ("save", "submit", "reopen")[base % 3]
-                saved = save(store, mine, WRITTEN, base, kind=kind)
-                if saved.submitted:
-                    _seal(store, "submit")
-        return "done"
-
-    def organize(number: int) -> object:
-        for step in range(6):
-            with store.write() as c:
-                if number % 2:
-                    record(c, STUDY, "shell", "noted", judge(store).key, step=step)
-                else:
-                    studies.set_state(c, STUDY, "open", "shell")
-            _seal(store, "minute")
-        return "done"
-
-    def work(number: int) -> object:
+    def work(number: int) -> str:
         if number < 4:
-            return rank(number)
-        return _forget(store, "J5") if number == 4 else organize(number)
+            _rank(store, held[number])
+        elif number == 4:
+            _forget(store, "J5")
+        else:
+            _organize(store, number)
+        return "done"
 
-    results = at_once(7, work)
-    assert results == ["done"] * 4 + [None] + ["done"] * 2
+    assert at_once(7, work) == ["done"] * 7
     _seal(store, "stop")
     found = verified(store)
     assert (found.breaks, found.revisions, found.unsealed) == ((), 4 * 2 * 6, 0)
@@ -403,7 +405,8 @@ def test_discarding_while_others_seal(store: Store) -> None:
         if number < len(held):
             return save(store, held[number], WRITTEN)
         if number > len(held):
-            return _seal(store, "minute")
+            _seal(store, "minute")
+            return None
         with store.write() as c:
             return studies.discard_trial(c, STUDY, "dashboard")
 

@@ -118,7 +118,7 @@ def _bring_over(c: sa.Connection, new: dict[str, list[dict[str, Any]]]) -> None:
         ballot["layout_id"] = ballot["layout"]
     for name, columns in _CHANGED.items():
         table = sa.table(name, *map(sa.column, ("key", *columns)))
-        values = {column: sa.bindparam(f"new_{column}") for column in columns}
+        values: dict[str, Any] = {column: sa.bindparam(f"new_{column}") for column in columns}
         change = sa.update(table).where(table.c.key == sa.bindparam("old_key")).values(values)
         rows = [
             {"old_key": row["key"], **{f"new_{column}": row[column] for column in columns}}
@@ -138,10 +138,10 @@ _CHANGED = {
     "revision": ("layout", "words_salt", "words_digest", "link"),
     "event": ("link",),
 }
-_TYPES = {"made_at": Utc(), "items": sa.JSON(), "detail": sa.JSON()}
+_TYPES: dict[str, Any] = {"made_at": Utc(), "items": sa.JSON(), "detail": sa.JSON()}
 
 
 def _insert(c: sa.Connection, name: str, rows: list[dict[str, Any]]) -> None:
     if rows:
-        columns = (sa.column(column, _TYPES.get(column)) for column in rows[0])
+        columns: list[sa.ColumnClause[Any]] = [sa.column(x, _TYPES.get(x)) for x in rows[0]]
         c.execute(sa.insert(sa.table(name, *columns)), rows)

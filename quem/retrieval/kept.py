@@ -43,7 +43,7 @@ def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] =
     content: list[Any] = [retriever, task.leave_one_out]
     for base in dict.fromkeys((id(task.cases), id(task.queries))):
         held = task.cases if base == id(task.cases) else task.queries
-        content.append([held.ids, held.columns])
+        content.append([held.ids, held.columns, held.solution])
     made.update(json.dumps(content, sort_keys=True, default=str).encode())
     for path in sorted(sources):
         made.update(path.read_bytes())

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from quem.errors import Doubt, Mistake, QuemError
 from quem.measures import measure
-from quem.retrieval.cases import CaseBase, named_only, read_bases
+from quem.retrieval.bases import Roles, read_bases
+from quem.retrieval.cases import CaseBase, named_only
 from quem.retrieval.matching import match
 from quem.retrieval.running import Task
 from quem.retrieval.stored import read_qrels, read_run, read_similarities
@@ -76,6 +77,7 @@ class _Read:
     queries: CaseBase | None = None
     files: list[Path] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
 
 
 def read_retrieval(
@@ -109,7 +111,7 @@ def read_retrieval(
     task = Task(queries, cases, spec.queries.leave_one_out)
     mistakes += _too_small(task, source)
     stored: dict[str, CaseLists] = {}
-    doubts: list[Doubt] = []
+    doubts = read.doubts
     for retriever in spec.retrievers:
         if retriever.id in read.stored:
             what = f"the retriever {shown(retriever.id)}"
@@ -197,11 +199,13 @@ def _read_files(
             bases.append((*source.beside(part.file), what, part.id))
     read.files += [path for path, *_ in bases]
     try:
-        made = read_bases(bases)
+        made, read.doubts = read_bases(bases, _roles(spec))
         read.cases = made.pop(0) if spec.cases.file else None
         read.queries = made.pop(0) if spec.queries.file else None
     except QuemError as error:
         read.mistakes += error.mistakes
+    else:
+        read.mistakes += _wrong_columns(spec, read.cases, source)
     for retriever in spec.retrievers:
         name, reader = retriever.similarities or retriever.run, read_run
         if retriever.similarities:
@@ -210,6 +214,28 @@ def _read_files(
             read.stored[retriever.id] = found
     _read_truth(read, spec.ground_truth, source, experts)
     return read
+
+
+def _roles(spec: RetrievalStudy) -> Roles:
+    linear = [one.linear for one in spec.retrievers if one.linear is not None]
+    words = {a.name for one in linear for a in one.attributes if a.type == "categorical"}
+    return Roles(spec.cases.solution, spec.cases.ignore, words)
+
+
+def _wrong_columns(
+    spec: RetrievalStudy, cases: CaseBase | None, source: StudySource
+) -> Iterator[Mistake]:
+    """Names of columns that the case base lacks."""
+    known = [] if cases is None else [*cases.attributes, *cases.ignored]
+    for key, names in (("solution", spec.cases.solution), ("ignore", spec.cases.ignore)):
+        for at, name in enumerate(names):
+            loc: Loc = ("cases", key, at) if len(names) > 1 else ("cases", key)
+            if cases is None:
+                message = "names a column, and there is no case base; name its file too"
+                yield source.mistake(loc, message)
+            elif name not in known:
+                message = f"{cases.name} has no column {shown(name)}{nearest(name, known)}"
+                yield source.mistake(loc, message)
 
 
 def _read_truth(

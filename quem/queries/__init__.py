@@ -8,6 +8,7 @@ from __future__ import annotations
 from quem.queries.comparing import PairDifference, compare_systems
 from quem.queries.holm import holm
 from quem.queries.means import Means, query_means, resample_means
+from quem.queries.medians import fewest_for, median_interval
 from quem.queries.randomisation import SignFlips, sign_flips
 
 __all__ = [
@@ -15,7 +16,9 @@ __all__ = [
     "PairDifference",
     "SignFlips",
     "compare_systems",
+    "fewest_for",
     "holm",
+    "median_interval",
     "query_means",
     "resample_means",
     "sign_flips",

@@ -44,14 +44,24 @@ DEFAULTS: dict[TruthKind, tuple[str, ...]] = {
         "nDCG",
     ),
 }
+# The one that the answer is given in, where none of them is named.
+_HEADLINES: dict[TruthKind, str] = {
+    "similarities": "nDCG",
+    "grades": "nDCG",
+    "experts": "kendall(variant=b)",
+}
 _DEFAULT_K = 10
 _MAC_FAC = ("hits_norm", "quality_stromer", "quality_mueller", "nDCG")
 
 
 def chosen_measures(
-    named: Iterable[str], k_values: Iterable[int], kind: TruthKind, n_candidates: int
-) -> tuple[Measure, ...]:
-    """Say by which measures lists are scored.
+    named: Iterable[str],
+    k_values: Iterable[int],
+    kind: TruthKind,
+    n_candidates: int,
+    headline: str = "",
+) -> tuple[tuple[Measure, ...], int]:
+    """Say by which measures lists are scored, and which of them is the headline.
 
     A measure that knows k, and is named without one, is there without k and with each k.
 
@@ -64,6 +74,15 @@ def chosen_measures(
     kind : {"similarities", "grades", "experts"}
         What the ground truth is.
     n_candidates : int
+    headline : str
+        By default the first that is named, or that of `_HEADLINES`; with the first k where it is
+        there with one.
+
+    Returns
+    -------
+    measures : tuple of Measure
+    headline : int
+        Its place among them.
     """
     named, k_values = list(named), list(k_values)
     if not named and not k_values and n_candidates > _DEFAULT_K:
@@ -76,7 +95,11 @@ def chosen_measures(
             for k in k_values:
                 with_k = measure(plain, k=k)
                 chosen[with_k.name] = with_k
-    return tuple(chosen.values())
+    best = measure(headline or (named[0] if named else _HEADLINES[kind]))
+    if not headline and _takes_k(best) and k_values:
+        best = measure(best, k=k_values[0])
+    chosen.setdefault(best.name, best)
+    return tuple(chosen.values()), list(chosen).index(best.name)
 
 
 def _takes_k(found: Measure) -> bool:

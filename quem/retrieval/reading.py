@@ -109,7 +109,7 @@ def read_retrieval(
     cases = read.cases or _cases_named(read)
     queries = read.queries or (cases if spec.queries.leave_one_out else _queries_named(read))
     task = Task(queries, cases, spec.queries.leave_one_out)
-    mistakes += _too_small(task, source)
+    mistakes += _too_small(spec, task, source)
     stored: dict[str, CaseLists] = {}
     doubts = read.doubts
     for retriever in spec.retrievers:
@@ -137,12 +137,17 @@ def read_retrieval(
 def _inconsistent(spec: RetrievalStudy, source: StudySource) -> Iterator[Mistake]:
     """Mistakes between the keys of the study file."""
     yield from _wrong_ids(spec, source)
-    for at, spelling in enumerate(spec.analysis.measures):
+    named: list[tuple[Loc, str]] = [
+        (("analysis", "measures", at), name) for at, name in enumerate(spec.analysis.measures)
+    ]
+    if spec.analysis.headline:
+        named.append((("analysis", "headline"), spec.analysis.headline))
+    for loc, name in named:
         try:
-            measure(spelling)
+            measure(name)
         except QuemError as error:
             for mistake in error.mistakes:
-                yield source.mistake(("analysis", "measures", at), mistake.message)
+                yield source.mistake(loc, mistake.message)
     yield from _missing_bases(spec, source)
 
 
@@ -308,10 +313,19 @@ def _matched(
     return lists.without_own() if task.leave_one_out else lists
 
 
-def _too_small(task: Task, source: StudySource) -> Iterator[Mistake]:
+def _too_small(spec: RetrievalStudy, task: Task, source: StudySource) -> Iterator[Mistake]:
     if task.leave_one_out and task.n_candidates < 1:
         message = "leave-one-out needs two cases at least"
         yield source.mistake(("queries",), message)
+    filters = spec.mac_fac.filters if spec.mac_fac else ()
+    for at, size in enumerate(filters):
+        if size > task.n_candidates:
+            loc: Loc = ("mac_fac", "filters", at) if len(filters) > 1 else ("mac_fac", "filters")
+            message = (
+                f"a filter of {size:,} is larger than the {task.n_candidates:,} cases to search; "
+                f"use {task.n_candidates:,} at most"
+            )
+            yield source.mistake(loc, message)
 
 
 def _shared_ids(spec: RetrievalStudy, task: Task) -> Iterator[Doubt]:

@@ -213,11 +213,12 @@ class RetrievalAnalysis(StudyPart):
 
     measures: Annotated[tuple[Line, ...], OneOrMore] = ()
     k: Annotated[tuple[Size, ...], OneOrMore] = ()
+    headline: Line = ""
     level: Level = 0.95
     bootstrap: Count = 2000
     permutations: Count = 9999
     warm_up: Annotated[int, Numeral, Field(ge=0, le=1000)] = 1
-    repeats: Annotated[int, Numeral, Field(ge=1, le=1000)] = 3
+    repeats: Annotated[int, Numeral, Field(ge=1, le=1000)] = 7
     seed: Seed = 0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from quem.queries.comparing import PairDifference, compare_systems
 from quem.queries.holm import holm
-from quem.queries.means import Means, query_means, resample_means
+from quem.queries.means import Means, percentile_ends, query_means, resample_means
 from quem.queries.medians import fewest_for, median_interval
 from quem.queries.randomisation import SignFlips, sign_flips
 
@@ -19,6 +19,7 @@ __all__ = [
     "fewest_for",
     "holm",
     "median_interval",
+    "percentile_ends",
     "query_means",
     "resample_means",
     "sign_flips",

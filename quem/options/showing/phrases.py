@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.wording import interval_text, number, p_text, percent, signed
+from quem.wording import measured, number, p_text, percent
 
 if TYPE_CHECKING:
     from quem.options.findings import Findings, Standing
@@ -32,13 +32,13 @@ _LONGEST_DRAWN = 12
 
 
 def score(value: float) -> str:
-    """Write a score: "0.756"."""
-    return number(value, DIGITS)
+    """Write a score to its precision: "0.756"."""
+    return measured(value, DIGITS)
 
 
 def span(interval: tuple[float, float]) -> str:
     """Write an interval of scores; "–" where there is none."""
-    return "–" if np.isnan(interval[0]) else interval_text(interval, DIGITS)
+    return "–" if np.isnan(interval[0]) else f"{score(interval[0])} to {score(interval[1])}"
 
 
 def share(value: float) -> str:
@@ -77,7 +77,7 @@ def difference_text(found: Findings, pair: PairDifference) -> str:
     """Say how far two systems are apart by the headline."""
     if not pair.n:
         return "no question where both have a score"
-    told = signed(pair.difference, DIGITS)
+    told = measured(pair.difference, DIGITS, sign=True)
     if not np.isnan(pair.interval[0]):
         told += f" ({percent(found.settings.level)} interval {span(pair.interval)})"
     several = len(found.data.systems) > 2  # noqa: PLR2004  more than one pair

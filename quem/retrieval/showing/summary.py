@@ -88,7 +88,7 @@ def _table(found: Findings) -> Iterator[str]:
         rows = [[*row, cell] for row, cell in zip(rows, more, strict=True)]
     yield from _aligned(rows)
     if notes := "; ".join(_notes(found, rows, shown)):
-        yield f"  ({notes})"
+        yield from _wrapped(f"({notes})")
     for one in timed:
         if one.is_truth:
             yield f"  {_short(one.name)}, the ground truth: {time_text(found.time(one))} a query"

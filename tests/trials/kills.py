@@ -19,10 +19,11 @@ from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.error import URLError
 
+from quem.store.verification import verify
+
 from quem.store.archive import archive_text
 from quem.store.engine import open_store
 from quem.store.place import find_place
-from quem.store.verification import verify
 from quem.study.reading import read_study
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 
@@ -160,7 +161,7 @@ class KillTrials:
         for client in clients:
             client.start()
         self._let_save(clients)
-        edited = self._edit() if self.rng.random() < 0.5 else ""  # noqa: PLR2004  under the server
+        edited = self._edit() if self.rng.random() < 0.5 else ""
         if edited:
             self._let_save(clients)
         if how == "SIGKILL":
@@ -241,7 +242,9 @@ class KillTrials:
         rows = [json.loads(line) for line in lines[1:]]
         ballots = {r["key"]: r["public_id"] for r in rows if r["table"] == "ballot"}
         shown = {
-            (ballots[r["ballot_key"]], r["id"]): {solver: digest for _, solver, digest, _ in r["items"]}
+            (ballots[r["ballot_key"]], r["id"]): {
+                solver: digest for _, solver, digest, _ in r["items"]
+            }
             for r in rows
             if r["table"] == "layout"
         }
@@ -251,6 +254,8 @@ class KillTrials:
         for note in self.notes:
             row = revisions[note.ballot, note.revision]
             digests = shown[note.ballot, row["layout"]]
-            stored = tuple(self.contents[digests[s]] for group in row["state"]["ranked"] for s in group)
+            stored = tuple(
+                self.contents[digests[s]] for group in row["state"]["ranked"] for s in group
+            )
             assert stored == note.order, f"{note} was stored as {stored}"
             assert row["link"].startswith(note.receipt)

@@ -49,6 +49,7 @@ _MOST_QUERIES = 20
 _MOST_PAIRS = 200
 _MOST_ROWS = 20
 _MOST_COLUMNS = 8
+_MOST_BESIDE = 3
 
 
 def report_context(found: Findings) -> dict[str, Any]:
@@ -86,7 +87,8 @@ def _answers(found: Findings) -> TextTable | None:
     if not rows_of:
         return None
     timed = any(len(one.run.timed) for one in rows_of)
-    shown = drawn_measures(found)[1:]
+    # More would not fit a page.
+    shown = drawn_measures(found)[1 : _MOST_BESIDE + 1]
     rows = []
     for one in rows_of:
         assert one.means is not None  # noqa: S101  those that are scored

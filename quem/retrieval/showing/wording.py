@@ -81,7 +81,7 @@ def ends_of_time(time: Time) -> str:
 
 def _short(value: float) -> str:
     """Three digits of a time."""
-    return f"{value:.{2 if value < _SMALL_TIME else 1 if value < _LARGE_TIME else 0}f}"
+    return f"{value:,.{2 if value < _SMALL_TIME else 1 if value < _LARGE_TIME else 0}f}"
 
 
 def share_text(share: Time) -> str:

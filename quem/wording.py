@@ -9,7 +9,19 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["chance", "interval_text", "joined", "number", "p_text", "percent", "signed"]
+__all__ = [
+    "chance",
+    "interval_text",
+    "joined",
+    "measured",
+    "number",
+    "p_text",
+    "percent",
+    "signed",
+]
+
+# Below this a score is 0 but for rounding.
+_ZERO = 1e-12
 
 
 def number(value: float, digits: int = 1) -> str:
@@ -20,6 +32,34 @@ def number(value: float, digits: int = 1) -> str:
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", "−")
+
+
+def measured(value: float, digits: int = 3, *, sign: bool = False) -> str:
+    """Write a score or a mean of scores to its precision: "0.812", "500", "0.00042", "0".
+
+    Counts have no decimals, numbers from 100 on have one at most, and numbers that the decimals
+    would make 0 have two significant digits; "–" for none.
+
+    Parameters
+    ----------
+    value : float
+    digits : int
+        Decimals of a number that is neither large nor small.
+    sign : bool
+        Whether a number above 0 has a plus.
+    """
+    size = abs(value)
+    if not np.isfinite(value):
+        return "–"
+    if size < _ZERO:
+        return "0"
+    if size < 10.0**-digits:
+        text = f"{size:.2g}"
+    elif size >= 2 and float(value).is_integer():  # noqa: PLR2004  1 is the end of a scale
+        text = f"{size:,.0f}"
+    else:
+        text = f"{size:.{digits if size < 100 else 1}f}"  # noqa: PLR2004  four digits say enough
+    return f"{'−' if value < 0 else '+' if sign else ''}{text}"
 
 
 def signed(value: float, digits: int = 1) -> str:

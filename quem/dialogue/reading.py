@@ -13,6 +13,7 @@ import numpy as np
 from quem.dialogue.case_base import CaseBase
 from quem.dialogue.cells import CaseFiles, Cells, read_cells
 from quem.errors import Doubt, Mistake
+from quem.numerals import endless_message, nearly_numeric, numerals, parsed
 from quem.text import nearest, shown
 
 if TYPE_CHECKING:
@@ -173,18 +174,31 @@ def _attribute(
         message = f"no case has a value of {name}; the attribute is left out"
         found.doubts.append(Doubt("empty-attribute", message))
         return None
-    numbers = {text: _number(text, asked.decimal) for text in known}
-    if _is_numeric(asked, name, numbers, found):
-        odd = [row for row, text in zip(rows, texts, strict=True) if numbers.get(text, 0) is None]
-        for count, row in enumerate(odd[:_TOLD], start=1):
-            message = _no_number(column[row], asked.decimal)
-            if count == _TOLD < len(odd):
-                message += f" (and {len(odd) - _TOLD} more in this column)"
-            found.mistakes.append(cells.mistake(row, name, message))
+    numbers = {text: parsed(text, asked.decimal) for text in known}
+    if _is_numeric(asked, name, numbers, known, found, cells, rows):
+        _refuse(asked, cells, name, rows, numbers, found)
         return [_or_nan(numbers.get(text)) for text in texts], None
     ordered = sorted(known, key=lambda text: (-known[text], text))
     codes = {text: float(code) for code, text in enumerate(ordered)}
     return [codes.get(text, math.nan) for text in texts], tuple(ordered)
+
+
+def _refuse(
+    asked: CaseFiles,
+    cells: Cells,
+    name: str,
+    rows: list[int],
+    numbers: dict[str, float | None],
+    found: ReadCases,
+) -> None:
+    """Cells of a numeric column that hold no finite number."""
+    column = cells.columns[cells.names.index(name)]
+    odd = [row for row in rows if not math.isfinite(_or_nan(numbers.get(column[row], 0.0)))]
+    for count, row in enumerate(odd[:_TOLD], start=1):
+        message = _no_number(column[row], asked.decimal, numbers[column[row]])
+        if count == _TOLD < len(odd):
+            message += f" (and {len(odd) - _TOLD} more in this column)"
+        found.mistakes.append(cells.mistake(row, name, message))
 
 
 def _or_nan(number: float | None) -> float:
@@ -192,7 +206,13 @@ def _or_nan(number: float | None) -> float:
 
 
 def _is_numeric(
-    asked: CaseFiles, name: str, numbers: dict[str, float | None], found: ReadCases
+    asked: CaseFiles,
+    name: str,
+    numbers: dict[str, float | None],
+    known: Counter[str],
+    found: ReadCases,
+    cells: Cells,
+    rows: list[int],
 ) -> bool:
     """Whether a column is numeric: as told, else by its looks."""
     if name in _listed(asked.numeric):
@@ -201,38 +221,31 @@ def _is_numeric(
         return False
     if asked.numeric == "all":
         return True
-    bad = [text for text, number in numbers.items() if number is None]
-    if bad and len(bad) < len(numbers) / 10:
-        message = (
-            f"{name} is taken for categorical since {shown(bad[0])} is no number; if that stands "
-            "for a missing value, name it under missing; else name the column under categorical"
-        )
-        found.doubts.append(Doubt("nearly-numeric", message))
-    return not bad and len(numbers) > _TWO
+    looks = numerals(numbers, known, _TWO + 1)
+    column = cells.columns[cells.names.index(name)]
+    if looks.nearly:
+        where = [row for row in rows if column[row] in looks.odd]
+        remedy = "correct it, or name it under missing, or name the column under categorical"
+        at = cells.mistake(where[0], name, "")
+        found.doubts.append(nearly_numeric(at, column[where[0]], len(where) - 1, remedy))
+        for row in [row for row in rows if column[row] in looks.refused][:_TOLD]:
+            message = _no_number(column[row], asked.decimal, math.inf)
+            found.mistakes.append(cells.mistake(row, name, message))
+    return looks.numeric
 
 
 def _listed(names: tuple[str, ...] | str) -> tuple[str, ...]:
     return () if isinstance(names, str) else names
 
 
-def _number(text: str, decimal: str) -> float | None:
-    if decimal == ",":
-        if "." in text:
-            return None
-        text = text.replace(",", ".")
-    if "_" in text:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _no_number(text: str, decimal: str) -> str:
+def _no_number(text: str, decimal: str, number: float | None) -> str:
+    if number is not None:
+        return endless_message(
+            text, "correct it, or name it under missing or the column under categorical"
+        )
     if decimal == "." and _COMMA.fullmatch(text):
         return f"{shown(text)} has a decimal comma; if all numbers have, set decimal: ','"
-    return f"{shown(text)} is no number; if it stands for a missing value, name it under missing"
+    return f"{shown(text)} is not a number; if it stands for a missing value, name it under missing"
 
 
 def _ids(asked: CaseFiles, cells: Cells, rows: Sequence[int], found: ReadCases) -> list[str]:

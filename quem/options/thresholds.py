@@ -8,12 +8,11 @@ is too good, and two corrections stand beside it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.options.scoring import distinct_lists
-from quem.queries import query_means, resample_means
+from quem.queries import percentile_ends, query_means, resample_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +30,8 @@ __all__ = ["Sweep", "sweep"]
 # Options of distinct lists that are scored at most.
 _MOST_OPTIONS = 20_000_000
 _SAME = 1e-12
+# Thresholds whose scores are held at once.
+_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -119,36 +120,40 @@ def sweep(
     Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 17.
     """
     answers = answers.by_confidence()
-    threshold, length, coarse = _lists(answers, settings.least, settings.thresholds)
-    place = np.where(answers.place <= length, answers.place, 0)
-    scored = scorer.score(length, place)
+    tried = _try(answers, settings.least, settings.thresholds)
+    scored = scorer.score(tried.length, tried.place)
+    every = scored.values[scored.which]
+    values = every[:, scorer.headline]
     counted = answers.answered | (settings.missing == "empty")
-    headline = scored.values[:, scorer.headline][scored.which].T
-    headline[~counted] = np.nan
-    known = ~np.isnan(headline).any(axis=1)
+    known = counted.copy()
+    for row in tried.which:
+        known &= ~np.isnan(values[row])
     if not known.any():
         return None
-    headline, n = headline[known], int(known.sum())
-    means = _means(headline, settings)
-    best = _best(means.mean)
-    drawn = resample_means(headline, replicates=settings.bootstrap, seed=settings.seed)
-    optimism, best_range = _optimism(drawn, means.mean, threshold, settings.level)
-    held_out, folds = _held_out(headline, settings.folds, settings.seed)
+    which, n = tried.which[:, known], int(known.sum())
+    mean = np.array([values[row].mean() for row in which])
+    drawn = _drawn(values, which, settings)
+    low, high = percentile_ends(drawn, np.full(len(mean), n), settings.level)
+    best = _best(mean)
+    optimism, best_range = _optimism(drawn, mean, tried.threshold, settings.level)
+    held_out, folds = _held_out(values, which, settings.folds, settings.seed)
     as_given = given[known]
     beside = _means(np.column_stack([held_out, held_out - as_given, as_given]), settings)
     intervals = list(zip(beside.low.tolist(), beside.high.tolist(), strict=True))
+    # How often each distinct list is there, at each threshold.
+    times = np.stack([np.bincount(row[counted], minlength=len(every)) for row in tried.which])
     return Sweep(
         system=system,
-        threshold=threshold,
-        mean_length=length[:, counted].mean(axis=1),
-        share=(place[:, counted] > 0).mean(axis=1),
-        scores=np.stack([_column_means(scored.values[which[counted]]) for which in scored.which]),
-        low=means.low,
-        high=means.high,
+        threshold=tried.threshold,
+        mean_length=times @ tried.length / counted.sum(),
+        share=times @ (tried.place > 0) / counted.sum(),
+        scores=_weighted_means(every, times),
+        low=low,
+        high=high,
         best=best,
-        best_interval=(float(means.low[best]), float(means.high[best])),
+        best_interval=(float(low[best]), float(high[best])),
         best_range=best_range,
-        corrected=float(means.mean[best]) - optimism,
+        corrected=float(mean[best]) - optimism,
         cross_validated=float(beside.mean[0]),
         cross_validated_interval=intervals[0],
         folds=folds,
@@ -156,24 +161,66 @@ def sweep(
         gain=float(beside.mean[1]),
         gain_interval=intervals[1],
         n=n,
-        coarse=coarse,
+        coarse=tried.coarse,
     )
 
 
-def _lists(answers: Answers, least: int, most: int) -> tuple[Floats, Integers, bool]:
-    """Thresholds to try, and how long they make the list of each question."""
+@dataclass(frozen=True)
+class _Tried:
+    """The lists that thresholds leave; many are alike, and the distinct ones are held once.
+
+    Parameters
+    ----------
+    threshold : array of float, shape (t,)
+        Rising.
+    length, place : array of int, shape (d,)
+        Of each distinct list.
+    which : array of int, shape (t, q)
+        Which of them each list is; of a type as small as will do, since this is large.
+    coarse : bool
+    """
+
+    threshold: Floats
+    length: Integers
+    place: Integers
+    which: NDArray[np.integer[Any]]
+    coarse: bool
+
+
+def _try(answers: Answers, least: int, most: int) -> _Tried:
+    """Choose the thresholds, and make the list of each question at each."""
     distinct = np.unique(answers.confidence)
     coarse = False
+    width = int(answers.length.max(initial=0)) + 1
     while True:
         at = np.unique(np.linspace(0, len(distinct) - 1, min(most, len(distinct))).round())
         threshold = distinct[at.astype(np.int64)]
-        length = np.stack([_reaching(answers, t) for t in threshold.tolist()])
-        length = np.maximum(length, np.minimum(answers.length, least))
-        place = np.where(answers.place <= length, answers.place, 0)
-        options = sum(n for n, _ in distinct_lists(length, place)[0])
+        shape = len(threshold), len(answers.answered)
+        codes = np.empty(shape, dtype=np.min_scalar_type(width * width))
+        for row, t in zip(codes, threshold.tolist(), strict=True):
+            length = np.maximum(_reaching(answers, t), np.minimum(answers.length, least))
+            row[:] = length * width + np.where(answers.place <= length, answers.place, 0)
+        lists = np.unique(np.concatenate([np.unique(row) for row in codes])).astype(np.int64)
+        options = int((lists // width).sum())
         if options <= _MOST_OPTIONS or len(threshold) <= 2:  # noqa: PLR2004  the two ends
-            return threshold, length, coarse
+            break
         coarse, most = True, len(threshold) // 2
+    for row in codes:
+        row[:] = np.searchsorted(lists, row)
+    return _Tried(threshold, lists // width, lists % width, codes, coarse)
+
+
+def _drawn(values: Floats, which: NDArray[np.integer[Any]], settings: OptionsAnalysis) -> Floats:
+    """Mean scores over resampled questions, shape (replicates, t), some thresholds at a time."""
+    parts = [
+        resample_means(
+            values[which[start : start + _AT_ONCE]].T,
+            replicates=settings.bootstrap,
+            seed=settings.seed,
+        )
+        for start in range(0, len(which), _AT_ONCE)
+    ]
+    return np.hstack(parts)
 
 
 def _reaching(answers: Answers, threshold: float) -> Integers:
@@ -220,12 +267,16 @@ def _optimism(
     return optimism, (low, high)
 
 
-def _held_out(headline: Floats, folds: int, seed: int) -> tuple[Floats, int]:
+def _held_out(
+    values: Floats, which: NDArray[np.integer[Any]], folds: int, seed: int
+) -> tuple[Floats, int]:
     """Score each question at the threshold that is best for the other parts of the questions.
 
     Parameters
     ----------
-    headline : array of float, shape (q, t)
+    values : array of float, shape (d,)
+        The headline of each distinct list.
+    which : array of int, shape (t, q)
     folds, seed : int
 
     Returns
@@ -235,18 +286,19 @@ def _held_out(headline: Floats, folds: int, seed: int) -> tuple[Floats, int]:
     int
         How many parts there are.
     """
-    n = len(headline)
+    n = which.shape[1]
     folds = min(folds, n)
     if folds < 2:  # noqa: PLR2004  there are no other questions
         return np.full(n, np.nan), 0
     fold = np.empty(n, dtype=np.int64)
     fold[np.random.default_rng(seed).permutation(n)] = np.arange(n) % folds
-    total = headline.sum(axis=0)
+    sums = np.stack([np.bincount(fold, weights=values[row], minlength=folds) for row in which])
+    sizes = np.bincount(fold, minlength=folds)
     scores = np.empty(n)
     for part in range(folds):
+        best = _best((sums.sum(axis=1) - sums[:, part]) / (n - sizes[part]))
         inside = fold == part
-        best = _best((total - headline[inside].sum(axis=0)) / (~inside).sum())
-        scores[inside] = headline[inside, best]
+        scores[inside] = values[which[best, inside]]
     return scores, folds
 
 
@@ -256,6 +308,15 @@ def _means(scores: Floats, settings: OptionsAnalysis) -> Means:
     )
 
 
-def _column_means(scores: Floats) -> Floats:
-    """Means over the questions of one threshold, shape (measures,)."""
-    return query_means(scores, level=0.5, replicates=0, seed=0).mean
+def _weighted_means(values: Floats, times: Integers) -> Floats:
+    """Means over the questions where a measure is defined, shape (t, measures).
+
+    Parameters
+    ----------
+    values : array of float, shape (d, measures)
+    times : array of int, shape (t, d)
+    """
+    known = ~np.isnan(values)
+    defined = times @ known
+    total = times @ np.where(known, values, 0)
+    return np.where(defined > 0, total / np.maximum(defined, 1), np.nan)

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from quem.queries.comparing import PairDifference, compare_systems
 from quem.queries.holm import holm
-from quem.queries.means import LEAST_SHARE, Means, fewest_of, query_means, resample_means
+from quem.queries.means import (
+    LEAST_SHARE,
+    Means,
+    fewest_of,
+    percentile_ends,
+    query_means,
+    resample_means,
+)
+from quem.queries.medians import fewest_for, median_interval
 from quem.queries.randomisation import SignFlips, sign_flips
 
 __all__ = [
@@ -16,8 +24,11 @@ __all__ = [
     "PairDifference",
     "SignFlips",
     "compare_systems",
+    "fewest_for",
     "fewest_of",
     "holm",
+    "median_interval",
+    "percentile_ends",
     "query_means",
     "resample_means",
     "sign_flips",

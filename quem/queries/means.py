@@ -15,13 +15,20 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LEAST_SHARE", "Means", "fewest_of", "query_means", "resample_means"]
+__all__ = [
+    "LEAST_SHARE",
+    "Means",
+    "fewest_of",
+    "percentile_ends",
+    "query_means",
+    "resample_means",
+]
 
 # A mean over fewer of the queries says little of all of them: it is not ranked and not tested.
 LEAST_SHARE = 0.5
 
 # Draws of queries that are held at once.
-_CHUNK = 4_000_000
+_CHUNK = 1_000_000
 _FEWEST = 2
 
 
@@ -73,15 +80,36 @@ def query_means(scores: Floats, *, level: float, replicates: int, seed: int) -> 
     """
     known = ~np.isnan(scores)
     defined = known.sum(axis=0)
-    mean = _ratio(np.where(known, scores, 0).sum(axis=0), defined)
-    low, high = np.full((2, scores.shape[1]), np.nan)
-    if replicates:
-        drawn = resample_means(scores, replicates=replicates, seed=seed)
-        tails = [(1 - level) / 2, (1 + level) / 2]
-        for column in np.flatnonzero(defined >= _FEWEST).tolist():
-            means = drawn[:, column]
-            low[column], high[column] = np.quantile(means[~np.isnan(means)], tails)
+    mean = _ratio(scores.sum(axis=0, where=known), defined)
+    drawn = resample_means(scores, replicates=replicates, seed=seed)
+    low, high = percentile_ends(drawn, defined, level)
     return Means(mean, low, high, defined)
+
+
+def percentile_ends(
+    drawn: Floats, defined: NDArray[np.int64], level: float
+) -> tuple[Floats, Floats]:
+    """Give the ends of bootstrap percentile intervals.
+
+    Parameters
+    ----------
+    drawn : array of float, shape (replicates, c)
+        As from `resample_means`.
+    defined : array of int, shape (c,)
+        On how many queries each mean is based.
+    level : float
+
+    Returns
+    -------
+    low, high : array of float, shape (c,)
+        NaN where fewer than two queries have a score, and without replicates.
+    """
+    low, high = np.full((2, drawn.shape[1]), np.nan)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    for column in np.flatnonzero(defined >= _FEWEST).tolist() if len(drawn) else ():
+        means = drawn[:, column]
+        low[column], high[column] = np.quantile(means[~np.isnan(means)], tails)
+    return low, high
 
 
 def resample_means(scores: Floats, *, replicates: int, seed: int) -> Floats:
@@ -100,8 +128,9 @@ def resample_means(scores: Floats, *, replicates: int, seed: int) -> Floats:
     """
     known = ~np.isnan(scores)
     complete = bool(known.all())
-    filled = np.where(known, scores, 0)
-    counted = known.astype(float)
+    # Of many queries these are large, and where nothing is missing they are not needed.
+    filled = scores if complete else np.where(known, scores, 0)
+    counted = np.empty(0) if complete else known.astype(float)
     parts = []
     for times in draw_queries(len(scores), replicates=replicates, seed=seed):
         held = len(scores) if complete else times @ counted

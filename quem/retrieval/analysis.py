@@ -9,7 +9,8 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.queries import Means, compare_systems, fewest_of, query_means
-from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of
+from quem.retrieval.asking import run_phases, run_retrievers
+from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of, truth_depth_of
 from quem.retrieval.doubts import doubts_of, entry_doubts
 from quem.retrieval.experts import (
     Panels,
@@ -18,14 +19,12 @@ from quem.retrieval.experts import (
     panel_means,
     panels_of,
 )
-from quem.retrieval.findings import Evaluated, Findings, MacFacFound, MacFacPair
-from quem.retrieval.mac_fac import run_mac_fac
+from quem.retrieval.findings import Evaluated, Findings, MacFacFound, MacFacPair, time_of
 from quem.retrieval.making import make_retrievers
 from quem.retrieval.result import RetrievalEvaluation
-from quem.retrieval.retrievers import StoredRetriever
-from quem.retrieval.running import Run, Times, run_queries
+from quem.retrieval.running import Run, Times
 from quem.retrieval.scoring import QueryScores, score_lists
-from quem.retrieval.truth import find_truth, spread, stored_kind
+from quem.retrieval.truth import Need, find_truth, require_truth
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
@@ -37,11 +36,11 @@ if TYPE_CHECKING:
     from quem.errors import Doubt
     from quem.measures import Measure
     from quem.queries import PairDifference
+    from quem.retrieval.asking import Phases
     from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.findings import Truth
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import LoadedRetrieval
-    from quem.retrieval.retrievers import Runs
     from quem.retrieval.running import Task
     from quem.study.retrieval import RetrievalAnalysis
 
@@ -78,10 +77,19 @@ def analyze_retrieval(
     """
     used = changed_settings(study.spec.analysis, settings)
     made, doubts = make_retrievers(study)
-    truth = find_truth(study, made, keep, progress)
-    measures = measures_of(study, used, truth.kind, truth.lists)
-    work = _Work(study, used, made, truth, measures, progress)
-    evaluated = [work.evaluated(one.id) for one in study.spec.retrievers if one.id in made]
+    require_truth(study, made)
+    measures, headline = measures_of(study, used)
+    n = study.data.task.n_candidates
+    depth = depth_of(measures, n)
+    times = Times(used.warm_up, used.repeats)
+    runs = run_retrievers(study, made, depth, times, progress)
+    phases = run_phases(study, made, times, progress)
+    # Only now is it known what is needed of the ground truth.
+    lists = [*(run.lists for run in runs.values()), *(run.lists for run in phases.pairs)]
+    need = Need(max(truth_depth_of(measures, n), phases.depth), lists)
+    truth = find_truth(study, made, keep, need, progress)
+    work = _Work(study, used, truth, measures, depth)
+    evaluated = [work.evaluated(name, run) for name, run in runs.items()]
     scored = [one for one in evaluated if one.scores is not None]
     if not scored and study.spec.mac_fac is None:
         raise QuemError([*(doubt.message for doubt in doubts), _nothing(study)])
@@ -91,11 +99,12 @@ def analyze_retrieval(
         task=study.data.task,
         truth=truth,
         measures=measures,
-        depth=work.depth,
+        headline=headline,
+        depth=depth,
         evaluated=tuple(evaluated),
         judges=_judges(study.data.experts, work),
         differences=tuple(work.differences(scored)),
-        mac_fac=_mac_fac(work),
+        mac_fac=_mac_fac(work, phases),
         experts=study.data.experts,
         n_panels=len(work.panels.chance) if work.panels else 0,
     )
@@ -112,9 +121,7 @@ def check_retrieval(study: LoadedRetrieval) -> tuple[Doubt, ...]:
         A retriever cannot be made.
     """
     _, doubts = make_retrievers(study)
-    truth = study.data.truth
-    if truth is not None:
-        measures_of(study, study.spec.analysis, stored_kind(study), truth)
+    measures_of(study, study.spec.analysis)
     return (*study.data.doubts, *doubts, *entry_doubts(study))
 
 
@@ -133,15 +140,12 @@ class _Work:
 
     study: LoadedRetrieval
     settings: RetrievalAnalysis
-    made: dict[str, Runs]
     truth: Truth
     measures: tuple[Measure, ...]
-    progress: Progress
+    depth: int
 
     def __post_init__(self) -> None:
         self.task: Task = self.study.data.task
-        self.times = Times(self.settings.warm_up, self.settings.repeats)
-        self.depth = depth_of(self.measures, self.task.n_candidates)
         self.panels: Panels | None = None
         self.panel_truths: list[Any] = []
         experts = self.study.data.experts
@@ -152,24 +156,14 @@ class _Work:
                 for weights in self.panels.weights
             ]
 
-    def evaluated(self, name: str) -> Evaluated:
-        """Run one retriever, or take its lists, and score them."""
+    def evaluated(self, name: str, run: Run) -> Evaluated:
+        """Score the lists of one retriever."""
         spec = next(one for one in self.study.spec.retrievers if one.id == name)
-        retriever = self.made[name]
-        is_truth = self.study.spec.ground_truth.retriever == name
         source = next(
             key for key in ("linear", "python", "similarities", "run") if getattr(spec, key)
         )
         title = spec.name or spec.id
-        if isinstance(retriever, StoredRetriever):
-            run = Run(retriever.lists, np.full(len(self.task.queries), np.nan))
-        else:
-            # The ground truth has its lists already; some queries tell its time.
-            queries = spread(len(self.task.queries)) if is_truth else None
-            count = len(self.task.queries) if queries is None else len(queries)
-            done = self.progress(f"Retrieving: {title}", count)
-            run = run_queries(retriever, self.task, self.depth, self.times, done, queries)
-        if is_truth:
+        if self.study.spec.ground_truth.retriever == name:
             return Evaluated(name, title, source, run, None, None, is_truth=True)
         scores = self.scores(run.lists, self.truth.lists)
         return Evaluated(name, title, source, run, scores, self.means(run, scores))
@@ -252,49 +246,31 @@ def _judges(experts: ExpertRanks | None, work: _Work) -> Evaluated | None:
     reason = np.where(count > 0, 0, 1)
     scores = QueryScores(values, reason, ("", "it is undefined for every judge"))
     means = query_means(values, level=used.level, replicates=used.bootstrap, seed=used.seed)
-    run = Run(work.truth.lists, np.full(len(queries), np.nan))
+    run = Run(work.truth.lists)
     return Evaluated("", JUDGES, "judges", run, scores, means)
 
 
-def _mac_fac(work: _Work) -> MacFacFound | None:
-    """Try each size of the filter with its k."""
-    spec, task = work.study.spec.mac_fac, work.task
-    if spec is None or not {spec.mac, spec.fac} <= work.made.keys():
+def _mac_fac(work: _Work, phases: Phases) -> MacFacFound | None:
+    """Score each size of the filter with its k."""
+    spec, used = work.study.spec.mac_fac, work.settings
+    if spec is None or phases.full is None:
         return None
-    mac, fac = work.made[spec.mac], work.made[spec.fac]
-    runs = not isinstance(mac, StoredRetriever) and not isinstance(fac, StoredRetriever)
-    most = max(k for _, k in spec.pairs)
-    n_queries = len(task.queries)
-    if isinstance(fac, StoredRetriever):
-        full = Run(fac.lists, np.full(n_queries, np.nan))
-    else:
-        done = work.progress(f"Retrieving: {spec.fac} alone", n_queries)
-        full = run_queries(fac, task, min(most, task.n_candidates), work.times, done)
-    truth = full.lists
-    if work.study.spec.ground_truth.retriever == spec.fac:
-        truth = work.truth.lists
+    is_truth = work.study.spec.ground_truth.retriever == spec.fac
+    truth = work.truth.lists if is_truth else phases.full.lists
     pairs = []
-    label = f"MAC/FAC: {spec.mac}, {spec.fac}"
-    done = work.progress(label, n_queries * len(spec.pairs))
-    tried = [
-        (size, k, *run_mac_fac(mac, fac, task, size, k, work.times, done, take_time=runs))
-        for size, k in spec.pairs
-    ]
-    for size, k, run, first in tried:
+    for (size, k), run in zip(spec.pairs, phases.pairs, strict=True):
         measures = mac_fac_measures(k)
         # Both lists are the second phase's, which breaks ties alike in both.
         scores = score_lists(run.lists, truth, measures, "input")
         means = query_means(
-            scores.values,
-            level=work.settings.level,
-            replicates=work.settings.bootstrap,
-            seed=work.settings.seed,
+            scores.values, level=used.level, replicates=used.bootstrap, seed=used.seed
         )
-        share = _share(run.seconds, full.seconds)
-        pairs.append(MacFacPair(size, k, run, first, measures, scores, means, share))
-    return MacFacFound(spec.mac, spec.fac, full, tuple(pairs))
+        share = time_of(_shares(run, phases.full), used.level)
+        pairs.append(MacFacPair(size, k, run, measures, scores, means, share))
+    return MacFacFound(spec.mac, spec.fac, phases.full, tuple(pairs))
 
 
-def _share(seconds: NDArray[np.float64], of: NDArray[np.float64]) -> float:
-    held = ~np.isnan(seconds) & ~np.isnan(of)
-    return float(seconds[held].sum() / of[held].sum()) if held.any() else float("nan")
+def _shares(run: Run, full: Run) -> NDArray[np.float64]:
+    """The time as a share of that of the second phase alone, in each round."""
+    both = np.intersect1d(run.timed, full.timed)
+    return run.rounds(both) / full.rounds(both)

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from quem.retrieval.loading import LoadedRetrieval
     from quem.study.retrieval import RetrievalAnalysis
 
-__all__ = ["DEFAULTS", "chosen_measures", "depth_of", "mac_fac_measures", "measures_of"]
+__all__ = [
+    "DEFAULTS",
+    "chosen_measures",
+    "depth_of",
+    "mac_fac_measures",
+    "measures_of",
+    "truth_depth_of",
+    "truth_kind",
+]
 
 DEFAULTS: dict[TruthKind, tuple[str, ...]] = {
     "similarities": (
@@ -51,14 +59,24 @@ DEFAULTS: dict[TruthKind, tuple[str, ...]] = {
         "nDCG",
     ),
 }
+# The one that the answer is given in, where none of them is named.
+_HEADLINES: dict[TruthKind, str] = {
+    "similarities": "nDCG",
+    "grades": "nDCG",
+    "experts": "kendall(variant=b)",
+}
 _DEFAULT_K = 10
 _MAC_FAC = ("hits_norm", "quality_stromer", "quality_mueller", "nDCG")
 
 
 def chosen_measures(
-    named: Iterable[str], k_values: Iterable[int], kind: TruthKind, n_candidates: int
-) -> tuple[Measure, ...]:
-    """Say by which measures lists are scored.
+    named: Iterable[str],
+    k_values: Iterable[int],
+    kind: TruthKind,
+    n_candidates: int,
+    headline: str = "",
+) -> tuple[tuple[Measure, ...], int]:
+    """Say by which measures lists are scored, and which of them is the headline.
 
     A measure that knows k, and is named without one, is there without k and with each k.
 
@@ -71,6 +89,15 @@ def chosen_measures(
     kind : {"similarities", "grades", "experts"}
         What the ground truth is.
     n_candidates : int
+    headline : str
+        By default the first that is named, or that of `_HEADLINES`; with the first k where it is
+        there with one.
+
+    Returns
+    -------
+    measures : tuple of Measure
+    headline : int
+        Its place among them.
     """
     named, k_values = list(named), list(k_values)
     if not named and not k_values and n_candidates > _DEFAULT_K:
@@ -83,13 +110,30 @@ def chosen_measures(
             for k in k_values:
                 with_k = measure(plain, k=k)
                 chosen[with_k.name] = with_k
-    return tuple(chosen.values())
+    best = measure(headline or (named[0] if named else _HEADLINES[kind]))
+    if not headline and _takes_k(best) and k_values:
+        best = measure(best, k=k_values[0])
+    chosen.setdefault(best.name, best)
+    return tuple(chosen.values()), list(chosen).index(best.name)
+
+
+def truth_kind(study: LoadedRetrieval) -> TruthKind:
+    """Say what the ground truth is, before it is found."""
+    if study.data.experts is not None:
+        return "experts"
+    return "grades" if study.spec.ground_truth.qrels else "similarities"
 
 
 def measures_of(
-    study: LoadedRetrieval, settings: RetrievalAnalysis, kind: TruthKind, truth: CaseLists
-) -> tuple[Measure, ...]:
+    study: LoadedRetrieval, settings: RetrievalAnalysis
+) -> tuple[tuple[Measure, ...], int]:
     """Choose the measures of a study, and refuse those that its ground truth cannot serve.
+
+    Returns
+    -------
+    measures : tuple of Measure
+    headline : int
+        Its place among them.
 
     Raises
     ------
@@ -97,18 +141,27 @@ def measures_of(
         There is no such measure; or one needs an order, and grades are equal; or one asks which
         cases are relevant, and the ground truth are average ranks.
     """
-    try:
-        chosen = chosen_measures(settings.measures, settings.k, kind, study.data.task.n_candidates)
-    except QuemError as error:
-        raise QuemError([_wrong(study, settings, str(m.message)) for m in error.mistakes]) from None
-    told: list[str] = []
-    if kind == "grades" and truth.tied.any():
-        told += _without_order([found for found in chosen if found.needs_order], truth)
+    kind, n = truth_kind(study), study.data.task.n_candidates
+    chosen: tuple[Measure, ...] = ()
+    at = 0
+    for key, headline in (("measures", ""), ("headline", settings.headline)):
+        try:
+            chosen, at = chosen_measures(settings.measures, settings.k, kind, n, headline)
+            told = list(_unservable(chosen, kind, study.data.truth))
+        except QuemError as error:
+            told = [str(mistake.message) for mistake in error.mistakes]
+        if told:
+            raise QuemError([_wrong(study, settings, key, message) for message in told])
+    return chosen, at
+
+
+def _unservable(
+    chosen: tuple[Measure, ...], kind: TruthKind, truth: CaseLists | None
+) -> Iterator[str]:
+    if kind == "grades" and truth is not None and truth.tied.any():
+        yield from _without_order([found for found in chosen if found.needs_order], truth)
     if kind == "experts":
-        told += _without_relevance(chosen)
-    if told:
-        raise QuemError([_wrong(study, settings, message) for message in told])
-    return chosen
+        yield from _without_relevance(chosen)
 
 
 def _without_order(measures: list[Measure], truth: CaseLists) -> Iterator[str]:
@@ -132,11 +185,11 @@ def _without_relevance(measures: Iterable[Measure]) -> Iterator[str]:
             )
 
 
-def _wrong(study: LoadedRetrieval, settings: RetrievalAnalysis, message: str) -> Mistake:
+def _wrong(study: LoadedRetrieval, settings: RetrievalAnalysis, key: str, message: str) -> Mistake:
     """A setting that is wrong: in the study file, or as the caller gave it."""
-    if settings.measures != study.spec.analysis.measures:
-        return Mistake("", key="measures", message=message)
-    return study.mistake(("analysis", "measures"), message)
+    if getattr(settings, key) != getattr(study.spec.analysis, key):
+        return Mistake("", key=key, message=message)
+    return study.mistake(("analysis", key), message)
 
 
 def _takes_k(found: Measure) -> bool:
@@ -149,6 +202,17 @@ def depth_of(measures: Iterable[Measure], n_candidates: int) -> int:
     if all(isinstance(depth, int) for depth in depths):
         return min(n_candidates, max(int(depth or 0) for depth in depths))
     return n_candidates
+
+
+def truth_depth_of(measures: Iterable[Measure], n_candidates: int) -> int:
+    """Say how many cases of the ground truth are needed.
+
+    Of relevant cases all are, also where a list is looked at down to k only.
+    """
+    measures = list(measures)
+    if any("rel" in dict(found.values) for found in measures):
+        return n_candidates
+    return depth_of(measures, n_candidates)
 
 
 def mac_fac_measures(k: int) -> tuple[Measure, ...]:

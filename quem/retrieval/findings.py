@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.queries import fewest_of
+from quem.queries import fewest_of, median_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +27,10 @@ __all__ = [
     "Findings",
     "MacFacFound",
     "MacFacPair",
+    "Time",
     "Truth",
     "TruthKind",
+    "time_of",
 ]
 
 TruthKind = Literal["similarities", "grades", "experts"]
@@ -48,6 +50,9 @@ class Truth:
         Of what a retriever made it of; see `quem.retrieval.kept`. Empty for another.
     reused : bool
         Whether it was read from what an earlier evaluation kept.
+    depth : int or None
+        As many of the most similar cases of each query it holds, and those that retrievers gave;
+        None where it is whole.
     """
 
     lists: CaseLists
@@ -55,6 +60,7 @@ class Truth:
     source: str
     mark: str = ""
     reused: bool = False
+    depth: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,9 +88,8 @@ class Evaluated:
 
     @property
     def seconds(self) -> float:
-        """The mean over queries of the median time; NaN where nothing was timed."""
-        held = self.run.seconds[~np.isnan(self.run.seconds)]
-        return float(held.mean()) if len(held) else float("nan")
+        """The median over the rounds of the mean time of a query; NaN where nothing was timed."""
+        return time_of(self.run.rounds(), 0.5).median
 
     @property
     def n_failed(self) -> int:
@@ -104,6 +109,30 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
+class Time:
+    """A time in seconds, or a share of one, with its interval.
+
+    Parameters
+    ----------
+    median : float
+        Over the rounds.
+    low, high : float
+        Between order statistics; NaN where there are too few rounds.
+    """
+
+    median: float
+    low: float
+    high: float
+
+
+def time_of(rounds: NDArray[np.float64], level: float) -> Time:
+    """Sum up what was measured in rounds; NaN where nothing was."""
+    if not len(rounds):
+        return Time(float("nan"), float("nan"), float("nan"))
+    return Time(float(np.median(rounds)), *median_interval(rounds, level))
+
+
+@dataclass(frozen=True)
 class MacFacPair:
     """What one size of the filter and one k give.
 
@@ -111,23 +140,27 @@ class MacFacPair:
     ----------
     filter, k : int
     run : Run
-    mac_seconds : array of float, shape (queries,)
-        The part of the time that the first phase takes.
+        The first part of its time is that of the first phase.
     measures : tuple of Measure
     scores : QueryScores
     means : Means
-    time_share : float
-        The time as a share of that of the second phase alone, on the whole case base.
+    share : Time
+        The time as a share of that of the second phase alone, on the whole case base, round by
+        round.
     """
 
     filter: int
     k: int
     run: Run
-    mac_seconds: NDArray[np.float64]
     measures: tuple[Measure, ...]
     scores: QueryScores
     means: Means
-    time_share: float
+    share: Time
+
+    @property
+    def mac_seconds(self) -> float:
+        """The time of the first phase: the median over the rounds."""
+        return time_of(self.run.rounds(parts=slice(1)), 0.5).median
 
 
 @dataclass(frozen=True)
@@ -159,6 +192,8 @@ class Findings:
     task : Task
     truth : Truth
     measures : tuple of Measure
+    headline : int
+        Which of them the answer is given in.
     depth : int
         As many cases as each retriever was asked for.
     evaluated : tuple of Evaluated
@@ -179,6 +214,7 @@ class Findings:
     task: Task
     truth: Truth
     measures: tuple[Measure, ...]
+    headline: int
     depth: int
     evaluated: tuple[Evaluated, ...]
     judges: Evaluated | None = None
@@ -187,6 +223,25 @@ class Findings:
     experts: ExpertRanks | None = None
     n_panels: int = 0
     doubts: tuple[Doubt, ...] = field(default=())
+
+    def time(self, one: Evaluated | MacFacPair) -> Time:
+        """The time of a query, with its interval at the level of the settings."""
+        return time_of(one.run.rounds(), self.settings.level)
+
+    @property
+    def best_first(self) -> tuple[Evaluated, ...]:
+        """Those that have scores, by their means of the headline; last those that are not ranked.
+
+        Where no query has a ground truth, all are without a mean.
+        """
+        lower = self.measures[self.headline].definition.better == "lower"
+
+        def place(one: Evaluated) -> tuple[bool, bool, float]:
+            mean = float(one.means.mean[self.headline]) if one.means else float("nan")
+            unranked = not self.is_ranked(one.means, self.headline)
+            return unranked, bool(np.isnan(mean)), mean if lower else -mean
+
+        return tuple(sorted(self.scored, key=place))
 
     @property
     def n_scorable(self) -> int:

@@ -6,6 +6,8 @@ import csv
 import hashlib
 import io
 import json
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,11 +23,12 @@ if TYPE_CHECKING:
 
     from quem.retrieval.running import Task
 
-__all__ = ["FILE", "fingerprint", "read_kept", "similarities_parts"]
+__all__ = ["FILE", "Kept", "fingerprint", "read_kept", "similarities_parts"]
 
 FILE = "similarities.csv"
-_AT_ONCE = 500_000
+_AT_ONCE = 100_000
 _HEAD = "# quem similarities, format 1, made of "
+_CUT = re.compile(r", cut to (\d+)$", re.ASCII)
 
 
 def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] = ()) -> str:
@@ -43,14 +46,30 @@ def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] =
     content: list[Any] = [retriever, task.leave_one_out]
     for base in dict.fromkeys((id(task.cases), id(task.queries))):
         held = task.cases if base == id(task.cases) else task.queries
-        content.append([held.ids, held.columns])
+        content.append([held.ids, held.columns, held.solution])
     made.update(json.dumps(content, sort_keys=True, default=str).encode())
     for path in sorted(sources):
         made.update(path.read_bytes())
     return made.hexdigest()[:32]
 
 
-def similarities_parts(lists: CaseLists, mark: str) -> Iterator[bytes]:
+@dataclass(frozen=True)
+class Kept:
+    """Similarities that were read again.
+
+    Parameters
+    ----------
+    lists : CaseLists
+    depth : int or None
+        As many of the most similar cases of each query are there, and those that retrievers gave;
+        None where all are.
+    """
+
+    lists: CaseLists
+    depth: int | None
+
+
+def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterator[bytes]:
     """Write lists as CSV, below a line that says what they were made of.
 
     Numbers are written in full, so that what is read again is the same.
@@ -60,13 +79,15 @@ def similarities_parts(lists: CaseLists, mark: str) -> Iterator[bytes]:
     lists : CaseLists
     mark : str
         As from `fingerprint`.
+    depth : int or None
+        See `Kept`.
 
     Yields
     ------
     bytes
         The list of each query.
     """
-    yield f"{_head(mark, len(lists.case))}\nquery,case,similarity\n".encode()
+    yield f"{_head(mark, len(lists.case), depth)}\nquery,case,similarity\n".encode()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for query, name in enumerate(lists.queries):
@@ -78,7 +99,7 @@ def similarities_parts(lists: CaseLists, mark: str) -> Iterator[bytes]:
         text.truncate()
 
 
-def read_kept(path: Path, mark: str, task: Task) -> CaseLists | None:
+def read_kept(path: Path, mark: str, task: Task) -> Kept | None:
     """Read similarities again, if they are there, whole, and made of the same.
 
     Parameters
@@ -109,16 +130,19 @@ def read_kept(path: Path, mark: str, task: Task) -> CaseLists | None:
         return None
     query, case, similarity = (np.concatenate(column) for column in zip(*parts, strict=True))
     sizes = np.bincount(query, minlength=len(task.queries))
+    cut = _CUT.search(head)
+    depth = int(cut[1]) if cut else None
     whole = (
         (np.diff(query) >= 0).all()
-        and head == _head(mark, len(query))
+        and head == _head(mark, len(query), depth)
         and np.isfinite(similarity).all()
         and (case >= 0).all()
     )
     if not whole:
         return None
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return CaseLists(task.queries.ids, task.cases.ids, starts, case.astype(np.int32), similarity)
+    lists = CaseLists(task.queries.ids, task.cases.ids, starts, case.astype(np.int32), similarity)
+    return Kept(lists, depth)
 
 
 def _numbers(column: Any) -> NDArray[np.float64]:  # noqa: ANN401  a column
@@ -126,8 +150,8 @@ def _numbers(column: Any) -> NDArray[np.float64]:  # noqa: ANN401  a column
     return np.array([float(word) for word in column])
 
 
-def _head(mark: str, rows: int) -> str:
-    return f"{_HEAD}{mark}, {rows} rows"
+def _head(mark: str, rows: int, depth: int | None) -> str:
+    return f"{_HEAD}{mark}, {rows} rows" + ("" if depth is None else f", cut to {depth}")
 
 
 def _codes(column: Any, index: dict[str, int]) -> NDArray[np.int64]:  # noqa: ANN401  a column

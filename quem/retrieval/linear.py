@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.retrieval.cases import is_number
+from quem.retrieval.bases import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -180,7 +180,7 @@ def local_of(
     texts = [v for v in [*known, *others] if v is not None and not isinstance(v, float)]
     if kind == "numeric" and texts:
         wrong = next((v for v in texts if not is_number(v)), texts[0])
-        message = f"has the value {str(wrong)[:60]!r}, which is no number"
+        message = f"has the value {str(wrong)[:60]!r}, which is not a number"
         raise ValueError(message)
     if kind == "categorical" or texts or (kind == "auto" and not known and given is None):
         return Local(name, numeric=False, weight=weight)

@@ -70,8 +70,13 @@ class CaseLists:
         return dict(zip(ids, similarity.tolist(), strict=True)) if self.scored else ids
 
     def top(self, k: int) -> CaseLists:
-        """The lists cut to k cases."""
+        """The lists cut to k cases, and those that tie with the last."""
         sizes = np.minimum(self.sizes, k)
+        if self.scored and k > 0:
+            ends = self.starts[:-1] + sizes - 1
+            for query in np.flatnonzero(sizes < self.sizes).tolist():
+                similarity = self.of(query)[1]
+                sizes[query] = np.count_nonzero(similarity >= self.similarity[ends[query]])
         starts = np.concatenate([[0], np.cumsum(sizes)])
         kept = np.repeat(self.starts[:-1] - starts[:-1], sizes) + np.arange(starts[-1])
         return CaseLists(

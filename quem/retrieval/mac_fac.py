@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.retrieval.lists import lists_of
-from quem.retrieval.running import Run, ask, guarded, without_collection
+from quem.retrieval.running import Asked, ask, asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from quem.retrieval.retrievers import Answer, Runs
-    from quem.retrieval.running import Guard, Task, Times
+    from quem.retrieval.running import Guard, Task
 
-__all__ = ["run_mac_fac"]
+__all__ = ["asked_both"]
 
 
-def run_mac_fac(
-    mac: Runs,
-    fac: Runs,
-    task: Task,
-    size: int,
-    k: int,
-    times: Times,
-    done: Callable[[int], object],
-    *,
-    take_time: bool,
-) -> tuple[Run, NDArray[np.float64]]:
-    """Let the first fill a filter, and the second look into it, for every query.
+def asked_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
+    """Let the first fill a filter, and the second look into it.
 
     Parameters
     ----------
@@ -42,39 +26,15 @@ def run_mac_fac(
     size : int
         As many cases as the filter holds.
     k : int
-    times : Times
-    done : callable
-        Called with 1 after each query.
     take_time : bool
-        Whether both run, so that they take time.
-
-    Returns
-    -------
-    run : Run
-    mac_seconds : array of float, shape (queries,)
-        What the first phase takes of the time.
+        Whether both run, so that they take time: the first part of it is that of the first phase.
     """
-    answers: list[Answer] = []
-    total = np.full(len(task.queries), np.nan)
-    first = np.full(len(task.queries), np.nan)
-    with guarded() as guard, without_collection():
-        for _ in range(times.warm_up if take_time and len(task.queries) else 0):
-            _both(mac, fac, task, 0, size, k, guard)
-        for query in range(len(task.queries)):
-            taken = []
-            answer: Answer = ""
-            for repeat in range(times.repeats if take_time else 1):
-                again, seconds = _both(mac, fac, task, query, size, k, guard)
-                answer = again if repeat == 0 or isinstance(again, str) else answer
-                taken.append(seconds)
-                if isinstance(answer, str):
-                    break
-            answers.append(answer)
-            if take_time and not isinstance(answer, str):
-                total[query] = median(a + b for a, b in taken)
-                first[query] = median(a for a, _ in taken)
-            done(1)
-    return Run(lists_of(task.queries.ids, task.cases.ids, answers), total), first
+
+    def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
+        return _both(mac, fac, task, query, size, k, guard)
+
+    timed = asked(fac, task, k).timed if take_time else ()
+    return Asked(call, range(len(task.queries)), timed, parts=2)
 
 
 def _both(

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from quem.entry import BrokenEntry, Entry, raised
 from quem.errors import Doubt, QuemError
-from quem.retrieval.cases import is_number
+from quem.retrieval.bases import is_number
 from quem.retrieval.linear import LinearRetriever, local_of, make_linear
 from quem.retrieval.retrievers import PythonRetriever, StoredRetriever
 from quem.text import nearest, shown
+from quem.wording import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from quem.errors import Mistake
     from quem.retrieval.cases import Case
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from quem.study.retrieval import Attribute, Retriever
 
 __all__ = ["make_built_in", "make_retrievers"]
+
+# Columns that hold what is to be found out, where the study file names no solution.
+_OUTCOMES = {"class", "label", "outcome", "solution", "target"}
 
 
 def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt]]:
@@ -61,7 +65,8 @@ def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     # In the order of the study file.
-    return {one.id: made[one.id] for one in study.spec.retrievers if one.id in made}, doubts
+    made = {one.id: made[one.id] for one in study.spec.retrievers if one.id in made}
+    return made, [*doubts, *_outcomes(study, made)]
 
 
 def make_built_in(study: LoadedRetrieval) -> dict[str, Runs]:
@@ -91,6 +96,31 @@ def make_built_in(study: LoadedRetrieval) -> dict[str, Runs]:
     return made
 
 
+def _outcomes(study: LoadedRetrieval, made: dict[str, Runs]) -> Iterator[Doubt]:
+    """Retrievers that compare the outcome, which nobody knows of a new problem."""
+    declared = study.data.task.cases.solution
+    for name, retriever in made.items():
+        if not isinstance(retriever, LinearRetriever) or (
+            declared and study.spec.ground_truth.retriever == name
+        ):
+            continue
+        compared = [local.name for local in retriever.locals if local.weight]
+        found = [
+            column
+            for column in compared
+            if column in declared or (not declared and column.casefold().strip() in _OUTCOMES)
+        ]
+        if found:
+            known = "the solution" if declared else "an outcome by its name"
+            message = (
+                f"the retriever {shown(name)} compares {joined(map(shown, found))}, {known}, which "
+                "makes scores too good; leave it out of its attributes"
+            )
+            if not declared:
+                message += ", or name the outcome as cases.solution"
+            yield Doubt("outcome-compared", message)
+
+
 def _python(study: LoadedRetrieval, name: str) -> PythonRetriever:
     entry, task = study.entries[name], study.data.task
     if not isinstance(entry, Entry):
@@ -98,7 +128,13 @@ def _python(study: LoadedRetrieval, name: str) -> PythonRetriever:
     # Its own copy of the cases: what one retriever does to them is not seen by others.
     function, takes_cases = _function_of(entry, task.cases.cases())
     return PythonRetriever(
-        function, takes_cases, task.queries, task.cases.cases(), task.leave_one_out
+        function,
+        takes_cases,
+        task.queries,
+        task.cases.cases(),
+        task.leave_one_out,
+        # What makes the ground truth may go by the solution.
+        solved=study.spec.ground_truth.retriever == name,
     )
 
 
@@ -135,27 +171,21 @@ def _linear(
     spec = retriever.linear
     if spec is None:
         return None
-    if not cases.attributes:
-        message = "has no attributes that could be compared, only ids"
+    if not cases.attributes or not (cases.problem or spec.attributes):
+        message = "has no attributes that could be compared, only ids and solutions"
         mistakes.append(study.mistake(("cases",), message))
         return None
     locals_: list[Local] = []
     before = len(mistakes)
     chosen: list[tuple[Attribute | None, str]] = [(a, a.name) for a in spec.attributes]
-    shared = [(None, name) for name in cases.attributes if name in queries.columns]
+    shared = [(None, name) for name in cases.problem if name in queries.columns]
     if not (chosen or shared):
         message = f"{queries.name} and {cases.name} have no attribute in common"
         mistakes.append(study.mistake(("queries",), message))
     for place, (attribute, name) in enumerate(chosen or shared):
         loc = ("retrievers", at, "linear", "attributes", place)
-        if name not in cases.columns:
-            hint = nearest(name, cases.attributes) or f"; it has {', '.join(cases.attributes[:20])}"
-            message = f"{cases.name} has no attribute {shown(name)}{hint}"
-            mistakes.append(study.mistake((*loc, "name"), message))
-        elif name not in queries.columns:
-            hint = nearest(name, queries.attributes)
-            message = f"{queries.name} has no attribute {shown(name)}{hint}"
-            mistakes.append(study.mistake((*loc, "name"), message))
+        if wrong := _absent(name, study):
+            mistakes.append(study.mistake((*loc, "name"), wrong))
         elif attribute is None:
             locals_.append(local_of(name, cases.columns[name]))
         else:
@@ -167,6 +197,19 @@ def _linear(
     if len(mistakes) > before:
         return None
     return make_linear(cases, queries, locals_, spec.missing)
+
+
+def _absent(name: str, study: LoadedRetrieval) -> str:
+    """Say why an attribute cannot be compared; nothing if it can."""
+    cases, queries = study.data.task.cases, study.data.task.queries
+    if name in cases.ignored:
+        return f"{shown(name)} is ignored (cases.ignore); compare it or ignore it"
+    if name not in cases.columns:
+        hint = nearest(name, cases.attributes) or f"; it has {', '.join(cases.attributes[:20])}"
+        return f"{cases.name} has no attribute {shown(name)}{hint}"
+    if name not in queries.columns:
+        return f"{queries.name} has no attribute {shown(name)}{nearest(name, queries.attributes)}"
+    return ""
 
 
 def _whose(name: str, study: LoadedRetrieval) -> str:

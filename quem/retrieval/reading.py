@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from quem.errors import Doubt, Mistake, QuemError
 from quem.measures import measure
-from quem.retrieval.cases import CaseBase, named_only, read_bases
+from quem.retrieval.bases import Roles, read_bases
+from quem.retrieval.cases import CaseBase, named_only
 from quem.retrieval.matching import match
 from quem.retrieval.running import Task
 from quem.retrieval.stored import read_qrels, read_run, read_similarities
@@ -76,6 +77,7 @@ class _Read:
     queries: CaseBase | None = None
     files: list[Path] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
 
 
 def read_retrieval(
@@ -107,9 +109,9 @@ def read_retrieval(
     cases = read.cases or _cases_named(read)
     queries = read.queries or (cases if spec.queries.leave_one_out else _queries_named(read))
     task = Task(queries, cases, spec.queries.leave_one_out)
-    mistakes += _too_small(task, source)
+    mistakes += _too_small(spec, task, source)
     stored: dict[str, CaseLists] = {}
-    doubts: list[Doubt] = []
+    doubts = read.doubts
     for retriever in spec.retrievers:
         if retriever.id in read.stored:
             what = f"the retriever {shown(retriever.id)}"
@@ -135,12 +137,17 @@ def read_retrieval(
 def _inconsistent(spec: RetrievalStudy, source: StudySource) -> Iterator[Mistake]:
     """Mistakes between the keys of the study file."""
     yield from _wrong_ids(spec, source)
-    for at, spelling in enumerate(spec.analysis.measures):
+    named: list[tuple[Loc, str]] = [
+        (("analysis", "measures", at), name) for at, name in enumerate(spec.analysis.measures)
+    ]
+    if spec.analysis.headline:
+        named.append((("analysis", "headline"), spec.analysis.headline))
+    for loc, name in named:
         try:
-            measure(spelling)
+            measure(name)
         except QuemError as error:
             for mistake in error.mistakes:
-                yield source.mistake(("analysis", "measures", at), mistake.message)
+                yield source.mistake(loc, mistake.message)
     yield from _missing_bases(spec, source)
 
 
@@ -197,11 +204,13 @@ def _read_files(
             bases.append((*source.beside(part.file), what, part.id))
     read.files += [path for path, *_ in bases]
     try:
-        made = read_bases(bases)
+        made, read.doubts = read_bases(bases, _roles(spec))
         read.cases = made.pop(0) if spec.cases.file else None
         read.queries = made.pop(0) if spec.queries.file else None
     except QuemError as error:
         read.mistakes += error.mistakes
+    else:
+        read.mistakes += _wrong_columns(spec, read.cases, source)
     for retriever in spec.retrievers:
         name, reader = retriever.similarities or retriever.run, read_run
         if retriever.similarities:
@@ -210,6 +219,28 @@ def _read_files(
             read.stored[retriever.id] = found
     _read_truth(read, spec.ground_truth, source, experts)
     return read
+
+
+def _roles(spec: RetrievalStudy) -> Roles:
+    linear = [one.linear for one in spec.retrievers if one.linear is not None]
+    words = {a.name for one in linear for a in one.attributes if a.type == "categorical"}
+    return Roles(spec.cases.solution, spec.cases.ignore, words)
+
+
+def _wrong_columns(
+    spec: RetrievalStudy, cases: CaseBase | None, source: StudySource
+) -> Iterator[Mistake]:
+    """Names of columns that the case base lacks."""
+    known = [] if cases is None else [*cases.attributes, *cases.ignored]
+    for key, names in (("solution", spec.cases.solution), ("ignore", spec.cases.ignore)):
+        for at, name in enumerate(names):
+            loc: Loc = ("cases", key, at) if len(names) > 1 else ("cases", key)
+            if cases is None:
+                message = "names a column, and there is no case base; name its file too"
+                yield source.mistake(loc, message)
+            elif name not in known:
+                message = f"{cases.name} has no column {shown(name)}{nearest(name, known)}"
+                yield source.mistake(loc, message)
 
 
 def _read_truth(
@@ -282,10 +313,19 @@ def _matched(
     return lists.without_own() if task.leave_one_out else lists
 
 
-def _too_small(task: Task, source: StudySource) -> Iterator[Mistake]:
+def _too_small(spec: RetrievalStudy, task: Task, source: StudySource) -> Iterator[Mistake]:
     if task.leave_one_out and task.n_candidates < 1:
         message = "leave-one-out needs two cases at least"
         yield source.mistake(("queries",), message)
+    filters = spec.mac_fac.filters if spec.mac_fac else ()
+    for at, size in enumerate(filters):
+        if size > task.n_candidates:
+            loc: Loc = ("mac_fac", "filters", at) if len(filters) > 1 else ("mac_fac", "filters")
+            message = (
+                f"a filter of {size:,} is larger than the {task.n_candidates:,} cases to search; "
+                f"use {task.n_candidates:,} at most"
+            )
+            yield source.mistake(loc, message)
 
 
 def _shared_ids(spec: RetrievalStudy, task: Task) -> Iterator[Doubt]:

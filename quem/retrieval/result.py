@@ -34,7 +34,15 @@ class RetrievalEvaluation(Reported):
     findings: Findings
     kind = "retrieval"
     figure_stems = ("quality", "differences", "times", "mac-fac")
-    table_stems = ("measures", "scores", "differences", "times", "mac-fac", "mac-fac-queries")
+    table_stems = (
+        "measures",
+        "scores",
+        "differences",
+        "times",
+        "rounds",
+        "mac-fac",
+        "mac-fac-queries",
+    )
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""

@@ -52,6 +52,8 @@ class PythonRetriever:
         Its own copy.
     leave_one_out : bool
         Whether the case that is the query is kept from it.
+    solved : bool
+        Whether it is shown the solution of a query.
     """
 
     function: Callable[..., Any]
@@ -59,6 +61,7 @@ class PythonRetriever:
     queries: CaseBase
     cases: dict[str, Case]
     leave_one_out: bool = False
+    solved: bool = False
     _ids: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,7 +72,7 @@ class PythonRetriever:
         self, query: int, k: int, among: NDArray[np.int32] | None = None
     ) -> Callable[[], Any]:
         """Make the call, so that only what the retriever does is timed."""
-        case, function = self.queries.case(query), self.function
+        case, function = self.queries.case(query, solved=self.solved), self.function
         if not self.takes_cases:
             # One more, for the case that is the query.
             wanted = k + self.leave_one_out

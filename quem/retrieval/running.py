@@ -1,4 +1,4 @@
-"""Asks retrievers for every query, and takes the time."""
+"""Asks retrievers for every query, in rounds, and takes the time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import threading
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
-from statistics import median
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,23 @@ if TYPE_CHECKING:
     from quem.retrieval.cases import CaseBase
     from quem.retrieval.retrievers import Answer, Runs
 
-__all__ = ["Run", "Task", "Times", "ask", "guarded", "run_queries", "timed", "without_collection"]
+__all__ = [
+    "Asked",
+    "Guard",
+    "Run",
+    "Task",
+    "Times",
+    "ask",
+    "asked",
+    "guarded",
+    "n_calls",
+    "run_rounds",
+    "spread",
+    "without_collection",
+]
+
+# Queries that tell the time of a retriever.
+_MOST = 100
 
 
 @dataclass(frozen=True)
@@ -38,11 +54,11 @@ class Times:
     warm_up : int
         Calls before the first query, whose time does not count.
     repeats : int
-        Calls a query, of which the median counts.
+        Rounds; the first asks for the lists.
     """
 
     warm_up: int = 1
-    repeats: int = 3
+    repeats: int = 7
 
 
 @dataclass(frozen=True)
@@ -76,15 +92,61 @@ class Run:
     Parameters
     ----------
     lists : CaseLists
-    seconds : array of float, shape (queries,)
-        The median of each query's calls; NaN where it was not timed.
+    taken : array of float, shape (rounds, queries, parts)
+        Seconds of each call; NaN where it was not timed, or failed in some round.
     unstable : tuple of int
         Queries for which calls gave different lists.
     """
 
     lists: CaseLists
-    seconds: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    taken: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 1)))
     unstable: tuple[int, ...] = ()
+
+    @cached_property
+    def timed(self) -> NDArray[np.intp]:
+        """The queries that were timed, by their places."""
+        if not len(self.taken):
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(~np.isnan(self.taken).any(axis=(0, 2)))
+
+    @cached_property
+    def seconds(self) -> NDArray[np.float64]:
+        """The median of each query's calls, shape (queries,); NaN where it was not timed."""
+        found = np.full(len(self.lists.queries), np.nan)
+        if len(self.timed):
+            found[self.timed] = np.median(self.taken[:, self.timed].sum(axis=2), axis=0)
+        return found
+
+    def rounds(
+        self, queries: NDArray[np.intp] | None = None, parts: slice = slice(None)
+    ) -> NDArray[np.float64]:
+        """The mean time of those queries, or all that were timed, in each round."""
+        chosen = self.timed if queries is None else queries
+        if not len(chosen):
+            return np.empty(0)
+        return np.asarray(self.taken[:, chosen, parts].sum(axis=2).mean(axis=1))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Somebody who is asked for lists.
+
+    Parameters
+    ----------
+    ask : callable
+        From a query and the `Guard` to the answer, and the seconds that each part of it took.
+    queries : sequence of int
+        Those that are asked for a list, in the first round.
+    timed : sequence of int
+        Those that are asked in every round.
+    parts : int
+        How many parts an answer has.
+    """
+
+    ask: Callable[[int, Guard], tuple[Answer, tuple[float, ...]]]
+    queries: Sequence[int]
+    timed: Sequence[int]
+    parts: int = 1
 
 
 class Guard:
@@ -158,65 +220,99 @@ def _call(
     return lambda: retriever.retrieve(query, wanted, among)
 
 
-def timed(
-    retriever: Runs,
-    task: Task,
-    query: int,
-    k: int,
-    guard: Guard,
-    repeats: int,
-    among: NDArray[np.int32] | None = None,
-) -> tuple[Answer, float, bool]:
-    """Ask several times; give the first list, the median time, and whether lists differed."""
-    answer, seconds = ask(retriever, task, query, k, guard, among)
-    if isinstance(answer, str):
-        return answer, float("nan"), False
-    taken, unstable = [seconds], False
-    for _ in range(repeats - 1):
-        again, seconds = ask(retriever, task, query, k, guard, among)
-        if isinstance(again, str):
-            return f"{again}, when it was asked once more", float("nan"), False
-        taken.append(seconds)
-        unstable = unstable or not np.array_equal(again[0], answer[0])
-    return answer, median(taken), unstable
+def spread(n_queries: int, most: int) -> list[int]:
+    """Choose some queries, spread over all."""
+    places = np.linspace(0, n_queries - 1, min(n_queries, most))
+    return sorted(set(places.round().astype(int).tolist()))
 
 
-def run_queries(
-    retriever: Runs,
-    task: Task,
-    k: int,
-    times: Times,
-    done: Callable[[int], object],
-    queries: Sequence[int] | None = None,
-) -> Run:
-    """Ask a retriever for every query, or for some.
+def asked(
+    retriever: Runs, task: Task, k: int, queries: Sequence[int] | None = None, *, timed: int = _MOST
+) -> Asked:
+    """Say how a retriever is asked.
 
     Parameters
     ----------
     retriever : Runs
     task : Task
     k : int
+    queries : sequence of int, optional
+        All by default.
+    timed : int
+        How many queries are timed at most.
+    """
+
+    def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
+        answer, seconds = ask(retriever, task, query, k, guard)
+        return answer, (seconds,)
+
+    every = range(len(task.queries)) if queries is None else queries
+    return Asked(call, every, spread(len(task.queries), timed))
+
+
+def n_calls(those: Sequence[Asked], times: Times) -> int:
+    """How many calls `run_rounds` makes, without those to warm up."""
+    return sum(
+        len({*one.queries, *one.timed}) + (times.repeats - 1) * len(one.timed) for one in those
+    )
+
+
+def run_rounds(
+    those: Sequence[Asked], task: Task, times: Times, done: Callable[[int], object]
+) -> list[Run]:
+    """Ask all of them, query by query in turn, so that what slows the machine slows all alike.
+
+    Who comes first changes from query to query and from round to round.
+
+    Parameters
+    ----------
+    those : sequence of Asked
+    task : Task
     times : Times
     done : callable
-        Called with 1 after each query.
-    queries : sequence of int, optional
-        Their places; all by default.
+        Called with 1 after each call.
     """
-    chosen = range(len(task.queries)) if queries is None else queries
-    seconds = np.full(len(task.queries), np.nan)
-    answers: list[Answer] = ["was not asked"] * len(task.queries)
-    unstable = []
+    n = len(task.queries)
+    answers: list[list[Answer]] = [["was not asked"] * n for _ in those]
+    taken = [np.full((times.repeats, n, one.parts), np.nan) for one in those]
+    unstable: list[set[int]] = [set() for _ in those]
+    every = [{*one.timed} for one in those]
+    first = [{*one.queries, *one.timed} for one in those]
     with guarded() as guard, without_collection():
-        for _ in range(times.warm_up if len(chosen) else 0):
-            ask(retriever, task, chosen[0], k, guard)
-        for query in chosen:
-            answers[query], seconds[query], differs = timed(
-                retriever, task, query, k, guard, times.repeats
-            )
-            if differs:
-                unstable.append(query)
-            done(1)
-    return Run(lists_of(task.queries.ids, task.cases.ids, answers), seconds, tuple(unstable))
+        for one in those:
+            for _ in range(times.warm_up if one.timed else 0):
+                one.ask(one.timed[0], guard)
+        for number in range(times.repeats if any(every) else 1):
+            wanted = every if number else first
+            for query in sorted(set().union(*wanted)):
+                for place in range(len(those)):
+                    at = (place + query + number) % len(those)
+                    if query not in wanted[at]:
+                        continue
+                    answer, seconds = those[at].ask(query, guard)
+                    done(1)
+                    if query in every[at]:
+                        taken[at][number, query] = seconds
+                    if not number:
+                        answers[at][query] = answer
+                    elif _differs(answers[at], query, answer):
+                        unstable[at].add(query)
+    queries, cases = task.queries.ids, task.cases.ids
+    return [
+        Run(lists_of(queries, cases, given), seconds, tuple(sorted(differ)))
+        for given, seconds, differ in zip(answers, taken, unstable, strict=True)
+    ]
+
+
+def _differs(answers: list[Answer], query: int, again: Answer) -> bool:
+    """Whether a list is another one than before; a failure counts for all rounds."""
+    before = answers[query]
+    if isinstance(before, str):
+        return False
+    if isinstance(again, str):
+        answers[query] = f"{again}, when it was asked once more"
+        return False
+    return not np.array_equal(again[0], before[0])
 
 
 @contextmanager

@@ -99,6 +99,12 @@ def read_similarities(path: Path, name: str) -> Stored:
         The file is no such table, or a similarity no finite number.
     """
     table = read_delimited(path, name, what="similarity table", header_rows=_header_rows)
+    if len(table.header) > 1 and any(cell.startswith("cut to ") for cell in table.header[0]):
+        message = (
+            "holds only what one evaluation needed of a ground truth; name the retriever as the "
+            "ground truth, or use a table with all similarities"
+        )
+        raise QuemError([Mistake(name, table.header_lines[0], message=message)])
     at = _columns(table)
     if {"query", "case", "similarity"} <= at.keys():
         return _long(table, at, "similarity")

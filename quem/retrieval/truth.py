@@ -2,41 +2,91 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.entry import Entry
 from quem.errors import QuemError
+from quem.retrieval.choosing import truth_kind
 from quem.retrieval.findings import Truth
 from quem.retrieval.kept import fingerprint, read_kept
 from quem.retrieval.linear import LinearRetriever
-from quem.retrieval.lists import CaseLists, lists_of
+from quem.retrieval.lists import lists_of
 from quem.retrieval.retrievers import StoredRetriever
-from quem.retrieval.running import Times, run_queries
+from quem.retrieval.running import Times, asked, run_rounds
 from quem.text import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from quem.retrieval.findings import TruthKind
+    from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import LoadedRetrieval
     from quem.retrieval.retrievers import Answer, Runs
-    from quem.retrieval.running import Task
+    from quem.retrieval.running import Guard, Task
 
     Progress = Callable[[str, int], Callable[[int], object]]
 
-__all__ = ["find_truth", "spread", "stored_kind"]
+__all__ = ["Need", "find_truth", "require_truth"]
 
-# Queries that tell the time of a retriever whose lists are there already.
-_TIMED = 20
+# Similarities that a retriever gave are kept whole up to so many.
+_WHOLE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Need:
+    """What measures need of the ground truth.
+
+    Parameters
+    ----------
+    depth : int
+        The most similar cases of each query, so many, and those that tie with the last.
+    lists : sequence of CaseLists
+        And all cases that these hold.
+    whole : int
+        Where there are no more pairs of query and case than that, all are kept.
+    """
+
+    depth: int
+    lists: Sequence[CaseLists] = ()
+    whole: int = _WHOLE
+
+    def cuts(self, task: Task) -> bool:
+        """Whether there is anything to be left out."""
+        n = task.n_candidates
+        return self.depth < n and n * len(task.queries) > self.whole
+
+    def cut(self, query: int, answer: Answer) -> Answer:
+        """The part of one list that is needed."""
+        if isinstance(answer, str):
+            return answer
+        case, similarity = answer
+        others = [lists.of(query)[0] for lists in self.lists]
+        kept = np.isin(case, np.concatenate(others)) if others else np.zeros(len(case), dtype=bool)
+        if len(case):
+            # What is as similar as the last of them could stand in its place.
+            kept |= similarity >= similarity[: self.depth][-1]
+        return case[kept], similarity[kept]
+
+    def is_met_by(self, lists: CaseLists, depth: int) -> bool:
+        """Whether lists that were cut to a depth hold all that is needed."""
+        return depth >= self.depth and all(
+            np.isin(other.of(query)[0], lists.of(query)[0]).all()
+            for query in range(len(lists.queries))
+            for other in self.lists
+        )
 
 
 def find_truth(
-    study: LoadedRetrieval, made: dict[str, Runs], keep: Path | None, progress: Progress
+    study: LoadedRetrieval,
+    made: dict[str, Runs],
+    keep: Path | None,
+    need: Need,
+    progress: Progress,
 ) -> Truth:
-    """Give the ground truth of a study.
+    """Give the ground truth of a study; of a retriever's, what is needed.
 
     Parameters
     ----------
@@ -45,6 +95,7 @@ def find_truth(
         The retrievers.
     keep : Path, optional
         Where similarities of a retriever may be kept.
+    need : Need
     progress : callable
 
     Raises
@@ -53,36 +104,42 @@ def find_truth(
         The retriever that should make it gives no list at all.
     """
     spec, data = study.spec.ground_truth, study.data
+    kind = truth_kind(study)
     if data.truth is not None:
-        judges = "" if data.experts is None else f"the judges of {data.experts.title}"
-        return Truth(data.truth, stored_kind(study), judges or spec.qrels or spec.similarities)
+        title = f"the judges of {data.experts.title}" if data.experts else ""
+        return Truth(data.truth, kind, title or spec.qrels or spec.similarities)
     name = spec.retriever
     source = f"the retriever {name}"
-    if name not in made:
-        entry = study.entries.get(name)
-        why = entry if isinstance(entry, str) else "it cannot be made"
-        message = f"there is no ground truth without the retriever {shown(name)}: {why}"
-        raise QuemError([study.mistake(("ground_truth",), message)])
     retriever = made[name]
     if isinstance(retriever, StoredRetriever):
-        return Truth(retriever.lists, "similarities", source)
+        return Truth(retriever.lists, kind, source)
     mark = _mark(study, name)
     kept = read_kept(keep, mark, data.task) if keep is not None else None
-    if kept is not None:
-        return Truth(kept, "similarities", source, mark, reused=True)
-    lists = _computed(name, retriever, data.task, progress)
+    if kept is not None and (kept.depth is None or need.is_met_by(kept.lists, kept.depth)):
+        return Truth(kept.lists, kind, source, mark, reused=True, depth=kept.depth)
+    cuts = need.cuts(data.task)
+    lists = _computed(name, retriever, data.task, need if cuts else None, progress)
     if len(lists.failed) == len(data.task.queries):
         why = next(iter(lists.failed.values()))
         message = f"the retriever {shown(name)} gives no ground truth for any query: it {why}"
         raise QuemError([study.mistake(("ground_truth",), message)])
-    return Truth(lists, "similarities", source, mark)
+    return Truth(lists, kind, source, mark, depth=need.depth if cuts else None)
 
 
-def stored_kind(study: LoadedRetrieval) -> TruthKind:
-    """Say what a ground truth is that no retriever makes."""
-    if study.data.experts is not None:
-        return "experts"
-    return "grades" if study.spec.ground_truth.qrels else "similarities"
+def require_truth(study: LoadedRetrieval, made: dict[str, Runs]) -> None:
+    """Refuse a study whose ground truth cannot be made, before anything is asked.
+
+    Raises
+    ------
+    QuemError
+        Its retriever was left out.
+    """
+    name = study.spec.ground_truth.retriever
+    if name and name not in made:
+        entry = study.entries.get(name)
+        why = entry if isinstance(entry, str) else "it cannot be made"
+        message = f"there is no ground truth without the retriever {shown(name)}: {why}"
+        raise QuemError([study.mistake(("ground_truth",), message)])
 
 
 def _mark(study: LoadedRetrieval, name: str) -> str:
@@ -93,22 +150,29 @@ def _mark(study: LoadedRetrieval, name: str) -> str:
     return fingerprint(study.data.task, said, sources)
 
 
-def _computed(name: str, retriever: Runs, task: Task, progress: Progress) -> CaseLists:
+def _computed(
+    name: str, retriever: Runs, task: Task, need: Need | None, progress: Progress
+) -> CaseLists:
     done = progress(f"Ground truth: {name}", len(task.queries))
     if isinstance(retriever, LinearRetriever):
-        lists = lists_of(task.queries.ids, task.cases.ids, _all_lists(retriever, done))
-        return lists.without_own() if task.leave_one_out else lists
-    times = Times(warm_up=0, repeats=1)
-    return run_queries(retriever, task, task.n_candidates, times, done).lists
+        answers = _all_lists(retriever, task, need, done)
+        return lists_of(task.queries.ids, task.cases.ids, answers)
+    one = asked(retriever, task, task.n_candidates, timed=0)
+
+    def cut(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
+        answer, seconds = one.ask(query, guard)
+        return answer if need is None else need.cut(query, answer), seconds
+
+    (run,) = run_rounds([replace(one, ask=cut)], task, Times(0, 1), done)
+    return run.lists
 
 
-def _all_lists(retriever: LinearRetriever, done: Callable[[int], object]) -> Iterator[Answer]:
-    for answer in retriever.all_lists():
+def _all_lists(
+    retriever: LinearRetriever, task: Task, need: Need | None, done: Callable[[int], object]
+) -> Iterator[Answer]:
+    for query, (case, similarity) in enumerate(retriever.all_lists()):
         done(1)
-        yield answer
-
-
-def spread(n_queries: int) -> list[int]:
-    """Choose some queries, spread over all."""
-    places = np.linspace(0, n_queries - 1, min(n_queries, _TIMED))
-    return sorted(set(places.round().astype(int).tolist()))
+        # A copy, since a row would hold on to its whole block.
+        others = case != task.own(query)
+        answer = case[others], similarity[others]
+        yield answer if need is None else need.cut(query, answer)

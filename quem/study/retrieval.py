@@ -21,7 +21,7 @@ from quem.study.fields import (
 
 __all__ = [
     "Attribute",
-    "Base",
+    "Cases",
     "GroundTruth",
     "Linear",
     "MacFac",
@@ -53,16 +53,25 @@ Number = Annotated[float, Numeral, AfterValidator(_finite)]
 Size = Annotated[int, Numeral, Field(ge=1, le=1_000_000_000)]
 
 
-class Base(StudyPart):
-    """Where cases are, or queries."""
+class Cases(StudyPart):
+    """Where the cases are, and what their columns mean."""
 
     file: Line = ""
     id: Line = "id"
+    solution: Annotated[tuple[Line, ...], OneOrMore] = ()
+    ignore: Annotated[tuple[Line, ...], OneOrMore] = ()
 
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
         return {"file": data} if isinstance(data, str) else data
+
+    @model_validator(mode="after")
+    def _one_role(self) -> Cases:
+        if both := next((name for name in self.solution if name in self.ignore), None):
+            message = f"the column {both!r} is both solution and ignored; name it once"
+            raise ValueError(message)
+        return self
 
 
 class Queries(StudyPart):
@@ -204,12 +213,13 @@ class RetrievalAnalysis(StudyPart):
 
     measures: Annotated[tuple[Line, ...], OneOrMore] = ()
     k: Annotated[tuple[Size, ...], OneOrMore] = ()
+    headline: Line = ""
     ties: Literal["expected", "id", "input"] = "expected"
     level: Level = 0.95
     bootstrap: Count = 2000
     permutations: Count = 9999
     warm_up: Annotated[int, Numeral, Field(ge=0, le=1000)] = 1
-    repeats: Annotated[int, Numeral, Field(ge=1, le=1000)] = 3
+    repeats: Annotated[int, Numeral, Field(ge=1, le=1000)] = 7
     seed: Seed = 0
 
 
@@ -220,7 +230,7 @@ class RetrievalStudy(StudyPart):
     id: Id
     title: Line
     description: str = ""
-    cases: Annotated[Base, Part] = Base()
+    cases: Annotated[Cases, Part] = Cases()
     queries: Annotated[Queries, Part] = Queries()
     retrievers: Annotated[tuple[Retriever, ...], Section] = ()
     ground_truth: GroundTruth

@@ -153,12 +153,17 @@ def test_keys_that_do_not_fit(
         (
             ("size,fault\n1,A\nx,B\n2,A\n",),
             {"numeric": "all"},
-            "cases0.csv:3:1: size: 'x' is no number",
+            "cases0.csv:3:1: size: 'x' is not a number",
         ),
         (
             ("size,fault\n1,A\ninf,B\n2,A\n",),
             {"numeric": "all"},
-            "cases0.csv:3:1: size: 'inf' is no",
+            "cases0.csv:3:1: size: 'inf' is not a finite number",
+        ),
+        (
+            ("size,fault\n1,A\n2,A\n1e999,B\n",),
+            {},
+            "cases0.csv:4:1: size: '1e999' is not a finite number; correct it, or",
         ),
         (
             ("size,fault\n1,A\n2,B\n",),
@@ -222,7 +227,13 @@ def test_only_some_of_many_mistakes_are_told(tmp_path: Path) -> None:
             "size,fault\n" + "".join(f"{i},A\n" for i in range(30)) + "n/a,B\n",
             {},
             "nearly-numeric",
-            "size is taken for categorical since 'n/a' is no number",
+            "cases0.csv:32:1: size: 'n/a' is not a number, so the whole column is compared as",
+        ),
+        (
+            "size,fault\n1,A\n3,A\n4,B\n2.5x,B\n",
+            {},
+            "nearly-numeric",
+            "cases0.csv:5:1: size: '2.5x' is not a number",
         ),
     ],
 )
@@ -253,4 +264,4 @@ def test_the_line_is_right_after_several_files(tmp_path: Path) -> None:
         columns=("size", "fault"),
         numeric="all",
     )
-    assert str(found.mistakes[0]).startswith("cases1.csv:3:1: size: 'x' is no number")
+    assert str(found.mistakes[0]).startswith("cases1.csv:3:1: size: 'x' is not a number")

@@ -140,7 +140,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
                 {"id": "all", "linear": {"attributes": [{"name": "kind", "type": "numeric"}]}}
             ]
         },
-        "'kind' has the value 'p', which is no number ('a' in cases.csv)",
+        "'kind' has the value 'p', which is not a number ('a' in cases.csv)",
     ),
     "range": (
         {"retrievers": [{"id": "all", "linear": {"attributes": [{"name": "x", "range": [3, 1]}]}}]},
@@ -159,6 +159,33 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         "mac_fac.fac: 'x' cannot search what the first phase kept; let it take the cases",
     ),
     "json": ({"cases": "c.json", "c_json": '[{"id": 1}, {"ix": 2}]'}, "entry 2 has no 'id'"),
+    "infinite": (
+        {"cases_csv": "id,x,kind\na,1,p\nb,inf,q\nc,3,p\n"},
+        "cases.csv:3:2: x: 'inf' is not a finite number; correct it, leave the cell empty if",
+    ),
+    "overflow": (
+        {"queries_csv": "id,x,kind\nq1,1e999,p\nq2,3,q\n"},
+        "queries.csv:2:2: x: '1e999' is not a finite number",
+    ),
+    "json overflow": (
+        {"cases": "c.json", "c_json": '[{"id": 1, "x": 2}, {"id": 2, "x": 1' + "0" * 400 + "}]"},
+        "c.json: x of '2': '1000",
+    ),
+    "solution": (
+        {"cases": {"file": "cases.csv", "solution": "kinds"}},
+        "study.yaml:4:13: cases.solution: cases.csv has no column 'kinds'; did you mean kind?",
+    ),
+    "two roles": (
+        {"cases": {"file": "cases.csv", "solution": "kind", "ignore": ["x", "kind"]}},
+        "cases: the column 'kind' is both solution and ignored; name it once",
+    ),
+    "ignored": (
+        {
+            "cases": {"file": "cases.csv", "ignore": "x"},
+            "retrievers": [{"id": "all", "linear": {"attributes": [{"name": "x"}]}}],
+        },
+        "attributes[1].name: 'x' is ignored (cases.ignore); compare it or ignore it",
+    ),
     "no json": ({"cases": "c.json", "c_json": "[{]"}, "c.json:1:3: is no JSON"),
 }
 

@@ -53,13 +53,13 @@ def test_command_writes_everything(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "quem", "analyze", str(path)]
     done = run(command, capture_output=True, text=True, check=True)
     assert "hits_norm@3" in done.stdout
-    assert "Retrieving: only x" in done.stderr
+    assert "Retrieving: all, only x and py" in done.stderr
     folder = tmp_path / "study-report"
     names = {file.name for file in folder.iterdir()}
     figures = {
         f"{s}.{e}" for s in ("quality", "differences", "times", "mac-fac") for e in ("svg", "png")
     }
-    tables = ("measures", "scores", "differences", "times", "mac-fac", "mac-fac-queries")
+    tables = ("measures", "scores", "differences", "times", "rounds", "mac-fac", "mac-fac-queries")
     runs = {"run-all.txt", "run-one-x.txt", "run-py.txt", "qrels.txt", "similarities.csv"}
     page = {"report.html", "analysis.json"}
     assert names == figures | {f"{stem}.csv" for stem in tables} | runs | page
@@ -124,7 +124,7 @@ def test_stored_lists_can_be_phases(tmp_path: Path) -> None:
     result = evaluated(path)
     mac_fac = result.findings.mac_fac
     assert mac_fac is not None
-    assert all(np.isnan(pair.time_share) for pair in mac_fac.pairs)
+    assert all(np.isnan(pair.share.median) for pair in mac_fac.pairs)
     assert "mac-fac" in result.figures()
 
 

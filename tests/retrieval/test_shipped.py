@@ -87,7 +87,7 @@ def test_bicycles_are_as_expected() -> None:
     pairs = {f"{p.filter}/{p.k}": round(float(p.means.mean[0]), 4) for p in mac_fac.pairs}
     assert pairs == expected["mac_fac_hits_norm"]
     assert pairs["40/10"] == 1.0
-    assert all(pair.time_share > 0 for pair in mac_fac.pairs)
+    assert all(pair.share.median > 0 for pair in mac_fac.pairs)
     assert result.warnings == ()
 
 

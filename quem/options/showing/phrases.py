@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.wording import interval_text, number, p_text, percent, signed
+from quem.wording import measured, number, p_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,8 +38,8 @@ _LONGEST_DRAWN = 12
 
 
 def score(value: float) -> str:
-    """Write a score: "0.756"."""
-    return number(value, DIGITS)
+    """Write a score to its precision: "0.756"."""
+    return measured(value, DIGITS)
 
 
 def mean_text(found: Findings, standing: Standing, at: int) -> str:
@@ -64,7 +64,7 @@ def dagger_note(found: Findings, texts: Iterable[str]) -> str:
 
 def span(interval: tuple[float, float]) -> str:
     """Write an interval of scores; "–" where there is none."""
-    return "–" if np.isnan(interval[0]) else interval_text(interval, DIGITS)
+    return "–" if np.isnan(interval[0]) else f"{score(interval[0])} to {score(interval[1])}"
 
 
 def share(value: float) -> str:
@@ -103,7 +103,7 @@ def difference_text(found: Findings, pair: PairDifference) -> str:
     """Say how far two systems are apart by the headline."""
     if not pair.n:
         return "no question where both have a score"
-    told = signed(pair.difference, DIGITS)
+    told = measured(pair.difference, DIGITS, sign=True)
     if not np.isnan(pair.interval[0]):
         told += f" ({percent(found.settings.level)} interval {span(pair.interval)})"
     several = len(found.data.systems) > 2  # noqa: PLR2004  more than one pair

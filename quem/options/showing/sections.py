@@ -19,7 +19,7 @@ from quem.options.showing.phrases import (
     span,
 )
 from quem.report.layout import Section, TextTable
-from quem.wording import number, percent, signed
+from quem.wording import measured, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ def _differences(found: Findings) -> Section:
         (
             f"{found.name_of(pair.first)} − {found.name_of(pair.second)}",
             found.scorer.names[pair.measure],
-            signed(pair.difference, DIGITS),
+            measured(pair.difference, DIGITS, sign=True),
             span(pair.interval),
             f"{pair.higher:,}",
             f"{pair.lower:,}",
@@ -136,7 +136,7 @@ def _threshold_cells(found: Findings, level: str) -> dict[str, Callable[[Sweep],
         "Cross-validated": lambda s: score(s.cross_validated),
         f"{level} interval of that": lambda s: span(s.cross_validated_interval),
         "Lists as given": lambda s: score(s.given),
-        "Gain, cross-validated over as given": lambda s: signed(s.gain, DIGITS),
+        "Gain, cross-validated over as given": lambda s: measured(s.gain, DIGITS, sign=True),
         f"{level} interval of the gain": lambda s: span(s.gain_interval),
     }
     return cells

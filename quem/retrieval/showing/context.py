@@ -10,35 +10,44 @@ import numpy as np
 from quem import __version__
 from quem.queries import fewest_of
 from quem.report.layout import Section, TextTable
-from quem.retrieval.showing.figures import headline
+from quem.retrieval.findings import time_of
+from quem.retrieval.showing.figures import drawn_measures
 from quem.retrieval.showing.methods import methods_paragraph, references
 from quem.retrieval.showing.wording import (
     DAGGER,
     bare_p,
     basis,
+    beside_column,
     cell_text,
+    count_column,
     dagger_note,
+    ends_of_time,
     ends_text,
-    list_rows,
+    list_columns,
     mean_cells,
+    mean_column,
+    rounds_text,
     seconds_text,
+    share_text,
     shown_pairs,
+    time_text,
     value_text,
     winner,
 )
-from quem.wording import percent, signed
+from quem.wording import measured, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from quem.queries import PairDifference
     from quem.retrieval.findings import Evaluated, Findings
 
 __all__ = ["report_context"]
 
 CAPTIONS = {
     "quality": "The mean of each measure over the queries, with its bootstrap interval.",
-    "differences": "Each two retrievers, query by query, with bootstrap intervals; blue "
-    "where the test tells them apart.",
+    "differences": "Each two retrievers by the headline, query by query, with bootstrap intervals; "
+    "blue where the test tells them apart.",
     "times": "The time of each query, the median of its calls, and the median of all queries (the "
     "bar).",
     "mac-fac": "What a filter of that many cases loses and saves: 1 is what the second phase finds "
@@ -46,6 +55,9 @@ CAPTIONS = {
 }
 _MOST_QUERIES = 20
 _MOST_PAIRS = 200
+_MOST_ROWS = 20
+_MOST_COLUMNS = 8
+_MOST_BESIDE = 3
 
 
 def report_context(found: Findings) -> dict[str, Any]:
@@ -77,28 +89,38 @@ def report_context(found: Findings) -> dict[str, Any]:
     }
 
 
-def _columns(found: Findings) -> list[Evaluated]:
-    return [*found.scored, *([found.judges] if found.judges else [])]
-
-
 def _answers(found: Findings) -> TextTable | None:
-    """The measures that are drawn, and the time."""
-    columns = _columns(found)
-    if not columns:
+    """A row a retriever, the best first: the headline, the measures that are drawn, the time."""
+    rows_of = [*found.best_first[:_MOST_ROWS], *([found.judges] if found.judges else [])]
+    if not rows_of:
         return None
-    rows: list[tuple[str, ...]] = []
-    for at in headline(found):
-        arrow = "↑" if found.measures[at].definition.better == "higher" else "↓"
-        rows.append((f"{found.measures[at].name} {arrow}", *mean_cells(found, columns, at)))
-    rows += list_rows(columns)
-    if any(np.isfinite(one.seconds) for one in columns):
-        rows.append(("time a query", "", *(seconds_text(one.seconds) for one in columns)))
+    # More measures would not fit a page.
+    shown = drawn_measures(found)[1 : _MOST_BESIDE + 1]
+    columns = [
+        ("", [one.name for one in rows_of]),
+        (_headed(found, found.headline), mean_column(found, rows_of, found.headline)),
+        ("n", count_column(rows_of, found.headline)),
+        *list_columns(rows_of),
+    ]
+    if any(len(one.run.timed) for one in rows_of):
+        columns.append(("time a query", [time_text(found.time(one)) for one in rows_of]))
+    columns += [(_headed(found, at), beside_column(found, rows_of, at)) for at in shown]
+    heads, cells = zip(*columns, strict=True)
+    level = percent(found.settings.level)
     note = (
-        f"Means over the queries, with {percent(found.settings.level)} bootstrap intervals in "
-        "brackets; ↑ higher is better, ↓ lower is better."
+        f"The headline is {found.measures[found.headline].name}, n is the number of its queries, "
+        f"and parentheses hold {level} intervals; ↑ higher is better, ↓ lower is better. "
+        "The appendix and measures.csv have all measures"
     )
-    heads = ("", "queries", *(one.name for one in columns))
-    return _marked(found, TextTable("Quality and time", heads, rows, note))
+    if len(found.scored) > _MOST_ROWS:
+        note += f", measures.csv all {len(found.scored)} retrievers"
+    rows = list(zip(*cells, strict=True))
+    return _marked(found, TextTable("Quality and time", heads, rows, f"{note}."))
+
+
+def _headed(found: Findings, at: int) -> str:
+    measure = found.measures[at]
+    return f"{measure.name} {'↑' if measure.definition.better == 'higher' else '↓'}"
 
 
 def _marked(found: Findings, table: TextTable) -> TextTable:
@@ -110,89 +132,103 @@ def _marked(found: Findings, table: TextTable) -> TextTable:
         if DAGGER in text
     )
     told = dagger_note(found, (text for cells in table.rows for text in cells))
-    return replace(table, muted=muted, note=f"{table.note} {told}." if told else table.note)
+    return replace(table, muted=muted, note=f"{table.note} {told}.".strip() if told else table.note)
 
 
 def _sections(found: Findings) -> Iterator[Section]:
-    if found.scored and (found.judges or len(headline(found)) < len(found.measures)):
-        yield _all_measures(found)
     if found.differences:
         yield _differences(found)
     if found.mac_fac is not None:
         yield _mac_fac(found)
-    timed = [one for one in found.evaluated if np.isfinite(one.seconds)]
+    timed = [one for one in found.evaluated if len(one.run.timed)]
     if timed:
-        yield _times(timed)
+        yield _times(found, timed)
     if found.scored and len(found.task.queries) <= _MOST_QUERIES:
         yield _queries(found)
+    if found.scored:
+        yield _appendix(found)
 
 
-def _all_measures(found: Findings) -> Section:
-    columns = _columns(found)
+def _appendix(found: Findings) -> Section:
+    """All measures, and what differs by those that are not the headline."""
+    columns = [*found.best_first[:_MOST_COLUMNS], *([found.judges] if found.judges else [])]
     rows = []
     for at, measure in enumerate(found.measures):
         rows.append((measure.name, measure.definition.better, *mean_cells(found, columns, at)))
-    table = TextTable(
-        "All measures",
-        ("measure", "better", "queries", *(one.name for one in columns)),
-        rows,
-        "Queries (n): where the measure is defined. `quem measures NAME` explains each.",
-        frozenset({1}),
-    )
+    note = "n: the queries where the measure is defined. `quem measures NAME` explains each."
+    if len(found.scored) > _MOST_COLUMNS:
+        note += f" The first {_MOST_COLUMNS} retrievers; measures.csv has all."
+    heads = ("measure", "better", "n", *(one.name for one in columns))
+    tables = [_marked(found, TextTable("All measures", heads, rows, note, frozenset({1})))]
     text = []
     if found.judges is not None:
         text = [
             "The last column holds each judge against the consensus of the others: a retriever "
             "that reaches it agrees with the experts as well as they agree with each other."
         ]
-    return Section("measures", "All measures", text, (), [_marked(found, table)])
+    others = [pair for pair in found.differences if pair.measure != found.headline]
+    shown = [pair for pair in others if np.isfinite(pair.difference)][:_MOST_PAIRS]
+    if shown:
+        shown.sort(key=lambda pair: pair.measure)
+        text.append(
+            "The differences by the other measures are there to look at: where many are tested, "
+            "some differ by chance."
+        )
+        table = _pairs_table(found, shown, "Differences by the other measures")
+        note = "" if len(shown) == len(others) else "differences.csv has all."
+        tables.append(replace(table, note=note))
+    return Section("appendix", "Appendix: all measures", text, (), tables)
 
 
 def _differences(found: Findings) -> Section:
+    """The differences by the headline."""
     pairs = shown_pairs(found)
-    names = [one.name for one in found.scored]
     level = percent(found.settings.level)
-    first = f"{len(pairs)} of {len(found.differences)} differences are told from chance at {level}."
+    name = found.measures[found.headline].name
+    all_pairs = [p for p in found.differences if p.measure == found.headline]
     text = [
-        f"{first} Tests are paired randomisation tests over the queries, adjusted after Holm over "
-        "the pairs of retrievers, by each measure for itself. Many measures are looked at: choose "
-        "the one that counts before looking."
+        f"{len(pairs)} of {len(all_pairs)} differences by {name}, the headline, are told from "
+        f"chance at {level}. Tests are paired randomisation tests over the queries, adjusted after "
+        "Holm over the pairs of retrievers."
     ]
     if found.experts is not None:
         text.append(
             "The intervals draw queries and judges; the tests take the judges' consensus as given."
         )
-    shown = [pair for pair in found.differences if np.isfinite(pair.difference)]
-    shown = sorted(shown, key=lambda pair: pair.measure)[:_MOST_PAIRS]
+    shown = sorted(all_pairs, key=lambda pair: (np.isnan(pair.p_holm), pair.p_holm))
+    table = _pairs_table(found, shown[:_MOST_ROWS], "Differences")
+    if len(shown) > _MOST_ROWS:
+        table = replace(table, note=f"{_MOST_ROWS} of {len(shown)}; differences.csv has all.")
+    return Section("differences", "Differences between retrievers", text, ("differences",), [table])
+
+
+def _pairs_table(found: Findings, pairs: list[PairDifference], caption: str) -> TextTable:
+    names = [one.name for one in found.scored]
+    level = percent(found.settings.level)
     rows = [
         (
             f"{names[pair.first]} − {names[pair.second]}",
             found.measures[pair.measure].name,
             str(pair.n),
-            signed(pair.difference, 3),
+            measured(pair.difference, sign=True),
             ends_text(*pair.interval) or "–",
             bare_p(pair.p),
             bare_p(pair.p_holm),
             winner(found, pair)[0] if pair.p_holm <= 1 - found.settings.level else "",
         )
-        for pair in shown
+        for pair in pairs
     ]
-    table = TextTable(
-        "Differences",
-        (
-            "pair",
-            "measure",
-            "queries",
-            "difference",
-            f"{level} interval",
-            "p",
-            "adjusted p",
-            "better",
-        ),
-        rows,
-        words=frozenset({1, 7}),
+    columns = (
+        "pair",
+        "measure",
+        "n",
+        "difference",
+        f"{level} interval",
+        "p",
+        "adjusted p",
+        "better",
     )
-    return Section("differences", "Differences between retrievers", text, ("differences",), [table])
+    return TextTable(caption, columns, rows, words=frozenset({1, 7}))
 
 
 def _mac_fac(found: Findings) -> Section:
@@ -207,14 +243,14 @@ def _mac_fac(found: Findings) -> Section:
                 cell_text(pair.means, at, fewest_of(found.n_scorable), count=True)
                 for at in range(len(names))
             ),
-            seconds_text(_mean(pair.run.seconds)),
-            seconds_text(_mean(pair.mac_seconds)),
-            percent(round(pair.time_share, 3)) if np.isfinite(pair.time_share) else "–",
+            time_text(found.time(pair)),
+            seconds_text(pair.mac_seconds),
+            share_text(pair.share),
         )
         for pair in mac_fac.pairs
     ]
     columns = ("filter", "k", *names, "time", "first phase", "share of time")
-    full = seconds_text(_mean(mac_fac.full.seconds))
+    full = time_text(time_of(mac_fac.full.rounds(), found.settings.level))
     alone = f" {mac_fac.fac} alone takes {full}." if full != "–" else ""
     text = [
         f"{mac_fac.mac} keeps as many cases as the filter holds, and {mac_fac.fac} chooses k of "
@@ -225,31 +261,39 @@ def _mac_fac(found: Findings) -> Section:
     return Section("mac-fac", "MAC/FAC: what a filter loses and saves", text, ("mac-fac",), [table])
 
 
-def _times(timed: list[Evaluated]) -> Section:
+def _times(found: Findings, timed: list[Evaluated]) -> Section:
     rows = []
     for one in timed:
-        held = one.run.seconds[~np.isnan(one.run.seconds)]
-        quantiles = np.quantile(held, [0.5, 0.95, 1.0])
+        quantiles = np.quantile(one.run.seconds[one.run.timed], [0.5, 0.95, 1.0])
+        time = found.time(one)
         rows.append(
             (
                 one.name + (" (ground truth)" if one.is_truth else ""),
-                f"{len(held):,}",
-                seconds_text(float(held.mean())),
+                f"{len(one.run.timed):,}",
+                seconds_text(time.median),
+                ends_of_time(time) or "–",
                 *(seconds_text(float(value)) for value in quantiles),
             )
         )
-    table = TextTable(
-        "Retrieval time a query",
-        ("retriever", "queries", "mean", "median", "95% of queries within", "longest"),
-        rows,
-        "Of each query the median of its calls counts, after calls to warm up.",
+    level = percent(found.settings.level)
+    columns = (
+        "retriever",
+        "queries",
+        "median of the rounds",
+        f"{level} interval",
+        "median query",
+        "95% of queries within",
+        "longest query",
     )
-    return Section("times", "Retrieval time", [], ("times",), [table])
+    note = "Of a single query the median of its calls counts. rounds.csv has each round."
+    table = TextTable("Retrieval time a query", columns, rows, note)
+    text = [f"Times are {rounds_text(found)}."]
+    return Section("times", "Retrieval time", text, ("times",), [table])
 
 
 def _queries(found: Findings) -> Section:
-    at = headline(found)[0] if headline(found) else 0
-    columns = list(found.scored)
+    at = found.headline
+    columns = list(found.best_first[:_MOST_COLUMNS])
     rows = [
         (
             query,
@@ -278,8 +322,3 @@ def _settings(found: Findings) -> Iterator[tuple[str, str]]:
     for retriever in found.study.spec.retrievers:
         if retriever.linear is not None:
             yield f"{retriever.id}: missing values", retriever.linear.missing
-
-
-def _mean(seconds: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    held = seconds[~np.isnan(seconds)]
-    return float(held.mean()) if len(held) else float("nan")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from quem.retrieval.findings import time_of
 from quem.retrieval.kept import FILE, similarities_parts
 from quem.retrieval.trec import file_stems, qrels_parts, run_parts
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     from quem.measures import Measure
     from quem.queries import Means
-    from quem.retrieval.findings import Evaluated, Findings
+    from quem.retrieval.findings import Evaluated, Findings, Time
 
 __all__ = ["analysis_dict", "attached_files"]
 
@@ -43,6 +42,7 @@ def analysis_dict(found: Findings) -> dict[str, Any]:
             "n_queries": int((truth.lists.sizes > 0).sum()),
             "judges": list(found.experts.judges) if found.experts else None,
         },
+        "headline": found.measures[found.headline].name,
         "measures": [
             {"measure": measure.name, "better": measure.definition.better}
             for measure in found.measures
@@ -63,8 +63,8 @@ def _retriever(one: Evaluated, found: Findings) -> dict[str, Any]:
         "is_ground_truth": one.is_truth,
         "n_failed": one.n_failed,
         "tied_share": one.tied_share,
-        "seconds": one.seconds,
-        "n_timed": int((~np.isnan(one.run.seconds)).sum()),
+        **_time(found.time(one)),
+        "n_timed": len(one.run.timed),
         "scores": _means(one.means, found.measures, found),
         "failed": [
             {"query": lists.queries[query], "reason": why}
@@ -72,6 +72,10 @@ def _retriever(one: Evaluated, found: Findings) -> dict[str, Any]:
             if not one.is_truth
         ],
     }
+
+
+def _time(time: Time) -> dict[str, Any]:
+    return {"seconds": time.median, "seconds_interval": [time.low, time.high]}
 
 
 def _means(
@@ -116,24 +120,20 @@ def _mac_fac(found: Findings) -> dict[str, Any] | None:
     return {
         "mac": found.mac_fac.mac,
         "fac": found.mac_fac.fac,
-        "full_seconds": _mean(found.mac_fac.full.seconds),
+        "full_seconds": time_of(found.mac_fac.full.rounds(), found.settings.level).median,
         "pairs": [
             {
                 "filter": pair.filter,
                 "k": pair.k,
-                "seconds": _mean(pair.run.seconds),
-                "mac_seconds": _mean(pair.mac_seconds),
-                "time_share": pair.time_share,
+                **_time(found.time(pair)),
+                "mac_seconds": pair.mac_seconds,
+                "time_share": pair.share.median,
+                "time_share_interval": [pair.share.low, pair.share.high],
                 "scores": _means(pair.means, pair.measures, found),
             }
             for pair in found.mac_fac.pairs
         ],
     }
-
-
-def _mean(seconds: Any) -> float:  # noqa: ANN401  an array
-    held = seconds[~np.isnan(seconds)]
-    return float(held.mean()) if len(held) else float("nan")
 
 
 def attached_files(found: Findings) -> dict[str, Iterable[bytes]]:
@@ -143,12 +143,12 @@ def attached_files(found: Findings) -> dict[str, Iterable[bytes]]:
     ids = [retriever.id for retriever in found.study.spec.retrievers]
     for one in found.evaluated:
         lists = found.truth.lists if one.is_truth else one.run.lists
-        content = run_parts(lists, one.id, found.settings.ties)
+        content = run_parts(lists.top(found.depth), one.id, found.settings.ties)
         if content is not None:
             files[f"{stems[ids.index(one.id)]}.txt"] = content
     content = qrels_parts(found.truth.lists)
     if content is not None:
         files["qrels.txt"] = content
     if found.truth.mark and not found.truth.reused:
-        files[FILE] = similarities_parts(found.truth.lists, found.truth.mark)
+        files[FILE] = similarities_parts(found.truth.lists, found.truth.mark, found.truth.depth)
     return files

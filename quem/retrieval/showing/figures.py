@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from quem.retrieval.findings import Evaluated, Findings
 
-__all__ = ["all_figures", "headline"]
+__all__ = ["all_figures", "drawn_measures"]
 
 _ROW = 0.27  # inches
 _PANEL, _PANELS = 2.15, 3
 _MOST_PANELS = 6
 # Counted, or all but the same as another.
-_NO_HEADLINE = {"hits", "MSE", "completeness"}
+_SECONDARY = {"hits", "MSE", "completeness"}
 
 
 def all_figures(found: Findings) -> dict[str, Figure]:
@@ -42,8 +42,9 @@ def all_figures(found: Findings) -> dict[str, Figure]:
     return {stem: figure for stem, figure in drawn.items() if figure is not None}
 
 
-def headline(found: Findings) -> list[int]:
-    """Choose up to six measures to draw, by their places: each once, with k where it has one."""
+def drawn_measures(found: Findings) -> list[int]:
+    """Choose up to six measures to draw: the headline, then each once, with k where it has one."""
+    best = found.measures[found.headline].definition.name
     chosen: dict[str, int] = {}
     for at, measure in enumerate(found.measures):
         name = measure.definition.name
@@ -52,9 +53,8 @@ def headline(found: Findings) -> list[int]:
         first_with_k = known is not None and dict(found.measures[known].values).get("k") is None
         if name not in chosen or (changed and first_with_k):
             chosen[name] = at
-    places = [at for name, at in chosen.items() if name not in _NO_HEADLINE]
-    drawn = [at for at in places or list(chosen.values()) if _known(found, at)]
-    return drawn[:_MOST_PANELS]
+    others = [at for name, at in chosen.items() if name not in {*_SECONDARY, best}]
+    return [at for at in (found.headline, *others) if _known(found, at)][:_MOST_PANELS]
 
 
 def _known(found: Findings, at: int) -> bool:
@@ -64,8 +64,8 @@ def _known(found: Findings, at: int) -> bool:
 
 
 def _quality(found: Findings) -> Figure | None:
-    measures = headline(found)
-    rows: list[Evaluated] = list(found.scored)[:MOST_ROWS]
+    measures = drawn_measures(found)
+    rows: list[Evaluated] = list(found.best_first)[:MOST_ROWS]
     if found.judges is not None:
         rows.append(found.judges)
     if not measures or not found.scored:
@@ -141,7 +141,7 @@ def _grid(labels: list[str], count: int) -> tuple[Figure, list[Axes]]:
 
 
 def _differences(found: Findings) -> Figure | None:
-    measures = headline(found)[:_PANELS]
+    measures = [found.headline] if _known(found, found.headline) else []
     pairs = [pair for pair in found.differences if np.isfinite(pair.difference)]
     both = list(dict.fromkeys((pair.first, pair.second) for pair in pairs))[:MOST_ROWS]
     if not both or not measures:

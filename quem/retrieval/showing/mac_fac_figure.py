@@ -30,7 +30,7 @@ def trade_off(found: Findings) -> Figure | None:
     mac_fac = found.mac_fac
     if mac_fac is None:
         return None
-    timed = all(np.isfinite(pair.time_share) for pair in mac_fac.pairs)
+    timed = all(np.isfinite(pair.share.median) for pair in mac_fac.pairs)
     measures = mac_fac.pairs[0].measures
     shown = [at for at, measure in enumerate(measures) if measure.definition.name != "nDCG"]
     with with_style():
@@ -63,7 +63,7 @@ def _panel(axes: Axes, mac_fac: MacFacFound, at: int, *, timed: bool, last: bool
         lines = [(0, list(mac_fac.pairs))]
     for number, (k, pairs) in enumerate(lines):
         colour = SYSTEMS[number % len(SYSTEMS)]
-        x = np.array([pair.time_share if timed else pair.filter for pair in pairs])
+        x = np.array([pair.share.median if timed else pair.filter for pair in pairs])
         y = np.array([pair.means.mean[at] for pair in pairs])
         low = np.array([pair.means.low[at] for pair in pairs])
         high = np.array([pair.means.high[at] for pair in pairs])

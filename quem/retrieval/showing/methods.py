@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem import __version__
+from quem.retrieval.showing.wording import rounds_text
 from quem.wording import joined, percent
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _MAC_FAC = (
     "Forbus, K. D., Gentner, D., & Law, K. (1995). MAC/FAC: A model of similarity-based retrieval. "
     "Cognitive Science, 19(2), 141-205."
 )
+_ORDER = "David, H. A., & Nagaraja, H. N. (2003). Order statistics (3rd ed.). Wiley."
 _HEOM = (
     "Wilson, D. R., & Martinez, T. R. (1997). Improved heterogeneous distance functions. Journal "
     "of Artificial Intelligence Research, 6, 1-34."
@@ -87,8 +89,8 @@ def _sentences(found: Findings) -> Iterator[str]:
         )
     if any(one.source in ("linear", "python") for one in found.evaluated):
         yield (
-            f"Retrieval times are medians of {used.repeats} calls a query, after {used.warm_up} to "
-            "warm up, averaged over queries."
+            f"Retrieval times are {rounds_text(found)} (David & Nagaraja, 2003), after "
+            f"{used.warm_up} call{'' if used.warm_up == 1 else 's'} to warm up."
         )
     if found.mac_fac is not None:
         yield (
@@ -108,5 +110,6 @@ def references(found: Findings) -> list[str]:
     cited = [(_PROCAKE, found.truth.kind == "similarities"), (_QUEM, found.experts is not None)]
     cited += [(_SMUCKER, bool(found.differences)), (_HOLM, bool(found.differences))]
     cited.append((_MAC_FAC, found.mac_fac is not None))
+    cited.append((_ORDER, any(len(one.run.timed) for one in found.evaluated)))
     cited.append((_HEOM, any(one.source == "linear" for one in found.evaluated)))
     return [text for text, wanted in cited if wanted]

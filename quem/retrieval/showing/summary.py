@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.retrieval.showing.figures import drawn_measures
 from quem.retrieval.showing.wording import (
     basis,
+    beside_column,
     cell_text,
+    count_column,
     dagger_note,
-    list_rows,
-    mean_cells,
+    list_columns,
+    mean_column,
     pair_text,
     seconds_text,
+    share_text,
     shown_pairs,
+    time_text,
 )
 from quem.wording import percent
 
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["summary_text"]
 
 _WIDTH = 96
-_WITH_INTERVALS = 3
+_MOST_ROWS = 20
 _MOST_PAIRS = 6
 _LONGEST = 26
 
@@ -64,29 +69,53 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _table(found: Findings) -> Iterator[str]:
-    """A line a measure, a column a retriever."""
-    columns = [*found.scored, *([found.judges] if found.judges else [])]
-    full = len(columns) <= _WITH_INTERVALS
-    rows = [["", "queries", *(_short(one.name) for one in columns)]] if columns else []
-    for at, measure in enumerate(found.measures if columns else ()):
-        rows.append([measure.name, *mean_cells(found, columns, at, interval=full)])
-    rows += map(list, list_rows(columns))
+    """A line a retriever, the best first: the headline, as many other measures as fit, time."""
+    listed = [*found.best_first[:_MOST_ROWS], *([found.judges] if found.judges else [])]
+    if not listed:
+        return
+    timed = [one for one in found.evaluated if len(one.run.timed)]
+    columns = [
+        ("", [_short(one.name) for one in listed]),
+        (found.measures[found.headline].name, mean_column(found, listed, found.headline)),
+        ("n", count_column(listed, found.headline)),
+        *list_columns(listed),
+    ]
+    if timed:
+        columns.append(("time a query", [time_text(found.time(one)) for one in listed]))
+    shown = 1
+    width = sum(max(map(len, (head, *cells))) + 2 for head, cells in columns)
+    for at in drawn_measures(found)[1:]:
+        more = found.measures[at].name, beside_column(found, listed, at)
+        width += max(map(len, (more[0], *more[1]))) + 2
+        if width > _WIDTH:
+            break
+        shown += 1
+        columns.append(more)
+    rows = [list(row) for row in zip(*([head, *cells] for head, cells in columns), strict=True)]
+    yield from _aligned(rows)
+    if notes := "; ".join(_notes(found, rows, shown)):
+        yield from _wrapped(f"({notes})")
+    for one in timed:
+        if one.is_truth:
+            yield f"  {_short(one.name)}, the ground truth: {time_text(found.time(one))} a query"
+
+
+def _notes(found: Findings, rows: list[list[str]], shown: int) -> Iterator[str]:
+    if any(")" in row[1] for row in rows[1:]):
+        yield f"in parentheses: {percent(found.settings.level)} intervals"
+    if note := dagger_note(found, (cell for row in rows for cell in row)):
+        yield note
+    if len(found.scored) > _MOST_ROWS:
+        yield f"{len(found.scored) - _MOST_ROWS} more retrievers are in measures.csv"
+    if len(found.measures) > shown:
+        yield "measures.csv has all measures"
+
+
+def _aligned(rows: list[list[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        first, *others = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield f"  {'  '.join([first, *others])}".rstrip()
-    if full and columns and found.settings.bootstrap and len(found.task.queries) > 1:
-        yield f"  (in brackets: {percent(found.settings.level)} bootstrap intervals)"
-    if note := dagger_note(found, (cell for row in rows for cell in row)):
-        yield f"  ({note})"
-    timed = [one for one in found.evaluated if np.isfinite(one.seconds)]
-    if timed:
-        yield ""
-        yield "  Time a query"
-        width = max(len(_short(one.name)) for one in timed)
-        for one in timed:
-            note = "  (the ground truth)" if one.is_truth else ""
-            yield f"    {_short(one.name):<{width}}  {seconds_text(one.seconds):>9}{note}"
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield f"  {'  '.join(cells)}".rstrip()
 
 
 def _short(name: str) -> str:
@@ -96,14 +125,15 @@ def _short(name: str) -> str:
 def _differences(found: Findings) -> Iterator[str]:
     pairs = shown_pairs(found)
     level = percent(found.settings.level)
+    name = found.measures[found.headline].name
     if not pairs:
-        yield f"No difference between retrievers is told from chance at {level}."
-        return
-    yield f"Differences told from chance at {level} (paired randomisation tests, Holm)"
+        yield f"No difference between retrievers by {name} is told from chance at {level}."
+    else:
+        yield f"Differences told from chance at {level} (paired randomisation tests, Holm)"
     for pair in sorted(pairs, key=lambda pair: pair.p_holm)[:_MOST_PAIRS]:
         yield from _wrapped(pair_text(found, pair))
     if len(pairs) > _MOST_PAIRS:
-        yield f"  and {len(pairs) - _MOST_PAIRS} more, in differences.csv"
+        yield f"  and {len(pairs) - _MOST_PAIRS} more pairs, in differences.csv"
 
 
 def _mac_fac(found: Findings) -> Iterator[str]:
@@ -113,14 +143,14 @@ def _mac_fac(found: Findings) -> Iterator[str]:
     yield f"MAC/FAC: {mac_fac.mac}, then {mac_fac.fac}"
     rows = [["filter", "k", *(m.definition.name for m in mac_fac.pairs[0].measures), "time", ""]]
     for pair in mac_fac.pairs:
-        share = f"{percent(round(pair.time_share, 3))} of {mac_fac.fac} alone"
+        share = f"{share_text(pair.share)} of {mac_fac.fac} alone"
         rows.append(
             [
                 f"{pair.filter:,}",
                 f"{pair.k:,}",
                 *_pair_cells(found, pair),
-                seconds_text(_mean(pair.run.seconds)),
-                share if np.isfinite(pair.time_share) else "",
+                seconds_text(found.time(pair).median),
+                share if np.isfinite(pair.share.median) else "",
             ]
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -133,8 +163,3 @@ def _pair_cells(found: Findings, pair: MacFacPair) -> Iterator[str]:
     n = found.n_scorable
     for at, defined in enumerate(pair.means.defined.tolist()):
         yield cell_text(pair.means, at, count=defined != n, interval=False)
-
-
-def _mean(seconds: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    held = seconds[~np.isnan(seconds)]
-    return float(held.mean()) if len(held) else float("nan")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from quem.retrieval.findings import time_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -18,6 +20,7 @@ __all__ = [
     "mac_fac_queries_table",
     "mac_fac_table",
     "measures_table",
+    "rounds_table",
     "scores_table",
     "times_table",
 ]
@@ -35,6 +38,7 @@ def all_tables(found: Findings) -> dict[str, pd.DataFrame]:
         "scores": scores_table(found),
         "differences": differences_table(found),
         "times": times_table(found),
+        "rounds": rounds_table(found),
         "mac-fac": mac_fac_table(found),
         "mac-fac-queries": mac_fac_queries_table(found),
     }
@@ -151,6 +155,23 @@ def times_table(found: Findings) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
+def rounds_table(found: Findings) -> pd.DataFrame:
+    """Give one row a retriever that was timed and round.
+
+    Returns
+    -------
+    DataFrame
+        Columns retriever, round (from 1), seconds (the mean over the queries that were timed).
+    """
+    return pd.DataFrame(
+        [
+            {"retriever": one.id, "round": number, "seconds": seconds}
+            for one in found.evaluated
+            for number, seconds in enumerate(one.run.rounds().tolist(), 1)
+        ]
+    )
+
+
 def mac_fac_table(found: Findings) -> pd.DataFrame:
     """Give one row a pair of filter and k, and measure.
 
@@ -158,7 +179,7 @@ def mac_fac_table(found: Findings) -> pd.DataFrame:
     -------
     DataFrame
         Columns filter, k, measure, mean, low, high, n_queries, seconds, mac_seconds,
-        full_seconds (of the second phase alone), time_share.
+        full_seconds (of the second phase alone), time_share, time_share_low, time_share_high.
     """
     return pd.DataFrame(_mac_fac(found))
 
@@ -166,7 +187,7 @@ def mac_fac_table(found: Findings) -> pd.DataFrame:
 def _mac_fac(found: Findings) -> Iterator[dict[str, Any]]:
     if found.mac_fac is None:
         return
-    full = _mean(found.mac_fac.full.seconds)
+    full = time_of(found.mac_fac.full.rounds(), found.settings.level).median
     for pair in found.mac_fac.pairs:
         for at, measure in enumerate(pair.measures):
             yield {
@@ -177,10 +198,12 @@ def _mac_fac(found: Findings) -> Iterator[dict[str, Any]]:
                 "low": float(pair.means.low[at]),
                 "high": float(pair.means.high[at]),
                 "n_queries": int(pair.means.defined[at]),
-                "seconds": _mean(pair.run.seconds),
-                "mac_seconds": _mean(pair.mac_seconds),
+                "seconds": found.time(pair).median,
+                "mac_seconds": pair.mac_seconds,
                 "full_seconds": full,
-                "time_share": pair.time_share,
+                "time_share": pair.share.median,
+                "time_share_low": pair.share.low,
+                "time_share_high": pair.share.high,
             }
 
 
@@ -206,8 +229,3 @@ def mac_fac_queries_table(found: Findings) -> pd.DataFrame:
             )
         )
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
-
-
-def _mean(seconds: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    held = seconds[~np.isnan(seconds)]
-    return float(held.mean()) if len(held) else float("nan")

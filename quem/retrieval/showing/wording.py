@@ -6,36 +6,42 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.queries import fewest_of
-from quem.wording import number, p_text, signed
+from quem.queries import fewest_for, fewest_of
+from quem.wording import measured, p_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from quem.queries import Means, PairDifference
-    from quem.retrieval.findings import Evaluated, Findings
+    from quem.retrieval.findings import Evaluated, Findings, Time
 
 __all__ = [
     "DAGGER",
     "bare_p",
     "basis",
+    "beside_column",
     "cell_text",
+    "count_column",
     "dagger_note",
+    "ends_of_time",
     "ends_text",
-    "list_rows",
+    "list_columns",
     "mean_cells",
+    "mean_column",
     "pair_text",
+    "rounds_text",
     "seconds_text",
+    "share_text",
     "shown_pairs",
+    "time_text",
     "value_text",
     "winner",
 ]
 
 DAGGER = "†"
-_DIGITS = 3
-_LARGE = 100
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
-_SMALL_TIME = 10
+_SMALL_TIME, _LARGE_TIME = 10, 100
+_LARGE_SHARE = 0.1
 
 
 _TIES = {
@@ -46,8 +52,8 @@ _TIES = {
 
 
 def value_text(value: float) -> str:
-    """Write a score: "0.812"; "–" for none."""
-    return number(value, _DIGITS if abs(value) < _LARGE else 1)
+    """Write a score to its precision: "0.812", "500"; "–" for none."""
+    return measured(value)
 
 
 def ends_text(low: float, high: float) -> str:
@@ -71,9 +77,7 @@ def cell_text(
     return f"{told} {DAGGER}" if 0 < n < fewest else told
 
 
-def mean_cells(
-    found: Findings, columns: Iterable[Evaluated], at: int, *, interval: bool = True
-) -> list[str]:
+def mean_cells(found: Findings, columns: Iterable[Evaluated], at: int) -> list[str]:
     """Write a measure's row: over how many queries its means are, and the means.
 
     Where retrievers differ in this number, it stands beside each mean.
@@ -82,20 +86,45 @@ def mean_cells(
     counts = {int(mean.defined[at]) for mean in means}
     differ, fewest = len(counts) > 1, fewest_of(found.n_scorable)
     count = "" if differ else f"{counts.pop():,}"
-    each = (cell_text(mean, at, fewest, count=differ, interval=interval) for mean in means)
-    return [count, *each]
+    return [count, *(cell_text(mean, at, fewest, count=differ) for mean in means)]
 
 
-def list_rows(columns: Iterable[Evaluated]) -> list[tuple[str, ...]]:
-    """Write a row with the failures of each retriever, and one with its tied positions."""
+def mean_column(found: Findings, rows: Iterable[Evaluated], at: int) -> list[str]:
+    """Write a measure's means of retrievers, with intervals."""
+    fewest = fewest_of(found.n_scorable)
+    return [cell_text(one.means, at, fewest) for one in rows if one.means is not None]
+
+
+def count_column(rows: Iterable[Evaluated], at: int) -> list[str]:
+    """Write over how many queries a measure's means are."""
+    return [f"{int(one.means.defined[at]):,}" for one in rows if one.means is not None]
+
+
+def beside_column(found: Findings, rows: Iterable[Evaluated], at: int) -> list[str]:
+    """Write another measure's means beside the headline: with n where it is not the headline's."""
+    fewest = fewest_of(found.n_scorable)
+    return [
+        cell_text(
+            one.means,
+            at,
+            fewest,
+            count=one.means.defined[at] not in (0, one.means.defined[found.headline]),
+            interval=False,
+        )
+        for one in rows
+        if one.means is not None
+    ]
+
+
+def list_columns(rows: Iterable[Evaluated]) -> list[tuple[str, list[str]]]:
+    """Write a column with the failures of each retriever, and one with its tied positions."""
     told = [
         ("", "") if one.source == "judges" else (f"{one.n_failed:,}", tied_text(one.tied_share))
-        for one in columns
+        for one in rows
     ]
-    failures, shares = zip(*told, strict=True)
-    rows = [("failures", "", *failures), ("tied positions", "", *shares)]
-    # Rows that only say 0 are left out.
-    return [row for row in rows if set(row[2:]) - {"", "0", "0%", "–"}]
+    columns = zip(("failures", "tied"), map(list, zip(*told, strict=True)), strict=True)
+    # Columns that only say 0 are left out.
+    return [(head, cells) for head, cells in columns if set(cells) - {"", "0", "0%", "–"}]
 
 
 def tied_text(share: float) -> str:
@@ -121,9 +150,53 @@ def seconds_text(seconds: float) -> str:
         return "–"
     for unit, name in _UNITS:
         if seconds >= unit or name == "µs":
-            value = seconds / unit
-            return f"{value:.{2 if value < _SMALL_TIME else 1}f} {name}"
+            return f"{_short(seconds / unit)} {name}"
     return "–"
+
+
+def time_text(time: Time) -> str:
+    """Write a time with its interval: "1.24 ms (1.20 to 1.31)"; "–" for none."""
+    ends = ends_of_time(time)
+    return f"{seconds_text(time.median)} ({ends})" if ends else seconds_text(time.median)
+
+
+def ends_of_time(time: Time) -> str:
+    """Write the interval of a time in the unit of the time; nothing where there is none."""
+    if not np.isfinite(time.low):
+        return ""
+    unit = seconds_text(time.median).rpartition(" ")[2]
+    scale = next(scale for scale, name in _UNITS if name == unit)
+    return f"{_short(time.low / scale)} to {_short(time.high / scale)}"
+
+
+def _short(value: float) -> str:
+    """Three digits of a time."""
+    return f"{value:,.{2 if value < _SMALL_TIME else 1 if value < _LARGE_TIME else 0}f}"
+
+
+def share_text(share: Time) -> str:
+    """Write a share of time with its interval: "31% (30 to 33)"; "–" for none."""
+    if not np.isfinite(share.median):
+        return "–"
+    digits = 0 if share.median >= _LARGE_SHARE else 1
+    middle, low, high = (
+        f"{100 * value:.{digits}f}" for value in (share.median, share.low, share.high)
+    )
+    return f"{middle}%" + (f" ({low} to {high})" if np.isfinite(share.low) else "")
+
+
+def rounds_text(found: Findings) -> str:
+    """Say how time was taken."""
+    used = found.settings
+    timed = max((len(one.run.timed) for one in found.evaluated), default=0)
+    told = (
+        f"medians over {used.repeats} round{'' if used.repeats == 1 else 's'} of the mean time of "
+        f"{timed:,} quer{'y' if timed == 1 else 'ies'}, all retrievers in turn"
+    )
+    fewest = fewest_for(used.level)
+    if used.repeats < fewest:
+        return f"{told}; an interval at {percent(used.level)} needs {fewest} rounds (repeats)"
+    return f"{told}, with {percent(used.level)} intervals between order statistics"
 
 
 def bare_p(p: float) -> str:
@@ -152,14 +225,14 @@ def pair_text(found: Findings, pair: PairDifference) -> str:
     if not _first_wins(found, pair):
         difference, low, high = -difference, -high, -low
     ends = ends_text(low, high)
-    apart = signed(difference, _DIGITS) + (f" ({ends})" if ends else "")
+    apart = measured(difference, sign=True) + (f" ({ends})" if ends else "")
     return f"{better} before {worse} by {name}: {apart}, adjusted {p_text(pair.p_holm)}"
 
 
 def shown_pairs(found: Findings) -> list[PairDifference]:
-    """The differences that are told from chance, at the level of the settings."""
+    """The differences by the headline that are told from chance, at the level of the settings."""
     limit = 1 - found.settings.level
-    return [pair for pair in found.differences if pair.p_holm <= limit]
+    return [p for p in found.differences if p.measure == found.headline and p.p_holm <= limit]
 
 
 def basis(found: Findings) -> Iterable[str]:
@@ -189,7 +262,4 @@ def basis(found: Findings) -> Iterable[str]:
         )
     if any(one.source in ("linear", "python") for one in found.evaluated):
         depth = "all" if found.depth == task.n_candidates else f"{found.depth:,}"
-        yield (
-            f"Retrievers were asked for {depth} cases; times are medians of "
-            f"{found.settings.repeats} calls a query, after {found.settings.warm_up} to warm up"
-        )
+        yield (f"Retrievers were asked for {depth} cases; times are {rounds_text(found)}")

@@ -1,0 +1,170 @@
+"""Times are taken in rounds, and what is kept is what the measures need."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import quem
+from quem.measures import DEFINITIONS, measure
+from quem.retrieval.kept import read_kept, similarities_parts
+from quem.retrieval.making import make_retrievers
+from quem.retrieval.scoring import score_lists
+from quem.retrieval.showing.wording import value_text
+from quem.retrieval.truth import Need, find_truth
+from tests.retrieval.made import evaluated, made, mistakes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ALL: dict[str, Any] = {"id": "all", "linear": {}}
+X: dict[str, Any] = {"id": "x", "linear": {"attributes": [{"name": "x"}]}}
+LOGGED = """
+from pathlib import Path
+log = Path(__file__).parent / "calls.log"
+def say(who):
+    def retrieve(query, k, cases):
+        with log.open("a") as file:
+            file.write(f"{who} {query.id}\\n")
+        return [(name, 1) for name in list(cases)[:k]]
+    return retrieve
+a, b = say("a"), say("b")
+"""
+
+
+def test_retrievers_take_turns(tmp_path: Path) -> None:
+    """Query by query, so that a busy machine slows all alike; nobody is always the first."""
+    retrievers = [{"id": who, "python": f"mine:{who}"} for who in "ab"]
+    path = made(tmp_path, [ALL, *retrievers], "all", mine_py=LOGGED)
+    result = evaluated(path, repeats=6, warm_up=0)
+    calls = [line.split() for line in (tmp_path / "calls.log").read_text().splitlines()]
+    assert len(calls) == 2 * 3 * 6
+    pairs = list(zip(calls[::2], calls[1::2], strict=True))
+    assert all({one[0], two[0]} == {"a", "b"} and one[1] == two[1] for one, two in pairs)
+    assert {one[0] for one, _ in pairs} == {"a", "b"}
+    rounds = result.tables()["rounds"]
+    own = rounds[rounds["retriever"] == "a"]["seconds"].to_numpy()
+    (found,) = [one for one in result.to_dict()["retrievers"] if one["id"] == "a"]
+    assert found["seconds"] == pytest.approx(np.median(own))
+    # Of six rounds the extremes hold the median with a chance of 97%; of five, with 94%.
+    assert found["seconds_interval"] == [own.min(), own.max()]
+    assert "6 rounds" in result.summary()
+    fewer = evaluated(path, repeats=5, warm_up=0)
+    assert np.isnan(fewer.to_dict()["retrievers"][1]["seconds_interval"]).all()
+    assert "an interval at 95% needs 6 rounds" in fewer.summary()
+
+
+def test_filters_are_no_larger_than_the_case_base(tmp_path: Path) -> None:
+    """With leave-one-out, without the query."""
+    keys: dict[str, Any] = {"queries": "leave-one-out", "analysis": {"measures": "nDCG@2"}}
+    for sizes, told in (
+        ([2, 4], "mac_fac.filters[2]: a filter of 4 is larger than the 3 cases to search; use 3"),
+        (4, "mac_fac.filters: a filter of 4 is larger than the 3 cases"),
+        (3, ""),
+    ):
+        mac_fac = {"mac": "x", "fac": "all", "filters": sizes, "k": 2}
+        found = mistakes(made(tmp_path, [ALL, X], "all", mac_fac=mac_fac, **keys))
+        assert told in found
+        assert bool(found) == bool(told)
+
+
+def silent(_: str, __: int) -> Callable[[int], object]:
+    """Show no progress."""
+    return lambda _: None
+
+
+def _study(folder: Path) -> Path:
+    random = np.random.default_rng(3)
+    rows = [f"c{i},{random.integers(30)},{random.choice(list('pqr'))}" for i in range(40)]
+    text = "\n".join(["id,x,kind", *rows])
+    return made(folder, [ALL, X], "all", queries="leave-one-out", cases_csv=text)
+
+
+def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
+    """By every measure at k: the k best, what ties with them, and what retrievers gave."""
+    study = quem.load_study(_study(tmp_path))
+    made_, _ = make_retrievers(study)
+    run = evaluated(tmp_path / "study.yaml", measures=["nDCG@5"], repeats=1)
+    (lists,) = [one.run.lists for one in run.findings.evaluated if one.id == "x"]
+    whole = find_truth(study, made_, None, Need(5, [lists]), silent)
+    assert whole.depth is None
+    need = Need(5, [lists], whole=0)
+    cut = find_truth(study, made_, None, need, silent)
+    assert cut.depth == 5
+    assert len(cut.lists.case) < len(whole.lists.case) / 2
+    named = [
+        measure(name, k=5)
+        for name, one in DEFINITIONS.items()
+        if any(parameter.name == "k" for parameter in one.parameters) and name != "rank_quality"
+    ]
+    assert len(named) > 4
+    expected, found = (score_lists(lists, t.lists, named).values for t in (whole, cut))
+    np.testing.assert_array_equal(found, expected)
+    # It is used again where it holds all that is needed, and only there.
+    kept = tmp_path / "similarities.csv"
+    kept.write_bytes(b"".join(similarities_parts(cut.lists, cut.mark, cut.depth)))
+    again = read_kept(kept, cut.mark, study.data.task)
+    assert again is not None
+    assert again.depth == 5
+    assert find_truth(study, made_, kept, need, silent).reused
+    assert not find_truth(study, made_, kept, replace(need, depth=6), silent).reused
+    assert not find_truth(study, made_, kept, replace(need, lists=[whole.lists]), silent).reused
+    path = made(tmp_path, [X], {"similarities": "similarities.csv"}, queries="leave-one-out")
+    assert "similarities.csv:1: holds only what one evaluation needed" in mistakes(path)
+
+
+def test_the_headline_leads(tmp_path: Path) -> None:
+    """The first measure that is named, another that is asked for, or a default by the truth."""
+    path = _study(tmp_path)
+    for settings, name in (
+        ({}, "nDCG@10"),
+        ({"measures": ["hits", "nDCG"], "k": [3, 5]}, "hits@3"),
+        ({"measures": "MAE", "headline": "hits@4"}, "hits@4"),
+    ):
+        found = evaluated(path, repeats=1, bootstrap=0, **settings).findings
+        assert found.measures[found.headline].name == name
+    path = made(tmp_path, [ALL, X], "all", analysis={"headline": "nDGC"})
+    assert "analysis.headline: there is no measure 'nDGC'; did you mean nDCG?" in mistakes(path)
+
+
+def test_the_answer_fits_a_page(tmp_path: Path) -> None:
+    """With default measures and many retrievers; the rest is in the files and the appendix."""
+    _study(tmp_path)
+    retrievers = [ALL, *({**X, "id": f"x{i}"} for i in range(30))]
+    text = (tmp_path / "cases.csv").read_text()
+    path = made(tmp_path, retrievers, "all", queries="leave-one-out", cases_csv=text)
+    result = evaluated(path, repeats=1, bootstrap=20, permutations=0)
+    lines = result.summary(warnings=False).splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    assert "10 more retrievers are in measures.csv" in result.summary()
+    context = result.context()
+    assert len(context["answers"].rows) == 20
+    assert context["sections"][-1].id == "appendix"
+    assert len(result.measures) == 30 * len(result.findings.measures)
+    json.dumps(result.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (500.0, "500"),
+        (1234.0, "1,234"),
+        (123.45, "123.5"),
+        (0.5, "0.500"),
+        (1.0, "1.000"),
+        (0.00042, "0.00042"),
+        (0.000999, "0.001"),
+        (-3e-5, "−3e-05"),
+        (0.0, "0"),
+        (float("nan"), "–"),
+    ],
+)
+def test_numbers_have_their_precision(value: float, told: str) -> None:
+    """Counts are whole, and nothing small becomes 0."""
+    assert value_text(value) == told

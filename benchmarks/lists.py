@@ -26,7 +26,7 @@ import numpy as np
 
 # The demands, in MB: peak memory, and files.
 OPTIONS_MEMORY = 500
-RETRIEVAL_MEMORY, RETRIEVAL_FILES = 350, 40
+RETRIEVAL_MEMORY, RETRIEVAL_FILES = 200, 40
 
 ANALYZE = """
 import resource, sys
@@ -45,6 +45,7 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=100_000)
     parser.add_argument("--systems", type=int, default=2)
     parser.add_argument("--cases", type=int, default=3_000)
+    parser.add_argument("--bootstrap", type=int, default=2_000, help="fewer take as much memory")
     parser.add_argument("--only", choices=["options", "retrieval"])
     asked = parser.parse_args()
     good = True
@@ -52,20 +53,25 @@ def main() -> int:
         if asked.only != "retrieval":
             study = write_options(Path(name) / "options", asked.questions, asked.systems)
             label = f"options: {asked.questions:,} questions, {asked.systems} systems"
-            good &= measured(label, study, OPTIONS_MEMORY, None)
+            good &= measured(label, study, OPTIONS_MEMORY, None, asked.bootstrap)
         if asked.only != "options":
             study = write_retrieval(Path(name) / "retrieval", asked.cases)
             label = f"retrieval: {asked.cases:,} cases, leave-one-out, @10"
-            good &= measured(label, study, RETRIEVAL_MEMORY, RETRIEVAL_FILES)
+            good &= measured(label, study, RETRIEVAL_MEMORY, RETRIEVAL_FILES, asked.bootstrap)
     return 0 if good else 1
 
 
-def measured(label: str, study: Path, most_memory: int, most_files: int | None) -> bool:
+def measured(
+    label: str, study: Path, most_memory: int, most_files: int | None, bootstrap: int
+) -> bool:
     """Analyze a study, print what that takes, and say whether it is within the demands."""
     out = study.parent / "out"
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", ANALYZE, "analyze", str(study), "--out", str(out)],
+        [
+            *(sys.executable, "-c", ANALYZE, "analyze", str(study), "--out", str(out)),
+            *("--bootstrap", str(bootstrap), "--permutations", str(bootstrap)),
+        ],
         check=False,
         capture_output=True,
         text=True,

@@ -28,7 +28,7 @@ __all__ = [
 LEAST_SHARE = 0.5
 
 # Draws of queries that are held at once.
-_CHUNK = 1_000_000
+_CHUNK = 4_000_000
 _FEWEST = 2
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearRetriever", "Local", "local_of", "make_linear"]
 
 # Similarities that are made at once.
-_AT_ONCE = 4_000_000
+_AT_ONCE = 400_000
 _NEUTRAL = 0.5
 
 

@@ -22,7 +22,7 @@ __all__ = ["QueryScores", "Ties", "score_lists"]
 Ties = Literal["expected", "id", "input"]
 
 # Items of lists and ground truth that are dicts at one time.
-_AT_ONCE = 500_000
+_AT_ONCE = 100_000
 _NO_TRUTH = "there is no ground truth for this query"
 
 

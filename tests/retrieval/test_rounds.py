@@ -11,6 +11,7 @@ import pytest
 
 import quem
 from quem.measures import DEFINITIONS, measure
+from quem.retrieval.choosing import truth_depth_of
 from quem.retrieval.kept import read_kept, similarities_parts
 from quem.retrieval.making import make_retrievers
 from quem.retrieval.scoring import score_lists
@@ -105,6 +106,14 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     assert len(named) > 4
     expected, found = (score_lists(lists, t.lists, named).values for t in (whole, cut))
     np.testing.assert_array_equal(found, expected)
+    # Of relevant cases all are needed, and runs that are cut keep ties whole, too.
+    assert truth_depth_of([measure("nDCG", k=5)], 39) == 5
+    assert truth_depth_of([measure("nDCG", k=5), measure("AP", k=5)], 39) == 39
+    top = whole.lists.top(5)
+    ends = [whole.lists.of(query)[1][4] for query in range(40)]
+    sizes = [np.count_nonzero(whole.lists.of(query)[1] >= end) for query, end in enumerate(ends)]
+    assert top.sizes.tolist() == sizes
+    assert max(sizes) > min(sizes) == 5
     # It is used again where it holds all that is needed, and only there.
     kept = tmp_path / "similarities.csv"
     kept.write_bytes(b"".join(similarities_parts(cut.lists, cut.mark, cut.depth)))

@@ -58,6 +58,12 @@ def _exported(result: RetrievalEvaluation, folder: Path) -> dict[str, float]:
     return {str(measure): value for measure, value in found.items()}
 
 
+def _answers(result: RetrievalEvaluation) -> list[tuple[str, ...]]:
+    """The heads and rows of the first table."""
+    table = result.context()["answers"]
+    return [table.columns, *table.rows]
+
+
 def _means(result: RetrievalEvaluation) -> dict[str, float]:
     return dict(zip(result.measures["measure"], result.measures["mean"], strict=True))
 
@@ -112,7 +118,8 @@ def test_expected_scores_leave_ties_open(tmp_path: Path) -> None:
         values = [one[THEIRS[name]] for one in drawn]
         assert mean == pytest.approx(np.mean(values), abs=4 * np.std(values) / 150**0.5), name
     assert result.findings.scored[0].tied_share == 1
-    assert "tied positions" in result.summary()
+    assert "tied: the share of positions" in result.summary()
+    assert dict(zip(*_answers(result), strict=True))["tied"] == "100%"
     assert "mean over all orders of cases with equal similarity" in result.summary()
     scores = [
         line.split()[4]
@@ -196,11 +203,15 @@ def test_means_over_few_queries_are_not_ranked(tmp_path: Path) -> None:
     assert tested["tested"]
     assert tested["p_holm"] == tested["p"]
     assert "kendall of 'lucky' (2)" in codes(result)["few-defined"]
-    line = next(line for line in result.summary().splitlines() if line.startswith("  kendall"))
-    assert "1.000 (1.000 to 1.000) n = 2 †" in line
-    assert "n = 20" in line
+    line = next(line for line in result.summary().splitlines() if line.startswith("  lucky"))
+    assert line.split("  ")[1:4] == ["lucky", "1.000 (1.000 to 1.000) †", "2"]
+    assert "defined for fewer than half of the 20 queries" in result.summary()
+    assert [row[0] for row in _answers(result)[1:]] == ["good", "other", "lucky"]
     page = report_files(result)["report.html"].decode()
+    assert '<td class="n muted">1.000 (1.000 to 1.000) †</td>' in page
     assert '<td class="n muted">1.000 (1.000 to 1.000) n = 2 †</td>' in page
+    beside = evaluated(path, measures=["kendall", "hits_norm@2"], headline="hits_norm@2")
+    assert ("lucky", "1.000 n = 2 †") in [(row[0], row[-1]) for row in _answers(beside)]
     assert "few-defined" not in codes(evaluated(path, measures=["hits_norm@2"]))
 
 
@@ -248,8 +259,10 @@ def test_a_failure_scores_like_an_empty_list(tmp_path: Path) -> None:
         "lacks": 1,
         "never": 3,
     }
-    row = next(line for line in result.summary().splitlines() if line.startswith("  failures"))
-    assert row.split() == ["failures", "1", "1", "3"]
+    heads, *rows = _answers(result)
+    counted = {row[0]: row[heads.index("failures")] for row in rows}
+    assert counted == {"fails": "1", "lacks": "1", "never": "3"}
+    assert "failures: queries without a list" in result.summary()
     told = [doubt.message for doubt in result.warnings if doubt.code == "retriever-failed"]
     assert (
         "1 of 3 queries, which counts as an empty list (kendall leaves empty lists out)" in told[0]

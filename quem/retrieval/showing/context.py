@@ -24,6 +24,7 @@ from quem.retrieval.showing.wording import (
     ends_of_time,
     ends_text,
     list_columns,
+    list_notes,
     mean_cells,
     mean_column,
     rounds_text,
@@ -109,7 +110,8 @@ def _answers(found: Findings) -> TextTable | None:
     level = percent(found.settings.level)
     note = (
         f"The headline is {found.measures[found.headline].name}, n is the number of its queries, "
-        f"and parentheses hold {level} intervals; ↑ higher is better, ↓ lower is better. "
+        f"and parentheses hold {level} intervals; ↑ higher is better, ↓ lower is better"
+        f"{'; '.join(['', *list_notes(heads)])}. "
         "The appendix and measures.csv have all measures"
     )
     if len(found.scored) > _MOST_ROWS:

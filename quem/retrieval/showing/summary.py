@@ -15,6 +15,7 @@ from quem.retrieval.showing.wording import (
     count_column,
     dagger_note,
     list_columns,
+    list_notes,
     mean_column,
     pair_text,
     seconds_text,
@@ -103,6 +104,7 @@ def _table(found: Findings) -> Iterator[str]:
 def _notes(found: Findings, rows: list[list[str]], shown: int) -> Iterator[str]:
     if any(")" in row[1] for row in rows[1:]):
         yield f"in parentheses: {percent(found.settings.level)} intervals"
+    yield from list_notes(rows[0])
     if note := dagger_note(found, (cell for row in rows for cell in row)):
         yield note
     if len(found.scored) > _MOST_ROWS:

@@ -26,6 +26,7 @@ __all__ = [
     "ends_of_time",
     "ends_text",
     "list_columns",
+    "list_notes",
     "mean_cells",
     "mean_column",
     "pair_text",
@@ -39,6 +40,10 @@ __all__ = [
 ]
 
 DAGGER = "†"
+_LIST_NOTES = {
+    "failures": "failures: queries without a list, which count as empty lists",
+    "tied": "tied: the share of positions whose similarity another case of the list has",
+}
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _SMALL_TIME, _LARGE_TIME = 10, 100
 _LARGE_SHARE = 0.1
@@ -122,9 +127,14 @@ def list_columns(rows: Iterable[Evaluated]) -> list[tuple[str, list[str]]]:
         ("", "") if one.source == "judges" else (f"{one.n_failed:,}", tied_text(one.tied_share))
         for one in rows
     ]
-    columns = zip(("failures", "tied"), map(list, zip(*told, strict=True)), strict=True)
+    columns = zip(_LIST_NOTES, map(list, zip(*told, strict=True)), strict=True)
     # Columns that only say 0 are left out.
     return [(head, cells) for head, cells in columns if set(cells) - {"", "0", "0%", "–"}]
+
+
+def list_notes(heads: Iterable[str]) -> list[str]:
+    """Say what those of `list_columns` hold that are there."""
+    return [_LIST_NOTES[head] for head in heads if head in _LIST_NOTES]
 
 
 def tied_text(share: float) -> str:

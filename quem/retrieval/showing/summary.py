@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.queries import fewest_of
 from quem.retrieval.showing.figures import drawn_measures
 from quem.retrieval.showing.wording import (
     basis,
@@ -159,9 +160,11 @@ def _mac_fac(found: Findings) -> Iterator[str]:
     for row in rows:
         cells = [cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         yield f"  {'  '.join([*cells, row[-1]])}".rstrip()
+    if note := dagger_note(found, (cell for row in rows for cell in row)):
+        yield from _wrapped(f"({note})")
 
 
 def _pair_cells(found: Findings, pair: MacFacPair) -> Iterator[str]:
     n = found.n_scorable
     for at, defined in enumerate(pair.means.defined.tolist()):
-        yield cell_text(pair.means, at, count=defined != n, interval=False)
+        yield cell_text(pair.means, at, fewest_of(n), count=defined != n, interval=False)

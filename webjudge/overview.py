@@ -11,13 +11,12 @@ from quem.store.models import now
 from quem.store.progress import progress_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sqlalchemy import Connection
 
     from quem.store.ballots import Group
     from quem.store.judges import StoredJudge
-    from quem.store.living import Effect
     from quem.store.progress import GroupProgress, JudgeProgress
     from webjudge.site import Site
 
@@ -34,7 +33,7 @@ def overview_page(site: Site) -> dict[str, Any]:
     with site.store.read() as c:
         status = studies.status_of(c, site.id)
         progress = progress_of(c, site.id, site.plan)
-        found = site.effects(c)
+        affected = [told(effect).message for effect in site.effects(c)]
         backup = backup_state(c, site.id)
     total = len(site.plan.parts) + site.plan.repeat
     judges = [_judge(site, person, total) for person in progress]
@@ -51,8 +50,8 @@ def overview_page(site: Site) -> dict[str, Any]:
         "backup": backup,
         # What could not be logged either, as where the disk is full.
         "backup_failure": backup.failure or site.troubles.get("backup", ""),
-        "changed": _changed(found),
-        "doubts": [*(told(effect) for effect in found if effect.what != "changed"), *site.doubts],
+        "affected": affected,
+        "doubts": site.doubts,
         "unreadable": site.unreadable(),
         "now": now(),
     }
@@ -145,13 +144,3 @@ def _cell(person: JudgeProgress, group: Group, practice: bool) -> Iterator[dict[
         yield {"standing": "new", "again": False}
     for one in sorted(dealt, key=lambda g: g.occasion):
         yield {"standing": one.standing, "again": one.occasion > 1}
-
-
-def _changed(found: Iterable[Effect]) -> list[str]:
-    """Name the solutions that are other ones than judges saw."""
-    return [
-        f"{effect.solver} on {problem}"
-        for effect in found
-        if effect.what == "changed"
-        for problem in sorted(effect.problems)
-    ]

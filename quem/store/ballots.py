@@ -297,7 +297,7 @@ def _dealt(c: Connection, row: Any) -> Dealt:  # noqa: ANN401  a row of `_ALL`
     layout = Layout.stored(identity, items) if identity else None
     key = columns[0]
     placed = layout if on == identity else layout_of(c, key, on) if on else None
-    return Dealt(*columns, layout, placed)
+    return Dealt(*[*columns, layout, placed])
 
 
 def layout_of(c: Connection, ballot_key: int, identity: str) -> Layout | None:

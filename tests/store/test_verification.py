@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from quem.store.receipts import find_receipt
 from quem.store.state import State
 from quem.store.verification import held_in, verify
 from quem.study.models import Judge as DeclaredJudge
+from tests.patience import SECONDS
 from tests.store.made import (
     SOLVERS,
     STUDY,
@@ -372,12 +374,14 @@ def _organize(store: Store, number: int) -> None:
             if number % 2:
                 record(c, STUDY, "shell", "noted", judge(store).key, step=step)
             else:
+                # In one transaction: no judge finds the study closed.
+                studies.set_state(c, STUDY, "closed", "shell")
                 studies.set_state(c, STUDY, "open", "shell")
         _seal(store, "minute")
 
 
 def test_saving_sealing_and_organizing_at_once(store: Store) -> None:
-    """Judges save and submit while others seal, open, note, and erase: all of it verifies."""
+    """Judges save while others seal, close, open, note, and erase: all of it verifies."""
     people = [DeclaredJudge(id=f"J{number}") for number in range(1, 6)]
     prepare(store, people)
     held = [dealt(store, person.id)[1:3] for person in people]
@@ -395,6 +399,24 @@ def test_saving_sealing_and_organizing_at_once(store: Store) -> None:
     _seal(store, "stop")
     found = verified(store)
     assert (found.breaks, found.revisions, found.unsealed) == ((), 4 * 2 * 6, 0)
+
+
+def test_events_do_not_wait_in_a_circle(store: Store) -> None:
+    """Who notes an event while another closes the study waits for it at most, not it for them."""
+
+    def note() -> str:
+        with store.write() as c:
+            record(c, STUDY, "shell", "noted", judge(store).key)
+        return "done"
+
+    with ThreadPoolExecutor(1) as pool:
+        with store.write() as c:
+            studies.set_state(c, STUDY, "open", "shell")
+            noted = pool.submit(note)
+            # SQLite lets one write at a time; PostgreSQL lets the other go first.
+            wait([noted], timeout=0 if store.place.file else SECONDS)
+        assert noted.result(SECONDS) == "done"
+    assert verified(store).breaks == ()
 
 
 def test_discarding_while_others_seal(store: Store) -> None:

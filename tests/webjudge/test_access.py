@@ -43,8 +43,7 @@ FOR_OBSERVERS = {"desk.overview", "desk.leave"}
 PARTS = {
     "key": 1,
     "gid": "1",
-    "label": "A",
-    "n": 0,
+    "page": 1,
     "token": "x",
     "filename": "desk.css",
     "name": "report.html",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import sqlite3
@@ -10,23 +11,19 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
-from http.client import HTTPException
-from typing import TYPE_CHECKING, Any
-from urllib.error import URLError
+from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 import pytest
 
 from quem.store.connecting import THREADS
-from quem.store.place import find_place
 from tests.patience import SECONDS, until
 from tests.served import Browserless, Served, all_ranked, write_judging_study
+from tests.trials.kills import KillTrials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-CLIENTS = 8
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -37,95 +34,14 @@ def database(
     return str(tmp_path / "store.sqlite3") if request.param == "sqlite" else new_postgres()
 
 
-class Saver(threading.Thread):
-    """A judge's browser that saves one order after another, and notes what was acknowledged."""
-
-    def __init__(self, link: str, base: str, problem: int) -> None:
-        super().__init__(daemon=True)
-        self.browser = Browserless(base)
-        self.browser.get(link)
-        self.gid = self.browser.groups()[problem]
-        self.data = self.browser.group(self.gid)
-        self.acknowledged: dict[int, list[list[str]]] = {}
-
-    def run(self) -> None:
-        """Save until the server is gone."""
-        revision, names = self.data["revision"], list(self.data["labels"])
-        while True:
-            names = names[1:] + names[:1]
-            try:
-                status, answer = self.browser.save(self.gid, revision, all_ranked(names))
-            except (URLError, OSError, HTTPException, ValueError):
-                return  # cut off, perhaps in the middle of an answer: not acknowledged
-            assert status == 200, answer
-            revision = answer["revision"]
-            self.acknowledged[revision] = [[name] for name in names]
-
-
 def test_no_acknowledged_revision_is_lost_when_the_server_is_killed(
     tmp_path: Path, database: str
 ) -> None:
-    """Killed with SIGKILL while 8 clients save, the store holds every acknowledged revision."""
-    study = write_judging_study(tmp_path, judges=CLIENTS // 2, problems=2)
-    served = Served(study, database)
-    served.start()
-    try:
-        links = list(served.links.values())
-        savers = [Saver(links[i // 2], served.base, i % 2) for i in range(CLIENTS)]
-        for saver in savers:
-            saver.start()
-        until(lambda: min(len(s.acknowledged) for s in savers) >= 5, "5 saves of each client")
-        served.kill()
-        for saver in savers:
-            saver.join(SECONDS)
-        assert min(len(saver.acknowledged) for saver in savers) >= 5
-        served.start()
-        for saver in savers:
-            history = revisions(study, database, saver.gid)
-            for number, ranked in saver.acknowledged.items():
-                assert history[number] == ranked
-            assert len(history) <= max(saver.acknowledged) + 1
-            # And the judge can go on from there.
-            data = saver.browser.group(saver.gid)
-            assert data["revision"] == len(history)
-            status, _ = saver.browser.save(saver.gid, data["revision"], data["state"])
-            assert status == 200
-    finally:
-        served.stop()
-
-
-def revisions(study: Path, database: str, gid: str) -> dict[int, list[list[str]]]:
-    """Every stored revision of a ballot, as labels, read without the server's code."""
-    from sqlalchemy import create_engine, text
-
-    engine = create_engine(find_place(study, database).url)
-    with engine.connect() as c:
-        key, items = c.execute(
-            text(
-                "SELECT ballot.key, layout.items FROM ballot JOIN layout"
-                " ON layout.ballot_key = ballot.key AND layout.id = ballot.layout"
-                " WHERE public_id = :gid"
-            ),
-            {"gid": gid},
-        ).one()
-        rows = c.execute(
-            text("SELECT number, state FROM revision WHERE ballot_key = :key ORDER BY number"),
-            {"key": key},
-        ).all()
-    engine.dispose()
-    names = {solver: letter for letter, solver, *_ in plain(items)}
-    found = {}
-    for number, state in rows:
-        found[number] = [[names[solver] for solver in group] for group in plain(state)["ranked"]]
-    assert list(found) == list(range(1, len(found) + 1))
-    return found
-
-
-def plain(value: Any) -> Any:  # noqa: ANN401  JSON, which SQLite keeps as text
-    """JSON as Python holds it."""
-    import json
-
-    return json.loads(value) if isinstance(value, str) else value
+    """Killed while 8 clients save and the study is edited, the store holds all, as it was seen."""
+    session = KillTrials(tmp_path, database, random.Random(1))
+    ends = [session.run_one()["how"] for _ in range(2)]
+    assert "SIGKILL" in ends
+    assert len(session.notes) >= 2 * 8 * 3
 
 
 def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path) -> None:

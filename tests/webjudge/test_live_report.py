@@ -236,7 +236,7 @@ def test_a_real_report(desk: FlaskClient, site: Site) -> None:
     """The analysis of what judges submitted is shown with its files, styled and without scripts."""
     set_life(site, "open")
     with site.store.write() as c:
-        reveal(c, site.id, "dashboard")
+        reveal(c, site.id, "organizer:organizer")
     page = _waited(desk)
     assert "There is no report yet" in page
     assert "no ranking is submitted yet" in page

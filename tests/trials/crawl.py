@@ -40,7 +40,16 @@ _LETTERS, _LENGTH = "bcdfghjklmnprstvwx", 6
 _NAME = re.compile(rb"zq[%s]{%d}" % (_LETTERS.encode(), _LENGTH))
 _FILE = re.compile(r"/judge/g/[\w-]+/file/[0-9a-f]{32}(?:/\d+)?")
 _GROUP = re.compile(r"/judge/g/([\w-]+)")
-_WORDS = ("withheld", "study.yaml", "solutions/", "2019-08-17", "7.7.7-rc9", "37.625", "48.125")
+_WORDS = (
+    "withheld",
+    "study.yaml",
+    "solutions/",
+    "2019-08-17",
+    "7.7.7-rc9",
+    "37.625",
+    "71.375",
+    "subject",
+)
 _SOLVERS, _PROBLEMS = 5, ("P1", "P2")
 _MOST_DEEP = 3
 
@@ -134,7 +143,10 @@ def _write_study(rng: random.Random, folder: Path, names: Names) -> tuple[Path, 
     lines += [f"judging: {{practice: P0, repeat: 1, briefing: {stem}.md}}"]
     lines += ["problems:", f"  - {{id: P1, title: First, statement: {stem}.md}}"]
     lines += [f"  - {{id: P2, title: Second, statement: {stem}.md}}", "judges:"]
-    lines += [f"  - {{id: {j}, name: {names('judge')} {names('judge')}}}" for j in ("J1", "J2")]
+    lines += [
+        f"  - {{id: {j}, name: {names('judge')} {names('judge')}, experience: 71.375}}"
+        for j in ("J1", "J2")
+    ]
     lines += [f"# by {names('comment of the study')}", "subjects:"]
     lines += [
         f"  - {{id: {s}, name: {names('subject')} {names('subject')}, experience: {years}}}"
@@ -189,18 +201,18 @@ class Crawler:
                 continue
             seen.add(path)
             answer = self.client.get(path)
-            self.keep(path, answer)
+            self.keep(path, answer, unquote(path))
             if answer.location:
                 waiting.append(answer.location)
             if answer.mimetype in ("text/html", "text/css", "text/javascript"):
                 waiting += [urljoin(path, found) for found in _references(answer.text)]
             answer.close()  # files of ours are sent as streams
 
-    def keep(self, path: str, answer: TestResponse) -> None:
+    def keep(self, path: str, answer: TestResponse, address: str = "") -> None:
         """Note everything that came: headers and body, and the address that led there."""
         head = "\n".join(f"{name}: {value}" for name, value in answer.headers)
         what = f"{len(self.received)} {answer.request.method} {path}"
-        self.received[what] = f"{unquote(path)}\n{answer.status}\n{head}\n\n".encode() + answer.data
+        self.received[what] = f"{address}\n{answer.status}\n{head}\n\n".encode() + answer.data
 
     def rank(self, gid: str, remark: str) -> None:
         """Save and submit a ranking of a group, and once more from the same page."""
@@ -259,12 +271,14 @@ def crawl(rng: random.Random, folder: Path) -> dict[str, Any]:
         finally:
             site.store.close()
     assert n_sent == n_images, f"{n_sent} images were sent, of {n_images}"
+    told = {what: names.found_in(content) for what, content in received.items()}
+    assert not any(told.values()), {what: names.told(ids) for what, ids in told.items() if ids}
     for what, content in received.items():
-        found = names.found_in(content)
-        assert not found, f"{what} tells of: {names.told(found)}"
         words = [word for word in _WORDS if word.encode() in content]
         assert "/static/" in what or not words, f"{what} tells {words}"
         assert b"%PDF-" not in content, what
+        # Neither times nor sizes of files of the study.
+        assert "/static/" in what or not re.search(rb"\n(ETag|Last-Modified):", content), what
     size = sum(map(len, received.values()))
     return {"names": len(names.given), "addresses": len(received), "bytes": size}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import stat
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -233,6 +234,10 @@ def test_pages_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert {file.name for file in kept.iterdir()} >= {"1.png", "cleaned.pdf"}
     cache.trim(folder, kept.name, 0)
     assert kept.is_dir()
+    # The folder itself may be deleted at any time, too.
+    shutil.rmtree(folder.parent)
+    assert page_image(path, 1) == first
+    assert page_image(with_content(tmp_path / "b.pdf", b"% new"), 1)[1] == "image/png"
 
 
 def test_a_changed_file_is_drawn_anew(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ KINDS: dict[str, Callable[[TroubleTrials], dict[str, Any] | None]] = {
 
 @registered("trouble", count=100)
 def trouble(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """A full disk, a moved, replaced, deleted or locked file, a restore: what was saved is there."""
+    """A full disk, a moved, deleted or locked file, or a restore: what was saved is there."""
     kind = rng.choice([*KINDS, "restore on PostgreSQL"])
     if kind in KINDS:
         return TroubleTrials(folder, str(folder / "store.sqlite3"), rng).run_kind(kind)

@@ -97,9 +97,10 @@ class Client(threading.Thread):
                 body = {"base": revision, "layout": layout, "client": self.browser.client}
                 body["change"] = self.browser.changes
                 status, answer = self.browser.send("POST", f"/judge/g/{gid}/reopen", body)
-                if status == 200:
-                    revision, submitted = answer["revision"], False
-                    continue
+                if status != 200:
+                    self._note_refusal(status, answer)
+                    return
+                revision, submitted = answer["revision"], False
             letters = list(data["labels"])
             self.rng.shuffle(letters)
             submit = self.rng.random() < 0.2
@@ -107,13 +108,16 @@ class Client(threading.Thread):
                 gid, revision, all_ranked(letters), submit=submit, layout=layout
             )
             if status != 200:
-                self.refused[str(answer.get("error"))] += 1
-                if status not in (409, 503):
-                    self.wrong.append(f"{status}: {answer}")
+                self._note_refusal(status, answer)
                 return
             revision, submitted = answer["revision"], answer["submitted"]
             order = tuple(contents[letter] for letter in letters)
             self.notes.append(Acknowledged(gid, revision, order, answer.get("receipt", "")))
+
+    def _note_refusal(self, status: int, answer: dict[str, Any]) -> None:
+        self.refused[str(answer.get("error"))] += 1
+        if status not in (409, 503):
+            self.wrong.append(f"{status}: {answer}")
 
 
 @dataclass

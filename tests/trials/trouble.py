@@ -8,7 +8,7 @@ holds for what was acknowledged up to the newest backup.
 from __future__ import annotations
 
 import random
-import resource
+import resource  # POSIX
 import shutil
 import subprocess
 import sys
@@ -128,8 +128,8 @@ class TroubleTrials(KillTrials):
             self.served.terminate()
         for client in self.clients:
             client.join(SECONDS)
-            assert not client.is_alive()
-            assert client.wrong == []
+            assert not client.is_alive(), "a client does not end"
+            assert client.wrong == [], client.wrong
             self.notes += client.notes
             self.refused += client.refused
         self.clients = []

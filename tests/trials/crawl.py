@@ -106,8 +106,8 @@ def _files(rng: random.Random, names: Names) -> list[_File]:
     for ending, table in (("md", MARKDOWN), ("html", HTML)):
         plants = list(table.items())
         rng.shuffle(plants)
-        for part in (plants[0::3], plants[1::3], plants[2::3]):
-            texts = [t.replace("?", names(f"{ending} {kind}")) for kind, t in part]
+        for some in (plants[0::3], plants[1::3], plants[2::3]):
+            texts = [text.replace("?", names(f"{ending} {kind}")) for kind, text in some]
             head = FRONT_MATTER.replace("?", names("front matter")) if ending == "md" else ""
             text = head + "\n\n".join(["A plan to see.", *texts, "The end of a plan."])
             encoding = rng.choice(("utf-8", "utf-8", "utf-16"))

@@ -17,7 +17,6 @@ _OWNER_ONLY = 0o700
 _trimming = Lock()
 
 
-@cache
 def cache_folder(name: str) -> Path:
     """Give a folder that only its owner can open, in the user's cache folder.
 
@@ -30,7 +29,17 @@ def cache_folder(name: str) -> Path:
     -------
     Path
         Where the cache folder cannot be written, one that lasts until the system clears it.
+        One that was deleted is made again.
     """
+    folder = _made_folder(name)
+    if not folder.is_dir():
+        _made_folder.cache_clear()
+        folder = _made_folder(name)
+    return folder
+
+
+@cache
+def _made_folder(name: str) -> Path:
     folder = _user_cache() / "quem" / name
     try:
         folder.mkdir(mode=_OWNER_ONLY, parents=True, exist_ok=True)

@@ -49,7 +49,8 @@ _VALUES = {
     "colspan": re.compile(r"[0-9]{1,3}"),
     "dir": re.compile(r"ltr|rtl|auto"),
     "href": re.compile(r"https?://.+", re.IGNORECASE | re.DOTALL),
-    "lang": re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*"),
+    # Language, script and region; longer parts could hold anything, and nobody sees them.
+    "lang": re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?"),
     "rowspan": re.compile(r"[0-9]{1,3}"),
     "scope": re.compile(r"row|col|rowgroup|colgroup"),
     "start": re.compile(r"-?[0-9]{1,6}"),

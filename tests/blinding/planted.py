@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import pikepdf
@@ -11,9 +10,9 @@ from pikepdf import Array, Dictionary, Name, Pdf
 from PIL import Image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["HIDDEN", "PLANTS", "document", "everything_in", "planted", "token"]
+__all__ = ["HIDDEN", "PLANTS", "document", "planted", "token"]
 
 _SHOWN = b"BT /F1 14 Tf 20 160 Td (An ordinary plan) Tj ET\n"
 
@@ -277,47 +276,15 @@ HIDDEN: Mapping[str, Callable[[Pdf, pikepdf.Page, str], bytes | None]] = {
 }
 
 
-def planted(kinds: Mapping[str, Callable[[Pdf, pikepdf.Page, str], bytes | None]]) -> bytes:
+def planted(
+    kinds: Mapping[str, Callable[[Pdf, pikepdf.Page, str], bytes | None]],
+    name: Callable[[str], str] = token,
+) -> bytes:
     """Give a PDF with a page for each kind, which shows an ordinary text beside what is planted."""
     pdf = document(n_pages=len(kinds))
     for page, (kind, plant) in zip(pdf.pages, kinds.items(), strict=True):
-        more = plant(pdf, page, token(kind))
+        more = plant(pdf, page, name(kind))
         page.obj.Contents = pdf.make_stream(_SHOWN + (more or b""))
     out = io.BytesIO()
     pdf.save(out, fix_metadata_version=False)
     return out.getvalue()
-
-
-def everything_in(raw: bytes) -> bytes:
-    """All that a file holds: as it is, and with what is compressed in it unpacked."""
-    parts = [raw]
-    if b"%PDF-" in raw[:1024]:
-        plain = io.BytesIO()
-        with pikepdf.open(io.BytesIO(raw)) as pdf:
-            streams = [thing for thing in pdf.objects if isinstance(thing, pikepdf.Stream)]
-            parts += [stream.read_raw_bytes() for stream in streams]
-            level = pikepdf.StreamDecodeLevel.generalized
-            pdf.save(plain, qdf=True, stream_decode_level=level, fix_metadata_version=False)
-        parts.append(plain.getvalue())
-    parts += [found for part in parts for found in _inflated(part)]
-    both = b"\n".join(parts)
-    return both + _hex(both)
-
-
-def _inflated(content: bytes) -> Iterator[bytes]:
-    """What deflated streams inside hold, also in the chunks of a PNG."""
-    at = content.find(b"IDAT")
-    for start in [*range(min(len(content), 100)), at + 4]:
-        if content[start : start + 1] == b"\x78":
-            try:
-                yield zlib.decompressobj().decompress(content[start:])
-            except zlib.error:
-                continue
-
-
-def _hex(content: bytes) -> bytes:
-    """What is written in hexadecimal digits, as strings and inline images are."""
-    import re
-
-    runs = re.findall(rb"(?:[0-9a-fA-F]{2}){7,}", content)
-    return b"\n".join(bytes.fromhex(run.decode()) for run in runs)

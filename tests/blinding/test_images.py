@@ -3,133 +3,34 @@
 from __future__ import annotations
 
 import io
-import itertools
-import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from PIL import Image, ImageCms, PngImagePlugin
+from PIL import Image, PngImagePlugin
 
 from quem.blinding import cache, images
 from quem.blinding.images import CleaningError, clean_file, clean_image
 from quem.blinding.keeping import Kept
+from tests.blinding.planted_images import HIDDEN, METADATA, SECRET, hidden, hidden_colors, picture
+from tests.blinding.searching import everything_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-SECRET = "Zebulon-Quark"  # noqa: S105  a name that nothing else holds
-XMP = f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><creator>{SECRET}</creator></x:xmpmeta>'.encode()
-ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-# Photoshop's block, in which IPTC names the writer of a caption.
-IPTC_TEXT = b"\x1c\x02\x50" + len(SECRET).to_bytes(2, "big") + SECRET.encode()
-IPTC = b"Photoshop 3.0\x008BIM\x04\x04\x00\x00" + len(IPTC_TEXT).to_bytes(4, "big") + IPTC_TEXT
 
 
 def holds_secret(raw: bytes) -> bool:
     """Whether the secret is in bytes, in any way in which programs write text."""
-    spellings = [SECRET.encode(encoding) for encoding in ("utf-8", "utf-16-le", "utf-16-be")]
-    spellings += [spelling.hex().encode() for spelling in spellings]
-    raw = raw + raw.lower()
-    spellings += [spelling.lower() for spelling in spellings]
-    return any(spelling in raw for spelling in spellings)
+    return SECRET.encode().lower() in everything_in(raw).lower()
 
 
-def exif() -> bytes:
-    """EXIF that names the secret wherever a camera or an editor would, and a turn."""
-    data = Image.Exif()
-    for tag in (0x010E, 0x010F, 0x0110, 0x0131, 0x013B, 0x013C, 0x8298):
-        data[tag] = SECRET
-    data[0x9C9D] = SECRET.encode("utf-16-le")
-    data[0x0112] = 6
-    data.get_ifd(0x8769)[0x9286] = b"ASCII\0\0\0" + SECRET.encode()
-    data.get_ifd(0x8825)[0x001D] = SECRET
-    return data.tobytes()
-
-
-def picture(mode: str = "RGB", size: tuple[int, int] = (8, 4)) -> Image.Image:
-    """A picture whose left half differs from its right."""
-    image = Image.new("RGB", size, "white")
-    image.paste((200, 30, 30), (0, 0, size[0] // 2, size[1]))
-    return image.convert(mode)
-
-
-def segment(kind: int, content: bytes) -> bytes:
-    """A segment of a JPEG."""
-    return bytes([0xFF, kind]) + (len(content) + 2).to_bytes(2, "big") + content
-
-
-def jpeg() -> bytes:
-    """A photograph that names the secret in each segment, and behind its end."""
-    out = io.BytesIO()
-    picture(size=(16, 8)).save(out, "JPEG", exif=exif(), comment=SECRET, icc_profile=ICC, xmp=XMP)
-    raw = out.getvalue()
-    more = segment(0xED, IPTC) + segment(0xEC, SECRET.encode())
-    return raw[:2] + more + raw[2:] + SECRET.encode()
-
-
-def png() -> bytes:
-    """A plot that names the secret in each kind of chunk, and behind its end."""
-    info = PngImagePlugin.PngInfo()
-    info.add_text("Author", SECRET)
-    info.add_text("Comment", SECRET, zip=True)
-    info.add_itxt("Software", SECRET, zip=True)
-    info.add_itxt("XML:com.adobe.xmp", XMP.decode())
-    info.add(b"prVt", SECRET.encode(), after_idat=True)
-    out = io.BytesIO()
-    picture().save(out, "PNG", pnginfo=info, exif=exif(), icc_profile=ICC)
-    return out.getvalue() + SECRET.encode()
-
-
-def gif() -> bytes:
-    """An animation that names the secret in a comment, in an extension, and behind its end."""
-    out = io.BytesIO()
-    frames = [picture("P"), picture("P").transpose(Image.Transpose.FLIP_LEFT_RIGHT)]
-    options = {"save_all": True, "append_images": frames[1:], "duration": 70, "loop": 0}
-    frames[0].save(out, "GIF", comment=SECRET.encode(), **options)
-    raw = out.getvalue()
-    extension = b"\x21\xff\x0bXMP DataXMP" + bytes([len(SECRET)]) + SECRET.encode() + b"\0"
-    return raw[:-1] + extension + raw[-1:] + SECRET.encode()
-
-
-def webp() -> bytes:
-    """A picture that names the secret in EXIF and XMP."""
-    out = io.BytesIO()
-    picture().save(out, "WEBP", exif=exif(), xmp=XMP, icc_profile=ICC, lossless=True)
-    return out.getvalue()
-
-
-def unpacked(raw: bytes) -> bytes:
-    """All that a file holds: as it is, and with what is compressed in it unpacked."""
-    parts = [raw]
-    if raw.startswith(b"\x89PNG"):
-        at = 8
-        while at < len(raw):
-            size = int.from_bytes(raw[at : at + 4], "big")
-            parts += _inflated(raw[at + 8 : at + 8 + size])
-            at += size + 12
-    return b"\n".join(parts)
-
-
-def _inflated(content: bytes) -> Iterator[bytes]:
-    for start in [i for i in range(min(len(content), 100)) if content[i] == 0x78]:
-        try:
-            yield zlib.decompressobj().decompress(content[start:])
-        except zlib.error:
-            continue
-
-
-MADE = {"photo.jpg": jpeg, "plot.png": png, "film.gif": gif, "web.webp": webp}
-
-
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", METADATA)
 def test_nothing_names_the_maker(name: str, tmp_path: Path) -> None:
     """A name written into every known place is nowhere in what is sent."""
     path = tmp_path / name
-    path.write_bytes(MADE[name]())
-    assert holds_secret(unpacked(path.read_bytes())), "the test has to write the secret"
+    path.write_bytes(METADATA[name]())
+    assert holds_secret(path.read_bytes()), "the test has to write the secret"
     content, mimetype = clean_file(path)
-    assert not holds_secret(unpacked(content))
+    assert not holds_secret(content)
     ending = {"jpg": "jpeg"}.get(name.rpartition(".")[2], name.rpartition(".")[2])
     assert mimetype == f"image/{ending}"
 
@@ -137,7 +38,7 @@ def test_nothing_names_the_maker(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["photo.jpg", "plot.png", "web.webp"])
 def test_pictures_stay_upright(name: str) -> None:
     """A turn that a camera noted is made, and not noted any more."""
-    raw = MADE[name]()
+    raw = METADATA[name]()
     with Image.open(io.BytesIO(raw)) as before:
         width, height = before.size
         assert before.getexif()[0x0112] == 6
@@ -200,55 +101,10 @@ def visible(image: Image.Image) -> list[tuple[int, ...] | None]:
     return [pixel if pixel[-1] else None for pixel in pixels]
 
 
-def hidden_colors(form: str) -> Image.Image:
-    """An image half of which is clear, and whose clear pixels have the letters of the secret."""
-    letters = itertools.cycle(SECRET.encode())
-    image = picture("RGBA", (16, 6))
-    for x in range(8, 16):
-        for y in range(6):
-            image.putpixel((x, y), (next(letters), next(letters), next(letters), 0))
-    if form == "palette":
-        image = picture("P", (16, 6))
-        image.putpalette(bytes(image.getpalette() or [])[:18] + SECRET.encode() * 20)
-    elif form == "clear palette":
-        entries = [(200, 30, 30), *zip(*[iter(SECRET.encode() * 3)] * 3, strict=True)]
-        image = Image.new("P", (16, 6))
-        image.putpalette([part for entry in entries for part in entry])
-        image.putdata([(x % len(entries)) for x in range(96)])
-        image.info["transparency"] = bytes([255] + [0] * (len(entries) - 1))
-    elif form == "clear color":
-        image = image.convert("RGB")
-        image.putdata([(90, 101, 98)] * 48 + [(1, 2, 3)] * 48)
-        image.info["transparency"] = (90, 101, 98)
-    elif form == "grey":
-        image = Image.merge("LA", (image.getchannel("R"), image.getchannel("A")))
-    return image
-
-
-HIDDEN = [
-    ("PNG", "colors"),
-    ("PNG", "grey"),
-    ("PNG", "palette"),
-    ("PNG", "clear palette"),
-    ("PNG", "clear color"),
-    ("GIF", "palette"),
-    ("WEBP", "colors"),
-    ("PNG", "frames"),
-    ("WEBP", "frames"),
-    ("GIF", "frames"),
-]
-
-
 @pytest.mark.parametrize(("form", "how"), HIDDEN)
 def test_colors_that_nobody_sees_are_gone(form: str, how: str) -> None:
     """Palettes keep the entries that pixels use, and clear pixels lose their colour."""
-    out = io.BytesIO()
-    image = hidden_colors("colors" if how == "frames" else how)
-    options: dict[str, Any] = {"exact": True, "lossless": True} if form == "WEBP" else {}
-    if how == "frames":
-        turned = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-        options |= {"save_all": True, "append_images": [turned], "duration": 70}
-    image.save(out, form, **options)
+    out = io.BytesIO(hidden(form, how))
     content, _ = clean_image(out.getvalue())
     with Image.open(out) as before, Image.open(io.BytesIO(content)) as after:
         for index in range(getattr(before, "n_frames", 1)):
@@ -332,8 +188,8 @@ def _long_film() -> bytes:
     [
         ("bomb.png", _bomb(), "too many"),
         ("film.gif", _long_film(), "too long an animation"),
-        ("cut.png", png()[:60], "broken image"),
-        ("cut.jpg", jpeg()[:400], "broken image"),
+        ("cut.png", METADATA["plot.png"]()[:60], "broken image"),
+        ("cut.jpg", METADATA["photo.jpg"]()[:400], "broken image"),
         ("text.png", b"no image", "broken image"),
         ("vector.png", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "broken image"),
     ],
@@ -359,7 +215,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 def test_a_changed_file_is_cleaned_again(tmp_path: Path) -> None:
     """What was cleaned is kept as long as the file stays as it is."""
     path = tmp_path / "plot.png"
-    path.write_bytes(png())
+    path.write_bytes(METADATA["plot.png"]())
     first = clean_file(path)
     assert clean_file(path) is first
     picture("L", (30, 30)).save(path)

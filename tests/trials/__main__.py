@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tests.trials import broken_studies, kills  # noqa: F401  register their trials
+from tests.trials import broken_studies, crawl, kills, trouble  # noqa: F401  register their trials
 from tests.trials.runner import TRIALS, run_trials
 
 

@@ -32,13 +32,13 @@ from tests.trials.runner import registered
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Acknowledged", "Client", "KillTrials"]
+__all__ = ["CUT_OFF", "Acknowledged", "Client", "KillTrials"]
 
 _CARD = re.compile(r'<li class="card" id="card-([A-Z]+)".*?content-([0-9a-f]{12})', re.DOTALL)
 _FEWEST, _MOST = 3, 9  # solvers
 _LEAST_SAVES = 3  # of each client between two kills
 _KILLS = 5  # of one session
-_CUT_OFF = (URLError, OSError, HTTPException, ValueError)
+CUT_OFF = (URLError, OSError, HTTPException, ValueError)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Client(threading.Thread):
             gid = self.browser.groups()[self.group]
             while True:
                 self._visit(gid)
-        except _CUT_OFF:
+        except CUT_OFF:
             return  # cut off, perhaps in the middle of an answer: not acknowledged
 
     def _visit(self, gid: str) -> None:
@@ -97,9 +97,10 @@ class Client(threading.Thread):
                 body = {"base": revision, "layout": layout, "client": self.browser.client}
                 body["change"] = self.browser.changes
                 status, answer = self.browser.send("POST", f"/judge/g/{gid}/reopen", body)
-                if status == 200:
-                    revision, submitted = answer["revision"], False
-                    continue
+                if status != 200:
+                    self._note_refusal(status, answer)
+                    return
+                revision, submitted = answer["revision"], False
             letters = list(data["labels"])
             self.rng.shuffle(letters)
             submit = self.rng.random() < 0.2
@@ -107,13 +108,16 @@ class Client(threading.Thread):
                 gid, revision, all_ranked(letters), submit=submit, layout=layout
             )
             if status != 200:
-                self.refused[str(answer.get("error"))] += 1
-                if status not in (409, 503):
-                    self.wrong.append(f"{status}: {answer}")
+                self._note_refusal(status, answer)
                 return
             revision, submitted = answer["revision"], answer["submitted"]
             order = tuple(contents[letter] for letter in letters)
             self.notes.append(Acknowledged(gid, revision, order, answer.get("receipt", "")))
+
+    def _note_refusal(self, status: int, answer: dict[str, Any]) -> None:
+        self.refused[str(answer.get("error"))] += 1
+        if status not in (409, 503):
+            self.wrong.append(f"{status}: {answer}")
 
 
 @dataclass
@@ -228,11 +232,19 @@ class KillTrials:
 
     def _compare(self, *, single_file: bool) -> None:
         """Hold all that was ever acknowledged against the archive."""
-        place = find_place(self.study, self.database)
-        if single_file and place.file:
-            log = place.file.with_name(f"{place.file.name}-wal")
+        file = find_place(self.study, self.database).file
+        if single_file and file:
+            log = file.with_name(f"{file.name}-wal")
             assert not log.exists() or log.stat().st_size == 0, "not all is in the one file"
-        store = open_store(place)
+        saved = self._saved()
+        for note in self.notes:
+            row = saved[note.ballot, note.revision]
+            assert row["order"] == note.order, f"{note} was stored as {row['order']}"
+            assert row["link"].startswith(note.receipt)
+
+    def _saved(self) -> dict[tuple[str, int], dict[str, Any]]:
+        """Each archived revision by ballot and number, its order in contents; chains hold."""
+        store = open_store(find_place(self.study, self.database))
         try:
             with store.read() as c:
                 lines = archive_text(c, read_study(self.study).id).splitlines()
@@ -242,23 +254,16 @@ class KillTrials:
         rows = [json.loads(line) for line in lines[1:]]
         ballots = {r["key"]: r["public_id"] for r in rows if r["table"] == "ballot"}
         shown = {
-            (ballots[r["ballot_key"]], r["id"]): {
-                solver: digest for _, solver, digest, _ in r["items"]
-            }
+            (r["ballot_key"], r["id"]): {s: self.contents[digest] for _, s, digest, _ in r["items"]}
             for r in rows
             if r["table"] == "layout"
         }
-        revisions = {
-            (ballots[r["ballot_key"]], r["number"]): r for r in rows if r["table"] == "revision"
-        }
-        for note in self.notes:
-            row = revisions[note.ballot, note.revision]
-            digests = shown[note.ballot, row["layout"]]
-            stored = tuple(
-                self.contents[digests[s]] for group in row["state"]["ranked"] for s in group
-            )
-            assert stored == note.order, f"{note} was stored as {stored}"
-            assert row["link"].startswith(note.receipt)
+        saved = {}
+        for row in (r for r in rows if r["table"] == "revision"):
+            contents = shown[row["ballot_key"], row["layout"]]
+            row["order"] = tuple(contents[s] for tied in row["state"]["ranked"] for s in tied)
+            saved[ballots[row["ballot_key"]], row["number"]] = row
+        return saved
 
 
 def _session(rng: random.Random, folder: Path, database: str) -> dict[str, Any]:

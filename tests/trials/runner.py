@@ -90,7 +90,9 @@ def run_trials(
                 try:
                     rng = random.Random(f"{trial.name} {seed} {number}")
                     result |= trial.run(rng, Path(folder))
-                except (Exception, SystemExit):  # noqa: BLE001  whatever the tried code raises
+                except KeyboardInterrupt:
+                    raise
+                except BaseException:  # noqa: BLE001  pytest's failures are no Exception
                     result["failed"] = traceback.format_exc()
             finished[number] = result
             # A blank line before, in case the one above was cut off.

@@ -44,28 +44,18 @@ def test_no_acknowledged_revision_is_lost_when_the_server_is_killed(
     assert len(session.notes) >= 2 * 8 * 3
 
 
-def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path) -> None:
-    """While the server's files cannot grow, saves are refused with 503 and the old state stays."""
+@pytest.mark.parametrize(("kind", "reason"), [("full disk", "busy"), ("replaced", "lost")])
+def test_trouble_loses_nothing(kind: str, reason: str, tmp_path: Path) -> None:
+    """While files cannot grow, or are others, saves are refused; then all is as it was noted."""
     resource = pytest.importorskip("resource", reason="limits of processes are POSIX")
     if not hasattr(resource, "prlimit"):
         pytest.skip("limits of another process are Linux's")
-    with Served(write_judging_study(tmp_path)) as served:
-        browser = Browserless(served.base)
-        browser.get(served.links["J0"])
-        gid = browser.groups()[0]
-        names = browser.group(gid)["labels"]
-        assert browser.save(gid, 0, all_ranked(names))[0] == 200
-        process = served.process
-        assert process is not None
-        _, hard = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, hard))
-        statuses = [browser.save(gid, 1, all_ranked(names[::-1]))[0] for _ in range(3)]
-        assert statuses == [503, 503, 503]
-        assert browser.group(gid)["state"] == all_ranked(names)
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (hard, hard))
-        status, answer = browser.save(gid, 1, all_ranked(names[::-1]))
-        assert (status, answer["revision"]) == (200, 2)
-        assert browser.group(gid)["state"] == all_ranked(names[::-1])
+    from tests.trials.trouble import TroubleTrials
+
+    database = str(tmp_path / "store.sqlite3")
+    happened = TroubleTrials(tmp_path, database, random.Random(1)).run_kind(kind)
+    assert happened["refused"][reason] >= 6
+    assert happened["acknowledged"] >= 2 * 6 * 3
 
 
 def test_a_locked_database_holds_up_saves_alone(tmp_path: Path) -> None:

@@ -1,0 +1,327 @@
+"""A judge's browser follows every address of a study in which names are planted everywhere.
+
+Every accepted format holds names where its programs, cameras and cheats put them; files, folders,
+solvers and the other judge have names of their own. All of them are in what the study's folder
+holds, and none in what the judge receives: pages, images, headers, addresses, errors, scripts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+from urllib.parse import unquote, urljoin
+
+from tests.blinding.planted import HIDDEN, PLANTS, planted
+from tests.blinding.planted_images import METADATA, planted_images
+from tests.blinding.planted_texts import FRONT_MATTER, HTML, MARKDOWN
+from tests.blinding.searching import everything_in
+from tests.served import all_ranked
+from tests.trials.runner import registered
+from tests.webjudge.sites import enter_as
+from webjudge import create_app, open_site
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+    from flask.testing import FlaskClient
+    from werkzeug.test import TestResponse
+
+    from webjudge import Site
+
+__all__ = ["crawl"]
+
+# A name has no other letters than these behind its first two, so that it cannot be met by chance,
+# and is as long as a subtag of a language may be.
+_LETTERS, _LENGTH = "bcdfghjklmnprstvwx", 6
+_NAME = re.compile(rb"zq[%s]{%d}" % (_LETTERS.encode(), _LENGTH))
+_FILE = re.compile(r"/judge/g/[\w-]+/file/[0-9a-f]{32}(?:/\d+)?")
+_GROUP = re.compile(r"/judge/g/([\w-]+)")
+_WORDS = (
+    "withheld",
+    "study.yaml",
+    "solutions/",
+    "2019-08-17",
+    "7.7.7-rc9",
+    "37.625",
+    "71.375",
+    "subject",
+)
+_SOLVERS, _PROBLEMS = 5, ("P1", "P2")
+_MOST_DEEP = 3
+
+
+@dataclass
+class Names:
+    """A name for each thing that is planted.
+
+    Parameters
+    ----------
+    rng : random.Random
+    given : dict of str to str
+        By name in small letters, what it stands for.
+    """
+
+    rng: random.Random
+    given: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, kind: str) -> str:
+        """Give a name that nothing else has."""
+        name = ""
+        while not name or name in self.given:
+            name = "zq" + "".join(self.rng.choices(_LETTERS, k=_LENGTH))
+        self.given[name] = kind
+        return name.capitalize()
+
+    def found_in(self, raw: bytes) -> set[str]:
+        """The names that stand in some bytes."""
+        met = {name.decode() for name in _NAME.findall(everything_in(raw).lower())}
+        return met & set(self.given)
+
+    def told(self, names: set[str]) -> str:
+        """Each name with what it stands for."""
+        return ", ".join(sorted(f"{self.given[name]} ({name})" for name in names))
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of a solution: its ending, its content, and how many images a judge is sent of it."""
+
+    ending: str
+    content: bytes
+    n_images: int = 0
+
+
+def _files(rng: random.Random, names: Names) -> list[_File]:
+    """Files of every format, in which every plant is once, in random order."""
+    files = [_File(name.rpartition(".")[2], raw, 1) for name, raw in planted_images(names).items()]
+    kinds = list({**PLANTS, **HIDDEN}.items())
+    rng.shuffle(kinds)
+    for part in (kinds[0::3], kinds[1::3], kinds[2::3]):
+        raw = planted(dict(part), lambda kind: names(f"PDF {kind}"))
+        files.append(_File("pdf", raw, len(part)))
+    for ending, table in (("md", MARKDOWN), ("html", HTML)):
+        plants = list(table.items())
+        rng.shuffle(plants)
+        for some in (plants[0::3], plants[1::3], plants[2::3]):
+            texts = [text.replace("?", names(f"{ending} {kind}")) for kind, text in some]
+            head = FRONT_MATTER.replace("?", names("front matter")) if ending == "md" else ""
+            text = head + "\n\n".join(["A plan to see.", *texts, "The end of a plan."])
+            encoding = rng.choice(("utf-8", "utf-8", "utf-16"))
+            files.append(_File(ending, text.encode(encoding)))
+    plain = b"print(1)  # A plan to see, and The end of a plan.\n"
+    files += [_File(ending, plain) for ending in ("txt", "py", "csv", "java", "")]
+    rng.shuffle(files)
+    return files
+
+
+def _write_study(rng: random.Random, folder: Path, names: Names) -> tuple[Path, list[int]]:
+    """Write the study; gives its file, and how many images the judge is sent of each problem."""
+    solvers = [names("solver") for _ in range(_SOLVERS)]
+    places = [folder / "solutions" / problem / s for problem in _PROBLEMS for s in solvers]
+    rng.shuffle(places)
+    files = _files(rng, names)
+    dealt: dict[Path, list[_File]] = {place: [files.pop()] for place in places}
+    for file in files:
+        dealt[rng.choice(places[2:])].append(file)  # some are single files
+    for place, given in dealt.items():
+        _write_solution(rng, place, given, names)
+    for _ in range(2):
+        practice = folder / "solutions" / "P0" / f"{names('solver of practice')}.txt"
+        practice.parent.mkdir(exist_ok=True)
+        practice.write_text("A plan to see. The end of a plan.")
+    stem, image = names("statement"), f"{names('image of a statement')}.png"
+    plants = FRONT_MATTER + MARKDOWN["comment"]
+    text = plants.replace("?", names("plant of a statement")) + f"\nWhat now?\n\n![](<{image}>)\n"
+    (folder / f"{stem}.md").write_text(text, encoding="utf-8")
+    (folder / image).write_bytes(METADATA["plot.png"](names))
+    study = folder / "study.yaml"
+    lines = ["id: blind", "title: A blind study"]
+    lines += [f"judging: {{practice: P0, repeat: 1, briefing: {stem}.md}}"]
+    lines += ["problems:", f"  - {{id: P1, title: First, statement: {stem}.md}}"]
+    lines += [f"  - {{id: P2, title: Second, statement: {stem}.md}}", "judges:"]
+    lines += [
+        f"  - {{id: {j}, name: {names('judge')} {names('judge')}, experience: 71.375}}"
+        for j in ("J1", "J2")
+    ]
+    lines += [f"# by {names('comment of the study')}", "subjects:"]
+    lines += [
+        f"  - {{id: {s}, name: {names('subject')} {names('subject')}, experience: {years}}}"
+        for s, years in zip(solvers[:3], ("37.625", "41.875", "48.125"), strict=True)
+    ]
+    system = f"id: {solvers[3]}, name: {names('system')}, of: {names('base')}"
+    lines += [f"systems: [{{{system}, version: 7.7.7-rc9, date: 2019-08-17}}]"]
+    lines += [f"withheld: [{solvers[4]}]"]
+    study.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    n_images = dict.fromkeys(_PROBLEMS, 1)  # the statement, which is that of both, shows one
+    for place, given in dealt.items():
+        n_images[place.parent.name] += sum(file.n_images for file in given)
+    return study, list(n_images.values())
+
+
+def _write_solution(rng: random.Random, place: Path, files: list[_File], names: Names) -> None:
+    """Write a single file, or a folder with folders in it, whose texts show some of the images."""
+    if len(files) == 1 and rng.random() < 0.5:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        path = place.with_name(f"{place.name}.{files[0].ending}".rstrip("."))
+        path.write_bytes(files[0].content)
+        return
+    inner = ""
+    for _ in range(rng.randrange(_MOST_DEEP)):
+        inner += f"{names('folder')}/"
+    (place / inner).mkdir(parents=True)
+    shown: list[str] = []
+    for file in sorted(files, key=lambda file: not file.n_images):
+        name = f"{names('file')}.{file.ending}".rstrip(".")
+        content = file.content
+        if file.n_images == 1 and rng.random() < 0.5:
+            shown.append(name)
+        elif file.ending == "md" and content.startswith(b"---"):
+            content += "".join(f"\n\n![](<{image}>)" for image in shown).encode()
+            shown = []
+        (place / inner / name).write_bytes(content)
+
+
+class Crawler:
+    """Follows everything that a judge's browser could, and keeps all it received."""
+
+    def __init__(self, client: FlaskClient) -> None:
+        self.client = client
+        self.received: dict[str, bytes] = {}
+
+    def crawl(self, start: str) -> None:
+        """Read a page, and all that it leads to."""
+        waiting, seen = [start], set[str]()
+        while waiting:
+            path = waiting.pop()
+            if path in seen or not path.startswith("/"):
+                continue
+            seen.add(path)
+            answer = self.client.get(path)
+            self.keep(path, answer, unquote(path))
+            if answer.location:
+                waiting.append(answer.location)
+            if answer.mimetype in ("text/html", "text/css", "text/javascript"):
+                waiting += [urljoin(path, found) for found in _references(answer.text)]
+            answer.close()  # files of ours are sent as streams
+
+    def keep(self, path: str, answer: TestResponse, address: str = "") -> None:
+        """Note everything that came: headers and body, and the address that led there."""
+        head = "\n".join(f"{name}: {value}" for name, value in answer.headers)
+        what = f"{len(self.received)} {answer.request.method} {path}"
+        self.received[what] = f"{address}\n{answer.status}\n{head}\n\n".encode() + answer.data
+
+    def rank(self, gid: str, remark: str) -> None:
+        """Save and submit a ranking of a group, and once more from the same page."""
+        page = self.client.get(f"/judge/g/{gid}").text
+        held = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+        assert held
+        data: dict[str, Any] = json.loads(held[1])
+        state = all_ranked(data["labels"], comment=remark)
+        body = {"base": data["revision"], "client": "tab-12345678", "seconds": 1, "state": state}
+        body["layout"] = data["layout"]
+        for change, submit, status in ((1, True, 200), (2, False, 409)):
+            sent = {**body, "change": change, "submit": submit}
+            answer = self.client.put(f"/judge/g/{gid}/state", json=sent)
+            assert answer.status_code == status, answer.text
+            self.keep(f"/judge/g/{gid}/state", answer)
+
+    def listed(self) -> list[str]:
+        """The groups of a judge's first page."""
+        page = self.client.get("/judge").text.partition('class="groups"')[2]
+        return list(dict.fromkeys(_GROUP.findall(page)))
+
+
+def _references(text: str) -> list[str]:
+    """Everything in a page, style or script that may be an address."""
+    found = re.findall(r"""(?:href|src|action|data|srcset)\s*=\s*["']([^"'#]+)""", text)
+    found += re.findall(r"""url\(["']?([^"')]+)""", text)
+    found += re.findall(r"""(?:from|import)\s*\(?["']([^"']+\.js)["']""", text)
+    return found + re.findall(r'"(/judge/[^"]+|/static/[^"]+)"', text)
+
+
+def _errors(mine: str, theirs: str, name: str) -> list[str]:
+    """Addresses that lead nowhere, or to what is not the judge's."""
+    own, foreign = f"/judge/g/{mine}", f"/judge/g/{theirs}"
+    file = f"{own}/file/{'0' * 32}"
+    return [
+        *(f"{own}/{label}/{n}" for label in ("A", "Z", name, "..") for n in (0, 1, 9)),
+        *(f"{own}/statement/1", f"{own}/A/{name}.png", f"{own}/A/../B/1", f"{file}/0", f"{file}é"),
+        *(foreign, f"{foreign}/A/1", f"{foreign}/state", file, f"{file}/999"),
+        *("/judge/g/nothing", "/desk", "/desk/preview", "/static/nothing", "/solutions/P1/"),
+        *("/judge/g/0", "/j/wrong", "/d/wrong", "/", "/study.yaml", "/healthz"),
+    ]
+
+
+@registered("crawl", count=50)
+def crawl(rng: random.Random, folder: Path) -> dict[str, Any]:
+    """Over 200 names planted in every format: a judge's crawl receives none of them."""
+    names = Names(rng)
+    study, n_images = _write_study(rng, folder, names)
+    with patch.dict("os.environ", {"XDG_CACHE_HOME": str(folder / "cache")}):
+        held = names.found_in(_original(folder))
+        lacking = set(names.given) - held
+        assert not lacking, f"not planted: {names.told(lacking)}"
+        site = open_site(study)
+        try:
+            received, n_sent = _received(site, names)
+        finally:
+            site.store.close()
+    assert n_sent == n_images, f"{n_sent} images were sent, of {n_images}"
+    told = {what: names.found_in(content) for what, content in received.items()}
+    assert not any(told.values()), {what: names.told(ids) for what, ids in told.items() if ids}
+    for what, content in received.items():
+        words = [word for word in _WORDS if word.encode() in content]
+        assert "/static/" in what or not words, f"{what} tells {words}"
+        assert b"%PDF-" not in content, what
+        # Neither times nor sizes of files of the study.
+        assert "/static/" in what or not re.search(rb"\n(ETag|Last-Modified):", content), what
+    size = sum(map(len, received.values()))
+    return {"names": len(names.given), "addresses": len(received), "bytes": size}
+
+
+def _original(folder: Path) -> bytes:
+    """All that the study's folder holds, names of files and folders included."""
+    parts = []
+    for path in sorted(folder.rglob("*")):
+        parts.append(str(path.relative_to(folder)).encode())
+        if path.is_file():
+            parts.append(everything_in(path.read_bytes()))
+    return b"\n".join(parts)
+
+
+def _received(site: Site, names: Names) -> tuple[dict[str, bytes], list[int]]:
+    """What a judge's browser receives, before and after both judges ranked, with all errors.
+
+    Gives also the number of images of solutions of each problem.
+    """
+    app = create_app(site)
+    other = Crawler(enter_as(app, site, "J2"))
+    theirs = other.listed()
+    for gid in theirs:
+        other.rank(gid, names("remark of another judge"))
+    crawler = Crawler(enter_as(app, site, "J1"))
+    crawler.crawl("/judge")
+    mine = crawler.listed()
+    n_sent = {}
+    for gid in mine[1:]:
+        page = crawler.client.get(f"/judge/g/{gid}").text
+        assert page.count("A plan to see") == page.count("The end of a plan") > 0
+        title = re.search(r"<h1[^>]*>[^<]*(First|Second)", page)
+        assert title
+        n_sent[title[1]] = len(set(_FILE.findall(page)))
+    for gid in mine:
+        crawler.rank(gid, "A remark of mine")
+    crawler.crawl("/judge")
+    for path in _errors(mine[1], theirs[1], "A"):
+        crawler.keep(path, crawler.client.get(path))
+        crawler.keep(path, crawler.client.put(path, json={"base": 1}))
+        bad = {"data": b"{", "content_type": "application/json"}
+        crawler.keep(path, crawler.client.post(path, **bad))
+    own = next(judge.name for judge in site.spec.judges if judge.id == "J1").encode()
+    # One's own name is no secret.
+    received = {what: raw.replace(own, b"") for what, raw in crawler.received.items()}
+    return received, [n_sent["First"], n_sent["Second"]]

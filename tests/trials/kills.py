@@ -25,6 +25,7 @@ from quem.store.engine import open_store
 from quem.store.place import find_place
 from quem.store.verification import held_in, verify
 from quem.study.reading import read_study
+from tests.patience import until
 from tests.postgres import running_postgres
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 from tests.trials.runner import registered
@@ -185,8 +186,10 @@ class KillTrials:
     def _let_save(self, clients: list[Client]) -> None:
         """Wait until each client has had some saves acknowledged since, and a moment longer."""
         goals = {client: len(client.notes) + _LEAST_SAVES for client in clients}
-        while any(client.is_alive() and len(client.notes) < goals[client] for client in clients):
-            threading.Event().wait(0.02)
+        until(
+            lambda: all(not c.is_alive() or len(c.notes) >= goals[c] for c in clients),
+            "every client to have orders saved",
+        )
         assert all(client.is_alive() for client in clients), [c.wrong for c in clients]
         threading.Event().wait(self.rng.random() / 5)
 

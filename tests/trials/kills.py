@@ -16,9 +16,10 @@ import threading
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 
 from quem.store.archive import archive_text
 from quem.store.engine import open_store
@@ -39,6 +40,7 @@ _CARD = re.compile(r'<li class="card" id="card-([A-Z]+)".*?content-([0-9a-f]{12}
 _FEWEST, _MOST = 3, 9  # solvers
 _LEAST_SAVES = 3  # of each client between two kills
 _KILLS = 5  # of one session
+BUSY = HTTPStatus.SERVICE_UNAVAILABLE
 CUT_OFF = (URLError, OSError, HTTPException, ValueError)
 
 
@@ -77,13 +79,20 @@ class Client(threading.Thread):
 
     def run(self) -> None:
         """Open the page, save, submit and reopen; read the page anew when the layout is another."""
-        try:
-            self.browser.get(self.link)
-            gid = self.browser.groups()[self.group]
-            while True:
-                self._visit(gid)
-        except CUT_OFF:
-            return  # cut off, perhaps in the middle of an answer: not acknowledged
+        while True:
+            try:
+                self.browser.get(self.link)
+                gid = self.browser.groups()[self.group]
+                while True:
+                    self._visit(gid)
+            except HTTPError as error:
+                error.close()
+                if error.code != BUSY:
+                    self.wrong.append(str(error))
+                    return
+                self.refused["page"] += 1  # too busy to show a page: somebody would try again
+            except CUT_OFF:
+                return  # cut off, perhaps in the middle of an answer: not acknowledged
 
     def _visit(self, gid: str) -> None:
         page = self.browser.get(f"/judge/g/{gid}")

@@ -151,7 +151,12 @@ class _QuemJudge:
             message = f"{len(self._groups)} groups in place of {PROBLEMS}"
             raise RuntimeError(message)
         self._revisions = dict.fromkeys(self._groups, 0)
+        self._layouts = {group: self._layout(group) for group in self._groups}
         self._tab = f"tab-{id(self):012x}"
+
+    def _layout(self, group: str) -> str:
+        found = re.search(r'"layout": "(\w+)"', self._client.send("GET", group).decode())
+        return found[1] if found else ""
 
     def page(self, count: int) -> bytes:
         return self._client.send("GET", self._groups[count % PROBLEMS])
@@ -170,6 +175,7 @@ class _QuemJudge:
             "base": self._revisions[group],
             "client": self._tab,
             "change": count + 1,
+            "layout": self._layouts[group],
             "state": state,
             "seconds": 1.5,
             "submit": False,

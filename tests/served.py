@@ -12,6 +12,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+import uuid
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from typing import TYPE_CHECKING, Any, Self
@@ -208,7 +209,7 @@ class Browserless:
         self.base = base
         self.cookies = CookieJar()
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
-        self.client = f"tab-{id(self):x}-{os.getpid()}"
+        self.client = f"tab-{uuid.uuid4().hex}"
         self.changes = 0
 
     def get(self, path: str) -> str:

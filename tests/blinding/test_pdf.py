@@ -135,15 +135,14 @@ def _bomb(path: Path) -> Path:
 
 
 def _endless(path: Path) -> Path:
-    """A page that draws a form that draws a form ..., each a hundred times."""
+    """A page whose color is computed in a million steps for each pixel, in little memory."""
     made = document()
-    inner = made.make_stream(b"0 0 m 9 9 l S", Subtype=Name.Form, BBox=[0, 0, 9, 9])
-    for _ in range(12):
-        outer = made.make_stream(b"/F Do\n" * 100, Subtype=Name.Form, BBox=[0, 0, 9, 9])
-        outer.Resources = Dictionary(XObject=Dictionary(F=inner))
-        inner = outer
-    made.pages[0].obj.Resources.XObject.F = inner
-    made.pages[0].obj.Contents = made.make_stream(b"/F Do")
+    steps = made.make_stream(b"{ pop " + b"sin cos " * 500_000 + b"}", FunctionType=4)
+    steps.Domain, steps.Range = [0, 1, 0, 1], [0, 1]
+    shading = Dictionary(ShadingType=1, ColorSpace=Name.DeviceGray, Function=steps)
+    shading.Matrix = [300, 0, 0, 200, 0, 0]
+    made.pages[0].obj.Resources.Shading = Dictionary(S=shading)
+    made.pages[0].obj.Contents = made.make_stream(b"/S sh")
     return saved(path, made)
 
 

@@ -11,6 +11,9 @@ import nox
 if uv := os.environ.get("UV"):
     os.environ["PATH"] = os.pathsep.join([str(Path(uv).parent), os.environ["PATH"]])
 
+# The tests start quem some hundred times: what it imports is to be compiled only once.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True

@@ -55,12 +55,14 @@ def attempts() -> Attempts:
 
 
 def current_judge(c: Connection) -> StoredJudge:
-    """Find the judge whose browser this is, or answer 401."""
-    session = request.cookies.get(_cookie(_JUDGE), "")
-    judge = judge_of_session(c, site().id, session) if session else None
-    if judge is None:
+    """Find the judge whose browser this is, once in a request, or answer 401."""
+    if "judge" not in g:
+        session = request.cookies.get(_cookie(_JUDGE), "")
+        g.judge = judge_of_session(c, site().id, session) if session else None
+    if g.judge is None:
         abort(401, NO_LINK)
-    return judge
+    found: StoredJudge = g.judge
+    return found
 
 
 def admit(*, observers: bool) -> None:

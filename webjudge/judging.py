@@ -38,12 +38,14 @@ from webjudge.files import send_file
 from webjudge.pages import Area, Shown, group_page, home_page, just_submitted, listed, next_url
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.ballots import Dealt, Group, Saved
     from quem.store.judges import StoredJudge
-    from quem.store.layouts import Layout
+    from quem.store.layouts import Content, Layout
 
 __all__ = ["judge"]
 
@@ -104,30 +106,38 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
         if site().solutions.consent and person.consented_at is None:
             return redirect(url_for("judge.home"), code=303)
         ballots = _mine(c, person)
-        receipts = receipts_of(c, person.key)
+        submitted = request.args.get("submitted")
+        receipts = receipts_of(c, person.key) if submitted else {}
     ballot, planned = _planned(ballots, gid)
     groups = listed(site(), area, ballots, receipts)
     if not any(g["gid"] == gid and g["url"] for g in groups):
         return redirect(url_for("judge.home"), code=303)
     try:
-        page = _laid_out_page(area, ballot, planned, groups)
+        page = _laid_out_page(area, ballot, planned, groups, just_submitted(groups, submitted))
     except MissingSolutionError as missing:
         return _cannot_show(planned, missing.solver), 503
     _note_visit(person)
     return page
 
 
-def _laid_out_page(area: Area, ballot: Dealt, planned: Group, groups: list[dict[str, Any]]) -> str:
+def _laid_out_page(
+    area: Area,
+    ballot: Dealt,
+    planned: Group,
+    groups: list[dict[str, Any]],
+    just: dict[str, Any] | None,
+) -> str:
     """Make a page of just what the ballot's layout says, also where files change meanwhile."""
+    contents = site().contents(planned)
     for _ in range(_MOST_TRIES):
-        ballot = _up_to_date(ballot, planned, area.state)
+        ballot = _up_to_date(ballot, contents, area.state)
         with site().store.read() as c:
             state = current_state(c, ballot)
-        shown = Shown(ballot, state.renamed(_labels_of(ballot)))
-        just = just_submitted(groups, request.args.get("submitted"))
+        shown = Shown(ballot, state.renamed(_labels_of(ballot)), contents)
         values = group_page(site(), area, shown, groups)
         page = render_template("judge/group.html", **values, just=just)
-        if not needs_layout(ballot, site().contents(planned)):
+        before, contents = contents, site().contents(planned)
+        if contents == before:
             break
     return page
 
@@ -204,14 +214,16 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     with site().store.read() as c:
         person = current_judge(c)
         ballot = _found(c, person, gid)
-        layout = layout_of(c, ballot.key, body["layout"])
+        layout = ballot.layout
+        if layout is None or layout.id != body["layout"]:
+            layout = layout_of(c, ballot.key, body["layout"])
         state = status_of(c, site().id).state
     planned = site().plan.find(ballot)
     if planned is None:
         return refusal(409, "gone", _GONE)
     with suppress(MissingSolutionError):
         # What cannot be read cannot be shown either: the layout stays as it is.
-        ballot = _up_to_date(ballot, planned, state)
+        ballot = _up_to_date(ballot, site().contents(planned), state)
     if layout is None:
         return _other_layout(ballot, None)
     change = _change(body, layout, kind)
@@ -255,7 +267,7 @@ def _acknowledged(saved: Saved, person: StoredJudge, gid: str) -> Response:
     return jsonify(answer)
 
 
-def _up_to_date(ballot: Dealt, planned: Group, state: str) -> Dealt:
+def _up_to_date(ballot: Dealt, contents: Mapping[str, Content | None], state: str) -> Dealt:
     """Give a ballot with the letters of what is there now, unless the study is closed.
 
     Raises
@@ -263,7 +275,6 @@ def _up_to_date(ballot: Dealt, planned: Group, state: str) -> Dealt:
     MissingSolutionError
         A new solution cannot be read.
     """
-    contents = site().contents(planned)
     if (state == "closed" and ballot.layout) or not needs_layout(ballot, contents):
         return ballot
     with site().store.write() as c:

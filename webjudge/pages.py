@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flask import url_for
 
 from quem.blinding.rendering import render_page_text, render_solution
 from quem.solutions.losses import losses_of
-from quem.store.ballots import Group
 from quem.store.chains import keyed
 from quem.store.progress import standing
 from webjudge.files import file_token
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from quem.solutions import SolutionFile
     from quem.store.ballots import Dealt
-    from quem.store.layouts import Item, Layout
+    from quem.store.layouts import Content, Item, Layout
     from quem.store.rankings import Receipt
     from quem.store.state import State
     from webjudge.site import Site
@@ -72,10 +71,13 @@ class Shown:
         With its layout.
     state : State
         Of labels.
+    contents : mapping of str to Content or None
+        What the solution of each solver holds now, as far as that is to be what the layout says.
     """
 
     ballot: Dealt
     state: State
+    contents: Mapping[str, Content | None] = field(default_factory=dict)
 
     @property
     def layout(self) -> Layout:
@@ -203,7 +205,7 @@ def group_page(
         "previous_url": around[place - 1] if place else None,
         "next_url": around[place + 1] if place + 1 < len(groups) else None,
         "home_url": area.url("home"),
-        "items": [_item(site, area, gid, label, shown) for label in shown.names],
+        "items": [_item(site, area, shown, item) for item in shown.layout.items],
         "data": {
             "labels": list(shown.names),
             "layout": shown.layout.id,
@@ -232,18 +234,17 @@ def _name(site: Site, gid: str, item: Item, digest: str | None) -> str:
     return keyed(site.secret, "content", gid, item.solver, digest)
 
 
-def _item(site: Site, area: Area, gid: str, label: str, shown: Shown) -> dict[str, Any]:
+def _item(site: Site, area: Area, shown: Shown, item: Item) -> dict[str, Any]:
     """One solution under its letter: only what the layout says that it is."""
-    problem, solver = shown.ballot.problem, shown.names[label]
-    solution = site.solution(problem, solver)
-    content = site.contents(Group(problem, (solver,)))[solver]
-    held = next(item for item in shown.layout.items if item.letter == label)
-    if solution is None or (content and not content.is_in(held)):
+    solution = site.solution(shown.ballot.problem, item.solver)
+    content = shown.contents.get(item.solver)
+    if solution is None or (content and not content.is_in(item)):
         text = "This solution can no longer be shown. Please leave it as it is."
-        return {"label": label, "parts": [{"kind": "html", "html": text}], "n_words": 12}
+        return {"label": item.letter, "parts": [{"kind": "html", "html": text}], "n_words": 12}
+    gid = shown.ballot.public_id
     rendered = render_solution(solution, _addresses(site, area, gid, solution.files))
     return {
-        "label": label,
+        "label": item.letter,
         "parts": rendered.parts,
         "n_words": rendered.n_words,
         "losses": losses_of(solution.files) if area.is_preview else (),

@@ -27,6 +27,7 @@ __all__ = [
 Kind = Literal["markdown", "text", "code", "html", "image", "pdf"]
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
+_OLDER = "1:"  # what marks the digests of version 0.1
 
 
 def signature(path: Path) -> Signature:
@@ -93,14 +94,17 @@ class Solution:
         listed = "".join(f"{_digests.of(file.path)}  {file.inner}\n" for file in self.files)
         return hashlib.sha256(listed.encode()).hexdigest()
 
-    @property
-    def older_digest(self) -> str:
-        """What version 0.1 stored for these contents, with the mark ``1:``."""
+    def holds(self, digest: str) -> bool:
+        """Whether a digest is of the contents as they are now; an OSError as for `digest`."""
+        return digest == (self._older_digest() if digest.startswith(_OLDER) else self.digest)
+
+    def _older_digest(self) -> str:
+        """What version 0.1 stored for these contents, marked."""
         total = hashlib.sha256()
         for file in self.files:
             inner = file.inner if len(self.files) > 1 else file.kind
             total.update(f"{len(inner)}:{inner}:{_digests.of(file.path)};".encode())
-        return f"1:{total.hexdigest()}"
+        return f"{_OLDER}{total.hexdigest()}"
 
 
 def is_unchanged(solution: Solution | None, digest: str) -> bool:
@@ -113,7 +117,7 @@ def is_unchanged(solution: Solution | None, digest: str) -> bool:
         What it was.
     """
     try:
-        return solution is not None and digest in (solution.digest, solution.older_digest)
+        return solution is not None and solution.holds(digest)
     except OSError:
         return False
 

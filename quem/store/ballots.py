@@ -178,11 +178,35 @@ _ALL = (
 )
 _OF_JUDGE = _ALL.where(Ballot.judge_key == bindparam("judge")).order_by(Ballot.position, Ballot.key)
 _ONE = _ALL.where(Ballot.public_id == bindparam("gid"), Ballot.judge_key == bindparam("judge"))
+_LAYOUT = select(LayoutRow.items).where(
+    LayoutRow.ballot_key == bindparam("ballot"), LayoutRow.id == bindparam("layout")
+)
+_REVISION = select(Revision.state, Revision.link).where(
+    Revision.ballot_key == bindparam("ballot"), Revision.number == bindparam("number")
+)
 _LOCK = (
     select(Ballot.key)
     .where(Ballot.public_id == bindparam("gid"), Ballot.judge_key == bindparam("judge"))
     .with_for_update()
 )
+_LOCK_STUDY = (
+    select(Study.state)
+    .join(Judge, Judge.study_id == Study.id)
+    .where(Judge.key == bindparam("judge"))
+    .with_for_update(read=True, of=Study)
+)
+# Notes of visits, which change nothing that is a key, need not wait.
+_LOCK_JUDGE = (
+    select(Judge.forgotten_at, Judge.id_digest)
+    .where(Judge.key == bindparam("judge"))
+    .with_for_update(read=True, key_share=True)
+)
+_RETRIED = select(Revision.number, Revision.kind, Revision.made_at, Revision.link).where(
+    Revision.ballot_key == bindparam("ballot"),
+    Revision.client == bindparam("client"),
+    Revision.change == bindparam("change"),
+)
+_APPEND = insert(Revision)
 
 
 @dataclass(frozen=True)
@@ -302,8 +326,8 @@ def _dealt(c: Connection, row: Any) -> Dealt:  # noqa: ANN401  a row of `_ALL`
 
 def layout_of(c: Connection, ballot_key: int, identity: str) -> Layout | None:
     """Give a layout that a ballot has or had."""
-    mine = LayoutRow.ballot_key == ballot_key, LayoutRow.id == identity
-    items = c.execute(select(LayoutRow.items).where(*mine)).scalar_one_or_none()
+    values = {"ballot": ballot_key, "layout": identity}
+    items = c.execute(_LAYOUT, values).scalar_one_or_none()
     return None if items is None else Layout.stored(identity, items)
 
 
@@ -317,8 +341,7 @@ def current_state(c: Connection, ballot: Dealt) -> State:
         return State()
     if ballot.head == 0:
         return State(tray=tuple(ballot.layout.letters))
-    last = Revision.ballot_key == ballot.key, Revision.number == ballot.head
-    state = State.stored(c.execute(select(Revision.state).where(*last)).scalar_one())
+    state = State.stored(_last_revision(c, ballot).state)
     if ballot.placed is None or ballot.placed == ballot.layout:
         return state
     still = ballot.placed.shares(ballot.layout).values()
@@ -345,14 +368,8 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     """
     life, digest = _lock_session(c, judge_key)
     ballot = ballot_of(c, judge_key, public_id, lock=True)
-    retried = (
-        Revision.ballot_key == ballot.key,
-        Revision.client == change.client,
-        Revision.change == change.number,
-    )
-    done = c.execute(
-        select(Revision.number, Revision.kind, Revision.made_at, Revision.link).where(*retried)
-    ).first()
+    same = {"ballot": ballot.key, "client": change.client, "change": change.number}
+    done = c.execute(_RETRIED, same).first()
     if done:
         return Saved(done.number, done.kind == "submit", done.made_at, done.link)
     if life == "closed":
@@ -369,7 +386,7 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     elif ballot.is_complete:
         raise SubmittedError
     revision = _revision(c, ballot, change, digest)
-    c.execute(insert(Revision).values(revision))
+    c.execute(_APPEND, revision)
     number = ballot.head + 1
     values: Mapping[str, int] = {"head": number}
     if change.kind == "submit":
@@ -380,8 +397,7 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
 
 def _revision(c: Connection, ballot: Dealt, change: Change, judge: str) -> dict[str, Any]:
     """Give the row of a revision, linked to the one before."""
-    last = Revision.ballot_key == ballot.key, Revision.number == ballot.head
-    before = c.execute(select(Revision.link).where(*last)).scalar_one() if ballot.head else ""
+    before = _last_revision(c, ballot).link if ballot.head else ""
     salt, state = new_salt(), change.state.to_json()
     row = {
         "ballot_key": ballot.key,
@@ -399,21 +415,18 @@ def _revision(c: Connection, ballot: Dealt, change: Change, judge: str) -> dict[
     return row | {"link": revision_link(before, row, vars(ballot), judge)}
 
 
+def _last_revision(c: Connection, ballot: Dealt) -> Any:  # noqa: ANN401  a row of `_REVISION`
+    return c.execute(_REVISION, {"ballot": ballot.key, "number": ballot.head}).one()
+
+
 def _lock_session(c: Connection, judge_key: int) -> tuple[str, str]:
     """Give the study's state and the judge's digest.
 
     Closing the study and erasing the judge wait for this transaction. Everybody locks in the
     order study, judge, ballot, so that nobody waits in a circle.
     """
-    life: str = c.execute(
-        select(Study.state)
-        .join(Judge, Judge.study_id == Study.id)
-        .where(Judge.key == judge_key)
-        .with_for_update(read=True, of=Study)
-    ).scalar_one()
-    # Notes of visits, which change nothing that is a key, need not wait.
-    mine = select(Judge.forgotten_at, Judge.id_digest).where(Judge.key == judge_key)
-    forgotten, digest = c.execute(mine.with_for_update(read=True, key_share=True)).one()
+    life: str = c.execute(_LOCK_STUDY, {"judge": judge_key}).scalar_one()
+    forgotten, digest = c.execute(_LOCK_JUDGE, {"judge": judge_key}).one()
     if forgotten:
         # What is saved now would bring back the words of a judge who was just erased.
         raise NotDealtError

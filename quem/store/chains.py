@@ -57,7 +57,7 @@ def keyed(secret: str, *parts: object) -> str:
     *parts
         What JSON can hold.
     """
-    return hmac.new(secret.encode(), _canonical(parts), hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(secret.encode(), _canonical(parts), "sha256").hex()[:32]
 
 
 def judge_digest(salt: str, judge_id: str) -> str:

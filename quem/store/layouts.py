@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quem.store.chains import keyed
 from quem.store.state import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from random import Random
 
 __all__ = [
@@ -44,23 +44,22 @@ class Content:
     Parameters
     ----------
     digest : str
-    older : str
-        The digest as version 0.1 wrote it.
     is_correction : bool
         Whether the organizer declared that it corrects what was there before.
+    was : callable
+        Whether a digest, as version 0.1 wrote it, is of this content.
     """
 
     digest: str
-    older: str = ""
     is_correction: bool = False
+    was: Callable[[str], bool] = field(default=lambda _: False, compare=False)
 
     def is_in(self, item: Item) -> bool:
         """Whether this is what stands under a letter; where nobody kept what that was, it is."""
-        return item.digest is None or item.digest in (self.digest, self.older)
+        return item.digest in (None, self.digest) or self.was(item.digest)
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """What stands under one letter; see `quem.store.models.Layout`."""
 
     letter: str
@@ -87,7 +86,7 @@ class Layout:
     @classmethod
     def stored(cls, identity: str, items: Sequence[Sequence[str | None]]) -> Layout:
         """Read a layout as the store has it."""
-        return cls(identity, tuple(Item(*item) for item in items))  # type: ignore[arg-type]
+        return cls(identity, tuple(map(Item._make, items)))
 
     @cached_property
     def solvers(self) -> dict[str, str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt
+from quem.solutions import is_unchanged
 from quem.store.ballots import Group, Plan, ballots_of
 from quem.store.events import note_once
 from quem.store.judges import judges_of
@@ -67,7 +69,7 @@ def _content(solution: Solution, corrections: set[tuple[str, str, str]]) -> Cont
     try:
         digest = solution.digest
         is_correction = (solution.problem, solution.solver, digest) in corrections
-        return Content(digest, solution.older_digest, is_correction)
+        return Content(digest, is_correction, partial(is_unchanged, solution))
     except OSError:
         return None
 

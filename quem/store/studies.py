@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 
 from quem.store.events import record
 from quem.store.inserting import insert_new
@@ -57,6 +57,10 @@ class StudyStatus:
         return self.state == "closed" or self.revealed_at is not None
 
 
+# Each page asks this: a statement that is made once takes half the time.
+_STATUS = select(Study.id, Study.state, Study.revealed_at).where(Study.id == bindparam("id"))
+
+
 def new_token() -> str:
     """Make a secret for a link."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
@@ -88,9 +92,7 @@ def status_of(c: Connection, study_id: str) -> StudyStatus:
     study_id : str
         Of a registered study.
     """
-    columns = select(Study.id, Study.state, Study.revealed_at)
-    row = c.execute(columns.where(Study.id == study_id)).mappings().one()
-    return StudyStatus(**row)
+    return StudyStatus(**c.execute(_STATUS, {"id": study_id}).mappings().one())
 
 
 def set_state(c: Connection, study_id: str, state: Life, actor: str) -> None:

@@ -104,7 +104,9 @@ def test_signals_stop_it_with_everything_in_one_file(
     study: Path, how: signal.Signals, code: int
 ) -> None:
     """A signal ends the server; requests that run are finished, and no log is left behind."""
+    before = signal.signal(how, signal.SIG_DFL)  # whoever started the tests may ignore it
     with Served(study) as served:
+        signal.signal(how, before)
         process = served.process
         assert process is not None
         browser = Browserless(served.base)

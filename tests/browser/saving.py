@@ -21,7 +21,8 @@ ABC = [["A"], ["B"], ["C"]]
 
 
 def submit(page: Page) -> None:
-    """Press the button."""
+    """Turn to a tab, and press the button."""
+    page.bring_to_front()
     page.get_by_role("button", name="Submit this ranking").click()
 
 

@@ -191,6 +191,7 @@ def test_after_a_conflict(visit: Callable[..., Visit], choice: str) -> None:
     handle(other, "B").press("Home")
     handle(other, "D").press("Home")
     expect(other.locator("#save-status")).to_have_text("Saved")
+    page.bring_to_front()
     handle(page, "A").press("End")
     expect(page.get_by_role("dialog")).to_have_count(1)
     if choice:

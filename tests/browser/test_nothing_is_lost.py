@@ -90,6 +90,8 @@ def in_conflict(visit: Callable[..., Visit]) -> tuple[Visit, Page, Page]:
     rank_by_keys(other, "C")
     expect(other.locator("#save-status")).to_have_text("Saved")
     rank_by_keys(page, "D")
+    # A tab that nobody looks at is drawn once a second: each click would wait for that.
+    page.bring_to_front()
     expect(page.get_by_role("dialog")).to_contain_text("changed in another tab")
     return come, page, other
 

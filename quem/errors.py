@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
-__all__ = ["Doubt", "Mistake", "QuemError"]
+__all__ = ["Doubt", "FileError", "Mistake", "QuemError"]
 
 
 @dataclass(frozen=True, order=True)
@@ -65,6 +66,25 @@ class QuemError(Exception):
     def __reduce__(self) -> tuple[type[QuemError], tuple[tuple[Mistake, ...]]]:
         """Come out of another process as it went in."""
         return type(self), (self.mistakes,)
+
+
+class FileError(QuemError):
+    """A file that cannot be used, or not be shown.
+
+    Parameters
+    ----------
+    path : Path
+    message : str
+        What is wrong and how to mend it.
+    """
+
+    def __init__(self, path: Path, message: str) -> None:
+        self.path, self.message = path, message
+        super().__init__([Mistake(str(path), message=message)])
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[Path, str]]:  # type: ignore[override]
+        """Come out of another process as it went in."""
+        return type(self), (self.path, self.message)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from quem.blinding.cache import cache_folder, trim, write_whole
-from quem.blinding.keeping import Kept
-from quem.errors import Mistake, QuemError
+from quem.blinding.cache import Kept, cache_folder, trim, write_whole
+from quem.errors import FileError
 from quem.solutions import signature
 from quem.solutions.metadata import FORMATS, MOST_PIXELS
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from PIL import Image
 
-__all__ = ["CleaningError", "clean_file", "clean_image"]
+__all__ = ["clean_file", "clean_image"]
 
 _MOST_KEPT = 24_000_000
 _LONGEST_SIDE = 4096
@@ -41,20 +40,6 @@ _FORMS = tuple(form.lower() for form in FORMATS)
 _WORTH_KEEPING = 200_000
 # Part of the cache's key: a change of how images are cleaned makes them anew.
 _RECIPE = 1
-
-
-class CleaningError(QuemError):
-    """An image that cannot be shown, since it is broken or too large.
-
-    Parameters
-    ----------
-    path : Path
-    message : str
-        What is wrong and how to mend it.
-    """
-
-    def __init__(self, path: Path, message: str) -> None:
-        super().__init__([Mistake(str(path), message=message)])
 
 
 _kept: Kept[object, tuple[bytes, str]] = Kept(_MOST_KEPT)
@@ -76,13 +61,13 @@ def clean_file(path: Path) -> tuple[bytes, str]:
 
     Raises
     ------
-    CleaningError
+    FileError
         The file is gone, broken or too large.
     """
     try:
         key = (path, signature(path))
     except OSError as error:
-        raise CleaningError(path, f"cannot be read: {error.strerror or error}") from None
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     if known := _kept.get(key):
         return known
     with _one:
@@ -97,7 +82,7 @@ def _clean(path: Path) -> tuple[bytes, str]:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise CleaningError(path, f"cannot be read: {error.strerror or error}") from None
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     entry = cache_folder("images") / f"{hashlib.sha256(raw).hexdigest()}-{_version()}"
     for form in _FORMS:
         with suppress(OSError):
@@ -107,7 +92,7 @@ def _clean(path: Path) -> tuple[bytes, str]:
     try:
         content, mimetype = clean_image(raw)
     except ValueError as error:
-        raise CleaningError(path, str(error)) from None
+        raise FileError(path, str(error)) from None
     if len(raw) >= _WORTH_KEEPING:
         # A full disk is no reason not to show the image.
         with suppress(OSError):

@@ -16,15 +16,14 @@ from itertools import count
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
-from quem.blinding.cache import cache_folder, trim, write_whole
-from quem.blinding.keeping import Kept
-from quem.errors import Mistake, QuemError
+from quem.blinding.cache import Kept, cache_folder, trim, write_whole
+from quem.errors import FileError
 from quem.solutions.model import file_digest, signature
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["PDF_ADVICE", "PdfDocument", "PdfError", "PdfPage", "can_draw", "page_image", "read_pdf"]
+__all__ = ["PDF_ADVICE", "PdfDocument", "PdfPage", "can_draw", "page_image", "read_pdf"]
 
 PDF_ADVICE = "is a PDF, whose pages quem draws by pikepdf and pypdfium2; pip install 'quem[pdf]'"
 # Part of the cache's key: a change of how pages are made makes them anew.
@@ -39,21 +38,6 @@ _TOO_SLOW = "is a PDF that takes too long to draw; make it simpler, or print it 
 _CRASHED = "is a PDF that cannot be drawn: the program that draws it crashed; print it to a new PDF"
 # All that a parser may know of its surroundings: no address of a database, for one.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "LD_LIBRARY_PATH", "LANG", "TEMP")
-
-
-class PdfError(QuemError):
-    """A PDF that cannot be shown.
-
-    Parameters
-    ----------
-    path : Path
-    message : str
-        What is wrong and how to mend it.
-    """
-
-    def __init__(self, path: Path, message: str) -> None:
-        super().__init__([Mistake(str(path), message=message)])
-        self.message = message
 
 
 @dataclass(frozen=True)
@@ -109,7 +93,7 @@ def read_pdf(path: Path) -> PdfDocument:
 
     Raises
     ------
-    PdfError
+    FileError
         It is broken, locked, too long or too slow, or the libraries that draw it are missing.
     """
     try:
@@ -118,7 +102,7 @@ def read_pdf(path: Path) -> PdfDocument:
             return known
         document = _read(path, file_digest(path))
     except OSError as error:
-        raise PdfError(path, f"cannot be read: {error.strerror or error}") from None
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     _kept.put(key, document, sum(len(page.text) + 100 for page in document.pages))
     return document
 
@@ -141,7 +125,7 @@ def page_image(path: Path, number: int) -> tuple[bytes, str]:
     ------
     IndexError
         There is no such page.
-    PdfError
+    FileError
         The page cannot be drawn.
     """
     if not 1 <= number <= len(read_pdf(path).pages):
@@ -159,7 +143,7 @@ def page_image(path: Path, number: int) -> tuple[bytes, str]:
         content = (entry / f"{number}.{ending}").read_bytes()
         _note_use(entry, trims=not next(_drawn) % _DRAWN_BEFORE_TRIM)
     except OSError as error:
-        raise PdfError(path, f"cannot be read: {error.strerror or error}") from None
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     return content, mimetype
 
 
@@ -176,7 +160,7 @@ def _version() -> str:
 
 def _read(path: Path, sha256: str) -> PdfDocument:
     if not can_draw():
-        raise PdfError(path, PDF_ADVICE)
+        raise FileError(path, PDF_ADVICE)
     entry = _entry(sha256)
     try:
         made = json.loads((entry / "pages.json").read_text(encoding="utf-8"))
@@ -198,7 +182,7 @@ def _made(path: Path, sha256: str, entry: Path) -> dict[str, Any]:
         texts.append(_asked(path, sha256, {"do": "text", "page": number})["text"])
         if time.monotonic() - begun > _SECONDS + number * _SECONDS_A_PAGE:
             _failed.put(sha256, _TOO_SLOW, 1)
-            raise PdfError(path, _TOO_SLOW)
+            raise FileError(path, _TOO_SLOW)
     made = {"sizes": cleaned["sizes"], "texts": texts, "entries": cleaned["entries"]}
     write_whole(entry / "pages.json", json.dumps(made).encode())
     _note_use(entry, trims=True)
@@ -214,7 +198,7 @@ def _note_use(entry: Path, *, trims: bool) -> None:
 def _asked(path: Path, sha256: str, request: dict[str, Any]) -> dict[str, Any]:
     """Have the worker do something with a file; what the cache lost is made again first."""
     if known := _failed.get(sha256):
-        raise PdfError(path, known)
+        raise FileError(path, known)
     entry = _entry(sha256)
     task: dict[str, Any] = {"path": str(path.resolve()), "sha256": sha256, "dpi": _DPI}
     task["cleaned"] = str(entry / "cleaned.pdf")
@@ -225,11 +209,11 @@ def _asked(path: Path, sha256: str, request: dict[str, Any]) -> dict[str, Any]:
         if "problem" not in answer:
             answer = _worker.ask(task | request)
     if "gone" in answer:
-        raise PdfError(path, "cannot be read; put it back")
+        raise FileError(path, "cannot be read; put it back")
     if "problem" in answer:
         if answer.get("fatal"):
             _failed.put(sha256, answer["problem"], 1)
-        raise PdfError(path, answer["problem"])
+        raise FileError(path, answer["problem"])
     return answer
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Literal
 
 from markupsafe import Markup, escape
 
-from quem.blinding.keeping import Kept
+from quem.blinding.cache import Kept
 from quem.blinding.markup import code_html, markdown_html, text_html
-from quem.blinding.pdf import PdfError, read_pdf
+from quem.blinding.pdf import read_pdf
 from quem.blinding.sanitizing import sanitize
-from quem.errors import QuemError
+from quem.errors import FileError, QuemError
 from quem.solutions import signature
 from quem.solutions.sheets import inner_path
 from quem.text import read_text
@@ -160,7 +160,7 @@ def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Render
 def _pdf_part(file: SolutionFile, name: str, page_url: Callable[[int], str]) -> Part:
     try:
         pages = read_pdf(file.path).pages
-    except PdfError as error:
+    except FileError as error:
         _log.warning("a file of the study cannot be shown: %s", error)
         return Part("html", name, html=Markup(_GONE))  # noqa: S704  our own
     shown = (PageImage(n, page_url(n), p.width, p.height, p.text) for n, p in enumerate(pages, 1))

@@ -82,21 +82,12 @@ def _copy(
     study: Path, study_id: str, folder: Path, every: float | None, keep: int, database: str | None
 ) -> Copy:
     """Make one copy; the database is opened anew, as it may have been replaced."""
-    from quem.errors import Mistake, QuemError
     from quem.store.backup import back_up
-    from quem.store.engine import clear_refusals, store_of
+    from quem.store.engine import held_store
     from quem.store.place import find_place
 
-    place = find_place(study, database)
-    store = store_of(place, study_id)
-    if store is None:
-        message = f"has no judging session in {place.name}; `quem serve` starts one"
-        raise QuemError([Mistake(str(study), message=message)])
-    try:
-        with clear_refusals(place):
-            return back_up(store, study_id, folder, actor="shell", keep=keep, every=every)
-    finally:
-        store.close()
+    with held_store(find_place(study, database), study, study_id) as store:
+        return back_up(store, study_id, folder, actor="shell", keep=keep, every=every)
 
 
 def _tell(copy: Copy) -> None:

@@ -47,9 +47,9 @@ def export(
     PrefLib has them, and archive.jsonl all that the store holds, with the audit trail:
     `quem import` makes a store of it.
     """
-    from quem.errors import Mistake, QuemError
+    from quem.errors import QuemError
     from quem.report.files import write_files
-    from quem.store.engine import clear_refusals, store_of
+    from quem.store.engine import held_store
     from quem.store.place import find_place
     from quem.study.reading import draft_study
 
@@ -57,17 +57,10 @@ def export(
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)
     place = find_place(study, database)
-    store = store_of(place, draft.spec.id)
-    if store is None:
-        message = f"has no judging session in {place.name}; `quem serve` begins one"
-        raise QuemError([Mistake(draft.name, message=message)])
-    try:
-        with clear_refusals(place):
-            _require_shown(store, draft, reveal=reveal)
-            with store.read() as c:
-                files = _files(c, draft, set(formats or FORMATS))
-    finally:
-        store.close()
+    with held_store(place, study, draft.spec.id) as store:
+        _require_shown(store, draft, reveal=reveal)
+        with store.read() as c:
+            files = _files(c, draft, set(formats or FORMATS))
     folder = out if out is not None else study.parent / f"{study.stem}-export"
     write_files(folder, files, keep=_inputs(draft, place.file))
     for name in files:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.links import hand_over, link_file
-from quem.commands.options import check_url, database_option, mistaken_options
+from quem.commands.links import hand_over, link_options, linked_people
+from quem.commands.options import mistaken_options
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -21,14 +21,7 @@ __all__ = ["judges"]
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@database_option
-@click.option(
-    "--url",
-    default="http://127.0.0.1:8080",
-    show_default=True,
-    callback=check_url,
-    help="Address that judges use, with which links begin.",
-)
+@link_options
 @click.option("--reissue", multiple=True, metavar="ID", help="Replace this judge's link.")
 @click.option("--revoke", multiple=True, metavar="ID", help="End this judge's link.")
 @click.option(
@@ -40,11 +33,6 @@ __all__ = ["judges"]
 @click.option("--add", metavar="ID", help="Add a judge whom the study file does not name.")
 @click.option("--name", default="", help="With --add: the judge's name.")
 @click.option("--experience", type=float, help="With --add: the judge's years of experience.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="New file for the table with the links, which only you can read.",
-)
 def judges(
     study: Path,
     database: str | None,
@@ -69,24 +57,16 @@ def judges(
     for judge in {*reissue} & {*revoke} | {*forget} & {*reissue, *revoke}:
         message = f"{judge} can be named by one of --reissue, --revoke and --forget only"
         raise click.UsageError(message)
-    from quem.store.engine import clear_refusals, open_store
-    from quem.store.place import find_place
     from quem.study.reading import read_study
 
     spec = read_study(study)
     added = None if add is None else _declared(spec, add, name, experience)
-    store = open_store(find_place(study, database))
-    try:
-        # All is done that was asked for, and its links are handed over, or nothing is.
-        with clear_refusals(store.place), link_file(study, out) as file, store.write() as c:
-            _take_over(c, spec, added)
-            told = _forget(c, spec, study, forget)
-            _revoke(c, spec, revoke)
-            rows = _rows(c, spec, url, reissue)
-            hand_over(rows, file, is_asked=out is not None)
-    finally:
-        store.close()
-    file.tell()
+    with linked_people(study, database, out) as (c, file):
+        _take_over(c, spec, added)
+        told = _forget(c, spec, study, forget)
+        _revoke(c, spec, revoke)
+        rows = _rows(c, spec, url, reissue)
+        hand_over(rows, file, is_asked=out is not None)
     for line in told:
         click.echo(line, err=True)
 

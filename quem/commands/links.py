@@ -5,20 +5,71 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from quem.commands.options import check_url, database_option
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
-__all__ = ["LinkFile", "Row", "hand_over", "link_file", "may_show_links"]
+    from sqlalchemy import Connection
+
+    from quem.commands.options import Command
+
+__all__ = [
+    "LinkFile",
+    "Row",
+    "hand_over",
+    "link_file",
+    "link_options",
+    "linked_people",
+    "may_show_links",
+]
 
 # A header, or an id and what belongs to it.
 Row = tuple[str, ...]
 # What a spreadsheet would take for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def link_options(command: Command) -> Command:
+    """Add the options of a command that makes links."""
+    address = click.option(
+        "--url",
+        default="http://127.0.0.1:8080",
+        show_default=True,
+        callback=check_url,
+        help="Address of the server, with which links begin.",
+    )
+    file = click.option(
+        "--out",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="New file for the table with the links, which only you can read.",
+    )
+    return database_option(address(file(command)))
+
+
+@contextmanager
+def linked_people(
+    study: Path, database: str | None, out: Path | None
+) -> Iterator[tuple[Connection, LinkFile]]:
+    """Open a study's store, made where there is none, to write; and a file for links.
+
+    All is done that was asked for, and its links are handed over, or nothing is.
+    """
+    from quem.store.engine import clear_refusals, open_store
+    from quem.store.place import find_place
+
+    store = open_store(find_place(study, database))
+    try:
+        with clear_refusals(store.place), link_file(study, out) as file, store.write() as c:
+            yield c, file
+    finally:
+        store.close()
+    file.tell()
 
 
 def may_show_links() -> bool:

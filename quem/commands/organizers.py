@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.links import hand_over, link_file
-from quem.commands.options import check_url, database_option, mistaken_options
+from quem.commands.links import hand_over, link_options, linked_people
+from quem.commands.options import mistaken_options
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -23,14 +23,7 @@ _ACTOR = "shell"
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@database_option
-@click.option(
-    "--url",
-    default="http://127.0.0.1:8080",
-    show_default=True,
-    callback=check_url,
-    help="Address of the dashboard, with which links begin.",
-)
+@link_options
 @click.option("--new-link", multiple=True, metavar="ID", help="Replace this organizer's link.")
 @click.option("--revoke", multiple=True, metavar="ID", help="End this organizer's link.")
 @click.option("--add", metavar="ID", help="Add an organizer whom the study file does not name.")
@@ -40,11 +33,6 @@ _ACTOR = "shell"
     type=click.Choice(["manager", "observer"]),
     help="With --add: a manager may do everything, an observer sees progress only.  "
     "[default: manager]",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="New file for the table with the links, which only you can read.",
 )
 def organizers(
     study: Path,
@@ -70,28 +58,20 @@ def organizers(
     for organizer in {*new_link} & {*revoke}:
         message = f"{organizer} can be named by one of --new-link and --revoke only"
         raise click.UsageError(message)
-    from quem.store.engine import clear_refusals, open_store
     from quem.store.organizers import add_organizer, revoke_organizer_link, sync_organizers
-    from quem.store.place import find_place
     from quem.store.studies import register_study
     from quem.study.reading import read_study
 
     spec = read_study(study)
     added = None if add is None else _declared(add, name, role or "manager")
-    store = open_store(find_place(study, database))
-    try:
-        # All is done that was asked for, and its links are handed over, or nothing is.
-        with clear_refusals(store.place), link_file(study, out) as file, store.write() as c:
-            register_study(c, spec.id)
-            sync_organizers(c, spec.id, spec.organizers)
-            if added:
-                add_organizer(c, spec.id, added, _ACTOR)
-            for organizer in dict.fromkeys(revoke):
-                revoke_organizer_link(c, spec.id, organizer, _ACTOR)
-            hand_over(_rows(c, spec.id, url, new_link), file, is_asked=out is not None)
-    finally:
-        store.close()
-    file.tell()
+    with linked_people(study, database, out) as (c, file):
+        register_study(c, spec.id)
+        sync_organizers(c, spec.id, spec.organizers)
+        if added:
+            add_organizer(c, spec.id, added, _ACTOR)
+        for organizer in dict.fromkeys(revoke):
+            revoke_organizer_link(c, spec.id, organizer, _ACTOR)
+        hand_over(_rows(c, spec.id, url, new_link), file, is_asked=out is not None)
 
 
 def _declared(organizer_id: str, name: str, role: str) -> Organizer:

@@ -40,7 +40,7 @@ def check_store(path: Path, database: str | None, *, head: str | None, receipt: 
         There is no session, a chain is broken, or head or receipt are not in it.
     """
     from quem.errors import Mistake, QuemError
-    from quem.store.engine import clear_refusals, store_of
+    from quem.store.engine import held_store
     from quem.store.place import find_place
     from quem.study.reading import draft_study
 
@@ -49,17 +49,10 @@ def check_store(path: Path, database: str | None, *, head: str | None, receipt: 
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)
     place = find_place(path, database)
-    store = store_of(place, draft.spec.id)
-    if store is None:
-        message = f"has no judging session in {place.name}; `quem serve` starts one"
-        raise QuemError([Mistake(draft.name, message=message)])
-    try:
-        with clear_refusals(place), store.read() as c:
-            found = _verified(c, draft.spec.id, place.name)
-            lines, wrong = _compared(c, draft.spec.id, found, head, receipt)
-            changed = list(_changed(c, draft))
-    finally:
-        store.close()
+    with held_store(place, path, draft.spec.id) as store, store.read() as c:
+        found = _verified(c, draft.spec.id, place.name)
+        lines, wrong = _compared(c, draft.spec.id, found, head, receipt)
+        changed = list(_changed(c, draft))
     for line in [*_counts(found), *lines, *changed]:
         click.echo(line)
     messages = [*(b.message for b in found.breaks), *wrong]
@@ -106,7 +99,7 @@ def _compared(
     c: Connection, study_id: str, found: Verified, head: str | None, receipt: str | None
 ) -> tuple[list[str], list[str]]:
     """Look for an earlier head and a receipt; gives what is told and what is wrong."""
-    from quem.store.receipts import find_receipt
+    from quem.store.verification import find_receipt
 
     told, wrong = [], []
     if head:

@@ -66,11 +66,12 @@ def _look_through(image: Image.Image) -> None:
 
 def pdf_problem(path: Path) -> str:
     """Say why a PDF cannot be shown; nothing where it can."""
-    from quem.blinding.pdf import PdfError, read_pdf
+    from quem.blinding.pdf import read_pdf
+    from quem.errors import FileError
 
     try:
         read_pdf(path)
-    except PdfError as error:
+    except FileError as error:
         return error.message
     return ""
 

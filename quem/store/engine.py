@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import event, select
 from sqlalchemy.exc import DatabaseError
 
-from quem.errors import QuemError
+from quem.errors import FileError, QuemError
 from quem.store.connecting import THREADS, busy_timeout, engine_of, refusal
 from quem.store.events import append_events, forget_events
 from quem.store.migration import migrate, version_of
@@ -20,13 +20,14 @@ from quem.store.watching import LostError, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from sqlalchemy import Connection, Engine
     from sqlalchemy.pool import PoolProxiedConnection
 
     from quem.store.place import Place
 
-__all__ = ["SCRUB", "THREADS", "Store", "clear_refusals", "open_store", "store_of"]
+__all__ = ["SCRUB", "THREADS", "Store", "clear_refusals", "held_store", "open_store", "store_of"]
 
 _log = logging.getLogger(__name__)
 # Set in the `info` of a connection whose transaction deleted what must not even stay as bytes.
@@ -207,6 +208,32 @@ def store_of(place: Place, study_id: str) -> Store | None:
                 unless_opened.pop_all()
                 return Store(engine, place)
     return None
+
+
+@contextmanager
+def held_store(place: Place, study: Path, study_id: str) -> Iterator[Store]:
+    """Open the store that holds a study's judging session, and close it in the end.
+
+    Parameters
+    ----------
+    place : Place
+    study : Path
+        The study file, for messages.
+    study_id : str
+
+    Raises
+    ------
+    QuemError
+        There is no session, or the store cannot be used.
+    """
+    store = store_of(place, study_id)
+    if store is None:
+        raise FileError(study, f"has no judging session in {place.name}; `quem serve` starts one")
+    try:
+        with clear_refusals(place):
+            yield store
+    finally:
+        store.close()
 
 
 @contextmanager

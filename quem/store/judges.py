@@ -15,7 +15,7 @@ from quem.store.events import record
 from quem.store.inserting import insert_new
 from quem.store.models import Ballot, Forgotten, Judge, Revision, now
 from quem.store.state import State
-from quem.store.studies import digest_of, new_token, session_of, status_of
+from quem.store.studies import digest_of, ended_link, named, new_link, status_of
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -94,12 +94,7 @@ def judge_named(c: Connection, study_id: str, judge_id: str) -> StoredJudge:
     QuemError
         There is none.
     """
-    found = {judge.id: judge for judge in judges_of(c, study_id)}
-    if judge_id not in found:
-        known = ", ".join(found) or "none"
-        message = f"there is no judge {judge_id!r}; the study's judges are: {known}"
-        raise QuemError([message])
-    return found[judge_id]
+    return named(judges_of(c, study_id), judge_id, "judge")
 
 
 def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge]) -> None:
@@ -175,9 +170,7 @@ def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
         The judge is forgotten.
     """
     _refuse_forgotten(judge)
-    token = new_token()
-    digest = digest_of(session_of(token))
-    values = {"session_hash": digest, "linked_at": now(), "revoked_at": None}
+    token, values = new_link()
     c.execute(update(Judge).where(Judge.key == judge.key).values(**values))
     what = "link-replaced" if judge.linked_at else "link-made"
     state = status_of(c, judge.study_id).state
@@ -196,9 +189,7 @@ def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
     actor : str
         As in `quem.store.events.record`.
     """
-    c.execute(
-        update(Judge).where(Judge.key == judge.key).values(session_hash=None, revoked_at=now())
-    )
+    c.execute(update(Judge).where(Judge.key == judge.key).values(**ended_link()))
     record(c, judge.study_id, actor, "link-revoked", judge.key)
 
 

@@ -10,8 +10,8 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from quem.errors import QuemError
 from quem.store.events import record
 from quem.store.inserting import insert_new
-from quem.store.models import Organizer, now
-from quem.store.studies import digest_of, new_token, session_of
+from quem.store.models import Organizer
+from quem.store.studies import digest_of, ended_link, named, new_link
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -89,12 +89,7 @@ def organizer_named(c: Connection, study_id: str, organizer_id: str) -> StoredOr
     QuemError
         There is none.
     """
-    found = {one.id: one for one in organizers_of(c, study_id)}
-    if organizer_id not in found:
-        known = ", ".join(found) or "none"
-        message = f"there is no organizer {organizer_id!r}; the study's organizers are: {known}"
-        raise QuemError([message])
-    return found[organizer_id]
+    return named(organizers_of(c, study_id), organizer_id, "organizer")
 
 
 def sync_organizers(c: Connection, study_id: str, declared: Iterable[DeclaredOrganizer]) -> None:
@@ -172,9 +167,7 @@ def issue_organizer_link(
         There is no such organizer.
     """
     held = organizer_named(c, study_id, organizer)
-    token = new_token()
-    digest = digest_of(session_of(token))
-    values = {"session_hash": digest, "linked_at": now(), "revoked_at": None}
+    token, values = new_link()
     c.execute(update(Organizer).where(Organizer.key == held.key).values(**values))
     what = "organizer-link-replaced" if held.linked_at else "organizer-link-made"
     record(c, study_id, actor, what, whom=organizer)
@@ -198,6 +191,5 @@ def revoke_organizer_link(c: Connection, study_id: str, organizer: str, actor: s
         There is no such organizer.
     """
     held = organizer_named(c, study_id, organizer)
-    values = {"session_hash": None, "revoked_at": now()}
-    c.execute(update(Organizer).where(Organizer.key == held.key).values(**values))
+    c.execute(update(Organizer).where(Organizer.key == held.key).values(**ended_link()))
     record(c, study_id, actor, "organizer-link-revoked", whom=organizer)

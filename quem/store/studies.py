@@ -5,23 +5,31 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sqlalchemy import bindparam, delete, func, select, update
 
+from quem.errors import QuemError
 from quem.store.events import record
 from quem.store.inserting import insert_new
 from quem.store.models import Ballot, Judge, Layout, Revision, Study, now
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Iterable
 
     from sqlalchemy import Connection
+
+    from quem.store.judges import StoredJudge
+    from quem.store.organizers import StoredOrganizer
 
 __all__ = [
     "StudyStatus",
     "digest_of",
     "discard_trial",
+    "ended_link",
+    "named",
+    "new_link",
     "register_study",
     "reveal",
     "secret_of",
@@ -31,6 +39,7 @@ __all__ = [
 ]
 
 Life = Literal["trial", "open", "closed"]
+Person = TypeVar("Person", "StoredJudge", "StoredOrganizer")
 _TOKEN_BYTES = 24  # 192 bits
 _SECRET_BYTES = 32
 
@@ -61,14 +70,36 @@ class StudyStatus:
 _STATUS = select(Study.id, Study.state, Study.revealed_at).where(Study.id == bindparam("id"))
 
 
-def new_token() -> str:
-    """Make a secret for a link."""
-    return secrets.token_urlsafe(_TOKEN_BYTES)
-
-
 def session_of(token: str) -> str:
     """Give what a cookie holds for a token: the token cannot be told from it."""
     return hashlib.sha256(f"session:{token}".encode()).hexdigest()
+
+
+def new_link() -> tuple[str, dict[str, Any]]:
+    """Make a link; gives its token, and what the store holds of it."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    digest = digest_of(session_of(token))
+    return token, {"session_hash": digest, "linked_at": now(), "revoked_at": None}
+
+
+def ended_link() -> dict[str, Any]:
+    """Give what the store holds of a link that is ended now."""
+    return {"session_hash": None, "revoked_at": now()}
+
+
+def named(people: Iterable[Person], person_id: str, noun: str) -> Person:
+    """Find one of a study's judges or organizers by their id.
+
+    Raises
+    ------
+    QuemError
+        There is none.
+    """
+    found = {person.id: person for person in people}
+    if person_id not in found:
+        known = ", ".join(found) or "none"
+        raise QuemError([f"there is no {noun} {person_id!r}; the study's {noun}s are: {known}"])
+    return found[person_id]
 
 
 def digest_of(session: str) -> str:

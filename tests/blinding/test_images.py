@@ -9,8 +9,9 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from quem.blinding import cache, images
-from quem.blinding.images import CleaningError, clean_file, clean_image
-from quem.blinding.keeping import Kept
+from quem.blinding.cache import Kept
+from quem.blinding.images import clean_file, clean_image
+from quem.errors import FileError
 from tests.blinding.planted_images import HIDDEN, METADATA, SECRET, hidden, hidden_colors, picture
 from tests.blinding.searching import everything_in
 
@@ -201,14 +202,14 @@ def test_what_cannot_be_cleaned_is_refused(
     """Nothing is sent that was not made anew; the error says what is wrong with which file."""
     path = tmp_path / name
     path.write_bytes(raw)
-    with pytest.raises(CleaningError, match=said) as error:
+    with pytest.raises(FileError, match=said) as error:
         clean_file(path)
     assert error.value.mistakes[0].path == str(path)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     """A file that went away is a clear error and no traceback of the system."""
-    with pytest.raises(CleaningError, match="cannot be read"):
+    with pytest.raises(FileError, match="cannot be read"):
         clean_file(tmp_path / "gone.png")
 
 

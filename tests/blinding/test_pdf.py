@@ -15,7 +15,8 @@ from pikepdf import Array, Dictionary, Name
 from PIL import Image
 
 from quem.blinding import cache, pdf
-from quem.blinding.pdf import PdfError, page_image, read_pdf
+from quem.blinding.pdf import page_image, read_pdf
+from quem.errors import FileError
 from quem.solutions import check_solutions
 from quem.study.reading import draft_study
 from tests.blinding.planted import document
@@ -176,7 +177,7 @@ def test_what_cannot_be_drawn_is_one_clear_error(
     if said == "too long to draw":
         monkeypatch.setattr(pdf, "_SECONDS", 4)
         monkeypatch.setattr(pdf, "_SECONDS_A_PAGE", 0)
-    with pytest.raises(PdfError, match=said) as error:
+    with pytest.raises(FileError, match=said) as error:
         read_pdf(path)
     assert error.value.mistakes[0].path == str(path)
     monkeypatch.undo()
@@ -184,7 +185,7 @@ def test_what_cannot_be_drawn_is_one_clear_error(
         if said == "too long to draw":
             again = "quem.blinding.pdf._worker.ask"
             patch.setattr(again, lambda _: pytest.fail("it was tried again"))
-        with pytest.raises(PdfError, match=said):
+        with pytest.raises(FileError, match=said):
             read_pdf(path)
     assert len(read_pdf(good).pages) == 1
 
@@ -202,7 +203,7 @@ def test_a_crash_is_the_fault_of_one_file(tmp_path: Path, monkeypatch: pytest.Mo
         return process
 
     monkeypatch.setattr(pdf._worker, "_started", dies)  # noqa: SLF001
-    with pytest.raises(PdfError, match="crashed"):
+    with pytest.raises(FileError, match="crashed"):
         read_pdf(path)
     monkeypatch.undo()
     assert len(read_pdf(other).pages) == 1
@@ -246,5 +247,5 @@ def test_a_changed_file_is_drawn_anew(tmp_path: Path) -> None:
     with_content(path, b"BT /F1 14 Tf 20 100 Td (another) Tj ET")
     assert read_pdf(path).pages[0].text == "another"
     path.unlink()
-    with pytest.raises(PdfError, match="cannot be read"):
+    with pytest.raises(FileError, match="cannot be read"):
         read_pdf(path)

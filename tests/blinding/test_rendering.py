@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from quem.blinding.keeping import Kept
+from quem.blinding.cache import Kept
 from quem.blinding.markup import code_html, markdown_html, text_html
 from quem.blinding.rendering import Rendered, render_page_text, render_solution
 from quem.blinding.sanitizing import sanitize

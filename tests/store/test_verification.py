@@ -16,9 +16,8 @@ from quem.store.chains import event_link, revision_link
 from quem.store.dealing import lay_out
 from quem.store.events import record, seal
 from quem.store.models import Ballot, Event, Judge, Layout, Revision, Study
-from quem.store.receipts import find_receipt
 from quem.store.state import State
-from quem.store.verification import held_in, verify
+from quem.store.verification import find_receipt, held_in, verify
 from quem.study.models import Judge as DeclaredJudge
 from tests.patience import SECONDS
 from tests.store.made import (

@@ -289,13 +289,13 @@ def _session(rng: random.Random, folder: Path, database: str) -> dict[str, Any]:
     }
 
 
-@registered("kills-sqlite", count=20)
+@registered("kills-sqlite", count=32)
 def kills_sqlite(rng: random.Random, folder: Path) -> dict[str, Any]:
     """Five ends of a server on SQLite, with edits of the study: all that was saved is there."""
     return _session(rng, folder, str(folder / "store.sqlite3"))
 
 
-@registered("kills-postgresql", count=20)
+@registered("kills-postgresql", count=32)
 def kills_postgresql(rng: random.Random, folder: Path) -> dict[str, Any]:
     """Five ends of a server on PostgreSQL, with edits of the study: all that was saved is there."""
     with contextmanager(running_postgres)() as server:

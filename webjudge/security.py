@@ -20,7 +20,6 @@ _POLICY = {
     "style-src": "'self'",
     "img-src": "'self'",
     "connect-src": "'self'",
-    "frame-src": "'self'",
     "form-action": "'self'",
     "base-uri": "'none'",
     "frame-ancestors": "'none'",

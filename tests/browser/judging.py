@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.browser.views import WIDE
 from tests.patience import SECONDS
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from tests.served import Served
 
-WIDE = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
 # What a browser says by itself when a request is refused or cannot be sent.
 EXPECTED = re.compile(r"Failed to load resource")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from axe_playwright_python.sync_playwright import Axe
+
 from tests.patience import SECONDS
 
 if TYPE_CHECKING:
@@ -11,10 +13,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-__all__ = ["PHONE", "WIDE", "extreme_study", "open_report"]
-
-WIDE = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
+__all__ = ["extreme_study", "open_report", "passes"]
 
 
 def extreme_study(folder: Path) -> Path:
@@ -56,3 +55,16 @@ def open_report(browser: Browser, report: Path, **options: Any) -> tuple[Page, l
     page.on("request", lambda request: noted.append(f"request: {request.url[:200]}"))
     page.goto(report.as_uri(), wait_until="load")
     return page, noted
+
+
+def passes(browser: Browser, report: Path, view: dict[str, Any]) -> None:
+    """No request but for the page, no complaint, no overflow, and nothing that axe objects to."""
+    page, noted = open_report(browser, report, **view)
+    try:
+        assert noted == [f"request: {report.as_uri()}"]
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(overflow) == 0
+        violations = Axe().run(page).response["violations"]
+        assert [(v["id"], [n["target"] for n in v["nodes"]]) for v in violations] == []
+    finally:
+        page.context.close()

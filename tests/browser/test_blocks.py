@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 import quem
-from tests.browser.judging import PHONE, Visit, accessible, labels_in, rank_by_keys
+from tests.browser.judging import Visit, accessible, labels_in, rank_by_keys
+from tests.browser.views import PHONE
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:

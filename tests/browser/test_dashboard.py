@@ -15,6 +15,7 @@ from quem.errors import Doubt
 from quem.store.judges import add_judge
 from quem.store.organizers import issue_organizer_link
 from quem.store.state import State
+from tests.browser.views import WIDE, in_views
 from tests.patience import SECONDS
 from tests.webjudge.sites import (
     SUBJECTS,
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
     from webjudge import Site
 
-WIDE = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
 JUDGES = ("J1", "J2", "J3")
 LONG = "Professor Bartholomew Featherstonehaugh-Wolpertinger"
 TOLD = State(
@@ -122,20 +121,13 @@ def at_desk(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]: 
         thread.join(5)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"viewport": WIDE, "color_scheme": "light"},
-        {"viewport": PHONE, "color_scheme": "dark"},
-    ],
-    ids=["wide-light", "phone-dark"],
-)
+@in_views
 def test_all_pages_are_accessible(
-    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch, view: dict[str, Any]
 ) -> None:
     """Axe objects to nothing, no page is wider than its window, and none complains."""
     fake_analysis(monkeypatch)
-    with at_desk(browser, site, **options) as desk:
+    with at_desk(browser, site, **view) as desk:
         desk.check()
         for path in ("/desk/discard-and-open", "/desk/events", "/desk/words", "/desk/judges/new"):
             desk.open(path)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.judging import PHONE, centre, drag, handle, labels_in, rank_by_keys
+from tests.browser.judging import centre, drag, handle, labels_in, rank_by_keys
+from tests.browser.views import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

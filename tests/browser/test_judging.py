@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PIL import Image
@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 
 from tests.blinding.planted import PLANTS, planted
 from tests.browser.judging import (
-    PHONE,
     Visit,
     accessible,
     centre,
@@ -22,6 +21,7 @@ from tests.browser.judging import (
     rank_by_keys,
     shown_ranking,
 )
+from tests.browser.views import PHONE, in_views
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
@@ -220,30 +220,30 @@ def test_cannot_judge_recognise_and_comment(visit: Callable[..., Visit]) -> None
     assert come.equals_store()["state"]["cannot"] == {"E": "Half of it is missing"}
 
 
-def test_everything_is_accessible(visit: Callable[..., Visit]) -> None:
+@in_views
+def test_everything_is_accessible(visit: Callable[..., Visit], view: dict[str, Any]) -> None:
     """No page and no state of the ranking page has a violation that axe knows of."""
-    for options in ({}, {"viewport": PHONE}, {"color_scheme": "dark"}):
-        come = visit(**options)
-        page = come.page
-        page.goto(come.served.links[come.judge])
-        accessible(page, "welcome with consent")
-        come.enter()
-        accessible(page, "all in the tray")
-        rank_by_keys(page, "ABCD")
-        handle(page, "C").press("t")
-        page.get_by_role("button", name="Solution E: cannot judge").click()
-        accessible(page, "asked for a reason")
-        page.get_by_role("button", name="Cannot judge it").click()
-        accessible(page, "all placed")
-        for name in ("How to rank", "Problem", "Side by side"):
-            page.locator(".tools").get_by_role("button", name=name).click()
-            accessible(page, name)
-            page.keyboard.press("Escape")
-        expect(page.locator("#save-status")).to_have_text("Saved")
-        page.goto(come.served.base + "/judge")
-        accessible(page, "welcome")
-        page.goto(come.served.base + "/judge/g/nothing")
-        accessible(page, "message")
+    come = visit(**view)
+    page = come.page
+    page.goto(come.served.links[come.judge])
+    accessible(page, "welcome with consent")
+    come.enter()
+    accessible(page, "all in the tray")
+    rank_by_keys(page, "ABCD")
+    handle(page, "C").press("t")
+    page.get_by_role("button", name="Solution E: cannot judge").click()
+    accessible(page, "asked for a reason")
+    page.get_by_role("button", name="Cannot judge it").click()
+    accessible(page, "all placed")
+    for name in ("How to rank", "Problem", "Side by side"):
+        page.locator(".tools").get_by_role("button", name=name).click()
+        accessible(page, name)
+        page.keyboard.press("Escape")
+    expect(page.locator("#save-status")).to_have_text("Saved")
+    page.goto(come.served.base + "/judge")
+    accessible(page, "welcome")
+    page.goto(come.served.base + "/judge/g/nothing")
+    accessible(page, "message")
 
 
 def test_long_solutions_open_and_stand_side_by_side(visit: Callable[..., Visit]) -> None:

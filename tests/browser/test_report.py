@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 import quem
 from quem.report.files import write_report
-from tests.browser.reports import PHONE, WIDE, extreme_study, open_report
+from tests.browser.reports import extreme_study, open_report, passes
+from tests.browser.views import PHONE, WIDE, in_views
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -42,21 +42,12 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return folder / "out" / "report.html"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+@in_views
 def test_page_is_self_contained_and_accessible(
-    browser: Browser, report: Path, viewport: dict[str, int], scheme: str
+    browser: Browser, report: Path, view: dict[str, Any]
 ) -> None:
-    """No request but for the page, no complaint, no overflow, and nothing that axe objects to."""
-    page, noted = open_report(browser, report, viewport=viewport, color_scheme=scheme)
-    try:
-        assert noted == [f"request: {report.as_uri()}"]
-        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(overflow) == 0
-        violations = Axe().run(page).response["violations"]
-        assert [(v["id"], [n["target"] for n in v["nodes"]]) for v in violations] == []
-    finally:
-        page.context.close()
+    """It asks for nothing, complains of nothing, and axe objects to nothing."""
+    passes(browser, report, view)
 
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])

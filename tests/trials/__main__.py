@@ -7,7 +7,13 @@ from pathlib import Path
 
 import click
 
-from tests.trials import broken_studies, crawl, kills, trouble  # noqa: F401  register their trials
+from tests.trials import (  # noqa: F401  register their trials
+    broken_studies,
+    crawl,
+    kills,
+    trouble,
+    views,
+)
 from tests.trials.runner import TRIALS, run_trials
 
 

@@ -1,0 +1,28 @@
+"""Every page in every view."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.browser.views import EVERY_VIEW
+from tests.trials.runner import registered
+
+if TYPE_CHECKING:
+    import random
+
+
+@registered("views", count=1)
+def views(_: random.Random, __: Path) -> dict[str, Any]:
+    """Axe looks at all pages and reports, wide and narrow, light and dark."""
+    tests = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "pytest", "-q", str(tests / "browser"), "-k", "accessible"]
+    environment = {**os.environ, EVERY_VIEW: "1"}
+    ran = subprocess.run(
+        command, env=environment, cwd=tests.parent, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return {"summary": ran.stdout.splitlines()[-1]}

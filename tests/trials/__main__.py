@@ -34,7 +34,8 @@ def main(name: str | None, count: int | None, seed: int, out: Path | None, *, ag
     failed = [result for result in results if result["failed"]]
     for result in failed:
         click.echo(f"trial {result['trial']}: {result['failed']}")
-    click.echo(f"{name}: {len(results):,} trials, {len(failed):,} failed; {out}")
+    tried = f"{len(results):,} trial{'' if len(results) == 1 else 's'}"
+    click.echo(f"{name}: {tried}, {len(failed):,} failed; {out}")
     sys.exit(1 if failed else 0)
 
 

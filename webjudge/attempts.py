@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Attempts"]
 
-# However many attempts there are, a process writes no more than one event in that time.
+# However many attempts there are, they bring about no more than one event in that time, beside
+# the one that housekeeping writes.
 SECONDS = 60.0
 
 
@@ -48,12 +49,14 @@ class Attempts:
         """
         with self._lock:
             self._counts[whose] += 1
-        self.note()
+            is_due = monotonic() - self._noted >= SECONDS
+        if is_due:
+            self.note()
 
     def note(self) -> None:
-        """Write an event of what was counted, unless the last one is less than a minute old."""
+        """Write an event of what was counted."""
         with self._lock:
-            if not self._counts or monotonic() - self._noted < SECONDS:
+            if not self._counts:
                 return
             counts, self._counts = self._counts, Counter()
             self._noted = monotonic()

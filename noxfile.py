@@ -1,4 +1,4 @@
-"""The sessions of the project: ``nox -s tests``, ``lint``, ``bench``, ``coverage``, ``trials``."""
+"""The sessions of the project: ``nox --list`` says what each does."""
 
 from __future__ import annotations
 
@@ -32,23 +32,54 @@ BENCHMARKS = (
 # Peers that are measured in the same process as quem.
 PEERS = {"measures": ("ir-measures>=0.4", "ranx>=0.3.20")}
 
+# Tests that need no browser, no database server, and no process beside their own.
+QUICK = (
+    *("blinding", "experience", "measures", "options", "queries", "rankings", "retrieval"),
+    *("solutions", "study"),
+)
+# Of these, what takes longest.
+NOT_QUICK = ("blinding/test_pdf.py", "study/test_fuzz.py", "experience/test_laws.py")
+
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
+    """Run all tests, or those that are named."""
+    _test(session, *session.posargs)
+
+
+@nox.session
+def quick(session: nox.Session) -> None:
+    """Run the unit tests, in about a minute."""
+    ignored = (f"--ignore=tests/{name}" for name in NOT_QUICK)
+    _test(session, *(f"tests/{name}" for name in QUICK), *ignored, *session.posargs)
+
+
+def _test(session: nox.Session, *options: str) -> None:
     session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "tests"))
     workers = str(min(4, os.cpu_count() or 1))
-    session.run("pytest", "-n", workers, "--dist", "loadfile", *session.posargs)
+    session.run("pytest", "-n", workers, "--dist", "loadfile", *options)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation site in build/site; every warning is an error."""
+    session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "docs"))
+    quiet = {"NO_MKDOCS_2_WARNING": "1"}
+    session.run("mkdocs", "build", env=quiet)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
+    """Check format, style and types."""
     groups = nox.project.dependency_groups(PYPROJECT, "lint", "tests")
     session.install("-e", ".", "nox", *groups)
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("mypy")
+    workflows = sorted(str(path) for path in Path(".github/workflows").iterdir())
+    session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
 
 
 @nox.session

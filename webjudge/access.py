@@ -27,12 +27,12 @@ _DESK, _JUDGE = "desk", "judge"
 _WEEK = 60 * 60 * 24 * 7
 # The link that a cookie stands for may end at any time before that.
 _SECONDS = {_DESK: 13 * _WEEK, _JUDGE: 26 * _WEEK}
-NO_LINK = "This page opens only by the private link that the organizer sent you."
+NO_LINK = "To open this page, use the private link the organizer sent you."
 _NOT_AT_DESK = (
     "Open your private link to the dashboard once more. If it is lost or has ended, "
     "quem organizers --new-link makes another one."
 )
-_ENDED_JUDGE = "This link does not work (any more). Ask the organizer for a new one."
+_ENDED_JUDGE = "This link is invalid or has been replaced. Ask the organizer for a new one."
 _ENDED_DESK = (
     "This link does not work (any more). Whoever runs the server makes another one with "
     "quem organizers --new-link."

@@ -21,18 +21,18 @@ __all__ = ["answer_errors", "refusal"]
 
 _log = logging.getLogger("webjudge")
 _TEXTS = {
-    400: ("invalid", "This request cannot be understood."),
-    401: ("link", "Open the private link that the organiser sent you once more."),
-    403: ("refused", "This is not allowed."),
-    404: ("missing", "There is nothing here (for you)."),
-    405: ("invalid", "This cannot be done here."),
-    413: ("invalid", "This is too large to be saved."),
+    400: ("invalid", "Invalid request."),
+    401: ("link", "Open your private link again."),
+    403: ("refused", "You don't have access to this."),
+    404: ("missing", "Page not found."),
+    405: ("invalid", "This action is not available here."),
+    413: ("invalid", "This is too large to save."),
     415: ("invalid", "This is not sent as JSON."),
-    422: ("invalid", "This cannot be saved."),
-    500: ("bug", "Something went wrong here. What you saved before is safe."),
-    503: ("busy", "The database is busy or full. Please try again in a moment."),
+    422: ("invalid", "This could not be saved."),
+    500: ("bug", "Something went wrong on the server. Everything saved earlier is safe."),
+    503: ("busy", "The server is busy or out of space. Try again in a moment."),
 }
-_TITLES = {401: "Please use your link", 404: "Not found", 413: "Too large", 503: "Please wait"}
+_TITLES = {401: "Link required", 404: "Not found", 413: "Too large", 503: "Please wait"}
 
 
 def answer_errors(app: Flask) -> None:

@@ -70,7 +70,7 @@ def send_file(site: Site, ballot: Dealt, token: str, page: int | None = None) ->
     except IndexError:
         abort(404)
     except QuemError:
-        abort(404, "This file cannot be shown at the moment. Please tell the organizer.")
+        abort(404, "This file cannot be displayed right now. Please tell the organizer.")
     if file_token(site, ballot.public_id, file) != token:
         abort(404)  # it changed while it was read
     response = make_response(body)

@@ -55,10 +55,10 @@ _LAYOUT = re.compile(r"[A-Za-z0-9_-]{0,64}")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
 _MOST = 2**31 - 1
 _MOST_TRIES = 3
-_STALE = "This group was changed in another tab or on another device."
-_CLOSED = "The study is closed; rankings can no longer be changed."
+_STALE = "This ranking was changed in another tab or on another device."
+_CLOSED = "The study is closed. Rankings can no longer be changed."
 _GONE = "This problem is no longer part of the study."
-_OTHER = "The solutions of this group have changed since this page was opened."
+_OTHER = "The solutions of this task have changed since you opened this page."
 _SUBMITTED = "This ranking is submitted. Reopen it to change it."
 
 
@@ -310,7 +310,7 @@ def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
         except InvalidStateError as error:
             _invalid(str(error))
         if kind == "submit" and state.tray:
-            _invalid("solutions are left in the tray; rank them, or mark what you cannot judge")
+            _invalid("Some solutions are not ranked. Rank them or mark them as “cannot judge”.")
     return Change(body["base"], body["client"], body["change"], layout.id, state, kind)
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Area", "Shown", "group_page", "home_page", "just_submitted", "listed", "next_url"]
 
-TRIAL = "Trial: the study has not opened yet. What you rank now may be discarded."
-CLOSED = "The study is closed. Thank you; your rankings are kept."
-PREVIEW = "Preview: this is what a judge sees. Nothing is stored."
+TRIAL = "Test mode: the study has not started. Rankings you make now may be deleted."
+CLOSED = "This study is closed. Your submitted rankings are saved. Thank you!"
+PREVIEW = "Preview: this is what a judge sees. Nothing is saved."
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _item(site: Site, area: Area, shown: Shown, item: Item) -> dict[str, Any]:
     solution = site.solution(shown.ballot.problem, item.solver)
     content = shown.contents.get(item.solver)
     if solution is None or (content and not content.is_in(item)):
-        text = "This solution can no longer be shown. Please leave it as it is."
+        text = "This solution is no longer available. Leave it where it is."
         return {"label": item.letter, "parts": [{"kind": "html", "html": text}], "n_words": 12}
     gid = shown.ballot.public_id
     rendered = render_solution(solution, _addresses(site, area, gid, solution.files))

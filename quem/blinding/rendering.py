@@ -41,7 +41,7 @@ _TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
 # Of attributes, what a maker can have written.
 _VALUE = re.compile(r' (?:alt|href|lang)="([^"]*)"')
 _NOTHING = Markup()
-_GONE = "<p>This part cannot be shown at the moment. Please tell the organiser.</p>"
+_GONE = "<p>This part cannot be displayed right now. Please tell the organizer.</p>"
 
 
 @dataclass(frozen=True)

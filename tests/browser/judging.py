@@ -51,7 +51,7 @@ class Visit:
         page = self.page
         page.goto(self.served.links[self.judge])
         if consent:
-            page.get_by_role("button", name="I agree").click()
+            page.get_by_role("button", name="I agree to take part").click()
             page.locator(".groups a", has_text="Problem 0").click()
             expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
         return page

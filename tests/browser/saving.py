@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.browser.judging import Visit
 
 SUBMITTING = re.compile(r'"submit":\s*true')
-TAKEN_BACK = "Saved, but not submitted"
+TAKEN_BACK = "Saved as draft"
 MINE = [["E"], ["A"], ["B"], ["C"], ["D"]]
 ABC = [["A"], ["B"], ["C"]]
 
@@ -23,7 +23,7 @@ ABC = [["A"], ["B"], ["C"]]
 def submit(page: Page) -> None:
     """Turn to a tab, and press the button."""
     page.bring_to_front()
-    page.get_by_role("button", name="Submit this ranking").click()
+    page.get_by_role("button", name="Submit ranking").click()
 
 
 def stored(come: Visit) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def stored(come: Visit) -> dict[str, Any]:
 def is_taken_back(come: Visit, ranked: list[list[str]]) -> None:
     """The page stays and says so, and the newest order is stored as a draft."""
     expect(come.page.locator("#save-status")).to_contain_text(TAKEN_BACK)
-    expect(come.page.locator("#left")).to_contain_text("submit it again")
+    expect(come.page.locator("#left")).to_contain_text("Submit again")
     held = stored(come)
     assert held["state"]["ranked"] == ranked == shown_ranking(come.page)
     assert not held["submitted"]

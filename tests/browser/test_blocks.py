@@ -26,7 +26,7 @@ def test_a_judge_ranks_one_part_after_the_other(browser: Browser, tmp_path: Path
         page = visit.page
         page.goto(served.links["J0"])
         expect(page.locator(".groups .name")).to_have_text(
-            ["Group 1: Problem 0, part 1 of 2", "Group 2: Problem 0, part 2 of 2"]
+            ["Task 1: Problem 0, part 1 of 2", "Task 2: Problem 0, part 2 of 2"]
         )
         page.locator(".groups a").first.click()
         for part in (1, 2):

@@ -40,16 +40,16 @@ def is_somewhere(page: Page) -> None:
 
 # What is pressed on which solution of A, B = C, D, and where the focus is then.
 MOVES = [
-    ("Solution E: rank as best", "handle"),
-    ("Solution E: rank as worst so far", "handle"),
-    ("Solution B: better", "better"),
-    ("Solution D: better", "better"),
-    ("Solution C: worse", "worse"),
-    ("Solution A: worse", "worse"),
-    ("Solution D: tie with the one above", "tie with the one above"),
-    ("Solution B: tie with the one above", "handle"),
+    ("Solution E: add at top", "handle"),
+    ("Solution E: add at bottom", "handle"),
+    ("Solution B: move up", "move up"),
+    ("Solution D: move up", "move up"),
+    ("Solution C: move down", "move down"),
+    ("Solution A: move down", "move down"),
+    ("Solution D: tie with above", "tie with above"),
+    ("Solution B: tie with above", "handle"),
     ("Solution B: untie", "handle"),
-    ("Solution D: back to tray", "handle"),
+    ("Solution D: unrank", "handle"),
 ]
 
 
@@ -57,7 +57,7 @@ def test_after_each_button_of_a_card(visit: Callable[..., Visit]) -> None:
     """The button keeps the focus; where it is gone or of no use, the card's handle has it."""
     page = visit().enter()
     rank_by_keys(page, "ABCD")
-    press(page, "Solution C: tie with the one above")
+    press(page, "Solution C: tie with above")
     for name, expected in MOVES:
         press(page, name)
         label = name.split()[1].strip(":")
@@ -89,7 +89,7 @@ def test_the_header_of_a_phone_hides_no_focus(visit: Callable[..., Visit]) -> No
     rank_by_keys(page, "ABCDE")
     come.equals_store()
     come.context.set_offline(True)
-    press(page, "Submit this ranking")
+    press(page, "Submit ranking")
     for key in ("Home", "ArrowDown", "Home", "End", "Home"):
         handle(page, "E").press(key)
         expect(page.locator("#save-status")).to_contain_text("submit it again")
@@ -128,10 +128,10 @@ def test_after_saying_that_a_solution_cannot_be_judged(visit: Callable[..., Visi
     press(page, "Cancel")
     expect(button(page, "Solution B: cannot judge")).to_be_focused()
     page.keyboard.press("Enter")
-    press(page, "Cannot judge it")
+    press(page, "Mark as “cannot judge”")
     expect(page.locator("#cannot .card")).to_have_count(1)
     expect(handle(page, "B")).to_be_focused()
-    press(page, "Solution B: back to tray")
+    press(page, "Solution B: unrank")
     expect(handle(page, "B")).to_be_focused()
     press(page, "Undo")
     press(page, "Undo")
@@ -145,9 +145,9 @@ def test_after_what_only_shows(visit: Callable[..., Visit], close: str) -> None:
     openers = [
         "How to rank",
         "Problem",
-        "Side by side",
-        "Solution C: compare with another",
-        "Submit this ranking",
+        "Compare",
+        "Solution C: compare with another solution",
+        "Submit ranking",
     ]
     for name in openers:
         press(page, name)
@@ -155,7 +155,7 @@ def test_after_what_only_shows(visit: Callable[..., Visit], close: str) -> None:
         if close == "Escape":
             page.keyboard.press("Escape")
         else:
-            press(page, "Understood" if name.startswith("Submit") else "Close")
+            press(page, "OK" if name.startswith("Submit") else "Close")
         expect(page.get_by_role("dialog")).to_have_count(0)
         expect(button(page, name)).to_be_focused()
 
@@ -165,7 +165,7 @@ def test_a_letter_or_sign_alone_works_on_handles_only(visit: Callable[..., Visit
     page = visit().enter()
     rank_by_keys(page, "ABC")
     before = labels_in(page, "ranked")
-    for away in (page.locator("main"), button(page, "Undo"), button(page, "Solution C: better")):
+    for away in (page.locator("main"), button(page, "Undo"), button(page, "Solution C: move up")):
         away.focus()
         for key in ("?", "t", "u"):
             page.keyboard.press(key)
@@ -180,7 +180,9 @@ def test_a_letter_or_sign_alone_works_on_handles_only(visit: Callable[..., Visit
     expect(handle(page, "C")).to_be_focused()
 
 
-@pytest.mark.parametrize("choice", ["Show the newer order", "Keep my order", "Decide later", ""])
+@pytest.mark.parametrize(
+    "choice", ["Load the newer version", "Keep this version", "Decide later", ""]
+)
 def test_after_a_conflict(visit: Callable[..., Visit], choice: str) -> None:
     """Whatever is chosen, the card that was moved last still has the focus."""
     come = visit()
@@ -202,8 +204,8 @@ def test_after_a_conflict(visit: Callable[..., Visit], choice: str) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(handle(page, "A")).to_be_focused()
     if choice in ("Decide later", ""):
-        press(page, "Choose an order")
-        press(page, "Keep my order")
+        press(page, "Resolve conflict")
+        press(page, "Keep this version")
         is_somewhere(page)
 
 
@@ -224,7 +226,7 @@ def test_after_a_question_that_comes_with_the_page(visit: Callable[..., Visit]) 
     come.page = other
     other.reload()
     expect(other.get_by_role("dialog")).to_have_count(1)
-    press(other, "Show the newer order")
+    press(other, "Load the newer version")
     is_somewhere(other)
 
 
@@ -234,11 +236,11 @@ def test_after_reopening(visit: Callable[..., Visit]) -> None:
     page = come.enter()
     url = page.url
     rank_by_keys(page, "ABCDE")
-    press(page, "Submit this ranking")
+    press(page, "Submit ranking")
     page.wait_for_url(lambda now: now != url)
     page.goto(url)
-    press(page, "Reopen to change it")
-    expect(button(page, "Submit this ranking")).to_be_visible()
+    press(page, "Reopen ranking")
+    expect(button(page, "Submit ranking")).to_be_visible()
     expect(handle(page, "A")).to_be_focused()
 
 

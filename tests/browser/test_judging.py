@@ -70,10 +70,8 @@ def test_a_session_by_mouse(visit: Callable[..., Visit]) -> None:
     drag(page, held, lambda: centre(tray), lambda: labels_in(page, "tray") == [held])
     assert labels_in(page, "tray") == [held]
     come.equals_store()
-    page.locator(f"#card-{held}").get_by_role(
-        "button", name=f"Solution {held}: rank as best"
-    ).click()
-    page.get_by_role("button", name="Submit this ranking").click()
+    page.locator(f"#card-{held}").get_by_role("button", name=f"Solution {held}: add at top").click()
+    page.get_by_role("button", name="Submit ranking").click()
     come.has_submitted()
 
 
@@ -88,7 +86,7 @@ def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
 
     for label in "AB":
-        page.locator(f"#card-{label}").get_by_role("button", name="worst so far").tap()
+        page.locator(f"#card-{label}").get_by_role("button", name="add at bottom").tap()
     come.equals_store()
     page.locator("#ranked").scroll_into_view_if_needed()
     first, second = labels_in(page, "ranked")
@@ -107,10 +105,10 @@ def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
     expect(page.locator("#ranked .card").first).to_have_attribute("data-label", second)
     come.equals_store()
     for label in "CDE":
-        page.locator(f"#card-{label}").get_by_role("button", name="rank as best").tap()
-    page.locator("#card-C").get_by_role("button", name="tie with the one above").tap()
+        page.locator(f"#card-{label}").get_by_role("button", name="add at top").tap()
+    page.locator("#card-C").get_by_role("button", name="tie with above").tap()
     come.equals_store()
-    page.get_by_role("button", name="Submit this ranking").tap()
+    page.get_by_role("button", name="Submit ranking").tap()
     come.has_submitted()
 
 
@@ -132,12 +130,12 @@ def test_a_session_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
 
     tab_to("I agree")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Your groups")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your tasks")).to_be_visible()
     tab_to("Problem 0")
     page.keyboard.press("Enter")
     expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
     said = page.locator("#announcement")
-    tab_to("Solution A: move")
+    tab_to("Move solution A")
     page.keyboard.press("Enter")
     expect(said).to_have_text("Solution A is now 1st of 1.")
     for label in "BCDE":
@@ -163,7 +161,7 @@ def test_a_session_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
     page.keyboard.press("Control+Shift+z")
     assert shown_ranking(page) == [["A"], ["E"], ["B"], ["C"], ["D"]]
     come.equals_store()
-    tab_to("Submit this ranking")
+    tab_to("Submit ranking")
     page.keyboard.press("Enter")
     come.has_submitted()
 
@@ -177,21 +175,21 @@ def test_buttons_do_what_dragging_does(visit: Callable[..., Visit]) -> None:
     def press(label: str, name: str) -> None:
         page.get_by_role("button", name=f"Solution {label}: {name}", exact=True).click()
 
-    press("C", "better")
+    press("C", "move up")
     assert shown_ranking(page) == [["A"], ["C"], ["B"], ["D"], ["E"]]
-    press("B", "tie with the one above")
-    press("D", "tie with the one above")
+    press("B", "tie with above")
+    press("D", "tie with above")
     assert shown_ranking(page) == [["A"], ["C", "B", "D"], ["E"]]
-    press("B", "worse")
+    press("B", "move down")
     assert shown_ranking(page) == [["A"], ["C", "D"], ["B"], ["E"]]
     press("D", "untie")
-    press("A", "back to tray")
+    press("A", "unrank")
     assert shown_ranking(page) == [["C"], ["D"], ["B"], ["E"]]
-    expect(page.get_by_role("button", name="Solution C: better", exact=True)).to_be_disabled()
-    expect(page.get_by_role("button", name="Solution E: worse", exact=True)).to_be_disabled()
+    expect(page.get_by_role("button", name="Solution C: move up", exact=True)).to_be_disabled()
+    expect(page.get_by_role("button", name="Solution E: move down", exact=True)).to_be_disabled()
     come.equals_store()
-    page.get_by_role("button", name="Submit this ranking").click()
-    expect(page.get_by_role("dialog")).to_contain_text("One solution is not ranked yet: A")
+    page.get_by_role("button", name="Submit ranking").click()
+    expect(page.get_by_role("dialog")).to_contain_text("A is not ranked yet")
     assert not come.served.stored(come.judge, "P0")["submitted"]
 
 
@@ -201,21 +199,21 @@ def test_cannot_judge_recognise_and_comment(visit: Callable[..., Visit]) -> None
     page = come.enter()
     rank_by_keys(page, "ABCD")
     page.get_by_role("button", name="Solution E: cannot judge").click()
-    page.get_by_label("Another reason").fill("Half of it is missing")
-    page.get_by_role("button", name="Cannot judge it").click()
-    page.get_by_label("I recognise the author of solution B").check()
+    page.get_by_label("Other reason").fill("Half of it is missing")
+    page.get_by_role("button", name="Mark as “cannot judge”").click()
+    page.get_by_label("I recognize the author of solution B").check()
     page.locator("#card-C .comment summary").click()
     page.get_by_label("Comment on solution C").fill("Neat, but slow")
-    page.get_by_label("A comment on this group").fill("All much alike")
+    page.get_by_label("Comment on this task").fill("All much alike")
     state = come.equals_store()["state"]
     assert state["cannot"] == {"E": "Half of it is missing"}
     assert state["recognised"] == ["B"]
     assert (state["comments"], state["comment"]) == ({"C": "Neat, but slow"}, "All much alike")
     page.reload()
-    expect(page.get_by_label("I recognise the author of solution B")).to_be_checked()
-    expect(page.get_by_label("A comment on this group")).to_have_value("All much alike")
+    expect(page.get_by_label("I recognize the author of solution B")).to_be_checked()
+    expect(page.get_by_label("Comment on this task")).to_have_value("All much alike")
     expect(page.locator("#card-E .reason")).to_have_text("Half of it is missing")
-    page.get_by_role("button", name="Solution E: back to tray").click()
+    page.get_by_role("button", name="Solution E: unrank").click()
     page.get_by_role("button", name="Undo").click()
     assert come.equals_store()["state"]["cannot"] == {"E": "Half of it is missing"}
 
@@ -233,9 +231,9 @@ def test_everything_is_accessible(visit: Callable[..., Visit], view: dict[str, A
     handle(page, "C").press("t")
     page.get_by_role("button", name="Solution E: cannot judge").click()
     accessible(page, "asked for a reason")
-    page.get_by_role("button", name="Cannot judge it").click()
+    page.get_by_role("button", name="Mark as “cannot judge”").click()
     accessible(page, "all placed")
-    for name in ("How to rank", "Problem", "Side by side"):
+    for name in ("How to rank", "Problem", "Compare"):
         page.locator(".tools").get_by_role("button", name=name).click()
         accessible(page, name)
         page.keyboard.press("Escape")
@@ -259,7 +257,7 @@ def test_long_solutions_open_and_stand_side_by_side(visit: Callable[..., Visit])
     assert opened
     assert closed["height"] < 200 < opened["height"]
     label = long.get_attribute("data-label")
-    long.get_by_role("button", name="compare with another").click()
+    long.get_by_role("button", name="compare with another solution").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.locator("#left-pane")).to_contain_text("Many words")
     other = next(letter for letter in "ABCDE" if letter != label)
@@ -273,13 +271,13 @@ def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None
     page = come.enter()
     url = page.url
     rank_by_keys(page, "ABCDE")
-    page.get_by_role("button", name="Submit this ranking").click()
+    page.get_by_role("button", name="Submit ranking").click()
     page.wait_for_url(lambda now: now != url)
     page.goto(url)
     expect(page.locator("#left")).to_have_text("This ranking is submitted.")
-    expect(page.get_by_role("button", name="Solution A: better")).to_have_count(0)
-    page.get_by_role("button", name="Reopen to change it").click()
-    expect(page.get_by_role("button", name="Submit this ranking")).to_be_visible()
+    expect(page.get_by_role("button", name="Solution A: move up")).to_have_count(0)
+    page.get_by_role("button", name="Reopen ranking").click()
+    expect(page.get_by_role("button", name="Submit ranking")).to_be_visible()
     handle(page, "E").press("Home")
     stored = come.equals_store()
     assert stored["state"]["ranked"][0] == ["E"]
@@ -332,7 +330,7 @@ def test_images_and_pages_of_pdfs_are_enlarged(browser: Browser, tmp_path: Path)
         page.keyboard.press("Escape")
         second = page.locator(".pdf-page").nth(1)
         card = page.locator(".card", has=second)
-        card.get_by_text("Read solution").click()
+        card.get_by_text("Show solution").click()
         expect(second.locator("figcaption")).to_have_text("Page 2 of 2")
         drawn = second.locator("img")
         drawn.scroll_into_view_if_needed()
@@ -381,6 +379,6 @@ def test_thirty_solutions(browser: Browser, tmp_path: Path) -> None:
         )
         assert labels_in(page, "ranked")[:3] == ["C", "A", "B"]
         come.equals_store()
-        page.get_by_role("button", name="Submit this ranking").click()
+        page.get_by_role("button", name="Submit ranking").click()
         page.wait_for_url(re.compile("/judge/done"))
         come.close()

@@ -71,7 +71,7 @@ def test_an_order_of_before_is_kept_by_content(own: Served, come: Visit, how: st
         expect(page.get_by_role("dialog")).to_contain_text(f"Solution {of['3']} is no longer part")
         expect(page.get_by_role("dialog")).to_contain_text("Solution F is new and not ranked yet")
         accessible(page, "told what changed")
-        page.get_by_role("button", name="Understood").click()
+        page.get_by_role("button", name="OK").click()
     else:
         page.route("**/state", lambda route: route.abort())
         rank_by_keys(page, "".join(best_first[2:]))
@@ -86,7 +86,7 @@ def test_an_order_of_before_is_kept_by_content(own: Served, come: Visit, how: st
     assert letters(page) == {n: x for n, x in of.items() if n != "3"} | {"nine": "F"}
     assert come.equals_store()["state"]["ranked"] == kept
     rank_by_keys(page, "F" + of["1"])
-    page.get_by_role("button", name="Submit this ranking").click()
+    page.get_by_role("button", name="Submit ranking").click()
     expect(page.locator("h1")).to_have_text("Thank you!")
     code = page.locator(".receipt code").inner_text()
     assert len(code) == 10
@@ -99,7 +99,7 @@ def test_a_new_solution_is_placed_into_a_submitted_ranking(own: Served, come: Vi
     """It is marked on the first page; only the new one has to be placed."""
     page = come.page
     rank_by_keys(page, "ABCDE")
-    page.get_by_role("button", name="Submit this ranking").click()
+    page.get_by_role("button", name="Submit ranking").click()
     expect(page.locator("h1")).to_have_text("Thank you!")
     own.kill()
     (own.study.parent / "solutions" / "P0" / "S9.md").write_text("Do thing number nine.\n")
@@ -116,6 +116,6 @@ def test_a_new_solution_is_placed_into_a_submitted_ranking(own: Served, come: Vi
     accessible(page, "a new solution to place")
     rank_by_keys(page, "F")
     come.equals_store()
-    page.get_by_role("button", name="Submit this ranking").click()
+    page.get_by_role("button", name="Submit ranking").click()
     expect(page.locator("h1")).to_have_text("Thank you!")
     assert own.stored("J0", "P0")["submitted"]

@@ -108,7 +108,7 @@ def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit], 
         for key in ["Enter", "Escape", "Escape"] if "Enter" in how else ["Escape"]:
             page.keyboard.press(key)
     expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(page.locator("#save-status")).to_contain_text("Not saved until you choose")
+    expect(page.locator("#save-status")).to_contain_text("Not saved: choose a version")
     accessible(page, "not decided")
     mine = [["A"], ["B"], ["D"]]
     assert shown_ranking(page) == mine
@@ -116,19 +116,19 @@ def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit], 
     # Ranking goes on, and is kept, but not saved.
     rank_by_keys(page, "E")
     expect(page.locator("#save-status")).to_contain_text("Not saved")
-    page.get_by_role("button", name="Choose an order").click()
+    page.get_by_role("button", name="Resolve conflict").click()
     page.keyboard.press("Escape")
     assert stored(come)["state"]["ranked"] == ABC
-    page.get_by_role("button", name="Choose an order").click()
-    page.get_by_role("dialog").get_by_role("button", name="Keep my order").click()
+    page.get_by_role("button", name="Resolve conflict").click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep this version").click()
     assert come.equals_store()["state"]["ranked"] == [*mine, ["E"]]
-    expect(page.get_by_role("button", name="Choose an order")).to_have_count(0)
+    expect(page.get_by_role("button", name="Resolve conflict")).to_have_count(0)
 
 
 def test_showing_the_newer_order_can_be_undone(visit: Callable[..., Visit]) -> None:
     """One's own order is not gone where the other one was shown."""
     come, page, _ = in_conflict(visit)
-    page.get_by_role("dialog").get_by_role("button", name="Show the newer order").click()
+    page.get_by_role("dialog").get_by_role("button", name="Load the newer version").click()
     assert come.equals_store()["state"]["ranked"] == ABC
     page.get_by_role("button", name="Undo").click()
     assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"]]
@@ -143,7 +143,7 @@ def test_submitting_asks_for_the_order_first(visit: Callable[..., Visit]) -> Non
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("changed in another tab")
     assert not stored(come)["submitted"]
-    dialog.get_by_role("button", name="Keep my order").click()
+    dialog.get_by_role("button", name="Keep this version").click()
     assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"], ["C"], ["E"]]
     submit(page)
     come.has_submitted()
@@ -158,10 +158,10 @@ def test_another_tab_does_not_remove_what_this_one_keeps(visit: Callable[..., Vi
     expect(other.locator("#save-status")).to_have_text("Saved")
     for _ in range(2):  # Escape decides nothing after a reload either
         page.reload()
-        expect(page.get_by_role("dialog")).to_contain_text("kept in this browser")
+        expect(page.get_by_role("dialog")).to_contain_text("holds an unsaved ranking")
         page.keyboard.press("Escape")
-    page.get_by_role("button", name="Choose an order").click()
-    page.get_by_role("dialog").get_by_role("button", name="Keep my order").click()
+    page.get_by_role("button", name="Resolve conflict").click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep this version").click()
     assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"], ["E"]]
     page.reload()
     expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
@@ -181,7 +181,7 @@ def test_a_submission_that_meets_another_order_is_said_to_be_none(
     handle(other, "C").press("Home")
     expect(other.locator("#save-status")).to_have_text("Saved")
     submit(page)
-    page.get_by_role("dialog").get_by_role("button", name="Keep my order").click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep this version").click()
     is_taken_back(come, [["A"], ["B"], ["C"], ["D"], ["E"]])
     submit(page)
     come.has_submitted()
@@ -200,7 +200,7 @@ def test_keeping_an_order_opens_what_was_submitted_elsewhere(visit: Callable[...
     handle(page, "E").press("Home")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("submitted")
-    dialog.get_by_role("button", name="Keep my order").click()
+    dialog.get_by_role("button", name="Keep this version").click()
     is_taken_back(come, MINE)
     handle(page, "E").press("ArrowDown")
     is_taken_back(come, [["A"], ["E"], ["B"], ["C"], ["D"]])
@@ -214,11 +214,11 @@ def test_the_newer_comment_is_shown_where_one_is_being_typed(visit: Callable[...
     come.equals_store()
     other = come.new_page()
     other.goto(page.url)
-    other.get_by_label("A comment on this group").fill("From the other tab")
+    other.get_by_label("Comment on this task").fill("From the other tab")
     expect(other.locator("#save-status")).to_have_text("Saved")
-    comment = page.get_by_label("A comment on this group")
+    comment = page.get_by_label("Comment on this task")
     comment.press_sequentially("Mine")
-    page.get_by_role("dialog").get_by_role("button", name="Show the newer order").click()
+    page.get_by_role("dialog").get_by_role("button", name="Load the newer version").click()
     expect(comment).to_have_value("From the other tab")
 
 
@@ -228,9 +228,9 @@ def test_words_typed_just_before_leaving_are_stored(visit: Callable[..., Visit])
     page = come.enter()
     rank_by_keys(page, "A")
     come.equals_store()
-    page.get_by_label("A comment on this group").press_sequentially("Last words")
-    page.get_by_role("link", name="All groups").click()
-    expect(page.get_by_role("heading", name="Your groups")).to_be_visible()
+    page.get_by_label("Comment on this task").press_sequentially("Last words")
+    page.get_by_role("link", name="All tasks").click()
+    expect(page.get_by_role("heading", name="Your tasks")).to_be_visible()
     assert stored(come)["state"]["comment"] == "Last words"
 
 
@@ -244,7 +244,7 @@ def test_a_full_storage_is_not_promised(visit: Callable[..., Visit]) -> None:
     rank_by_keys(page, "A")
     status = page.locator("#save-status")
     expect(status).to_contain_text("Offline")
-    expect(status).to_contain_text("keep this page open")
+    expect(status).to_contain_text("Keep this page open")
     expect(status).not_to_contain_text("kept in this browser")
     come.context.set_offline(False)
     come.equals_store()

@@ -32,7 +32,7 @@ def test_a_change_takes_back_a_submission_that_waits_offline(visit: Callable[...
     submit(page)
     expect(page.locator("#save-status")).to_contain_text("Offline")
     handle(page, "E").press("Home")
-    expect(page.locator("#left")).to_contain_text("submit it again")
+    expect(page.locator("#left")).to_contain_text("Submit again")
     come.context.set_offline(False)
     is_taken_back(come, MINE)
     submit(page)
@@ -99,7 +99,7 @@ def test_a_comment_that_is_being_typed_takes_a_submission_back(visit: Callable[.
     come.equals_store()
     held = Held(page, arrived=True)
     submit(page)
-    page.get_by_label("A comment on this group").press_sequentially("Wait")
+    page.get_by_label("Comment on this task").press_sequentially("Wait")
     held.release()
     is_taken_back(come, [["A"], ["B"], ["C"], ["D"], ["E"]])
     assert stored(come)["state"]["comment"] == "Wait"
@@ -114,11 +114,11 @@ def test_a_submission_waits_for_an_open_dialog(visit: Callable[..., Visit]) -> N
     held = Held(page, arrived=True)
     submit(page)
     page.get_by_role("button", name="Solution E: cannot judge").click()
-    page.get_by_label("Another reason").fill("Half of it is missing")
+    page.get_by_label("Other reason").fill("Half of it is missing")
     held.release()
     expect(page.locator("#save-status")).to_contain_text("Submitted")
     page.wait_for_timeout(600)
-    page.get_by_role("button", name="Cannot judge it").click()
+    page.get_by_role("button", name="Mark as “cannot judge”").click()
     is_taken_back(come, [["A"], ["B"], ["C"], ["D"]])
     assert stored(come)["state"]["cannot"] == {"E": "Half of it is missing"}
 
@@ -134,8 +134,8 @@ def test_a_reason_counts_where_the_dialog_was_closed_just_before(
         document.getElementById("cannot-reason").close("");
         document.querySelector("#card-E [data-do=cannot]").click();
     }""")
-    page.get_by_label("Another reason").fill("Half of it is missing")
-    page.get_by_role("button", name="Cannot judge it").click()
+    page.get_by_label("Other reason").fill("Half of it is missing")
+    page.get_by_role("button", name="Mark as “cannot judge”").click()
     assert come.equals_store()["state"]["cannot"] == {"E": "Half of it is missing"}
 
 
@@ -159,8 +159,8 @@ def test_an_order_newer_than_the_submission_is_offered_later(
     come.page = page = come.new_page()
     page.goto(url)
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("kept in this browser")
-    dialog.get_by_role("button", name="Keep my order").click()
+    expect(dialog).to_contain_text("holds an unsaved ranking")
+    dialog.get_by_role("button", name="Keep this version").click()
     is_taken_back(come, MINE)
     submit(page)
     come.has_submitted()

@@ -62,7 +62,7 @@ def test_two_tabs_cannot_overwrite_each_other_unseen(
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("changed in another tab")
     assert come.served.stored(come.judge, "P0")["state"]["ranked"] == [["A"], ["B"], ["C"]]
-    name = "Keep my order" if keep else "Show the newer order"
+    name = "Keep this version" if keep else "Load the newer version"
     dialog.get_by_role("button", name=name).click()
     expected = [["A"], ["B"], ["D"]] if keep else [["A"], ["B"], ["C"]]
     assert come.equals_store()["state"]["ranked"] == expected
@@ -123,7 +123,7 @@ def test_a_restart_of_the_server_is_survived(browser: Browser, tmp_path: Path) -
         other = sqlite3.connect(tmp_path / "study.sqlite3", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         rank_by_keys(page, "D")
-        expect(page.locator("#save-status")).to_contain_text("the server is busy")
+        expect(page.locator("#save-status")).to_contain_text("Server busy")
         other.close()
         until(lambda: served.stored("J0", "P0")["revision"] >= 4, "the fourth revision")
         assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C"], ["D"]]

@@ -295,14 +295,14 @@ def test_repeated_groups_come_when_all_others_are_submitted(app: Flask, site: Si
     first = gids(client)
     assert len(first) == 2
     rows = listed(client)
-    assert rows[2] == ("is-new", "Group 3", "opens after the others")
+    assert rows[2] == ("is-new", "Task 3", "Unlocks after the other tasks")
     keys = [set(data_of(client, gid)) for gid in first]
     for change, gid in enumerate(first):
         answer = put(client, gid, change=change, submit=True)
         assert answer.status_code == 200
     last = gids(client)
     assert len(last) == 3
-    assert listed(client)[2][:2] == ("is-new", rows[0][1].replace("Group 1", "Group 3"))
+    assert listed(client)[2][:2] == ("is-new", rows[0][1].replace("Task 1", "Task 3"))
     page = client.get(f"/judge/g/{last[2]}").text
     assert not re.search("again|repeat|occasion", page)
     assert set(data_of(client, last[2])) == keys[0]

@@ -246,7 +246,7 @@ def test_a_problem_that_comes_later_is_shown(study: Path) -> None:
     with visited(study) as (_, client):
         (gid,) = gids(client)
         put(client, gid, submit=True)
-        assert "All groups are submitted" in client.get("/judge").text
+        assert "You have submitted all rankings" in client.get("/judge").text
     edit(study, "problems:", "problems:\n  - {id: P7, title: Late}")
     folder = study.parent / "solutions" / "P7"
     folder.mkdir()
@@ -254,7 +254,7 @@ def test_a_problem_that_comes_later_is_shown(study: Path) -> None:
         (folder / f"{name}.md").write_text(f"Late thing number {name}.\n")
     with visited(study) as (_, client):
         assert len(gids(client)) == 2
-        assert "All groups are submitted" not in client.get("/judge").text
+        assert "You have submitted all rankings" not in client.get("/judge").text
     draft = draft_study(study)
     assert set(find_solutions(draft, complete=True)[0].by_problem) == {"P0", "P7"}
 

@@ -32,7 +32,7 @@ def test_every_page_can_be_previewed_and_nothing_is_stored(tmp_path: Path) -> No
     client.get(f"/d/{token}")
     welcome = client.get("/desk/preview").text
     assert "Do you agree?" in welcome
-    assert "Nothing is stored" in welcome
+    assert "Nothing is saved" in welcome
     gids = ("0", "1", "2", "3")  # practice, two groups, and one of them again
     for gid in gids:
         page = client.get(f"/desk/preview/g/{gid}").text

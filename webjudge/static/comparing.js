@@ -47,7 +47,7 @@ export function wrapImages(part) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "zoom";
-    button.setAttribute("aria-label", `Enlarge: ${small.alt || "image"}`);
+    button.setAttribute("aria-label", `Enlarge image: ${small.alt || "image"}`);
     small.replaceWith(button);
     button.append(small);
   }

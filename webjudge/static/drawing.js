@@ -62,8 +62,8 @@ function drawPage(page, history, mode) {
   const [waiting, placed] = [state.tray.length, state.ranked.flat().length];
   page.dataset.tray = waiting ? "some" : "empty";
   page.classList.toggle("is-read-only", readOnly);
-  page.querySelector("#tray-count").textContent = waiting ? plural(waiting) : "all are placed";
-  page.querySelector("#ranked-count").textContent = placed ? plural(placed) : "none yet";
+  page.querySelector("#tray-count").textContent = waiting ? plural(waiting) : "all ranked";
+  page.querySelector("#ranked-count").textContent = placed ? plural(placed) : "none";
   page.querySelector("#cannot-area").hidden = Object.keys(state.cannot).length === 0;
   page.querySelector("#left").textContent = leftText(waiting, mode);
   const show = (name, yes) => { page.querySelector(`button[data-do=${name}]`).hidden = !yes; };
@@ -85,5 +85,5 @@ function leftText(waiting, { submitted, closed, takenBack }) {
   if (submitted) return "This ranking is submitted.";
   if (closed) return "The study is closed.";
   if (waiting) return `${plural(waiting)} left to rank`;
-  return takenBack ? "Not submitted: submit it again." : "All solutions are placed.";
+  return takenBack ? "Changed since you submitted. Submit again." : "All solutions are ranked.";
 }

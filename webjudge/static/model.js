@@ -159,7 +159,8 @@ const ordinal = (n) => {
   return `${n}${suffix}`;
 };
 
-const listed = (words) => (words.length < 2
+/** Join words: "A, B and C". */
+export const listed = (words) => (words.length < 2
   ? words.join("")
   : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
 
@@ -167,7 +168,7 @@ const listed = (words) => (words.length < 2
 export function place(state, label) {
   const { area, group, tied } = whereabouts(state, label);
   if (area === "tray") return "not ranked yet";
-  if (area === "cannot") return "cannot be judged";
+  if (area === "cannot") return "cannot judge";
   const before = state.ranked.slice(0, group).flat().length;
   const count = state.ranked.flat().length;
   const shared = tied.length ? `, tied with ${listed(tied)}` : "";

@@ -45,18 +45,17 @@ const saver = new Saver(data, {
     redraw();
     // Not on the button that stands there now: pressed twice, it would submit.
     if (held.dataset.do === "reopen") page.querySelector(".card .handle").focus();
-    announce("The ranking is open again.");
+    announce("Ranking reopened.");
   },
   closed(text) {
     readOnly = data.closed = true;
     redraw();
-    tell("The study is closed", `${text} What you see here was not saved any more.`);
+    tell("The study is closed", `${text} Your latest changes on this page were not saved.`);
   },
   ended(text) {
     readOnly = true;
     redraw();
-    const { refuge } = saver;
-    tell("This cannot be saved", `${text} ${refuge[0].toUpperCase()}${refuge.slice(1)}.`);
+    tell("This could not be saved", `${text} ${saver.refuge}`);
   },
   conflict,
   relaid,
@@ -116,8 +115,8 @@ function conflict(answer) {
   else {
     decide({
       ...answer,
-      title: "Changed elsewhere",
-      text: "This group was changed in another tab or on another device since this page was opened.",
+      title: "Ranking changed elsewhere",
+      text: "This ranking was changed in another tab or on another device after you opened this page.",
     });
   }
 }
@@ -126,11 +125,11 @@ function conflict(answer) {
 async function decide(question) {
   undecided = question;
   redraw();
-  status("offline", `Not saved until you choose: ${saver.refuge}`);
+  status("offline", `Not saved: choose a version. ${saver.refuge}`);
   const choice = await ask("conflict", [
     question.text,
-    question.submitted ? "The newer order is submitted; if you keep yours, the ranking is open again." : "",
-    "Nothing is lost: after you looked at the newer order, Undo brings yours back.",
+    question.submitted ? "The newer version is already submitted. If you keep this version, your ranking becomes a draft and you must submit it again." : "",
+    "Nothing is lost: after you load the newer version, Undo restores this one.",
   ].join(" "), question.title);
   if (!choice) return;
   undecided = null;
@@ -141,7 +140,7 @@ async function decide(question) {
 function showNewer(answer) {
   history.push(answer.state);
   follow(answer);
-  announce("The newer order is shown.");
+  announce("Newer version loaded.");
 }
 
 /** Go on from what the server has: with this order, as a draft, or with the server's. */
@@ -177,12 +176,12 @@ function step(move) {
   if (readOnly || !history[move]()) return;
   redraw();
   document.activeElement.closest(".card")?.scrollIntoView({ block: "nearest" });
-  announce(move === "undo" ? "Undone." : "Done again.");
+  announce(move === "undo" ? "Undone." : "Redone.");
   saver.save(history.state);
 }
 
 async function cannotJudge(label) {
-  const reason = await ask("cannot-reason", "", `Why can solution ${label} not be judged?`);
+  const reason = await ask("cannot-reason", "", `Why can't you judge solution ${label}?`);
   if (reason) take(model.cannotJudge(history.state, label, reason), { label });
 }
 
@@ -202,8 +201,8 @@ function act(name, label) {
   else if (name === "compare") openComparison(data.labels, label);
   else if (name === "recognised") {
     const state = model.toggleRecognised(history.state, label);
-    const now = state.recognised.includes(label) ? "recognised" : "not recognised";
-    take(state, { label, said: `Author of solution ${label}: ${now}.` });
+    const now = state.recognised.includes(label) ? "recognized" : "not recognized";
+    take(state, { label, said: `Author of solution ${label} marked as ${now}.` });
   }
 }
 
@@ -256,8 +255,8 @@ function submit() {
   const state = history.state;
   if (undecided) decide(undecided);
   else if (state.tray.length) {
-    const left = state.tray.length === 1 ? "One solution is" : `${state.tray.length} solutions are`;
-    tell("Not all are placed", `${left} not ranked yet: ${state.tray.join(", ")}. Rank them, or say that you cannot judge them.`);
+    const left = `${model.listed(state.tray)} ${state.tray.length === 1 ? "is" : "are"} not ranked yet.`;
+    tell("Some solutions are not ranked", `${left} Rank them or mark them as “cannot judge”.`);
   } else {
     saver.save(state, { submit: true });
     redraw();
@@ -314,13 +313,13 @@ function restore({ base, state: kept, sent: onItsWay, layout, contents }) {
     saver.kept.drop();
     return;
   }
-  if (layout !== data.layout) announce("The solutions have changed since; your order of the others is kept.");
+  if (layout !== data.layout) announce("The solutions have changed; your order of the others is kept.");
   const { revision, state: stored } = data;
   if (model.same(state, stored)) saver.kept.drop();
   else if (!submitted && (base === revision || (sent && model.same(sent, stored)))) {
     // An order on its way may arrive even after the page that sent it is closed.
     saver.unanswered = base === revision ? sent : null;
-    take(state, { said: "Your unsaved order is back. It is not submitted yet." });
+    take(state, { said: "Your unsaved ranking was restored. It is not submitted yet." });
   } else {
     history.push(state);
     // What is kept must go on saying what it was made from, until the person has decided.
@@ -329,8 +328,8 @@ function restore({ base, state: kept, sent: onItsWay, layout, contents }) {
       revision,
       submitted,
       state: stored,
-      title: "An order that is not saved",
-      text: "An order that could not be saved is kept in this browser, and a newer one is saved.",
+      title: "Unsaved ranking found",
+      text: "This browser holds an unsaved ranking, and a newer version has been saved since.",
     }));
   }
 }

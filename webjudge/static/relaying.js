@@ -54,7 +54,7 @@ export function inWords({ removed, added, corrected }) {
   const one = (letters, single, several) => (letters.length === 0 ? ""
     : `Solution${letters.length === 1 ? "" : "s"} ${letters.join(", ")} ${letters.length === 1 ? single : several}.`);
   return [
-    one(removed, "is no longer part of this group", "are no longer part of this group"),
+    one(removed, "is no longer part of this task", "are no longer part of this task"),
     one(added, "is new and not ranked yet", "are new and not ranked yet"),
     one(corrected, "was corrected and keeps its place", "were corrected and keep their places"),
     "Your order of all other solutions is kept.",

@@ -175,7 +175,7 @@ export class Saver {
     if (response.ok) this.acknowledge(answer);
     else if (answer.error === "layout") this.stop(() => this.told.relaid());
     else if (answer.error === "stale") this.stop(() => this.told.conflict(answer));
-    else if (response.status >= 500 || response.status === 429) this.later("Not saved yet, the server is busy");
+    else if (response.status >= 500 || response.status === 429) this.later("Server busy, retrying");
     else {
       this.ended = true;
       this.stop(() => {
@@ -221,18 +221,20 @@ export class Saver {
 
   /** Where an order is that is not saved. */
   get refuge() {
-    return this.kept.works ? "your order is kept in this browser" : "keep this page open, it alone has your order";
+    return this.kept.works ? "Your ranking is kept in this browser." : "Keep this page open: your ranking is stored nowhere else.";
   }
 
   /** Say how far saving is. */
   report() {
-    const again = this.takenBack ? ", but not submitted: submit it again" : "";
-    if (this.preview) this.told.status("preview", "Preview: nothing is stored");
+    if (this.preview) this.told.status("preview", "Preview: nothing is saved");
     else if (this.failures) {
       const later = this.isSubmitting ? "submitted" : "saved";
-      this.told.status("offline", `${this.trouble}: ${this.refuge}; it will be ${later} later${again}`);
+      const then = `It will be ${later} when the server answers again.`;
+      const again = this.takenBack ? " Then submit it again." : "";
+      this.told.status("offline", `${this.trouble}. ${this.refuge} ${then}${again}`);
     } else if (this.waiting || this.sending) {
-      this.told.status("saving", this.isSubmitting ? "Submitting …" : "Saving …");
-    } else this.told.status("saved", this.submitted ? "Submitted" : `Saved${again}`);
+      this.told.status("saving", this.isSubmitting ? "Submitting…" : "Saving…");
+    } else if (this.submitted) this.told.status("saved", "Submitted");
+    else this.told.status("saved", this.takenBack ? "Saved as draft; submit again to finish" : "Saved");
   }
 }

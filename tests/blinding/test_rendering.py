@@ -377,7 +377,7 @@ def test_a_broken_file_does_not_break_the_page(
     else:
         (tmp_path / "S1.md").write_bytes(b"\xff\x00\x9d")
     first, second = render_solution(solution, asset).parts
-    assert "cannot be shown" in first.html
+    assert "cannot be displayed" in first.html
     assert "S1" not in first.html
     assert "more" in second.html
     assert "S1." in caplog.text

@@ -38,7 +38,13 @@ QUICK = (
     *("solutions", "study"),
 )
 # Of these, what takes longest.
-NOT_QUICK = ("blinding/test_pdf.py", "study/test_fuzz.py", "experience/test_laws.py")
+NOT_QUICK = (
+    "blinding/test_pdf.py",
+    "experience/comparison/test_uplift.py",
+    "experience/test_laws.py",
+    "options/test_report.py",
+    "study/test_fuzz.py",
+)
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 

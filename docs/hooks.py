@@ -69,7 +69,7 @@ def _link(found: re.Match[str], here: str) -> str:
     source = TAKEN.get(here, f"docs/{here}")
     file = posixpath.normpath(posixpath.join(posixpath.dirname(source), name))
     shown = _PAGE_OF.get(file)
-    if shown is None and file.startswith("docs/"):
+    if shown is None and file.startswith("docs/") and not file.endswith(".py"):
         shown = file.removeprefix("docs/")
     if shown is None:
         return text

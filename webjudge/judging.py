@@ -106,28 +106,22 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
         if site().solutions.consent and person.consented_at is None:
             return redirect(url_for("judge.home"), code=303)
         ballots = _mine(c, person)
-        submitted = request.args.get("submitted")
-        receipts = receipts_of(c, person.key) if submitted else {}
+        receipts = receipts_of(c, person.key)
     ballot, planned = _planned(ballots, gid)
     groups = listed(site(), area, ballots, receipts)
     if not any(g["gid"] == gid and g["url"] for g in groups):
         return redirect(url_for("judge.home"), code=303)
     try:
-        page = _laid_out_page(area, ballot, planned, groups, just_submitted(groups, submitted))
+        page = _laid_out_page(area, ballot, planned, groups)
     except MissingSolutionError as missing:
         return _cannot_show(planned, missing.solver), 503
     _note_visit(person)
     return page
 
 
-def _laid_out_page(
-    area: Area,
-    ballot: Dealt,
-    planned: Group,
-    groups: list[dict[str, Any]],
-    just: dict[str, Any] | None,
-) -> str:
+def _laid_out_page(area: Area, ballot: Dealt, planned: Group, groups: list[dict[str, Any]]) -> str:
     """Make a page of just what the ballot's layout says, also where files change meanwhile."""
+    just = just_submitted(groups, request.args.get("submitted"))
     contents = site().contents(planned)
     for _ in range(_MOST_TRIES):
         ballot = _up_to_date(ballot, contents, area.state)

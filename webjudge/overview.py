@@ -45,7 +45,7 @@ def overview_page(site: Site) -> dict[str, Any]:
         "rows": _rows(site, progress),
         "practice": site.plan.practice is not None,
         "consent": site.solutions.consent is not None,
-        "unlinked": [j["judge"] for j in judges if j["link"] == "none"],
+        "unlinked": [j["judge"] for j in judges if j["link"] == "none yet"],
         "alerts": alerts_of(site),
         "backup": backup,
         # What could not be logged either, as where the disk is full.
@@ -97,7 +97,7 @@ def _link(judge: StoredJudge) -> str:
         return "forgotten"
     if judge.has_link:
         return "works"
-    return "revoked" if judge.revoked_at else "none"
+    return "revoked" if judge.revoked_at else "none yet"
 
 
 def _totals(progress: Sequence[JudgeProgress], total: int) -> dict[str, Any]:

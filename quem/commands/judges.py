@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.links import hand_over, link_options, linked_people
+from quem.commands.links import hand_over, link_options, links_session
 from quem.commands.options import mistaken_options
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def judges(
 
     spec = read_study(study)
     added = None if add is None else _declared(spec, add, name, experience)
-    with linked_people(study, database, out) as (c, file):
+    with links_session(study, database, out) as (c, file):
         _take_over(c, spec, added)
         told = _forget(c, spec, study, forget)
         _revoke(c, spec, revoke)

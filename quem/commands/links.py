@@ -25,7 +25,7 @@ __all__ = [
     "hand_over",
     "link_file",
     "link_options",
-    "linked_people",
+    "links_session",
     "may_show_links",
 ]
 
@@ -53,7 +53,7 @@ def link_options(command: Command) -> Command:
 
 
 @contextmanager
-def linked_people(
+def links_session(
     study: Path, database: str | None, out: Path | None
 ) -> Iterator[tuple[Connection, LinkFile]]:
     """Open a study's store, made where there is none, to write; and a file for links.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.links import hand_over, link_options, linked_people
+from quem.commands.links import hand_over, link_options, links_session
 from quem.commands.options import mistaken_options
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def organizers(
 
     spec = read_study(study)
     added = None if add is None else _declared(add, name, role or "manager")
-    with linked_people(study, database, out) as (c, file):
+    with links_session(study, database, out) as (c, file):
         register_study(c, spec.id)
         sync_organizers(c, spec.id, spec.organizers)
         if added:

@@ -15,7 +15,7 @@ from quem.store.events import record
 from quem.store.inserting import insert_new
 from quem.store.models import Ballot, Forgotten, Judge, Revision, now
 from quem.store.state import State
-from quem.store.studies import digest_of, ended_link, named, new_link, status_of
+from quem.store.studies import digest_of, ended_link, new_link, person_named, status_of
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -94,7 +94,7 @@ def judge_named(c: Connection, study_id: str, judge_id: str) -> StoredJudge:
     QuemError
         There is none.
     """
-    return named(judges_of(c, study_id), judge_id, "judge")
+    return person_named(judges_of(c, study_id), judge_id, "judge")
 
 
 def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge]) -> None:

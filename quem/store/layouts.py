@@ -46,17 +46,17 @@ class Content:
     digest : str
     is_correction : bool
         Whether the organizer declared that it corrects what was there before.
-    was : callable
+    is_older : callable
         Whether a digest, as version 0.1 wrote it, is of this content.
     """
 
     digest: str
     is_correction: bool = False
-    was: Callable[[str], bool] = field(default=lambda _: False, compare=False)
+    is_older: Callable[[str], bool] = field(default=lambda _: False, compare=False)
 
     def is_in(self, item: Item) -> bool:
         """Whether this is what stands under a letter; where nobody kept what that was, it is."""
-        return item.digest in (None, self.digest) or self.was(item.digest)
+        return item.digest in (None, self.digest) or self.is_older(item.digest)
 
 
 class Item(NamedTuple):

@@ -11,7 +11,7 @@ from quem.errors import QuemError
 from quem.store.events import record
 from quem.store.inserting import insert_new
 from quem.store.models import Organizer
-from quem.store.studies import digest_of, ended_link, named, new_link
+from quem.store.studies import digest_of, ended_link, new_link, person_named
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -89,7 +89,7 @@ def organizer_named(c: Connection, study_id: str, organizer_id: str) -> StoredOr
     QuemError
         There is none.
     """
-    return named(organizers_of(c, study_id), organizer_id, "organizer")
+    return person_named(organizers_of(c, study_id), organizer_id, "organizer")
 
 
 def sync_organizers(c: Connection, study_id: str, declared: Iterable[DeclaredOrganizer]) -> None:

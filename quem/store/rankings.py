@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import and_, bindparam, or_, select
 
 from quem.store.chains import receipt_code
 from quem.store.models import Ballot, Judge, Layout, Revision
@@ -27,6 +27,15 @@ __all__ = [
     "sights",
     "submitted_rankings",
 ]
+
+
+_SUBMITTED = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.submitted)
+# Each page asks this: a statement that is made once takes half the time.
+_RECEIPTS = (
+    select(Ballot.public_id, Revision.link, Revision.made_at)
+    .join(Revision, _SUBMITTED)
+    .where(Ballot.judge_key == bindparam("judge"))
+)
 
 
 @dataclass(frozen=True)
@@ -94,12 +103,7 @@ class Receipt:
 
 def receipts_of(c: Connection, judge_key: int) -> dict[str, Receipt]:
     """Give a judge's receipts, of the last submitted revisions, by the public ids of ballots."""
-    last = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.submitted)
-    rows = c.execute(
-        select(Ballot.public_id, Revision.link, Revision.made_at)
-        .join(Revision, last)
-        .where(Ballot.judge_key == judge_key)
-    )
+    rows = c.execute(_RECEIPTS, {"judge": judge_key})
     return {ballot: Receipt(receipt_code(link), at) for ballot, link, at in rows}
 
 
@@ -116,11 +120,10 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
     list of SubmittedRanking
         In the order of judges, problems, blocks and occasions.
     """
-    last = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.submitted)
     rows = c.execute(
         select(Judge.id, Ballot.problem, Ballot.block, Ballot.occasion, Revision.state)
         .join(Ballot, Ballot.judge_key == Judge.key)
-        .join(Revision, last)
+        .join(Revision, _SUBMITTED)
         .where(Judge.study_id == study_id, Ballot.practice.is_(False))
         .order_by(Judge.key, Ballot.problem, Ballot.block, Ballot.occasion)
     )
@@ -153,11 +156,10 @@ def sights(c: Connection, study_id: str) -> list[Sight]:
     list of Sight
         Sorted, without practice and without what an older quem kept no digest of.
     """
-    submitted = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.submitted)
     rows = c.execute(
         select(Judge.id, Ballot.problem, Layout.items)
         .join(Ballot, Ballot.judge_key == Judge.key)
-        .join(Revision, submitted, isouter=True)
+        .join(Revision, _SUBMITTED, isouter=True)
         .join(Layout, Layout.ballot_key == Ballot.key)
         .where(or_(Layout.id == Ballot.layout, Layout.id == Revision.layout))
         .where(Judge.study_id == study_id, Ballot.practice.is_(False))

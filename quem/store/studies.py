@@ -28,8 +28,8 @@ __all__ = [
     "digest_of",
     "discard_trial",
     "ended_link",
-    "named",
     "new_link",
+    "person_named",
     "register_study",
     "reveal",
     "secret_of",
@@ -87,7 +87,7 @@ def ended_link() -> dict[str, Any]:
     return {"session_hash": None, "revoked_at": now()}
 
 
-def named(people: Iterable[Person], person_id: str, noun: str) -> Person:
+def person_named(people: Iterable[Person], person_id: str, noun: str) -> Person:
     """Find one of a study's judges or organizers by their id.
 
     Raises

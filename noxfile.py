@@ -34,13 +34,13 @@ PEERS = {"measures": ("ir-measures>=0.4", "ranx>=0.3.20")}
 
 # Tests that need no browser, no database server, and no process beside their own.
 QUICK = (
-    *("blinding", "experience", "measures", "options", "queries", "rankings", "retrieval"),
-    *("solutions", "study"),
+    *("blinding", "comparison", "experience", "lists", "options", "planning", "rankings"),
+    *("retrieval", "solutions", "study"),
 )
 # Of these, what takes longest.
 NOT_QUICK = (
     "blinding/test_pdf.py",
-    "experience/comparison/test_uplift.py",
+    "comparison/test_uplift.py",
     "experience/test_laws.py",
     "options/test_report.py",
     "study/test_fuzz.py",

@@ -93,7 +93,7 @@ def startup() -> Iterator[Row]:
 
 def bootstrap() -> Iterator[Row]:
     """10,000 cluster replicates against a loop of statsmodels fits."""
-    from quem.experience.resample import bootstrap as batched
+    from quem.experience.bootstrap import bootstrap as batched
 
     findings = quem.analyze(quem.load_study(STUDY), bootstrap=0).findings
     cells, experience = findings.cells, findings.averages.experience

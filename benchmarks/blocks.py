@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.batch import fit_batch
+from quem.experience.expected_ranks import expected_ranks
 from quem.experience.plackett_luce import fit_plackett_luce, weak_orders
-from quem.experience.pooled import expected_ranks
 from quem.experience.simulation import NOISES, Scenario, simulate
 from quem.experience.skill import FORMS
-from quem.study.blocks import Met, deal_blocks
+from quem.study.fields import Met, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -19,8 +19,8 @@ from quem.store.chains import judge_digest, new_salt, revision_link, words_diges
 from quem.store.engine import Store, open_store
 from quem.store.events import seal
 from quem.store.layouts import Item, as_stored, layout_id
+from quem.store.location import find_place
 from quem.store.models import Ballot, Judge, Layout, Revision, now
-from quem.store.place import find_place
 from quem.store.state import State, labels
 from quem.store.studies import register_study, secret_of
 from quem.store.verification import held_in, verify

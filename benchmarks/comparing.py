@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import stdtrit
 
+from quem.comparison.assistance import measure_uplift
+from quem.comparison.independent import compare_apart
+from quem.comparison.pair_tests import problem_test, signflip_test, twoway_test
+from quem.comparison.selection import locate
+from quem.comparison.system_estimates import Standing
 from quem.experience.averages import average_cells
-from quem.experience.batch_estimates import batch_estimates
+from quem.experience.batch import batch_estimates
 from quem.experience.cells import judged_cells, score_cells
-from quem.experience.comparison.references import locate
-from quem.experience.comparison.standing import Standing
-from quem.experience.comparison.studies import compare_apart
-from quem.experience.comparison.tests import problem_test, signflip_test, twoway_test
-from quem.experience.comparison.uplift import measure_uplift
 from quem.experience.estimate import Estimate
 from quem.experience.simulation import NOISES, Noise, Scenario, simulate
 from quem.experience.skill import FORMS, fit

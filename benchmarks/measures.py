@@ -22,7 +22,7 @@ import ir_measures
 import numpy as np
 from scipy.stats import kendalltau
 
-from quem import measures
+from quem import lists as measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from quem.experience.planning.closed_form import average_variance, half_width
-from quem.experience.planning.closed_form import power as power_by_formula
-from quem.experience.planning.components import ComponentsError, estimate_components
-from quem.experience.planning.designs import Design
-from quem.experience.planning.trials import Circumstances, try_design
 from quem.experience.simulation import NOISES, Noise, Scenario, simulate
+from quem.planning.closed_form import average_variance, half_width
+from quem.planning.closed_form import power as power_by_formula
+from quem.planning.components import ComponentsError, estimate_components
+from quem.planning.designs import Design
+from quem.planning.simulated_designs import Circumstances, try_design
 
 _RANGE = (1.0, 12.0)
 _VARIANCE = (_RANGE[1] - _RANGE[0]) ** 2 / 12

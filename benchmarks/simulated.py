@@ -11,9 +11,9 @@ import time
 import numpy as np
 
 import quem
-from quem.experience.batch_estimates import batch_estimates
-from quem.experience.comparison.difference import difference_interval
-from quem.experience.comparison.worth_difference import worth_differences
+from quem.comparison.pair_tests import worth_differences
+from quem.comparison.pairs import difference_interval
+from quem.experience.batch import batch_estimates
 from quem.experience.simulation import Scenario, simulate
 
 STUDIES, ALONE, DEMAND = 2_000, 60, 200

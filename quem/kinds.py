@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from quem.experience.comparison.result import ExperienceComparison
-    from quem.experience.planning.result import ExperiencePlan
+    from quem.comparison.result import ExperienceComparison
     from quem.experience.result import ExperienceAnalysis
+    from quem.planning.result import ExperiencePlan
     from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.loading import LoadedRetrieval
 
@@ -98,7 +98,7 @@ def _load_retrieval(path: str | os.PathLike[str], *, code: bool = True) -> Loade
 
 def _experts(path: Path, name: str) -> ExpertRanks:
     """Say what the judges of an experience study said."""
-    from quem.experience.panel import judges_panel
+    from quem.experience.judge_panel import judges_panel
     from quem.load import load_study as load_experience
     from quem.retrieval.experts import ExpertRanks
 
@@ -246,7 +246,7 @@ def compare(
         known = ", ".join(_COMPARISON_SETTINGS)
         message = f"compare takes no {unknown[0]}; its settings are systems, test, {known}"
         raise TypeError(message)
-    from quem.experience.comparison.comparing import compare_experience
+    from quem.comparison.compare import compare_experience
 
     return compare_experience(
         studies, systems=systems, test=test, same_system=same_system, **settings
@@ -283,7 +283,7 @@ def plan(
         ``width``, ``judges``, ``subjects``, ``problems``, ``experience``, ``noise``,
         ``person``, ``solution``, ``judge``, ``taste``, ``systems``, ``power_for``,
         ``cost_solution``, ``cost_judgement``, ``minutes``, ``level``, ``simulate``, ``seed``: see
-        `quem.experience.planning.settings.PlanSettings`.
+        `quem.planning.settings.PlanSettings`.
 
     Raises
     ------
@@ -292,14 +292,14 @@ def plan(
     TypeError
         What is given is no study.
     """
-    from quem.experience.planning.planner import make_plan
-    from quem.experience.planning.result import ExperiencePlan
+    from quem.planning.planner import make_plan
+    from quem.planning.result import ExperiencePlan
 
     minutes = None
     if pilot is not None:
         _refuse_other_than_study("plan", pilot)
         from quem.rankings.stored import Session, judging_minutes
-        from quem.store.place import find_place
+        from quem.store.location import find_place
 
         session = Session(find_place(pilot.path, database))
         minutes = judging_minutes(session, pilot.spec.id)

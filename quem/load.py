@@ -10,7 +10,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.rankings import PrintedAverages, Rankings, Session, read_rankings
-from quem.store.place import find_place
+from quem.store.location import find_place
 from quem.study.document import Document
 from quem.study.reading import draft_study
 

@@ -22,7 +22,7 @@ import pytest
 from quem.store.ballots import ballots_of, current_state
 from quem.store.engine import store_of
 from quem.store.judges import judges_of
-from quem.store.place import find_place
+from quem.store.location import find_place
 from quem.study.reading import read_study
 from tests.patience import SECONDS
 

@@ -18,8 +18,8 @@ MODULES = sorted([*(ROOT / "quem").rglob("*.py"), *(ROOT / "webjudge").rglob("*.
 MOST_LINES = 500
 SHIPPED = ROOT / "studies" / "p3-1997" / "study.yaml"
 # What shows a result fills in parts of a report that know no kind of study.
-SHOWING = "showing"
-PARTS = ("quem.report.canvas", "quem.report.drawing", "quem.report.layout")
+PRESENTATION = "presentation"
+PARTS = ("quem.report.drawing", "quem.report.drawing", "quem.report.layout")
 FORBIDDEN_TO_STEPS = ("quem.report", "quem.commands", "quem.cli", "webjudge")
 
 
@@ -57,7 +57,7 @@ def _loaded(code: str) -> set[str]:
             {"numpy", "pandas", "scipy", "matplotlib", "statsmodels", "alembic", "PIL"},
         ),
         (
-            "import quem.measures",
+            "import quem.lists",
             {"pandas", "scipy", "matplotlib", "statsmodels", "pydantic", "sqlalchemy", "flask"},
         ),
         (
@@ -135,7 +135,7 @@ STEPS = [
 def test_steps_know_nothing_of_output(path: Path) -> None:
     """The steps of the method import neither report nor commands nor the judging app."""
     found = {module for module in _top_level(path) if _within(module, FORBIDDEN_TO_STEPS)}
-    allowed = PARTS if path.parent.name == SHOWING else ()
+    allowed = PARTS if path.parent.name == PRESENTATION else ()
     assert {module for module in found if not _within(module, allowed)} == set()
 
 
@@ -161,7 +161,7 @@ def test_kinds_do_not_import_each_other() -> None:
 
 def test_measures_know_only_numpy() -> None:
     """The list measures import NumPy, and of quem only themselves and what tells mistakes."""
-    allowed = ("numpy", "quem.measures", "quem.errors", "quem.text")
+    allowed = ("numpy", "quem.lists", "quem.errors", "quem.io.text")
     for path in (ROOT / "quem/measures").glob("*.py"):
         third = {m for m in _anywhere(path) if m.partition(".")[0] not in sys.stdlib_module_names}
         for_frames = {"pandas"} if path.name == "evaluation.py" else set()
@@ -170,7 +170,7 @@ def test_measures_know_only_numpy() -> None:
 
 def test_queries_know_only_numpy() -> None:
     """What evaluations of lists share imports NumPy and itself."""
-    allowed = ("numpy", "quem.queries")
+    allowed = ("numpy", "quem.lists.inference")
     for path in (ROOT / "quem/queries").glob("*.py"):
         third = {m for m in _anywhere(path) if m.partition(".")[0] not in sys.stdlib_module_names}
         assert not [m for m in third if not _within(m, allowed)], _name(path)
@@ -199,9 +199,9 @@ def test_nobody_imports_what_is_slow_or_global() -> None:
 
 
 def test_one_place_loads_code() -> None:
-    """Only `quem.beside` runs files of a study; nobody reads a format that can hold programs."""
+    """Only one module runs files of a study; nobody reads a format that can hold programs."""
     running = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "runpy", "code", "imp"}
-    importing = {"quem/__init__.py", "quem/beside.py", "quem/kinds.py"}
+    importing = {"quem/__init__.py", "quem/io/custom_functions.py", "quem/kinds.py"}
     # Whether a library is installed, and its version.
     asking = {"importlib.util", "importlib.util.find_spec"}
     asking |= {"importlib.metadata", "importlib.metadata.version"}
@@ -212,7 +212,7 @@ def test_one_place_loads_code() -> None:
         assert not {module.partition(".")[0] for module in modules} & running, _name(path)
         loading = {module for module in modules if module.startswith("importlib")} - asking
         assert not loading or _name(path) in importing, _name(path)
-        if _name(path) == "quem/beside.py":
+        if _name(path) == "quem/io/custom_functions.py":
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import OperationalError
 
 from quem.store.events import record
-from quem.store.turns import UnavailableError
+from quem.store.waiting import UnavailableError
 
 if TYPE_CHECKING:
     from webjudge.site import Site

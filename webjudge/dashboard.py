@@ -8,12 +8,12 @@ from flask import Blueprint, make_response, request
 
 from quem.errors import QuemError
 from quem.store import studies
-from quem.store.trail import happenings
-from webjudge import asking
+from quem.store.audit_log import happenings
+from webjudge import confirmations as asking
 from webjudge.access import acting, admit, attempts, log_out, site
 from webjudge.desk_pages import UnsureError, ask, back, desk_page, message, require_sure
+from webjudge.judge_admin import people
 from webjudge.overview import begun_rankings, overview_page
-from webjudge.people import people
 from webjudge.results import results
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response
 
-    from webjudge.asking import Question
+    from webjudge.confirmations import Question
 
 __all__ = ["desk"]
 

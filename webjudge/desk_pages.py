@@ -13,7 +13,7 @@ from webjudge.access import site
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
-    from webjudge.asking import Question
+    from webjudge.confirmations import Question
 
 __all__ = ["UnsureError", "ask", "back", "desk_page", "message", "problem_titles", "require_sure"]
 
@@ -71,7 +71,7 @@ def back(said: str) -> Response:
     Parameters
     ----------
     said : str
-        A key of `webjudge.asking.SAID`.
+        A key of `webjudge.confirmations.SAID`.
     """
     return redirect(url_for("desk.overview", said=said), code=303)
 

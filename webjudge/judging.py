@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
 from sqlalchemy.exc import IntegrityError, OperationalError
 
+from quem.store.assignment import deal, is_dealt, lay_out, needs_layout
 from quem.store.ballots import (
     Change,
     ClosedError,
@@ -24,14 +25,13 @@ from quem.store.ballots import (
     layout_of,
     save,
 )
-from quem.store.dealing import deal, is_dealt, lay_out, needs_layout
 from quem.store.events import note_once, seal
+from quem.store.exporting import receipts_of
 from quem.store.judges import consent, saw, saw_lately
 from quem.store.layouts import MissingSolutionError
-from quem.store.rankings import receipts_of
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import status_of
-from quem.store.turns import UnavailableError
+from quem.store.waiting import UnavailableError
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
 from webjudge.files import send_file

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from quem.solutions import SolutionFile
     from quem.store.ballots import Dealt
+    from quem.store.exporting import Receipt
     from quem.store.layouts import Content, Item, Layout
-    from quem.store.rankings import Receipt
     from quem.store.state import State
     from webjudge.site import Site
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from flask import current_app
 
+from quem.store.audit_log import Stamp, stamp_of
+from quem.store.location import DATABASE_VARIABLE
 from quem.store.models import now
-from quem.store.place import DATABASE_VARIABLE
 from quem.store.studies import status_of
-from quem.store.trail import Stamp, stamp_of
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, abort, make_response, redirect, url_for
 
+from quem.store.exporting import submitted_rankings
 from quem.store.judges import judges_of
-from quem.store.rankings import submitted_rankings
 from quem.store.studies import status_of
 from webjudge.access import site
 from webjudge.desk_pages import desk_page, message, problem_titles
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flask import Response
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.rankings import SubmittedRanking
+    from quem.store.exporting import SubmittedRanking
 
 __all__ = ["results"]
 

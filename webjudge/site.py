@@ -13,8 +13,8 @@ from quem.solutions import check_solutions
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
 from quem.store.living import contents_of, effects, new_solvers, note_effects, plan_of
+from quem.store.location import find_place
 from quem.store.organizers import sync_organizers
-from quem.store.place import find_place
 from quem.store.studies import register_study, secret_of
 from quem.study.reading import draft_study
 
@@ -130,7 +130,7 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
     path : path-like
         The study file.
     database : str, optional
-        A URL, or the path of an SQLite file; see `quem.store.place.find_place`.
+        A URL, or the path of an SQLite file; see `quem.store.location.find_place`.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from quem.store.models import now
 if TYPE_CHECKING:
     import datetime as dt
 
-    from quem.store.trail import Happening
+    from quem.store.audit_log import Happening
 
 __all__ = ["ago", "at_utc", "duration", "happened", "marked", "size"]
 

@@ -17,9 +17,9 @@ from quem.blinding.markup import code_html, markdown_html, text_html
 from quem.blinding.pdf import read_pdf
 from quem.blinding.sanitizing import sanitize
 from quem.errors import FileError, QuemError
+from quem.io.text import read_text
 from quem.solutions import signature
 from quem.solutions.sheets import inner_path
-from quem.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -84,7 +84,7 @@ def _copy(
     """Make one copy; the database is opened anew, as it may have been replaced."""
     from quem.store.backup import back_up
     from quem.store.engine import held_store
-    from quem.store.place import find_place
+    from quem.store.location import find_place
 
     with held_store(find_place(study, database), study, study_id) as store:
         return back_up(store, study_id, folder, actor="shell", keep=keep, every=every)

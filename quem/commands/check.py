@@ -127,7 +127,7 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
     if draft.spec.rankings.source != "store" and not draft.beside(draft.spec.solutions)[0].is_dir():
         return ""
     from quem.rankings.stored import Session, session_of_study
-    from quem.store.place import find_place
+    from quem.store.location import find_place
 
     store = session_of_study(Session(find_place(draft.path, database)), draft.spec.id)
     if store is None:
@@ -145,7 +145,7 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
 def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> list[Doubt]:
     """Say whom it affects that the study is no longer what judges were shown."""
     from quem.rankings.stored import Session, session_of_study
-    from quem.store.place import find_place
+    from quem.store.location import find_place
 
     spec = draft.spec
     store = spec and session_of_study(Session(find_place(draft.path, database)), spec.id)

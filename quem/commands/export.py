@@ -50,7 +50,7 @@ def export(
     from quem.errors import QuemError
     from quem.report.files import write_files
     from quem.store.engine import held_store
-    from quem.store.place import find_place
+    from quem.store.location import find_place
     from quem.study.reading import draft_study
 
     draft = draft_study(study)
@@ -90,8 +90,7 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
 def _files(c: Connection, draft: StudyFile, formats: set[str]) -> dict[str, bytes]:
     """Make the files, by name, all of one state of the store."""
     from quem.store.archive import archive_text
-    from quem.store.exporting import long_table, preflib_files
-    from quem.store.rankings import submitted_rankings
+    from quem.store.exporting import long_table, preflib_files, submitted_rankings
 
     study_id = draft.spec.id if draft.spec else ""
     rankings = submitted_rankings(c, study_id)

@@ -21,12 +21,12 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
     The store must not hold the study yet. All of the archive is taken over, or nothing.
     Judges' links that worked when it was written work again.
     """
+    from quem.io.text import read_text
     from quem.store.archive import restore_archive
     from quem.store.archive_rows import read_archive
     from quem.store.engine import clear_refusals, open_store
-    from quem.store.place import find_place
+    from quem.store.location import find_place
     from quem.study.reading import read_study
-    from quem.text import read_text
 
     spec = read_study(study)
     text = read_text(archive, str(archive), what="archive")

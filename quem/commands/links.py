@@ -61,7 +61,7 @@ def links_session(
     All is done that was asked for, and its links are handed over, or nothing is.
     """
     from quem.store.engine import clear_refusals, open_store
-    from quem.store.place import find_place
+    from quem.store.location import find_place
 
     store = open_store(find_place(study, database))
     try:

@@ -31,8 +31,8 @@ def measures(name: str | None, *, as_json: bool) -> None:
     NAME may have parameters, as in AP@10 or "RBP(p=0.8)"; the example then uses them.
     """
     from quem.errors import QuemError
-    from quem.measures.explanation import describe, explain
-    from quem.measures.registry import DEFINITIONS
+    from quem.lists.explanation import describe, explain
+    from quem.lists.registry import DEFINITIONS
 
     if name is None:
         described = [describe(definition) for definition in DEFINITIONS.values()]

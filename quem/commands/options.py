@@ -35,7 +35,7 @@ Command = Any  # a function, or a command that click made of one
 
 def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
     if value is not None and not 0 < value < 1:
-        from quem.text import percent_hint
+        from quem.io.text import percent_hint
 
         message = f"{value:g} is not between 0 and 1{percent_hint(value)}"
         raise click.BadParameter(message)

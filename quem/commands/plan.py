@@ -12,7 +12,7 @@ import click
 from quem.commands.options import code_option, database_option
 
 if TYPE_CHECKING:
-    from quem.experience.planning.result import ExperiencePlan
+    from quem.planning.result import ExperiencePlan
 
 __all__ = ["plan"]
 
@@ -62,7 +62,7 @@ def _positive(_: click.Context, __: click.Parameter, value: float | None) -> flo
 
 def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
     if value is not None and not 0 < value < 1:
-        from quem.text import percent_hint
+        from quem.io.text import percent_hint
 
         message = f"{value:g} is not between 0 and 1{percent_hint(value)}"
         raise click.BadParameter(message)

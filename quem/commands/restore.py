@@ -24,7 +24,7 @@ def restore(study: Path, copy: Path, database: str | None, *, replace: bool) -> 
     Stop the server first. The copy is checked before anything is changed. Judges' links that
     worked when it was made work again.
     """
-    from quem.store.place import find_place
+    from quem.store.location import find_place
     from quem.store.restoring import restore_copy
     from quem.study.reading import read_study
 

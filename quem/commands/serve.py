@@ -89,7 +89,7 @@ def serve(
     from quem.errors import QuemError
     from quem.store.backup import back_up, make_folder
     from quem.store.engine import clear_refusals
-    from quem.store.place import find_place
+    from quem.store.location import find_place
     from webjudge import create_app, open_site
     from webjudge.housekeeping import Housekeeping
     from webjudge.running import Server

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.store.rankings import Sight
+    from quem.store.exporting import Sight
     from quem.store.verification import Verified
     from quem.study.reading import StudyFile
 
@@ -41,7 +41,7 @@ def check_store(path: Path, database: str | None, *, head: str | None, receipt: 
     """
     from quem.errors import Mistake, QuemError
     from quem.store.engine import held_store
-    from quem.store.place import find_place
+    from quem.store.location import find_place
     from quem.study.reading import draft_study
 
     head, receipt = _digits(head, "--head"), _digits(receipt, "--receipt")
@@ -120,7 +120,7 @@ def _compared(
 def _changed(c: Connection, draft: StudyFile) -> Iterator[str]:
     """Say which solutions are no longer what judges were shown."""
     from quem.solutions import find_solutions, is_unchanged
-    from quem.store.rankings import sights
+    from quem.store.exporting import sights
     from quem.store.studies import status_of
 
     solutions, _, _ = find_solutions(draft, complete=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from quem.dialogue.doubts import doubts_of
+from quem.dialogue.checks import doubts_of
 from quem.dialogue.findings import Inference, evaluate
 from quem.dialogue.result import DialogueAnalysis
 from quem.dialogue.running import run_experiment
@@ -86,7 +86,7 @@ def check_dialogue(study: DialogueStudy) -> Iterable[Doubt]:
     ----------
     study : DialogueStudy
     """
-    from quem.dialogue.doubts import doubts_before
+    from quem.dialogue.checks import doubts_before
 
     asked = study.spec.analysis.model_dump()
     settings = Settings(**{name: asked[name] for name in asked if name not in _INFERENCE})

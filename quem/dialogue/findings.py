@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.agreement import agreement, pairs_of
-from quem.dialogue.outcomes import efficiency, means_of_targets, precision, unselected
-from quem.queries import holm, query_means, sign_flips
+from quem.dialogue.outcomes import (
+    agreement,
+    efficiency,
+    means_of_targets,
+    pairs_of,
+    precision,
+    unselected,
+)
+from quem.lists.inference import holm, query_means, sign_flips
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.agreement import Agreement
+    from quem.dialogue.outcomes import Agreement
     from quem.dialogue.simulation import Dialogues, Experiment
 
 __all__ = ["Estimate", "Findings", "Inference", "evaluate"]
@@ -204,7 +210,7 @@ def _tests(values: NDArray[np.float64], permutations: int, seed: int) -> NDArray
 def granularity_of(experiment: Experiment) -> float:
     """How finely the distances of a case base tell cases apart.
 
-    As `quem.measures.rank_quality.granularity`, a case after the other, so that no matrix of all
+    As `quem.lists.rank_quality.granularity`, a case after the other, so that no matrix of all
     distances is needed.
 
     Parameters

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from quem.dialogue.own import OwnFunction, find_own
+from quem.dialogue.custom_functions import OwnFunction, find_own
 from quem.dialogue.published import read_published
 from quem.dialogue.questions import Questions
 from quem.dialogue.reading import CaseFiles, read_cases
 from quem.dialogue.simulation import NamedStrategy
 from quem.dialogue.users import User, named_user
 from quem.errors import Mistake, QuemError
+from quem.io.text import nearest, shown
 from quem.study.dialogue import FIVE, SEVEN, Strategy
 from quem.study.dialogue import DialogueStudy as Spec
 from quem.study.dialogue import User as AskedUser
 from quem.study.reading import draft_of_kind
-from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     import os

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from quem.lists.inference import resample_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,7 +16,15 @@ if TYPE_CHECKING:
     from quem.dialogue.settings import Settings
     from quem.dialogue.simulation import Dialogues
 
-__all__ = ["efficiency", "means_of_targets", "precision", "unselected"]
+__all__ = [
+    "Agreement",
+    "agreement",
+    "efficiency",
+    "means_of_targets",
+    "pairs_of",
+    "precision",
+    "unselected",
+]
 
 
 def efficiency(told: Dialogues, settings: Settings) -> NDArray[np.float64]:
@@ -84,4 +96,113 @@ def means_of_targets(values: NDArray[np.float64]) -> NDArray[np.float64]:
     there = ~np.isnan(values)
     count = there.sum(axis=-1)
     total = np.where(there, values, 0.0).sum(axis=-1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+_DECIMALS = 9
+
+
+_DRAWS = 500
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How alike the orders of the strategies are.
+
+    Parameters
+    ----------
+    between : array of float, shape (judges, judges)
+        Kendall's tau-b of the strategies' means by two users, or by a user and rank quality; NaN
+        where all strategies tie.
+    mean, low, high : float
+        Of tau over the pairs of users, with its interval over targets.
+    winners : tuple of (int, ...)
+        The best strategies by each user; several where they tie.
+    same_winner : float
+        Share of the pairs of users that share a best strategy.
+    """
+
+    between: NDArray[np.float64]
+    mean: float
+    low: float
+    high: float
+    winners: tuple[tuple[int, ...], ...]
+    same_winner: float
+
+
+def agreement(
+    values: NDArray[np.float64], users: int, *, draws: int, level: float, seed: int
+) -> Agreement:
+    """Compare the orders that users give the strategies.
+
+    Parameters
+    ----------
+    values : array of float, shape (targets, strategies, users or more)
+        What comes after the users is compared with them and does not count in the mean.
+    users : int
+    draws : int
+    level : float
+    seed : int
+    """
+    targets, strategies, judges = values.shape
+    flat = values.reshape(targets, -1)
+    count = (~np.isnan(flat)).sum(axis=0)
+    means = np.where(count > 0, np.nansum(flat, axis=0) / np.maximum(count, 1), np.nan)
+    means = means.reshape(1, strategies, judges)
+    between = _taus(means)[0]
+    drawn = resample_means(flat, replicates=draws, seed=seed).reshape(draws, strategies, judges)
+    every = np.concatenate([_mean_tau(_taus(part), users) for part in _parts(drawn)])
+    low, high = np.nan, np.nan
+    if not np.isnan(every).all():
+        low, high = np.nanquantile(every, [(1 - level) / 2, (1 + level) / 2])
+    winners = tuple(_best(means[0, :, user]) for user in range(judges))
+    shared = [bool(set(winners[a]) & set(winners[b])) for a, b in pairs_of(users)]
+    mean = float(_mean_tau(between[np.newaxis], users)[0])
+    same = float(np.mean(shared)) if shared else np.nan
+    return Agreement(between, mean, float(low), float(high), winners, same)
+
+
+def pairs_of(things: int) -> list[tuple[int, int]]:
+    """Give all pairs of so many things."""
+    return list(combinations(range(things), 2))
+
+
+def _parts(drawn: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Some draws at a time: each has a table of users by users."""
+    return np.array_split(drawn, max(1, len(drawn) // _DRAWS))
+
+
+def _best(means: NDArray[np.float64]) -> tuple[int, ...]:
+    near = np.round(means, _DECIMALS)
+    if np.isnan(near).all():
+        return ()
+    return tuple(np.flatnonzero(near == np.nanmax(near)).tolist())
+
+
+def _taus(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Kendall's tau-b between all judges, for each draw: (draws, judges, judges)."""
+    strategies = means.shape[1]
+    if strategies == 1:
+        return np.full((len(means), means.shape[2], means.shape[2]), np.nan)
+    one, other = np.array(pairs_of(strategies)).T
+    near = np.round(means, _DECIMALS)
+    sign = np.sign(near[:, one] - near[:, other])
+    told = np.nan_to_num(sign, nan=0.0)
+    concordance = np.einsum("dpa,dpb->dab", told, told)
+    untied = (told != 0).sum(axis=1).astype(float)
+    scale = np.sqrt(untied[:, :, np.newaxis] * untied[:, np.newaxis, :])
+    whole = ~np.asarray(np.isnan(means).any(axis=1))
+    defined = (scale > 0) & whole[:, np.newaxis, :] & whole[:, :, np.newaxis]
+    return np.where(defined, concordance / np.where(scale > 0, scale, 1.0), np.nan)
+
+
+def _mean_tau(taus: NDArray[np.float64], users: int) -> NDArray[np.float64]:
+    """The mean over the pairs of users for which it is defined."""
+    if users < 2:  # noqa: PLR2004  a pair
+        return np.full(len(taus), np.nan)
+    one, other = np.array(pairs_of(users)).T
+    among = taus[:, one, other]
+    there = ~np.isnan(among)
+    count = there.sum(axis=1)
+    total = np.where(there, among, 0.0).sum(axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)

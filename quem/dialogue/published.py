@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.rankings.delimited import read_delimited
-from quem.text import nearest, shown
+from quem.io.tables import read_delimited
+from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

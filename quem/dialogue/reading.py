@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.case_base import CaseBase
-from quem.dialogue.cells import CaseFiles, Cells, read_cells
+from quem.dialogue.case_base import CaseBase, CaseFiles, Cells, read_cells
 from quem.errors import Doubt, Mistake
-from quem.numerals import endless_message, nearly_numeric, numerals, parsed
-from quem.text import nearest, shown
+from quem.io.numerals import endless_message, nearly_numeric, numerals, parsed
+from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

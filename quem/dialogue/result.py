@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from quem.result import Reported
+from quem.report.result import Reported
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,33 +69,33 @@ class DialogueAnalysis(Reported):
     @property
     def outcomes(self) -> pd.DataFrame:
         """One row a measure, user and strategy: efficiency and precision with intervals."""
-        from quem.dialogue.showing.tables import outcomes_table
+        from quem.dialogue.presentation.tables import outcomes_table
 
         return outcomes_table(self.findings)
 
     @property
     def rank_quality(self) -> pd.DataFrame:
         """One row a strategy and number of answers: rank quality with intervals."""
-        from quem.dialogue.showing.tables import quality_table
+        from quem.dialogue.presentation.tables import quality_table
 
         return quality_table(self.findings)
 
     @property
     def targets(self) -> pd.DataFrame:
         """One row a target and strategy: its means over dialogues."""
-        from quem.dialogue.showing.tables import targets_table
+        from quem.dialogue.presentation.tables import targets_table
 
         return targets_table(self.findings)
 
     def summary(self, *, warnings: bool = True) -> str:
         """Say the result and, unless told not to, the warnings, as text."""
-        from quem.dialogue.showing.summary import summary_text
+        from quem.dialogue.presentation.summary import summary_text
 
         return summary_text(self, warnings=warnings)
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Tables by file stem."""
-        from quem.dialogue.showing import tables
+        from quem.dialogue.presentation import tables
 
         found = self.findings
         told = {
@@ -123,30 +123,30 @@ class DialogueAnalysis(Reported):
 
     def plot_rank_quality(self) -> Figure:
         """Draw rank quality over the number of answers, with bands."""
-        from quem.dialogue.showing.figures import rank_quality
+        from quem.dialogue.presentation.figures import rank_quality
 
         return rank_quality(self.findings)
 
     def plot_outcomes(self) -> Figure:
         """Draw efficiency and precision of each strategy by user, with intervals."""
-        from quem.dialogue.showing.figures import outcomes
+        from quem.dialogue.presentation.figures import outcomes
 
         return outcomes(self.findings)
 
     def plot_agreement(self, measure: Literal["efficiency", "precision"]) -> Figure | None:
         """Draw how alike users order the strategies; None for one strategy."""
-        from quem.dialogue.showing.figures import agreement
+        from quem.dialogue.presentation.figures import agreement
 
         return agreement(self.findings, measure)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the content of analysis.json."""
-        from quem.dialogue.showing.export import analysis_dict
+        from quem.dialogue.presentation.tables import analysis_dict
 
         return analysis_dict(self)
 
     def context(self) -> dict[str, Any]:
         """Give what the report's template shows."""
-        from quem.dialogue.showing.context import report_context
+        from quem.dialogue.presentation.sections import report_context
 
         return report_context(self)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem import __version__
-from quem.dialogue.finished import Finished, fingerprint
+from quem.dialogue.checkpoint import Finished, fingerprint
 from quem.dialogue.simulation import join
 from quem.parallel import ALONE
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.dialogue.agreement import agreement
-from quem.dialogue.outcomes import efficiency, means_of_targets, precision
+from quem.dialogue.outcomes import agreement, efficiency, means_of_targets, precision
 from quem.dialogue.published import Published, constant_error, error
 from quem.dialogue.running import run_experiment
 from quem.dialogue.search import Search, search

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.lists import FAR, Candidates, nearest
 from quem.dialogue.questions import Questions, question_orders
 from quem.dialogue.regions import find_regions
 from quem.dialogue.space import NANO, make_space, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
-from quem.dialogue.users import Shown, selections, thresholds
-from quem.measures.rank_quality import boundary, rank_quality
+from quem.dialogue.users import FAR, Candidates, Shown, nearest, selections, thresholds
+from quem.lists.rank_quality import boundary, rank_quality
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

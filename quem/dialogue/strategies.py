@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from quem.dialogue.lists import FAR, nearest
 from quem.dialogue.space import steps
+from quem.dialogue.users import FAR, nearest
 from quem.errors import QuemError
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from quem.dialogue.regions import keyed
 from quem.dialogue.space import NANO, steps
 from quem.errors import QuemError
 
@@ -25,7 +26,18 @@ if TYPE_CHECKING:
     from quem.dialogue.settings import Settings
     from quem.dialogue.space import Space
 
-__all__ = ["OwnUser", "Shown", "User", "named_user", "selections", "thresholds"]
+__all__ = [
+    "FAR",
+    "Candidates",
+    "OwnUser",
+    "Shown",
+    "User",
+    "named_user",
+    "nearest",
+    "selections",
+    "thresholds",
+]
+
 
 _NAMED = re.compile(r"(?:([TA])([1-9]\d?)|(DL))", re.IGNORECASE | re.ASCII)
 
@@ -193,3 +205,45 @@ def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
         found += np.partition(others, places)[places]
     level = steps(found / space.n) / NANO
     return dict(zip(shares, level.tolist(), strict=True))
+
+
+# Farther than anything: where the target itself is, which is no candidate.
+FAR = np.int64(1) << 42
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The nearest cases of each row, nearest first.
+
+    Parameters
+    ----------
+    cases : array of int, shape (rows, r)
+    apart : array of int, shape (rows, r)
+        Their distances in `quem.dialogue.space.steps`.
+    """
+
+    cases: NDArray[np.int64]
+    apart: NDArray[np.int64]
+
+
+def nearest(apart: NDArray[np.int64], order: NDArray[np.int64], count: int) -> Candidates:
+    """List the nearest cases.
+
+    Parameters
+    ----------
+    apart : array of int, shape (rows, n)
+        Distances in steps.
+    order : array of int, shape (n,)
+        All cases: of equal distances, the case that is first here is listed first.
+    count : int
+        How many; at most n.
+    """
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    key = keyed(apart, place)
+    if count < key.shape[1]:
+        key.partition(count - 1, axis=1)
+        key = key[:, :count]
+    key = np.sort(key, axis=1)
+    near = key >> 20
+    return Candidates(order[key - (near << 20)], near)

@@ -10,35 +10,35 @@ import numpy as np
 from quem.errors import Mistake, QuemError
 from quem.experience.agreement import judge_agreement
 from quem.experience.averages import Averages, average_cells
+from quem.experience.bootstrap import bootstrap
 from quem.experience.cells import judged_cells, score_cells
-from quem.experience.doubts import doubts_of
+from quem.experience.checks import doubts_of
 from quem.experience.estimate import estimate_system
+from quem.experience.expected_ranks import pool, pooled_averages
 from quem.experience.findings import Findings
 from quem.experience.influence import (
     leave_out_cells,
     leave_out_pooled,
     leave_out_subjects,
     residuals,
+    vary,
 )
-from quem.experience.pooled import pool, pooled_averages
-from quem.experience.recognised import leave_out_recognised
-from quem.experience.resample import bootstrap
+from quem.experience.recognized import leave_out_recognised
 from quem.experience.result import ExperienceAnalysis
 from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
-from quem.experience.variants import vary
-from quem.experience.wording import joined
 from quem.rankings import PrintedAverages
 from quem.study import Analysis
 from quem.study.schema import changed_settings
+from quem.wording import joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Doubt
     from quem.experience.cells import Cells
-    from quem.experience.pooled import Pooled
+    from quem.experience.expected_ranks import Pooled
     from quem.load import Study
 
 __all__ = ["analyze_experience", "check_experience"]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from quem.experience.ranks import adjusted_ranks, scores, unused_ranks
-from quem.rankings.occasions import repeated
+from quem.rankings.entries import repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

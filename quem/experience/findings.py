@@ -9,16 +9,15 @@ if TYPE_CHECKING:
     from quem.errors import Doubt
     from quem.experience.agreement import Agreement
     from quem.experience.averages import Averages
+    from quem.experience.bootstrap import Bootstrap
     from quem.experience.cells import Cells
     from quem.experience.estimate import Estimate
-    from quem.experience.influence import LeftOut, SubjectDiagnostic
-    from quem.experience.pooled import Pooled
-    from quem.experience.recognised import Recognised
-    from quem.experience.resample import Bootstrap
+    from quem.experience.expected_ranks import Pooled
+    from quem.experience.influence import LeftOut, SubjectDiagnostic, Variant
+    from quem.experience.recognized import Recognised
     from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
-    from quem.experience.variants import Variant
     from quem.load import Study
     from quem.study import Analysis
 

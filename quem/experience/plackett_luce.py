@@ -27,7 +27,7 @@ from scipy.special import expit, logit
 
 from quem.errors import QuemError
 from quem.experience.choices import Choices, Expected, WeakOrders, weak_orders
-from quem.experience.connection import connection
+from quem.experience.connectivity import connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +109,7 @@ def fit_plackett_luce(
     n_solvers : int
     ridge : float, default `RIDGE`
         :math:`\lambda`, 0 or more. With 0 there is a maximum only where no set of solvers is
-        always ranked above all others (`quem.experience.connection`).
+        always ranked above all others (`quem.experience.connectivity`).
     weights : array of float, shape (number of rankings,), optional
         How often each ranking counts; once by default.
 

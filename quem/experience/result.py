@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.result import Reported
+from quem.report.result import Reported
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,14 +58,14 @@ class ExperienceAnalysis(Reported):
     @property
     def estimates(self) -> pd.DataFrame:
         """One row a system: average rank, experience, intervals, bounds."""
-        from quem.experience.showing.tables import estimates_table
+        from quem.experience.presentation.tables import estimates_table
 
         return estimates_table(self.findings)
 
     @property
     def averages(self) -> pd.DataFrame:
         """One row a solver: kind, experience, average rank, number of ranks."""
-        from quem.experience.showing.tables import averages_table
+        from quem.experience.presentation.tables import averages_table
 
         return averages_table(self.findings)
 
@@ -76,7 +76,7 @@ class ExperienceAnalysis(Reported):
 
     def summary(self, *, warnings: bool = True) -> str:
         """Say the answer, what it rests on and, unless told not to, the warnings, as text."""
-        from quem.experience.showing.summary import summary_text
+        from quem.experience.presentation.summary import summary_text
 
         return summary_text(self.findings, warnings=warnings)
 
@@ -88,54 +88,54 @@ class ExperienceAnalysis(Reported):
 
     def figures(self) -> dict[str, Figure]:
         """Draw every figure, by file stem."""
-        from quem.experience.showing.figures import all_figures
+        from quem.experience.presentation.figures import all_figures
 
         return all_figures(self.findings)
 
     def plot_skill_function(self) -> Figure:
         """Draw the subjects and the skill function (Figure 2 of the paper)."""
-        from quem.experience.showing.skill_figures import skill_function
+        from quem.experience.presentation.figures import skill_function
 
         return skill_function(self.findings)
 
     def plot_estimate(self) -> Figure:
         """Draw the bands and each system's estimate (Figure 3 of the paper)."""
-        from quem.experience.showing.skill_figures import estimate
+        from quem.experience.presentation.figures import estimate
 
         return estimate(self.findings)
 
     def plot_sensitivity(self) -> Figure | None:
         """Draw the estimates without each judge, subject and problem; None without a system."""
-        from quem.experience.showing.influence_figures import sensitivity
+        from quem.experience.presentation.figures import sensitivity
 
         return sensitivity(self.findings)
 
     def plot_influence(self) -> Figure:
         """Draw the subjects' residuals and influence."""
-        from quem.experience.showing.influence_figures import influence
+        from quem.experience.presentation.figures import influence
 
         return influence(self.findings)
 
     def plot_agreement(self) -> Figure | None:
         """Draw the judges' agreement as a heat map; None where there is none to draw."""
-        from quem.experience.showing.judge_figures import agreement
+        from quem.experience.presentation.figures import agreement
 
         return agreement(self.findings)
 
     def plot_ranks(self) -> Figure | None:
         """Draw every rank of each solver; None for averages computed elsewhere."""
-        from quem.experience.showing.judge_figures import ranks
+        from quem.experience.presentation.figures import ranks
 
         return ranks(self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the content of analysis.json."""
-        from quem.experience.showing.export import analysis_dict
+        from quem.experience.presentation.export import analysis_dict
 
         return analysis_dict(self.findings)
 
     def context(self) -> dict[str, Any]:
         """Give what the report's template shows."""
-        from quem.experience.showing.context import report_context
+        from quem.experience.presentation.sections import report_context
 
         return report_context(self.findings)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.ranks import adjusted_ranks
-from quem.rankings.occasions import repeated
+from quem.rankings.entries import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

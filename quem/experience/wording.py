@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quem.wording import chance, interval_text, joined, number, p_text, percent, signed
+from quem.wording import interval_text, number, p_text, percent
 
 if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
@@ -13,13 +13,6 @@ __all__ = [
     "INTERVALS",
     "SIGNIFICANT",
     "caveat",
-    "chance",
-    "interval_text",
-    "joined",
-    "number",
-    "p_text",
-    "percent",
-    "signed",
     "statement",
 ]
 

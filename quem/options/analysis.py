@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import QuemError
-from quem.measures import properties
-from quem.options.doubts import doubts_of
+from quem.lists import properties
+from quem.lists.inference import compare_systems, fewest_of, query_means
+from quem.options.checks import doubts_of
 from quem.options.findings import Findings, Standing, Undefined
-from quem.options.lengths import by_length
+from quem.options.lists import by_length
 from quem.options.result import OptionsResult
 from quem.options.scoring import make_scorer
 from quem.options.thresholds import sweep
-from quem.queries import compare_systems, fewest_of, query_means
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Doubt
-    from quem.measures import Properties
+    from quem.lists import Properties
     from quem.options.loading import OptionsData
     from quem.options.scoring import Scorer
     from quem.study.options import OptionsAnalysis

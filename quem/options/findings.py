@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quem.queries import fewest_of
+from quem.lists.inference import fewest_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from quem.errors import Doubt
-    from quem.measures import Properties
-    from quem.options.lengths import LengthGroup
+    from quem.lists import Properties
+    from quem.lists.inference import PairDifference
+    from quem.options.lists import LengthGroup
     from quem.options.loading import OptionsData
     from quem.options.scoring import Scorer
     from quem.options.thresholds import Sweep
-    from quem.queries import PairDifference
     from quem.study.options import OptionsAnalysis
 
     Floats = NDArray[np.float64]

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, Mistake, QuemError
-from quem.options.assembling import assemble
-from quem.options.json_rows import JSON_LINES, rows_of_json
-from quem.options.key import Key, read_key
-from quem.options.rows import rows_of_table
+from quem.io.text import shown
+from quem.options.answer_key import Key, read_key
+from quem.options.encode_rows import assemble
+from quem.options.rows import JSON_LINES, rows_of_json, rows_of_table
 from quem.study.document import Document
 from quem.study.options import OptionsStudy
 from quem.study.reading import draft_of_kind
-from quem.text import shown
 
 if TYPE_CHECKING:
     import os

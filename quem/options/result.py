@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.result import Reported
+from quem.report.result import Reported
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,30 +61,30 @@ class OptionsResult(Reported):
 
     def summary(self, *, warnings: bool = True) -> str:
         """Say the answer, what it rests on and, unless told not to, the warnings, as text."""
-        from quem.options.showing.summary import summary_text
+        from quem.options.presentation.summary import summary_text
 
         return summary_text(self.findings, warnings=warnings)
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Tables by file stem: scores, lists, lengths and, where there are any, the others."""
-        from quem.options.showing.tables import all_tables
+        from quem.options.presentation.tables import all_tables
 
         return all_tables(self.findings)
 
     def figures(self) -> dict[str, Figure]:
         """Draw every figure, by file stem."""
-        from quem.options.showing.figures import all_figures
+        from quem.options.presentation.figures import all_figures
 
         return all_figures(self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the content of analysis.json."""
-        from quem.options.showing.export import options_dict
+        from quem.options.presentation.tables import options_dict
 
         return options_dict(self.findings)
 
     def context(self) -> dict[str, Any]:
         """Give what the report's template shows."""
-        from quem.options.showing.context import report_context
+        from quem.options.presentation.sections import report_context
 
         return report_context(self.findings)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.measures import Measure, evaluate, measure
-from quem.measures.measure import split_spelling
+from quem.lists import Measure, evaluate, measure
+from quem.lists.measure import split_spelling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.queries import percentile_ends, query_means, resample_means
+from quem.lists.inference import percentile_ends, query_means, resample_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from quem.lists.inference import Means
     from quem.options.lists import Answers
     from quem.options.scoring import Scorer
-    from quem.queries import Means
     from quem.study.options import OptionsAnalysis
 
     Floats = NDArray[np.float64]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.rankings.assembling import assemble
-from quem.rankings.delimited import Column, read_delimited
-from quem.rankings.entries import Entries
+from quem.io.tables import Column, read_delimited
+from quem.rankings.entries import Entries, assemble
 from quem.rankings.layouts import named_columns
 from quem.study.declared import Declared
 

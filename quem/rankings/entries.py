@@ -4,28 +4,56 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from quem.errors import Doubt, Mistake
-from quem.rankings.delimited import Column, column_of
-from quem.text import nearest, shown
+from quem.io.tables import Column, column_of
+from quem.io.text import nearest, shown
+from quem.rankings.table import Rankings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["FIELDS", "MOST_OF_A_KIND", "Entries", "Part", "part_of"]
+    from quem.study import Declared
+
+__all__ = [
+    "FIELDS",
+    "MOST_OF_A_KIND",
+    "Entries",
+    "Part",
+    "assemble",
+    "occasion_doubts",
+    "part_of",
+    "repeated",
+]
+
 
 FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognised")
+
+
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+
 MOST_OF_A_KIND = 20
+
+
 _MISSING = {"", "-", "–", "—", "na", "n/a", "nan", "null", "none", ".", "absent"}
+
+
 _MARKED, _UNMARKED = {"1", "true", "yes", "x"}, {"", "0", "false", "no", "-"}
+
+
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
 _POSITION = re.compile(r"0*[1-9]\d{0,8}", re.ASCII)
+
+
 # Sums of squares stay finite, and no rank that means one is larger.
 _LARGEST_RANK = 1e9
 
@@ -277,3 +305,187 @@ def _complain(
     if len(rows) > MOST_OF_A_KIND:
         more = f"and {len(rows) - MOST_OF_A_KIND} more cells like these"
         mistakes.append(Mistake(entries.name, key=entries.titles.get(name, name), message=more))
+
+
+_GROUP = ["judge", "problem", "block"]
+
+
+_MOST_NAMED = 3
+
+
+def repeated(rankings: Rankings) -> pd.DataFrame:
+    """Give the rows of the groups that hold ranks of a later occasion than 1.
+
+    Of a large study that repeats a few groups these are few rows.
+
+    Parameters
+    ----------
+    rankings : Rankings
+
+    Returns
+    -------
+    DataFrame
+        Columns judge, problem, block, occasion, solver (codes) and rank; indexed by row.
+    """
+    rows = np.flatnonzero(rankings.occasion > 1)
+    if len(rows):
+        key = rankings.judge * len(rankings.problems) + rankings.problem
+        rows = np.flatnonzero(np.isin(key, np.unique(key[rows])))
+    names = (*_GROUP, "occasion", "solver", "rank")
+    frame = pd.DataFrame({name: getattr(rankings, name)[rows] for name in names}, index=rows)
+    return frame[frame.groupby(_GROUP)["occasion"].transform("max") > 1]
+
+
+def occasion_doubts(rankings: Rankings) -> Iterator[Doubt]:
+    """Tell which groups and which single ranks are of a later occasion only.
+
+    A group without a first occasion is analysed by the earliest that it has. A solution that
+    the judge was not given on the first occasion of its group has no rank there.
+
+    Parameters
+    ----------
+    rankings : Rankings
+    """
+    frame = repeated(rankings)
+    if frame.empty:
+        return
+    frame["ranked"] = np.isfinite(frame["rank"]) | rankings.failed[frame.index]
+    frame["first"] = frame.groupby(_GROUP)["occasion"].transform("min")
+    frame["own"] = frame.groupby([*_GROUP, "solver"])["occasion"].transform("min")
+    late = frame[frame["first"] > 1].drop_duplicates(_GROUP)
+    if len(late):
+        firsts = zip(late.index.tolist(), late["first"].tolist(), strict=True)
+        named = [f"{_group(rankings, row)} (occasion {first})" for row, first in firsts]
+        verb = "has" if len(late) == 1 else "have"
+        message = f"{_few(named)} {verb} no first occasion; the earliest counts as the first"
+        yield Doubt("first-occasion-missing", message)
+    alone = frame[frame["ranked"] & (frame["own"] > frame["first"])]
+    rows = alone.drop_duplicates([*_GROUP, "solver"]).index.tolist()
+    if rows:
+        named = [f"{rankings.solvers[rankings.solver[r]]} by {_group(rankings, r)}" for r in rows]
+        verb, ranks = ("is", "this rank does") if len(rows) == 1 else ("are", "these ranks do")
+        message = (
+            f"{_few(named)} {verb} ranked on a later occasion only, though the group has an "
+            f"earlier one; {ranks} not count"
+        )
+        yield Doubt("first-occasion-missing", message)
+
+
+def _group(rankings: Rankings, row: int) -> str:
+    """Name the group of a row: judge, problem and, where there are several, block."""
+    judge, problem = rankings.judges[rankings.judge[row]], rankings.problems[rankings.problem[row]]
+    several = rankings.block.max(initial=1) > 1
+    return f"{judge} on {problem}{f', block {rankings.block[row]}' if several else ''}"
+
+
+def _few(words: list[str]) -> str:
+    """List the first few of some names."""
+    shown = ", ".join(words[:_MOST_NAMED])
+    return f"{shown} and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else shown
+
+
+_KEY = ("judge", "problem", "block", "occasion", "solver")
+
+
+def assemble(
+    files: Iterable[Entries], declared: Declared, judges: tuple[str, ...] | None = None
+) -> tuple[Rankings, list[Mistake]]:
+    """Check what the files say against the study, and make one table of it.
+
+    Parameters
+    ----------
+    files : iterable of Entries
+    declared : Declared
+        The ids of the study.
+    judges : tuple of str, optional
+        The judges, where the study declares none.
+
+    Returns
+    -------
+    rankings : Rankings
+        Worth using only where there are no mistakes.
+    mistakes : list of Mistake
+        Unknown ids, ranks that are no numbers, the same cell twice.
+    """
+    known = {
+        "judge": judges or declared.judges,
+        "problem": declared.problems,
+        "solver": tuple(declared.solvers),
+    }
+    mistakes: list[Mistake] = []
+    files = list(files)
+    for name in declared.broken:
+        # What is missing here may stand in a list that could not be read.
+        found = {word for entries in files for word in entries.columns[name].values if word}
+        known[name] += tuple(sorted(found.difference(known[name])))
+    parts = [part_of(entries, known, mistakes) for entries in files]
+    if not mistakes:
+        mistakes += _repeated(parts, known)
+        mistakes += _contradictions(parts, known, declared)
+    columns = {name: _joined(parts, name) for name in (*_KEY, "rank", "failed", "recognised")}
+    doubts = tuple(doubt for entries in files for doubt in entries.doubts)
+    table = Rankings(known["judge"], known["problem"], known["solver"], **columns, doubts=doubts)
+    if not mistakes:
+        table = replace(table, doubts=(*doubts, *occasion_doubts(table)))
+    return table, mistakes
+
+
+def _joined(parts: list[Part], name: str) -> NDArray[Any]:
+    """A column of all files; that of a single file is not copied."""
+    columns = [getattr(part, name) for part in parts]
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+
+def _repeated(parts: list[Part], known: dict[str, tuple[str, ...]]) -> list[Mistake]:
+    """The same judge, problem, block, occasion and solver twice."""
+    joined = {name: _joined(parts, name) for name in _KEY}
+    key = np.zeros(len(joined["judge"]), dtype=np.int64)
+    for name in ("block", "occasion"):
+        if joined[name].max(initial=1) > 1:
+            codes, distinct = pd.factorize(joined[name])
+            key = key * len(distinct) + codes
+    for name, ids in known.items():
+        key = key * max(len(ids), 1) + joined[name]
+    again = np.flatnonzero(pd.Series(key).duplicated().to_numpy())
+    starts = np.cumsum([0, *(len(part.row) for part in parts)])
+    mistakes = []
+    for index in again[:MOST_OF_A_KIND].tolist():
+        first = int(np.flatnonzero(key == key[index])[0])
+        (file, row), (first_file, first_row) = (
+            (parts[at], i - int(starts[at]))
+            for i in (index, first)
+            for at in [int(np.searchsorted(starts, i, side="right")) - 1]
+        )
+        where = first_file.entries.mistake(first_row, "solver", "")
+        judge, problem, solver = (known[n][joined[n][index]] for n in known)
+        other = f" of {first_file.entries.name}" if file is not first_file else ""
+        cell = f"{judge}'s rank of {solver} on {problem}" if judge else solver
+        message = f"{cell} is already on line {where.line}{other}; keep one of them"
+        mistakes.append(file.entries.mistake(row, "solver", message))
+    if len(again) > MOST_OF_A_KIND:
+        more = f"and {len(again) - MOST_OF_A_KIND} more cells that stand twice"
+        mistakes.append(Mistake(parts[0].entries.name, message=more))
+    return mistakes
+
+
+def _contradictions(
+    parts: list[Part], known: dict[str, tuple[str, ...]], declared: Declared
+) -> list[Mistake]:
+    """Ranks of solutions that the study declares missing."""
+    mistakes = []
+    for problem, solver in sorted(declared.failed | declared.absent):
+        reason = "failed" if (problem, solver) in declared.failed else "absent"
+        if problem not in known["problem"] or solver not in known["solver"]:
+            continue
+        p, s = known["problem"].index(problem), known["solver"].index(solver)
+        for part in parts:
+            here = (part.problem == p) & (part.solver == s)
+            other = ~np.isnan(part.rank) | (part.failed & (reason == "absent"))
+            for row in np.flatnonzero(here & other).tolist():
+                found = "failed" if part.failed[row] else "has a rank"
+                message = (
+                    f"the study declares {solver}'s solution of {problem} {reason}, yet it "
+                    f"{found} here; remove one of the two"
+                )
+                mistakes.append(part.entries.mistake(row, "rank", message))
+    return mistakes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, Mistake, QuemError
-from quem.rankings.delimited import Column, Delimited, column_of, read_delimited
+from quem.io.tables import Column, Delimited, column_of, read_delimited
+from quem.io.text import nearest, shown
 from quem.rankings.entries import FIELDS, Entries
-from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
-from quem.rankings.delimited import column_of
+from quem.io.tables import column_of
+from quem.io.text import nearest, read_text, shown
 from quem.rankings.entries import Entries
-from quem.text import nearest, read_text, shown
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
-from quem.rankings.assembling import assemble
+from quem.io.text import nearest, shown
 from quem.rankings.averages import PrintedAverages, read_averages
+from quem.rankings.entries import assemble
 from quem.rankings.layouts import read_long, read_wide
 from quem.rankings.preflib import read_preflib
 from quem.rankings.stored import read_stored, session_of_study
-from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from quem.rankings.entries import Entries

@@ -6,18 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, Mistake, QuemError
-from quem.rankings.assembling import assemble
-from quem.rankings.delimited import column_of
-from quem.rankings.entries import FIELDS, Entries
+from quem.io.tables import column_of
+from quem.rankings.entries import FIELDS, Entries, assemble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quem.rankings.table import Rankings
+    from quem.store.audit_log import Happening
     from quem.store.engine import Store
-    from quem.store.place import Place
-    from quem.store.rankings import SubmittedRanking
-    from quem.store.trail import Happening
+    from quem.store.exporting import SubmittedRanking
+    from quem.store.location import Place
     from quem.study.declared import Declared
     from quem.study.reading import StudyFile
 
@@ -98,9 +97,9 @@ def read_stored(
         The study is not closed, or nothing was submitted yet.
     """
     from quem.store import studies
+    from quem.store.audit_log import noteworthy
+    from quem.store.exporting import shown_digests, submitted_rankings
     from quem.store.judges import judges_of
-    from quem.store.rankings import shown_digests, submitted_rankings
-    from quem.store.trail import noteworthy
 
     study_id = file.spec.id if file.spec else ""
     with store.read() as c:

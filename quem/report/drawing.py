@@ -6,36 +6,51 @@ import io
 import re
 import warnings
 from contextlib import contextmanager
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import matplotlib as mpl
+from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = [
     "BAND",
     "GRID",
+    "HALO",
     "INK",
     "INNER_BAND",
     "LINE",
+    "MOST_LABELS",
+    "MOST_ROWS",
     "MUTED",
     "PAPER",
     "SYSTEMS",
+    "colours",
     "dark_rules",
     "inline_svg",
+    "label_inches",
+    "one_axes",
     "png_bytes",
+    "short",
     "svg_text",
     "tidy",
     "with_style",
 ]
 
+
 INK, MUTED, GRID, PAPER = "#1b1f24", "#5b6470", "#d9dee4", "#ffffff"
+
+
 LINE, BAND, INNER_BAND = "#1f5f99", "#e3edf7", "#bcd5ec"
+
+
 SYSTEMS = ("#b4381f", "#7a4aa0", "#18794e", "#9a6700", "#0e7490", "#a2296b")
+
 
 # What each colour becomes on a dark screen. The hue stays, the lightness turns.
 _DARK = {
@@ -53,6 +68,7 @@ _DARK = {
     "#0e7490": "#5cc8e0",
     "#a2296b": "#f08cc0",
 }
+
 
 # matplotlib types the keys of its settings, which differ between its versions.
 _STYLE: Any = {
@@ -217,3 +233,66 @@ def dark_rules(prefix: str = "") -> str:
         for light, dark in _DARK.items()
         for what in ("fill", "stroke")
     )
+
+
+MOST_LABELS = 24
+
+
+MOST_ROWS = 40
+
+
+LONGEST_NAME = 22
+
+
+HALO = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.75}
+
+
+_LETTER = 0.072  # inches, of the style's font size
+
+
+def one_axes(
+    width: float,
+    height: float,
+    *,
+    left: float = 0.55,
+    right: float = 0.15,
+    bottom: float = 0.5,
+) -> tuple[Figure, Axes]:
+    """Make a figure of one Axes, its size and margins in inches."""
+    figure = Figure(figsize=(width, height))
+    axes = figure.add_axes(
+        (
+            left / width,
+            bottom / height,
+            1 - (left + right) / width,
+            1 - (bottom + 0.35) / height,
+        )
+    )
+    return figure, axes
+
+
+def short(name: str, longest: int = LONGEST_NAME) -> str:
+    """Give a name that fits into a figure: shortened in the middle, so that a version survives."""
+    if _letters(name) <= longest:
+        return name
+    *_, last = name.rsplit(maxsplit=1)
+    end = f" {last}" if _letters(last) <= longest // 3 else name[-(longest // 4) :]
+    start = name
+    while _letters(start) + 1 + _letters(end) > longest:
+        start = start[:-1]
+    return f"{start.rstrip()}…{end}"
+
+
+def label_inches(labels: Iterable[str]) -> float:
+    """Give about the width of the widest of these labels, with a little air."""
+    return 0.15 + _LETTER * max(map(_letters, labels), default=0)
+
+
+def _letters(text: str) -> int:
+    """Count letters, Chinese and other wide ones as two."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def colours() -> Iterator[str]:
+    """Give each system its colour, in the order of the study, over and over."""
+    return cycle(SYSTEMS)

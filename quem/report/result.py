@@ -1,8 +1,8 @@
-"""What a result of any kind offers to be reported."""
+"""What a result of any kind offers: summary, tables, figures, page, notebook cell and files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -13,7 +13,38 @@ if TYPE_CHECKING:
 
     from quem.errors import Doubt
 
-__all__ = ["Attaches", "Content", "Result"]
+__all__ = ["Attaches", "Content", "Reported", "Result"]
+
+
+class Reported:
+    """A result of any kind, as a report has it."""
+
+    figure_stems: ClassVar[tuple[str, ...]]
+    table_stems: ClassVar[tuple[str, ...]]
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """Every file that a report may consist of."""
+        return frozenset(
+            [
+                "report.html",
+                "analysis.json",
+                *(f"{stem}.{ending}" for stem in self.figure_stems for ending in ("svg", "png")),
+                *(f"{stem}.csv" for stem in self.table_stems),
+            ]
+        )
+
+    def to_html(self: Result) -> str:
+        """Give the report as one self-contained HTML page."""
+        from quem.report.html import report_html
+
+        return report_html(self)
+
+    def _repr_html_(self: Result) -> str:
+        from quem.report.html import notebook_html
+
+        return notebook_html(self)
+
 
 # What a file holds; in parts where that is much.
 Content: TypeAlias = "bytes | Iterable[bytes]"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import QuemError
-from quem.queries import Means, compare_systems, fewest_of, query_means
-from quem.retrieval.asking import run_phases, run_retrievers
+from quem.lists.inference import Means, compare_systems, fewest_of, query_means
+from quem.retrieval.build_retrievers import make_retrievers, run_phases, run_retrievers
+from quem.retrieval.checks import doubts_of, entry_doubts
 from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of, truth_depth_of
-from quem.retrieval.doubts import doubts_of, entry_doubts
 from quem.retrieval.experts import (
     Panels,
     consensus,
@@ -20,7 +20,6 @@ from quem.retrieval.experts import (
     panels_of,
 )
 from quem.retrieval.findings import Evaluated, Findings, MacFacFound, MacFacPair, time_of
-from quem.retrieval.making import make_retrievers
 from quem.retrieval.result import RetrievalEvaluation
 from quem.retrieval.running import Run, Times
 from quem.retrieval.scoring import QueryScores, score_lists
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Doubt
-    from quem.measures import Measure
-    from quem.queries import PairDifference
-    from quem.retrieval.asking import Phases
+    from quem.lists import Measure
+    from quem.lists.inference import PairDifference
+    from quem.retrieval.build_retrievers import Phases
     from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.findings import Truth
     from quem.retrieval.lists import CaseLists

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Doubt, Mistake, QuemError
-from quem.numerals import endless_message, nearly_numeric, numerals, parsed
+from quem.io.numerals import endless_message, nearly_numeric, numerals, parsed
 from quem.retrieval.base_files import read_base_file
 from quem.retrieval.cases import CaseBase
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.measures import measure
-from quem.text import shown
+from quem.io.text import shown
+from quem.lists import measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.measures import Measure
+    from quem.lists import Measure
     from quem.retrieval.findings import TruthKind
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import LoadedRetrieval

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.queries import resample_means
+from quem.lists.inference import resample_means
 from quem.retrieval.lists import CaseLists, lists_of
 
 if TYPE_CHECKING:

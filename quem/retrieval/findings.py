@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.queries import fewest_of, median_interval
+from quem.lists.inference import fewest_of, median_interval
+from quem.retrieval.running import Asked, ask, asked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Doubt
-    from quem.measures import Measure
-    from quem.queries import Means, PairDifference
+    from quem.lists import Measure
+    from quem.lists.inference import Means, PairDifference
     from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import LoadedRetrieval
-    from quem.retrieval.running import Run, Task
+    from quem.retrieval.retrievers import Answer, Runs
+    from quem.retrieval.running import Guard, Run, Task
     from quem.retrieval.scoring import QueryScores
     from quem.study.retrieval import RetrievalAnalysis
 
@@ -30,8 +32,10 @@ __all__ = [
     "Time",
     "Truth",
     "TruthKind",
+    "asked_both",
     "time_of",
 ]
+
 
 TruthKind = Literal["similarities", "grades", "experts"]
 
@@ -47,7 +51,7 @@ class Truth:
     source : str
         Where it comes from, in words: "the retriever full".
     mark : str
-        Of what a retriever made it of; see `quem.retrieval.kept`. Empty for another.
+        Of what a retriever made it of; see `quem.retrieval.ground_truth_cache`. Empty for another.
     reused : bool
         Whether it was read from what an earlier evaluation kept.
     depth : int or None
@@ -256,3 +260,39 @@ class Findings:
     def scored(self) -> tuple[Evaluated, ...]:
         """The retrievers that have scores."""
         return tuple(one for one in self.evaluated if one.scores is not None)
+
+
+def asked_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
+    """Let the first fill a filter, and the second look into it.
+
+    Parameters
+    ----------
+    mac, fac : Runs
+    task : Task
+    size : int
+        As many cases as the filter holds.
+    k : int
+    take_time : bool
+        Whether both run, so that they take time: the first part of it is that of the first phase.
+    """
+
+    def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
+        return _both(mac, fac, task, query, size, k, guard)
+
+    timed = asked(fac, task, k).timed if take_time else ()
+    return Asked(call, range(len(task.queries)), timed, parts=2)
+
+
+def _both(
+    mac: Runs, fac: Runs, task: Task, query: int, size: int, k: int, guard: Guard
+) -> tuple[Answer, tuple[float, float]]:
+    kept, mac_seconds = ask(mac, task, query, size, guard)
+    if isinstance(kept, str):
+        return f"the first phase {kept}", (mac_seconds, float("nan"))
+    among = np.sort(kept[0])
+    # The query itself is not among them, so that none has to be asked for in its place.
+    inside = replace(task, leave_one_out=False)
+    answer, fac_seconds = ask(fac, inside, query, k, guard, among)
+    if isinstance(answer, str):
+        answer = f"the second phase {answer}"
+    return answer, (mac_seconds, fac_seconds)

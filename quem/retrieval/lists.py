@@ -64,7 +64,7 @@ class CaseLists:
         return self.case[part], self.similarity[part]
 
     def items(self, query: int, names: NDArray[Any]) -> dict[str, float] | list[str]:
-        """One list as `quem.measures` takes it; `names` is `cases` as an array."""
+        """One list as `quem.lists` takes it; `names` is `cases` as an array."""
         case, similarity = self.of(query)
         ids: list[str] = names[case].tolist()
         return dict(zip(ids, similarity.tolist(), strict=True)) if self.scored else ids

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quem.entry import BrokenEntry, Entry, find_entry, load_entry
 from quem.errors import QuemError
-from quem.retrieval.making import make_built_in
+from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
+from quem.retrieval.build_retrievers import make_built_in
 from quem.retrieval.reading import RetrievalData, read_retrieval
 from quem.study.reading import draft_of_kind
 from quem.study.retrieval import RetrievalStudy

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from quem.errors import Doubt, Mistake, QuemError
-from quem.measures import measure
+from quem.io.text import nearest, shown
+from quem.lists import measure
 from quem.retrieval.bases import Roles, read_bases
 from quem.retrieval.cases import CaseBase, named_only
-from quem.retrieval.matching import match
+from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
 from quem.retrieval.stored import read_qrels, read_run, read_similarities
-from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.result import Reported
+from quem.report.result import Reported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,63 +78,63 @@ class RetrievalEvaluation(Reported):
     @property
     def measures(self) -> pd.DataFrame:
         """One row a retriever and measure: mean, interval, number of queries."""
-        from quem.retrieval.showing.tables import measures_table
+        from quem.retrieval.presentation.tables import measures_table
 
         return measures_table(self.findings)
 
     @property
     def scores(self) -> pd.DataFrame:
         """One row a retriever, query and measure: the score, or why there is none."""
-        from quem.retrieval.showing.tables import scores_table
+        from quem.retrieval.presentation.tables import scores_table
 
         return scores_table(self.findings)
 
     @property
     def differences(self) -> pd.DataFrame:
         """One row a pair of retrievers and measure, with interval and p values."""
-        from quem.retrieval.showing.tables import differences_table
+        from quem.retrieval.presentation.tables import differences_table
 
         return differences_table(self.findings)
 
     @property
     def times(self) -> pd.DataFrame:
         """One row a retriever that ran and query: the median time in seconds."""
-        from quem.retrieval.showing.tables import times_table
+        from quem.retrieval.presentation.tables import times_table
 
         return times_table(self.findings)
 
     def summary(self, *, warnings: bool = True) -> str:
         """Say the answer, what it rests on and, unless told not to, the warnings, as text."""
-        from quem.retrieval.showing.summary import summary_text
+        from quem.retrieval.presentation.summary import summary_text
 
         return summary_text(self.findings, warnings=warnings)
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Tables by file stem; those without a row are left out."""
-        from quem.retrieval.showing.tables import all_tables
+        from quem.retrieval.presentation.tables import all_tables
 
         return all_tables(self.findings)
 
     def attachments(self) -> dict[str, Iterable[bytes]]:
         """Files besides figures and tables: TREC runs and qrels, and the kept ground truth."""
-        from quem.retrieval.showing.export import attached_files
+        from quem.retrieval.presentation.tables import attached_files
 
         return attached_files(self.findings)
 
     def figures(self) -> dict[str, Figure]:
         """Draw every figure that there are data for, by file stem."""
-        from quem.retrieval.showing.figures import all_figures
+        from quem.retrieval.presentation.figures import all_figures
 
         return all_figures(self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the content of analysis.json."""
-        from quem.retrieval.showing.export import analysis_dict
+        from quem.retrieval.presentation.tables import analysis_dict
 
         return analysis_dict(self.findings)
 
     def context(self) -> dict[str, Any]:
         """Give what the report's template shows."""
-        from quem.retrieval.showing.context import report_context
+        from quem.retrieval.presentation.sections import report_context
 
         return report_context(self.findings)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from quem.entry import raised
-from quem.text import shown
+from quem.io.custom_functions import raised
+from quem.io.text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

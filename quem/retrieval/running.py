@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.entry import raised
+from quem.io.custom_functions import raised
 from quem.retrieval.lists import CaseLists, lists_of
 from quem.retrieval.retrievers import PythonRetriever, checked
 

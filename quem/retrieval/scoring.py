@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.measures import evaluate
+from quem.lists import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from quem.measures import Measure
+    from quem.lists import Measure
     from quem.retrieval.lists import CaseLists
 
 __all__ = ["QueryScores", "Ties", "score_lists"]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.rankings.delimited import Column, column_of, read_delimited
-from quem.retrieval.words import QREL_FIELDS, RUN_FIELDS, read_words
-from quem.text import shown
+from quem.io.tables import Column, column_of, read_delimited
+from quem.io.text import shown
+from quem.retrieval.base_files import QREL_FIELDS, RUN_FIELDS, read_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.rankings.delimited import Delimited
+    from quem.io.tables import Delimited
 
 __all__ = ["Stored", "read_qrels", "read_run", "read_similarities"]
 

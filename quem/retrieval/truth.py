@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.entry import Entry
 from quem.errors import QuemError
+from quem.io.custom_functions import Entry
+from quem.io.text import shown
 from quem.retrieval.choosing import truth_kind
 from quem.retrieval.findings import Truth
-from quem.retrieval.kept import fingerprint, read_kept
+from quem.retrieval.ground_truth_cache import fingerprint, read_kept
 from quem.retrieval.linear import LinearRetriever
 from quem.retrieval.lists import lists_of
 from quem.retrieval.retrievers import StoredRetriever
 from quem.retrieval.running import Times, asked, run_rounds
-from quem.text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, QuemError
+from quem.io.text import read_text, shown
 from quem.solutions.finding import find_solutions, printable
 from quem.solutions.sheets import inner_path, references
-from quem.study.blocks import LONGEST_LIST
-from quem.text import read_text, shown
+from quem.study.fields import LONGEST_LIST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
+from quem.io.text import read_text
 from quem.solutions.model import Kind, SolutionFile
-from quem.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

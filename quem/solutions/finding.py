@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Doubt, Mistake
+from quem.io.text import nearest, shown
 from quem.solutions.files import is_ignored, kind_of
 from quem.solutions.folder import Folder, same
 from quem.solutions.model import Solution, SolutionFile, Solutions
 from quem.solutions.sheets import find_sheets
-from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, QuemError
-from quem.text import read_text
+from quem.io.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from quem.errors import Doubt, QuemError
-from quem.text import read_text, shown
+from quem.io.text import read_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import unquote
 
 from quem.errors import QuemError
+from quem.io.text import nearest, read_text, shown
 from quem.solutions.files import inspect, kind_of
 from quem.solutions.model import Sheet, SolutionFile
-from quem.text import nearest, read_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import JSON, Boolean, Double, Integer
 
 from quem.errors import Mistake, QuemError
-from quem.store import older
+from quem.io.text import shown
+from quem.store import migration as older
 from quem.store.models import (
     Ballot,
     Base,
@@ -25,7 +26,6 @@ from quem.store.models import (
 )
 from quem.store.state import InvalidStateError, State
 from quem.store.verification import Held, verify
-from quem.text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

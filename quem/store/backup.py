@@ -24,7 +24,7 @@ from quem.store.copying import (
 )
 from quem.store.events import record, seal
 from quem.store.models import Event, now
-from quem.store.turns import UnavailableError
+from quem.store.waiting import UnavailableError
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -10,12 +10,12 @@ from sqlalchemy import URL, create_engine, event
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from quem.errors import Mistake, QuemError
-from quem.store.turns import PATIENCE
+from quem.store.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from quem.store.place import Place
+    from quem.store.location import Place
 
 __all__ = ["THREADS", "busy_timeout", "engine_of", "refusal"]
 

@@ -18,9 +18,9 @@ from quem.store.archive_rows import read_archive
 from quem.store.dump import dump, dump_program, holdings_of_dump
 from quem.store.engine import open_store
 from quem.store.holdings import Holdings, holdings_of, holdings_of_file
+from quem.store.location import find_place
 from quem.store.models import now
-from quem.store.place import find_place
-from quem.store.turns import UnavailableError
+from quem.store.waiting import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

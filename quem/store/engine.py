@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import event, select
@@ -15,21 +16,32 @@ from quem.store.connecting import THREADS, busy_timeout, engine_of, refusal
 from quem.store.events import append_events, forget_events
 from quem.store.migration import migrate, version_of
 from quem.store.models import Study
-from quem.store.turns import PATIENCE, BusyError, Turns
-from quem.store.watching import LostError, Watch
+from quem.store.waiting import PATIENCE, BusyError, Turns, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from sqlalchemy import Connection, Engine
     from sqlalchemy.pool import PoolProxiedConnection
 
-    from quem.store.place import Place
+    from quem.store.location import Place
 
-__all__ = ["SCRUB", "THREADS", "Store", "clear_refusals", "held_store", "open_store", "store_of"]
+__all__ = [
+    "SCRUB",
+    "THREADS",
+    "LostError",
+    "Store",
+    "Watch",
+    "clear_refusals",
+    "held_store",
+    "open_store",
+    "store_of",
+]
+
 
 _log = logging.getLogger(__name__)
+
+
 # Set in the `info` of a connection whose transaction deleted what must not even stay as bytes.
 SCRUB = "quem_scrub"
 
@@ -267,3 +279,63 @@ def _reason(error: BaseException | None) -> str:
     if "locked" in said:
         return f"cannot be used: {said}; another program holds it, so try again when it is done"
     return f"cannot be used: {said}; check that it is there and may be written to"
+
+
+class LostError(UnavailableError):
+    """What would be written goes to a file that nobody will find."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason  # for whoever runs the server: it names the file
+        super().__init__(
+            "The database is not in its place, so nothing can be saved now. Keep this page open, "
+            "and tell the organizer."
+        )
+
+
+class Watch:
+    """Device and inode of an open database and its log.
+
+    Parameters
+    ----------
+    file : Path
+        Of a database that a connection has read from, and that stays open: the log lasts as
+        long as the first and the last connection.
+    """
+
+    def __init__(self, file: Path) -> None:
+        file = file.absolute()
+        # The log is beside the file itself, also where a link leads to that.
+        files = (file, Path(f"{file.resolve()}-wal"))
+        self._held = {path: inode for path in files if (inode := _inode(path))}
+
+    @property
+    def lost(self) -> str:
+        """What is wrong now; empty where both are in their places."""
+        for path, held in self._held.items():
+            found = _inode(path)
+            if found == held:
+                continue
+            if path.name.endswith("-wal"):
+                return f"{path} was renamed or deleted while in use; stop the server, and start it"
+            what = "another file is in its place" if found else "it was renamed or deleted"
+            return f"{path}: {what}; put the file back that was there when the server started"
+        return ""
+
+    def refuse(self) -> None:
+        """Refuse to go on with files that are not in their places.
+
+        Raises
+        ------
+        LostError
+        """
+        if reason := self.lost:
+            raise LostError(reason)
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    """Give device and inode of a file, or None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

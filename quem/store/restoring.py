@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import text
 
 from quem.errors import Mistake, QuemError
+from quem.io.text import read_text, shown
 from quem.store.archive import restore_archive
 from quem.store.archive_rows import read_archive
 from quem.store.backup import stem_of
@@ -23,7 +24,6 @@ from quem.store.events import record
 from quem.store.holdings import Holdings, holdings_of, holdings_of_file
 from quem.store.migration import require_known, version_of
 from quem.store.models import Base
-from quem.text import read_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-    from quem.store.place import Place
+    from quem.store.location import Place
 
 __all__ = ["Restored", "restore_copy"]
 

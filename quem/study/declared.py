@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.text import closest, nearest, shown
+from quem.io.text import closest, nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

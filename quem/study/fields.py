@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import ceil
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import (
     AfterValidator,
@@ -14,13 +17,19 @@ from pydantic import (
     StringConstraints,
 )
 
-from quem.text import percent_hint, shown
+from quem.io.text import percent_hint, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from random import Random
 
 __all__ = [
+    "LONGEST_LIST",
     "Count",
     "Id",
     "Level",
     "Line",
+    "Met",
     "Numeral",
     "OneOrMore",
     "Part",
@@ -28,12 +37,21 @@ __all__ = [
     "Seed",
     "StudyPart",
     "Years",
+    "block_sizes",
+    "deal_blocks",
 ]
+
 
 # Squares of it stay finite.
 _MOST_YEARS = 1_000_000_000
+
+
 _ALL = 100
+
+
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d+),(\d+)\s*", re.ASCII)
+
+
 _PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 
 
@@ -82,9 +100,17 @@ def _no_percent(value: object) -> object:
 
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_printable)]
+
+
 Line = Annotated[str, AfterValidator(_printable)]
+
+
 Numeral = BeforeValidator(_numeral)
+
+
 Years = Annotated[float, Numeral, AfterValidator(_years)]
+
+
 Level = Annotated[float, Numeral, BeforeValidator(_no_percent), AfterValidator(_share)]
 
 
@@ -101,8 +127,14 @@ def _one_is_a_list(value: object) -> object:
 
 
 Section = BeforeValidator(_none_is_empty)
+
+
 Part = BeforeValidator(_none_is_default)
+
+
 OneOrMore = BeforeValidator(_one_is_a_list)
+
+
 Count = Annotated[int, Numeral, Field(ge=0, le=10_000_000)]
 
 
@@ -113,3 +145,112 @@ class StudyPart(BaseModel):
     """A mapping of a study file: no other keys, and nothing changes it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+# As many solutions as a judge can handle in one list.
+LONGEST_LIST = 12
+
+
+# Exchanges that are tried, a solver: more hardly balance better.
+_TRIED = 30
+
+
+def block_sizes(n: int, block_size: int) -> list[int]:
+    """Give the sizes of the blocks into which n solutions are dealt.
+
+    Parameters
+    ----------
+    n : int
+    block_size : int
+        At most so many solutions in a block; at least 2.
+
+    Returns
+    -------
+    list of int
+        Larger ones first. Each block shares one solution with the next, so that they add up
+        to n and the number of blocks less one.
+    """
+    if n <= block_size:
+        return [n]
+    count = ceil((n - 1) / (block_size - 1))
+    size, more = divmod(n + count - 1, count)
+    return [size + 1] * more + [size] * (count - more)
+
+
+@dataclass
+class Met:
+    """How often each pair of solvers met in a block.
+
+    Parameters
+    ----------
+    times : dict of frozenset to int
+    """
+
+    times: dict[frozenset[str], int] = field(default_factory=dict)
+
+    def add(self, block: Iterable[str]) -> None:
+        """Count the pairs of a block."""
+        for pair in map(frozenset, combinations(block, 2)):
+            self.times[pair] = self.times.get(pair, 0) + 1
+
+
+def deal_blocks(
+    solvers: Sequence[str], block_size: int, met: Met, rng: Random
+) -> list[tuple[str, ...]]:
+    """Deal the solutions of a problem to a judge.
+
+    Parameters
+    ----------
+    solvers : sequence of str
+        Those who have a solution, each once.
+    block_size : int
+    met : Met
+        The blocks of other judges and problems, to which these are added.
+    rng : random.Random
+
+    Returns
+    -------
+    list of tuple of str
+        Each solver stands in one block or in two that follow on each other; in no order that
+        says anything.
+    """
+    sizes = block_sizes(len(solvers), block_size)
+    rng.shuffle(sizes)
+    row = list(solvers)
+    rng.shuffle(row)
+    ends = _ends(sizes)
+    if len(sizes) > 1:
+        _exchange(row, ends, met, rng)
+    blocks = [tuple(row[start:end]) for start, end in ends]
+    for block in blocks:
+        met.add(block)
+    rng.shuffle(blocks)
+    return blocks
+
+
+def _ends(sizes: list[int]) -> list[tuple[int, int]]:
+    """Where blocks of these sizes start and end in the row."""
+    ends, start = [], 0
+    for size in sizes:
+        ends.append((start, start + size))
+        start += size - 1
+    return ends
+
+
+def _exchange(row: list[str], ends: list[tuple[int, int]], met: Met, rng: Random) -> None:
+    """Exchange solvers in the row as long as those who share blocks then met less often."""
+    seen = [[met.times.get(frozenset((a, b)), 0) for b in row] for a in row]
+    held = list(range(len(row)))
+    # A solver who closes one block and opens the next has the places of both around him.
+    near = [
+        [q for start, end in ends if start <= p < end for q in range(start, end) if q != p]
+        for p in range(len(row))
+    ]
+    for _ in range(_TRIED * len(row)):
+        p, q = rng.sample(range(len(row)), 2)
+        at_p, at_q = seen[held[p]], seen[held[q]]
+        gain = sum(at_p[held[o]] - at_q[held[o]] for o in near[p] if o != q)
+        gain += sum(at_q[held[o]] - at_p[held[o]] for o in near[q] if o != p)
+        if gain > 0:
+            held[p], held[q] = held[q], held[p]
+    row[:] = [row[index] for index in held]

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from quem.errors import Mistake, QuemError
+from quem.io.text import nearest, read_text
 from quem.study.declared import Declared, declared
 from quem.study.document import Document, parse_document
 from quem.study.fields import StudyPart
 from quem.study.models import ExperienceStudy, RankingsSource
 from quem.study.schema import validate
-from quem.text import nearest, read_text
 
 if TYPE_CHECKING:
     import os

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from quem.errors import Mistake, QuemError
+from quem.io.text import nearest, shown
 from quem.study.document import dotted
-from quem.text import nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

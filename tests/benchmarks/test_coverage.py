@@ -13,13 +13,22 @@ import pandas as pd
 import pytest
 from distributed import LocalCluster
 
-from quem.experience.coverage import Case, cover
 from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 BENCHMARK = ROOT / "benchmarks" / "coverage.py"
+
+
+def _benchmark(name: str) -> Any:  # noqa: ANN401  a script of benchmarks/
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARK.with_stem(name))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def _run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -97,21 +106,17 @@ def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
 
 def test_parts_of_a_case_differ() -> None:
     """Each part has random numbers of its own, and always the same."""
-    case = Case("peer", "low", 7, 2, 3)
+    study = _benchmark("coverage")
+    case = study.Case("peer", "low", 7, 2, 3)
     # As text, since what is undefined is NaN, and equals nothing.
-    first, again, second = (repr(cover(case, 40, part=part)) for part in (0, 0, 1))
+    first, again, second = (repr(study.cover(case, 40, part=part)) for part in (0, 0, 1))
     assert first == again
     assert first != second
 
 
 def test_the_docs_show_the_committed_results() -> None:
     """The tables of docs/method.md are those of docs/coverage.csv."""
-    path = ROOT / "benchmarks" / "coverage_tables.py"
-    spec = importlib.util.spec_from_file_location("coverage_tables", path)
-    assert spec is not None
-    assert spec.loader is not None
-    tables = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tables)
+    tables = _benchmark("coverage_tables")
     committed = pd.read_csv(ROOT / "docs" / "coverage.csv", keep_default_na=False, na_values=[""])
     page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
     assert tables.filled(page, committed) == page

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quem.store import ballots, dealing, judges, studies
+from quem.store import assignment as dealing
+from quem.store import ballots, judges, studies
 from quem.store.engine import open_store
-from quem.store.place import find_place
+from quem.store.location import find_place
 from quem.store.state import State
 from quem.study.reading import read_study
 from tests.store.made import contents_on_disk

@@ -16,7 +16,7 @@ from urllib.error import URLError
 import pytest
 
 from quem.store.engine import open_store
-from quem.store.place import find_place
+from quem.store.location import find_place
 from quem.store.studies import register_study
 from quem.study.reading import read_study
 from tests.served import Browserless, Served, all_ranked, write_judging_study

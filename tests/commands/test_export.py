@@ -13,10 +13,9 @@ from sqlalchemy import select
 import quem
 from quem.rankings.preflib import read_preflib
 from quem.store.engine import open_store
-from quem.store.exporting import preflib_files
+from quem.store.exporting import SubmittedRanking, preflib_files
+from quem.store.location import find_place
 from quem.store.models import Event
-from quem.store.place import find_place
-from quem.store.rankings import SubmittedRanking
 from quem.store.state import State
 from quem.study.reading import draft_study
 from tests.commands.sessions import STATES, close, hold_session

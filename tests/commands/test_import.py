@@ -10,7 +10,7 @@ import pytest
 from quem.store import studies
 from quem.store.engine import store_of
 from quem.store.judges import judge_of_session
-from quem.store.place import find_place
+from quem.store.location import find_place
 from tests.commands.sessions import close, hold_session
 
 if TYPE_CHECKING:

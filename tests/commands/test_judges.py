@@ -16,7 +16,7 @@ import pytest
 from quem.store import studies
 from quem.store.engine import store_of
 from quem.store.judges import judge_of_session, judges_of
-from quem.store.place import find_place
+from quem.store.location import find_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

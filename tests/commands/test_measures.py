@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.measures import DEFINITIONS
+from quem.lists import DEFINITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

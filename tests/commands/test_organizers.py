@@ -12,7 +12,7 @@ import pytest
 
 from quem.store import organizers, studies
 from quem.store.engine import store_of
-from quem.store.place import find_place
+from quem.store.location import find_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ import pytest
 from sqlalchemy import select
 
 from quem.store.engine import open_store, store_of
+from quem.store.location import find_place
 from quem.store.models import Ballot
-from quem.store.place import find_place
 from tests.patience import SECONDS
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 

@@ -81,7 +81,7 @@ def stranger(folder: Path, place: str, entry: str, *, own: str = OWN) -> Path:
 FOREIGN = {
     "subprocess:Popen": "there is no file subprocess.py in the study's folder",
     "numpy:load": "there is no file numpy.py in the study's folder",
-    "quem.text:shown": "there is no file quem/text.py in the study's folder",
+    "quem.io.text:shown": "there is no file quem/io/text.py in the study's folder",
     "..outside:run": "'..outside:run' does not name a Python function",
     "../outside:run": "'../outside:run' does not name a Python function",
     "linked:run": "linked.py is a link to a file outside the study's folder; copy the file",
@@ -234,7 +234,7 @@ def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
 
 def test_functions_go_to_other_processes(tmp_path: Path) -> None:
     """Workers load a study's functions by the same rule, and notice that a file has changed."""
-    from quem.dialogue.own import find_own
+    from quem.dialogue.custom_functions import find_own
 
     (tmp_path / "own.py").write_text("def twice(x):\n    return 2 * x\n", encoding="utf-8")
     function = find_own("the test", "own:twice", tmp_path)

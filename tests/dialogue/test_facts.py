@@ -15,7 +15,7 @@ from quem.dialogue.outcomes import efficiency, precision
 from quem.dialogue.running import run_experiment
 from quem.dialogue.settings import Settings
 from quem.dialogue.simulation import Dialogues, Experiment, prepare
-from quem.measures.rank_quality import granularity
+from quem.lists.rank_quality import granularity
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from quem.dialogue.cells import CaseFiles
+from quem.dialogue.case_base import CaseFiles
 from quem.dialogue.reading import ReadCases, read_cases
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from quem.dialogue import running
-from quem.dialogue.finished import FINISHED, Finished
+from quem.dialogue.checkpoint import FINISHED, Finished
 from quem.dialogue.running import made_of, run_experiment
 from quem.dialogue.settings import Settings
 from quem.dialogue.simulation import Dialogues, Experiment, NamedStrategy, prepare

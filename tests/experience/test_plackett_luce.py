@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from statsmodels.duration.hazard_regression import PHReg
 
 from quem.errors import QuemError
-from quem.experience.connection import connection
+from quem.experience.connectivity import connection
 from quem.experience.plackett_luce import (
     PlackettLuce,
     WeakOrders,

@@ -12,15 +12,15 @@ import pytest
 from scipy.stats import rankdata
 
 import quem
-from quem.experience.recognised import without_recognised
-from quem.experience.showing.methods import methods_paragraph
+from quem.experience.presentation.methods import methods_paragraph
+from quem.experience.recognized import without_recognised
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from tests.docs.pages import ROOT
 from tests.experience.made import cells_of, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.recognised import Recognised
+    from quem.experience.recognized import Recognised
     from tests.experience.made import Cell
 
 YEARS = {"A": 1.0, "B": 4.0, "C": 9.0, "D": 11.0}

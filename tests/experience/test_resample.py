@@ -13,8 +13,8 @@ from statsmodels.regression.linear_model import OLS
 
 import quem
 from quem.experience.batch import fit_batch
+from quem.experience.bootstrap import bootstrap
 from quem.experience.influence import residuals
-from quem.experience.resample import bootstrap
 from quem.experience.skill import FORMS, fit
 from tests.experience.made import averages_of, cells_of, random_ranks, study_of, years_of
 from tests.experience.test_estimate import FORMULAS, subjects
@@ -115,13 +115,13 @@ def test_bootstrap_is_a_loop_of_statsmodels_fits(
     study = study_of(ranks, years)
     cells = cells_of(study)
     seen = []
-    draw = quem.experience.resample._drawn  # noqa: SLF001
+    draw = quem.experience.bootstrap._drawn  # noqa: SLF001
 
     def recorded(rng: np.random.Generator, n: int, size: int) -> object:
         seen.append(draw(rng, n, size))
         return seen[-1]
 
-    monkeypatch.setattr("quem.experience.resample._drawn", recorded)
+    monkeypatch.setattr("quem.experience.bootstrap._drawn", recorded)
     found = bootstrap(cells, years_of(study), FORMS[form], replicates=150, level=0.9, seed=4)
     assert found is not None
     draws = list(zip(*seen, strict=True))
@@ -134,7 +134,7 @@ def test_bootstrap_is_a_loop_of_statsmodels_fits(
 
 def test_draws_are_with_replacement() -> None:
     """Each draw takes n of n, and each is left out about (1 - 1/n)^n of the time."""
-    drawn = quem.experience.resample._drawn(np.random.default_rng(0), 5, 4000)  # noqa: SLF001
+    drawn = quem.experience.bootstrap._drawn(np.random.default_rng(0), 5, 4000)  # noqa: SLF001
     assert (drawn.sum(axis=1) == 5).all()
     assert drawn.mean(axis=0) == pytest.approx(np.ones(5), abs=0.06)
     assert (drawn == 0).mean() == pytest.approx(0.8**5, abs=0.01)
@@ -154,7 +154,7 @@ def test_bootstrap_in_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch) -> Non
 
     whole = run()
     assert run() == whole
-    monkeypatch.setattr("quem.experience.resample._BATCH", 7000)
+    monkeypatch.setattr("quem.experience.bootstrap._BATCH", 7000)
     assert run() == pytest.approx(whole, rel=0.1)
 
 
@@ -192,7 +192,7 @@ def test_judges_and_problems_without_ranks_are_not_drawn() -> None:
 
 def test_a_study_too_large_is_not_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bootstrap says so by giving nothing."""
-    monkeypatch.setattr("quem.experience.resample._MOST_CELLS", 10)
+    monkeypatch.setattr("quem.experience.bootstrap._MOST_CELLS", 10)
     study = study_of(*random_ranks(np.random.default_rng(24)))
     assert not bootstrap(
         cells_of(study), years_of(study), FORMS["linear"], replicates=9, level=0.9, seed=0

@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import kendalltau, rankdata
 
 import quem
+from quem.experience.presentation.methods import methods_paragraph
 from quem.experience.retest import retest_agreement
-from quem.experience.showing.methods import methods_paragraph
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from tests.docs.pages import ROOT

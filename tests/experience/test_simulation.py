@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 
 import quem
-from quem.experience.batch_estimates import batch_estimates
+from quem.experience.batch import batch_estimates
 from quem.experience.simulation import HIGH, LOW, Noise, Scenario, simulate
 
 _FAST = {"bootstrap": 0, "permutations": 0}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from quem import measures
-from quem.queries import compare_systems
+from quem import lists as measures
+from quem.lists.inference import compare_systems
 from tests.options.made import KEY, analysed, drawn, study_in
 
 if TYPE_CHECKING:

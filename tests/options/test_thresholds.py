@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quem import measures
+from quem import lists as measures
+from quem.lists.inference import draw_queries
 from quem.options.lists import Answers
 from quem.options.scoring import Scorer
 from quem.options.thresholds import Sweep, sweep
-from quem.queries.means import draw_queries
 from quem.study.options import OptionsAnalysis
 from tests.options.made import analysed, drawn, study_in
 

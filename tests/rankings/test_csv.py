@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import quem
 from quem.errors import QuemError
-from quem.rankings.delimited import read_delimited
+from quem.io.tables import read_delimited
 from tests.examples import JUDGES, PROBLEMS, RANKS, long_csv, study_with
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def test_long_and_wide_tables_are_read_alike(rows: list[list[str]], raw: bool) -
         found: list[tuple[object, list[list[str]]]] = []
         for few in (0, 5000):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("quem.rankings.delimited._FEW_ROWS", few)
+                patch.setattr("quem.io.tables._FEW_ROWS", few)
                 try:
                     table = read_delimited(path, "table.csv", what="ranks")
                     cells = [[c.text(row) for row in range(len(c.codes))] for c in table.columns]

@@ -8,10 +8,9 @@ import pytest
 
 import quem
 from quem.errors import QuemError
+from quem.io.tables import column_of
 from quem.rankings import Rankings
-from quem.rankings.assembling import assemble
-from quem.rankings.delimited import column_of
-from quem.rankings.entries import Entries
+from quem.rankings.entries import Entries, assemble
 from quem.study import Declared
 from tests.examples import RANKS, long_csv, study_with
 

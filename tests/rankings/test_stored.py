@@ -12,10 +12,11 @@ import pytest
 import quem
 from quem.errors import QuemError
 from quem.report.files import write_report
-from quem.store import ballots, dealing, judges, studies
+from quem.store import assignment as dealing
+from quem.store import ballots, judges, studies
 from quem.store.engine import Store, open_store
+from quem.store.location import find_place
 from quem.store.models import Event
-from quem.store.place import find_place
 from quem.store.state import State
 from quem.study.reading import read_study
 from tests.examples import study_with, write_study

@@ -10,10 +10,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from quem.experience.analysis import analyze_experience
-from quem.experience.showing.influence_figures import sensitivity, sensitivity_rows
-from quem.experience.showing.skill_figures import estimate
-from quem.report.canvas import short
-from quem.report.drawing import inline_svg, png_bytes, svg_text
+from quem.experience.presentation.figures import estimate, sensitivity, sensitivity_rows
+from quem.report.drawing import inline_svg, png_bytes, short, svg_text
 from quem.report.html import notebook_html, report_html
 from tests.experience.made import random_ranks, study_of
 

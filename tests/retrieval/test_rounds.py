@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import quem
-from quem.measures import DEFINITIONS, measure
+from quem.lists import DEFINITIONS, measure
+from quem.retrieval.build_retrievers import make_retrievers
 from quem.retrieval.choosing import truth_depth_of
-from quem.retrieval.kept import read_kept, similarities_parts
-from quem.retrieval.making import make_retrievers
+from quem.retrieval.ground_truth_cache import read_kept, similarities_parts
+from quem.retrieval.presentation.summary import value_text
 from quem.retrieval.scoring import score_lists
-from quem.retrieval.showing.wording import value_text
 from quem.retrieval.truth import Need, find_truth
 from tests.retrieval.made import evaluated, made, mistakes
 

@@ -16,7 +16,7 @@ from quem.solutions import check_solutions
 from quem.solutions.identity import find_hits, terms
 from quem.solutions.metadata import metadata_of
 from quem.store.engine import open_store
-from quem.store.place import find_place
+from quem.store.location import find_place
 from quem.store.studies import register_study
 from quem.study.models import ExperienceStudy
 from quem.study.reading import draft_study

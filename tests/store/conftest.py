@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.store.engine import Store, open_store
-from quem.store.place import Place, find_place
+from quem.store.location import Place, find_place
 from tests.store.made import prepare
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from quem.store import ballots, dealing, judges, organizers, studies
+from quem.store import assignment as dealing
+from quem.store import ballots, judges, organizers, studies
 from quem.store.ballots import Change, Dealt, Group, Plan, Saved
 from quem.store.layouts import Content
 from quem.store.models import Base, Event, Revision

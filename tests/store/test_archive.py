@@ -18,8 +18,8 @@ from quem.store.archive_rows import TABLES, read_archive
 from quem.store.ballots import ballots_of
 from quem.store.engine import open_store
 from quem.store.events import seal
-from quem.store.place import find_place
-from quem.store.rankings import submitted_rankings
+from quem.store.exporting import submitted_rankings
+from quem.store.location import find_place
 from quem.store.state import State
 from tests.store.made import (
     OLD_ARCHIVE,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.engine import Store
-    from quem.store.place import Place
+    from quem.store.location import Place
 
 RICH = State(
     ranked=(("sys",), ("S1", "S3")),

@@ -17,7 +17,7 @@ from quem.errors import QuemError
 from quem.store import studies
 from quem.store.backup import back_up, backup_state, stem_of
 from quem.store.engine import open_store
-from quem.store.place import find_place
+from quem.store.location import find_place
 from quem.store.restoring import restore_copy
 from tests.store.made import STUDY, ballot, save
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.engine import Store
-    from quem.store.place import Place
+    from quem.store.location import Place
 
 
 def names(folder: Path) -> set[str]:

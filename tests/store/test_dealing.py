@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store import ballots, dealing, judges
+from quem.store import assignment as dealing
+from quem.store import ballots, judges
 from quem.store.ballots import Group, NotDealtError, Plan
-from quem.study.blocks import Met
+from quem.study.fields import Met
 from quem.study.models import Judge as DeclaredJudge
 from tests.store.made import JUDGES, PLAN, SOLVERS, ballot, dealt, judge, prepare, save
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from quem.store import studies
-from quem.store.dealing import lay_out
+from quem.store.assignment import lay_out
+from quem.store.exporting import shown_digests, submitted_rankings
 from quem.store.judges import forget, judge_named
 from quem.store.progress import progress_of
-from quem.store.rankings import shown_digests, submitted_rankings
 from quem.store.state import State
 from tests.store.made import (
     BEST_FIRST,
@@ -31,7 +31,7 @@ from tests.store.made import (
 
 if TYPE_CHECKING:
     from quem.store.engine import Store
-    from quem.store.rankings import SubmittedRanking
+    from quem.store.exporting import SubmittedRanking
 
 
 def _set(store: Store, state: studies.Life) -> None:

@@ -20,14 +20,15 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
 from quem.errors import QuemError
-from quem.store import migration, older
+from quem.store import migration
+from quem.store import migration as older
 from quem.store.ballots import ballots_of
 from quem.store.engine import open_store, store_of
 from quem.store.events import seal
+from quem.store.exporting import submitted_rankings
 from quem.store.judges import judge_named
+from quem.store.location import find_place
 from quem.store.models import Base
-from quem.store.place import find_place
-from quem.store.rankings import submitted_rankings
 from tests.patience import SECONDS
 from tests.store.made import OLD_ARCHIVE, STUDY, ballot, contents, prepare, save, verified
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from quem.store.engine import Store
-    from quem.store.place import Place
+    from quem.store.location import Place
 
 SCRIPTS = Path(migration.__file__).with_name("migrations")
 NEXT = '''"""A later version, for this test."""
@@ -59,7 +60,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
-from quem.store.place import find_place
+from quem.store.location import find_place
 from quem.store.studies import register_study
 store = open_store(find_place(Path("study.yaml"), sys.argv[1]))
 with store.write() as c:

@@ -21,10 +21,9 @@ from sqlalchemy.exc import OperationalError
 from quem.errors import QuemError
 from quem.store import ballots
 from quem.store.ballots import Saved, current_state
-from quem.store.engine import clear_refusals, open_store, store_of
-from quem.store.place import find_place
+from quem.store.engine import LostError, clear_refusals, open_store, store_of
+from quem.store.location import find_place
 from quem.store.state import State
-from quem.store.watching import LostError
 from tests.patience import SECONDS
 from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revisions, save
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.store.engine import Store
-    from quem.store.place import Place
+    from quem.store.location import Place
 
 NOBODY = 65534
 LOCK = """

@@ -11,9 +11,9 @@ from sqlalchemy import delete, insert, select, update
 
 from quem.errors import QuemError
 from quem.store import judges, studies
+from quem.store.assignment import lay_out
 from quem.store.ballots import NotDealtError, Saved
 from quem.store.chains import event_link, revision_link
-from quem.store.dealing import lay_out
 from quem.store.events import record, seal
 from quem.store.models import Ballot, Event, Judge, Layout, Revision, Study
 from quem.store.state import State

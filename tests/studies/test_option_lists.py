@@ -14,7 +14,7 @@ from scipy.stats import kendalltau, spearmanr
 
 import quem
 from tests.docs.pages import table_rows
-from tests.measures.golden import GOLDEN
+from tests.lists.golden import GOLDEN
 
 if TYPE_CHECKING:
     from quem.options.result import OptionsResult
@@ -152,7 +152,7 @@ def test_readme_explains_with_the_right_numbers() -> None:
         assert f"{correlation(kendalltau, name, exact=True):.3f}".endswith(tau)
         assert f"{correlation(spearmanr, name, exact=True):.3f}".endswith(rho)
         assert f"{tau} and {rho}" in README
-    found = quem.measures.properties("OLAR(m=0.0499)", max_length=6).confidence.counterexample
+    found = quem.lists.properties("OLAR(m=0.0499)", max_length=6).confidence.counterexample
     assert found is not None
     better, worse = f"{found.better_score:.4f}"[1:], f"{found.worse_score:.4f}"[1:]
     assert f"`{found.better}` ({better}) scores below `{found.worse}` ({worse})" in README

@@ -23,7 +23,7 @@ from urllib.error import HTTPError, URLError
 
 from quem.store.archive import archive_text
 from quem.store.engine import open_store
-from quem.store.place import find_place
+from quem.store.location import find_place
 from quem.store.verification import held_in, verify
 from quem.study.reading import read_study
 from tests.patience import until

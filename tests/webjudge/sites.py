@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quem.store.assignment import deal, lay_out
 from quem.store.ballots import Change, ballots_of, save
-from quem.store.dealing import deal, lay_out
 from quem.store.judges import issue_link, judge_named
 from quem.store.organizers import DEFAULT, issue_organizer_link
 from quem.store.state import State

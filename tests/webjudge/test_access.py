@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from quem.store.audit_log import happenings
 from quem.store.judges import judges_of
 from quem.store.organizers import issue_organizer_link
 from quem.store.studies import reveal, status_of
-from quem.store.trail import happenings
 from tests.webjudge.sites import (
     SECRETS,
     enter_as,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
+    from quem.store.audit_log import Happening
     from quem.store.judges import StoredJudge
-    from quem.store.trail import Happening
     from webjudge import Site
 
 NAMED = "organizers: [{id: amy, name: Amy <i>}, {id: bob, name: Bob, role: observer}]"

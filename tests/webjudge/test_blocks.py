@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import quem
-from quem.store.rankings import submitted_rankings
+from quem.store.exporting import submitted_rankings
 from tests.served import write_judging_study
 from tests.webjudge.sites import enter_desk, set_life
 from tests.webjudge.test_judging import data_of, enter, gids, put

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.errors import Doubt
+from quem.store.audit_log import happenings
 from quem.store.ballots import ballots_of
+from quem.store.exporting import submitted_rankings
 from quem.store.judges import judges_of
-from quem.store.rankings import submitted_rankings
 from quem.store.state import State
 from quem.store.studies import reveal, status_of
-from quem.store.trail import happenings
 from tests.webjudge.sites import (
     SECRETS,
     SUBJECTS,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from quem.store.place import DATABASE_VARIABLE
+from quem.store.audit_log import happenings
+from quem.store.location import DATABASE_VARIABLE
 from quem.store.state import State
 from quem.store.studies import reveal
-from quem.store.trail import happenings
 from tests.webjudge.sites import (
     SUBJECTS,
     SYSTEM,

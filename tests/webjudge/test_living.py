@@ -9,8 +9,8 @@ import pytest
 
 from quem.solutions import find_solutions
 from quem.store.ballots import ballots_of
+from quem.store.exporting import submitted_rankings
 from quem.store.judges import judge_named
-from quem.store.rankings import submitted_rankings
 from quem.study.reading import draft_study
 from tests.served import all_ranked, write_judging_study
 from tests.webjudge.test_judging import data_of, enter, gids, put

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from quem.store.audit_log import happenings
 from quem.store.judges import judges_of
 from quem.store.state import State
-from quem.store.trail import happenings
 from tests.webjudge.sites import (
     SUBJECTS,
     SYSTEM,

@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from quem.store.migration import TABLES, converted
 from quem.store.models import Utc
-from quem.store.older import TABLES, converted
 
 revision = "0003"
 down_revision = "0002"

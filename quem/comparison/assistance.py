@@ -1,0 +1,330 @@
+"""Gain from assistance: people who solved the problems with the help of a system, and without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.comparison.pair_tests import PairTest, t_test
+from quem.comparison.pairs import years_between
+from quem.comparison.selection import LEAST_REFERENCES, locate
+from quem.errors import QuemError
+from quem.experience.averages import average_cells
+from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
+from quem.lists.inference import holm
+from quem.rankings import Rankings
+from quem.wording import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.comparison.selection import Located
+    from quem.errors import Mistake
+    from quem.experience.skill import SkillForm, SkillFunction
+    from quem.load import Study
+    from quem.study import Analysis
+    from quem.study.models import Assisted
+
+__all__ = ["PersonUplift", "Uplift", "gain_test", "measure_uplift", "no_gain", "uplifts_of"]
+
+
+def uplifts_of(study: Study, settings: Analysis) -> list[Uplift]:
+    """Measure what each system does for the people it helps, if it helps any.
+
+    Parameters
+    ----------
+    study : Study
+    settings : Analysis
+        Of which only form and level matter: ranks are always located among people who
+        worked alone, and made comparable between groups of unequal size.
+
+    Raises
+    ------
+    QuemError
+        Somebody solved the same problem in two ways, or too few worked alone on a problem.
+    """
+    if not study.spec.assisted or not isinstance(study.data, Rankings):
+        return []
+    helped = {name for one in study.spec.assisted for name in (one.id, one.person)}
+    located = locate(study.data, study.declared, helped)
+    ranked = [
+        (at, one)
+        for at, one in enumerate(study.spec.assisted)
+        if located.problems_of(one.id) and located.problems_of(one.person)
+    ]
+    mistakes = [*_solved_twice(study, located), *_alone(study, located, ranked)]
+    if mistakes:
+        raise QuemError(mistakes)
+    if not ranked:
+        return []
+    years = {subject.id: subject.experience for subject in study.spec.subjects}
+    experience = np.array([years.get(solver, np.nan) for solver in located.cells.solvers])
+    form = _form(study, settings, located, experience)
+    assisted = [one for _, one in ranked]
+    return measure_uplift(located, assisted, experience, form, level=settings.level)
+
+
+def no_gain(study: Study, one: Assisted) -> str:
+    """Say which half of a person's work has no ranks.
+
+    Parameters
+    ----------
+    study : Study
+        Of rankings.
+    one : Assisted
+        Whose gain cannot be told.
+    """
+    assert isinstance(study.data, Rankings)  # noqa: S101  for the type checker
+    held = np.isfinite(study.data.rank) | study.data.failed
+    ranked = {study.data.solvers[solver] for solver in np.unique(study.data.solver[held])}
+    missing = [
+        f"{solver} ({how})"
+        for solver, how in ((one.id, "with help"), (one.person, "alone"))
+        if solver not in ranked
+    ]
+    verb = "has" if len(missing) == 1 else "have"
+    return (
+        f"the gain of {one.person} is the difference between solutions with help and without, and "
+        f"{joined(missing)} {verb} no ranks; let each helped person solve some problems in either "
+        "way"
+    )
+
+
+def _solved_twice(study: Study, located: Located) -> Iterator[Mistake]:
+    """Nobody may meet a problem a second time."""
+    ways: dict[str, list[str]] = {}
+    for at, one in enumerate(study.spec.assisted):
+        earlier = ways.setdefault(one.person, [one.person])
+        own = located.problems_of(one.id)
+        for other in earlier:
+            both = [problem for problem in located.problems_of(other) if problem in own]
+            if both:
+                other_way = "alone" if other == one.person else f"as {other}"
+                message = (
+                    f"{one.person} solved {joined(both)} twice, as {one.id} and {other_way}: who "
+                    "meets a problem again has learned from the first time, and that cannot be "
+                    "told from the help; give work with and without help different problems"
+                )
+                yield study.mistake(("assisted", at), message)
+        earlier.append(one.id)
+
+
+def _alone(study: Study, located: Located, ranked: list[tuple[int, Assisted]]) -> Iterator[Mistake]:
+    """Where an aided or unaided solution stands, others who worked alone have to stand too."""
+    for at, one in ranked:
+        for solver, how in ((one.id, "with help"), (one.person, "alone")):
+            if problems := located.few_at(solver):
+                message = (
+                    f"{one.person} solved {joined(problems)} {how}, where fewer than "
+                    f"{LEAST_REFERENCES} people without help were ranked, so that there is nobody "
+                    "to measure it against; let some people solve every problem without help"
+                )
+                yield study.mistake(("assisted", at), message)
+
+
+def _form(
+    study: Study, settings: Analysis, located: Located, experience: NDArray[np.float64]
+) -> SkillForm:
+    x, y = average_cells(located.cells, experience).fitted()
+    name = settings.form
+    if name == "auto":
+        name = choose_form(compare_forms(x, y, x[:0]))  # type: ignore[assignment]
+    if message := refusal(FORMS[name], x, x[:0]):
+        place = ("analysis", "form")
+        raise QuemError([study.mistake(place, f"{message} (of those who worked without help)")])
+    return FORMS[name]
+
+
+_NO_TEST = "too few problems: a test needs more problems than there are sets of them"
+
+
+@dataclass(frozen=True)
+class PersonUplift:
+    """What help did for one person.
+
+    Parameters
+    ----------
+    assisted, person : str
+        Ids of the assisted solver and of the subject.
+    unaided_problems, aided_problems : tuple of str
+    unaided, aided : float
+        Average rank among the references.
+    test : PairTest
+        Of the gain in average rank, over the problems.
+    p_holm : float
+        Adjusted for the number of people whom the same system helped.
+    years, calibrated : float
+        The gain as experience, as `years_between` gives it.
+    """
+
+    assisted: str
+    person: str
+    unaided_problems: tuple[str, ...]
+    aided_problems: tuple[str, ...]
+    unaided: float
+    aided: float
+    test: PairTest
+    p_holm: float
+    years: float
+    calibrated: float
+
+    @property
+    def gain(self) -> float:
+        """The gain in average rank."""
+        return self.aided - self.unaided
+
+
+@dataclass(frozen=True)
+class Uplift:
+    """What one system does for those it helps.
+
+    Parameters
+    ----------
+    system : str
+    people : tuple of PersonUplift
+    n_problems, n_sets : int
+        Problems that somebody helped solved, with help or without, and the sets that they
+        fall into by who solved them and how.
+    gain : float
+        In average rank, the mean over the people.
+    test : PairTest
+    years, calibrated : float
+    common : bool
+        Whether the references were the same people with help and without.
+    """
+
+    system: str
+    people: tuple[PersonUplift, ...]
+    n_problems: int
+    n_sets: int
+    gain: float
+    test: PairTest
+    years: float
+    calibrated: float
+    common: bool
+
+
+def measure_uplift(
+    located: Located,
+    assisted: Sequence[Assisted],
+    experience: NDArray[np.float64],
+    form: SkillForm,
+    *,
+    level: float,
+) -> list[Uplift]:
+    """Measure what each system does for the people it helps.
+
+    Parameters
+    ----------
+    located : Located
+        Without a person who solved the same problem in both ways.
+    assisted : sequence of Assisted
+        Those who have ranks, with help and without.
+    experience : array of float, shape (n_solvers,)
+        NaN for all but subjects.
+    form : SkillForm
+    level : float
+    """
+    function = fit(form, *average_cells(located.cells, experience).fitted())
+    by_system: dict[str, list[Assisted]] = {}
+    for one in assisted:
+        by_system.setdefault(one.by, []).append(one)
+    return [_of_system(located, system, of, function, level) for system, of in by_system.items()]
+
+
+def _of_system(
+    located: Located, system: str, assisted: list[Assisted], function: SkillFunction, level: float
+) -> Uplift:
+    people = [_of_person(located, one, function, level) for one in assisted]
+    adjusted = holm([person.test.p for person in people])
+    aided = np.array([located.of(one.id) for one in assisted])
+    unaided = np.array([located.of(one.person) for one in assisted])
+    test, n_problems, n_sets = gain_test(unaided, aided, level)
+    gain = float(np.mean([person.gain for person in people]))
+    middle = float(np.mean([(person.aided + person.unaided) / 2 for person in people]))
+    return Uplift(
+        system,
+        tuple(replace(person, p_holm=p) for person, p in zip(people, adjusted, strict=True)),
+        n_problems,
+        n_sets,
+        gain,
+        test,
+        *years_between(function, middle, gain, level),
+        located.common,
+    )
+
+
+def _of_person(
+    located: Located, one: Assisted, function: SkillFunction, level: float
+) -> PersonUplift:
+    unaided, aided = located.of(one.person), located.of(one.id)
+    test, _, _ = gain_test(unaided[np.newaxis], aided[np.newaxis], level)
+    ends = float(np.nanmean(unaided)), float(np.nanmean(aided))
+    return PersonUplift(
+        one.id,
+        one.person,
+        located.problems_of(one.person),
+        located.problems_of(one.id),
+        *ends,
+        test,
+        test.p,
+        *years_between(function, sum(ends) / 2, ends[1] - ends[0], level),
+    )
+
+
+def gain_test(
+    unaided: NDArray[np.float64], aided: NDArray[np.float64], level: float
+) -> tuple[PairTest, int, int]:
+    r"""Test the mean gain of some people, over the problems.
+
+    Of one person, and where all solved the same problems in the same way, this is Student's
+    t test of two samples of problems, with P1 + P2 - 2 degrees of freedom. In general the
+    problems fall into sets by who solved them and how. The gain is a sum over these sets,
+
+    .. math:: G = \sum_s \bar y_s, \quad
+              y_p = \frac{P_s}{n} \sum_i \left(\frac{a_{ip}}{A_i} - \frac{u_{ip}}{U_i}\right)
+
+    with n people, of whom i solved A_i problems with help (score a) and U_i without (u), and
+    P_s problems in the set of p. The more people solved a problem, and the fewer others each of
+    them, the more y_p varies: as :math:`k_s = P_s^2 \sum_i w_{is}^2/n^2`, with the weights
+    1/A_i and 1/U_i. The variance of G is s^2 times the sum of k_s/P_s, with s^2 the mean over
+    the problems of the squares of y within the sets, each over its k_s, and P less the number of
+    sets degrees of freedom. So the problems, and not the people, are what is sampled.
+
+    Parameters
+    ----------
+    unaided, aided : array of float, shape (n_people, n_problems)
+        NaN where a person did not solve the problem in that way; never a value in both.
+    level : float
+
+    Returns
+    -------
+    test : PairTest
+    n_problems, n_sets : int
+    """
+    with_help, alone = np.isfinite(aided), np.isfinite(unaided)
+    used = (with_help | alone).any(axis=0)
+    with_help, alone = with_help[:, used], alone[:, used]
+    weight = with_help / with_help.sum(axis=1, keepdims=True)
+    weight = weight - alone / alone.sum(axis=1, keepdims=True)
+    score = np.where(with_help, aided[:, used], np.where(alone, unaided[:, used], 0.0))
+    _, first, of_set, size = np.unique(
+        np.sign(weight), axis=1, return_index=True, return_inverse=True, return_counts=True
+    )
+    of_set = of_set.ravel()
+    y = size[of_set] * (weight * score).mean(axis=0)
+    mean = np.bincount(of_set, y) / size
+    n_problems, n_sets = len(y), len(size)
+    df = n_problems - n_sets
+    if df < 1:
+        return PairTest(float("nan"), reason=_NO_TEST), n_problems, n_sets
+    # Within a set all problems have the same weights.
+    spread = (size[of_set] ** 2 * (weight**2).sum(axis=0) / len(weight) ** 2)[first]
+    within = float(((y - mean[of_set]) ** 2 / spread[of_set]).sum()) / df
+    variance = within * float((spread / size).sum())
+    scale = float(np.abs(y).max())
+    return t_test(float(mean.sum()), variance, df, level, scale=scale), n_problems, n_sets

@@ -1,0 +1,122 @@
+"""What a reader of a comparison must know. Every code is explained in ``docs/warnings.md``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.comparison.assistance import no_gain
+from quem.errors import Doubt
+from quem.wording import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.comparison.findings import Comparison
+    from quem.comparison.pairs import Pair
+    from quem.comparison.versions import Progression
+
+__all__ = ["doubts_of"]
+
+# What a comparison answers itself.
+_ANSWERED = ("assisted", "no-system")
+
+
+def doubts_of(found: Comparison) -> Iterator[Doubt]:
+    """Collect the doubts about the studies, and those about their comparison.
+
+    Parameters
+    ----------
+    found : Comparison
+    """
+    several = len(found.studies) > 1
+    # People are located anew to measure their gain, whatever the size of the groups.
+    gains_only = bool(found.uplifts) and not found.pairs
+    answered = (*_ANSWERED, *(["unequal-groups"] if gains_only else []))
+    for study in found.studies:
+        for doubt in study.doubts:
+            if doubt.code not in answered:
+                said = f"{study.study.spec.id}: {doubt.message}" if several else doubt.message
+                yield replace(doubt, message=said)
+    yield from _same_study(found)
+    yield from _pairs([*found.pairs, *_pairs_of_steps(found)])
+    for progression in found.progressions:
+        yield from _undated(found, progression)
+    yield from _no_gain(found)
+
+
+def _same_study(found: Comparison) -> Iterator[Doubt]:
+    ids = [study.study.spec.id for study in found.studies]
+    for name in dict.fromkeys(ids):
+        if ids.count(name) > 1:
+            message = (
+                f"{ids.count(name)} of the studies have the id {name}: if they share people, "
+                "judges or solutions they are not independent, and neither intervals nor p "
+                "values hold"
+            )
+            yield Doubt("same-study", message)
+
+
+def _pairs_of_steps(found: Comparison) -> Iterator[Pair]:
+    """The pairs of a system over time; those of one study are among its pairs."""
+    if found.mode == "time":
+        for progression in found.progressions:
+            for step in progression.steps:
+                if step.pair is not None:
+                    yield step.pair
+
+
+def _pairs(pairs: list[Pair]) -> Iterator[Doubt]:
+    if incomplete := [pair for pair in pairs if pair.paired.alone and pair.paired.n_cells]:
+        each = joined(
+            f"{pair.a} and {pair.b} ({pair.paired.alone} rankings hold one of them)"
+            for pair in incomplete
+        )
+        message = f"not always ranked together: {each}; only rankings that hold both "
+        message += "are compared (worths are of all rankings)"
+        yield Doubt("not-always-together", message)
+    reasons: dict[str, list[str]] = {}
+    for pair in pairs:
+        if not np.isfinite(pair.test.p):
+            reasons.setdefault(pair.test.reason, []).append(f"{pair.a} and {pair.b}")
+    for reason, names in reasons.items():
+        yield Doubt("no-test", f"there is no test of {joined(names)}: {reason}")
+
+
+def _undated(found: Comparison, progression: Progression) -> Iterator[Doubt]:
+    """Versions over time, and those of which others have a date, should have one."""
+    without = [found.name_of(version) for version in progression.versions if not version.date]
+    if without and (found.mode == "time" or len(without) < len(progression.versions)):
+        verb = "has" if len(without) == 1 else "have"
+        message = (
+            f"{joined(without)} {verb} no `date`, so that the versions of {progression.of} stand "
+            "in the order in which they are given, at equal distances"
+        )
+        yield Doubt("undated", message)
+
+
+def _no_gain(found: Comparison) -> Iterator[Doubt]:
+    """Help whose effect cannot be told."""
+    if found.mode != "systems" or found.chosen:
+        return
+    measured = {person.assisted for uplift in found.uplifts for person in uplift.people}
+    for one in found.studies[0].study.spec.assisted:
+        if one.id not in measured:
+            told = no_gain(found.studies[0].study, one)
+            yield Doubt("no-gain", f"{one.id} is left out: {told}")
+    for uplift in found.uplifts:
+        if not uplift.common:
+            message = (
+                "too few people worked alone on every problem, so that solutions with the help of "
+                f"{uplift.system} are measured against other people than those without; the gain "
+                "is off if these differ"
+            )
+            yield Doubt("changing-references", message)
+        for what, test in [
+            (f"the gain by {uplift.system}", uplift.test),
+            *((f"the gain of {person.person}", person.test) for person in uplift.people),
+        ]:
+            if test.reason:
+                yield Doubt("no-test", f"there is no test of {what}: {test.reason}")

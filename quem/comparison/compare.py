@@ -1,0 +1,174 @@
+"""From studies to a comparison: composes the steps of this package."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from quem.comparison.assistance import no_gain, uplifts_of
+from quem.comparison.checks import doubts_of
+from quem.comparison.findings import Comparison
+from quem.comparison.independent import compare_studies
+from quem.comparison.pair_tests import refusal
+from quem.comparison.pairs import compare_pairs
+from quem.comparison.result import ExperienceComparison
+from quem.comparison.selection import (
+    chosen_of,
+    one_system,
+    refuse_studies,
+    refuse_test,
+)
+from quem.comparison.system_estimates import standings_of
+from quem.comparison.versions import across_studies, progressions_of
+from quem.errors import Mistake, QuemError
+from quem.experience.analysis import analyze_experience
+from quem.rankings import PrintedAverages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from quem.comparison.pairs import Pair
+    from quem.comparison.system_estimates import Standing
+    from quem.experience.findings import Findings
+    from quem.load import Study
+
+__all__ = ["compare_experience"]
+
+
+def compare_experience(
+    studies: Sequence[Study],
+    *,
+    systems: Sequence[str] = (),
+    test: str = "problem",
+    same_system: bool = False,
+    **settings: Any,  # noqa: ANN401
+) -> ExperienceComparison:
+    """Compare systems of studies of kind ``experience`` (see `quem.compare`)."""
+    refuse_test(test)
+    refuse_studies(studies)
+    settings["level"] = _level(studies, settings.get("level"))
+    found = tuple(analyze_experience(s, **settings, bootstrap=0).findings for s in studies)
+    standings = [s for at, f in enumerate(found) for s in standings_of(at, f)]
+    chosen = chosen_of(standings, systems, studies)
+    start = Comparison("systems", found, tuple(chosen), test, tuple(systems), settings["level"])
+    if same_system:
+        made = _over_time(start, studies)
+    elif len(studies) > 1:
+        made = _unrelated(start, studies)
+    else:
+        made = _in_one_study(start, studies[0])
+    return ExperienceComparison(replace(made, doubts=tuple(doubts_of(made))))
+
+
+def _level(studies: Sequence[Study], level: float | None) -> float:
+    """One level for all studies: that of the caller, or the one on which they agree."""
+    if level is not None:
+        return level
+    levels = {study.spec.analysis.level: study.name for study in studies}
+    if len(levels) > 1:
+        each = " and ".join(f"{level:g} ({name})" for level, name in levels.items())
+        message = f"the studies ask for different levels: {each}; give one by --level"
+        raise QuemError([Mistake("", key="level", message=message)])
+    return next(iter(levels))
+
+
+def _in_one_study(start: Comparison, study: Study) -> Comparison:
+    found = start.studies[0]
+    if isinstance(study.data, PrintedAverages):
+        message = (
+            "comparing systems of one study needs the ranks, and this study has only their "
+            "averages; give the ranks, or name a second study"
+        )
+        raise QuemError([study.mistake(("rankings",), message)])
+    _refuse_blocks(found)
+    # Naming systems asks for these and for nothing else.
+    uplifts = [] if start.chosen else uplifts_of(study, found.settings)
+    names = [standing.system for standing in start.standings]
+    if len(names) < 2 and not uplifts:  # noqa: PLR2004  a comparison is of two
+        raise QuemError(list(_nothing_to_compare(start, study, names)))
+    pairs = compare_pairs(found, names, start.test)
+    _refuse_untestable(study, pairs)
+    progressions = progressions_of(start.standings, pairs)
+    return replace(
+        start,
+        pairs=tuple(pairs),
+        progressions=tuple(progressions),
+        uplifts=tuple(uplifts),
+    )
+
+
+def _nothing_to_compare(start: Comparison, study: Study, names: list[str]) -> Iterator[Mistake]:
+    """Too few systems, and nobody whose gain by help can be told."""
+    what = f"only {names[0]} has" if names else "no system has"
+    message = (
+        f"a comparison needs two systems with ranks, and {what} any here; add a system, or "
+        "name a second study"
+    )
+    if not study.spec.assisted or start.chosen:
+        yield study.mistake(("systems",), message)
+    else:
+        for at, one in enumerate(study.spec.assisted):
+            yield study.mistake(("assisted", at), no_gain(study, one))
+
+
+def _refuse_blocks(found: Findings) -> None:
+    """Ranks of different blocks do not compare."""
+    if found.cells is not None and found.cells.is_blocked:
+        message = (
+            "this study was judged in blocks, and ranks of different blocks do not compare; "
+            "`quem analyze` estimates each system by worths pooled over the blocks"
+        )
+        raise QuemError([found.study.mistake(("rankings",), message)])
+
+
+def _refuse_untestable(study: Study, pairs: Sequence[Pair]) -> None:
+    """A test that was asked for and that the data do not allow; differences stand without it."""
+    names: dict[str, list[str]] = {}
+    for pair in pairs:
+        if pair.chosen != "problem" and (why := refusal(pair.chosen, pair.paired)):
+            names.setdefault(why, []).append(f"{pair.a} and {pair.b}")
+    if names:
+        raise QuemError(
+            Mistake(study.name, key="test", message=f"{', '.join(of)}: {why}; {_REMEDY}")
+            for why, of in names.items()
+        )
+
+
+_REMEDY = "choose another test, or leave one of them out by --systems"
+
+
+def _unrelated(start: Comparison, studies: Sequence[Study]) -> Comparison:
+    held = {standing.study for standing in start.standings}
+    empty = [study for at, study in enumerate(studies) if at not in held]
+    if empty:
+        what = "none of the named systems has" if start.chosen else "no system has"
+        message = f"{what} ranks in this study, so that there is nothing to compare; leave it out"
+        raise QuemError([study.mistake(("systems",), message) for study in empty])
+    apart = compare_studies(start.standings, start.level)
+    return replace(start, mode="studies", apart=tuple(apart))
+
+
+def _over_time(start: Comparison, studies: Sequence[Study]) -> Comparison:
+    if len(studies) == 1:
+        message = (
+            "same_system needs two studies; versions in one study (`of`) are shown as a "
+            "progression without it"
+        )
+        raise QuemError([Mistake(studies[0].name, message=message)])
+    of, versions = one_system(start.standings, studies, named=bool(start.chosen))
+
+    def within(before: Standing, after: Standing) -> Pair:
+        found: Findings = start.studies[before.study]
+        if found.cells is None:
+            message = (
+                f"{before.name} and {after.name} are versions in one study of averages, and "
+                "comparing them needs the ranks; leave one out by --systems"
+            )
+            raise QuemError([found.study.mistake(("rankings",), message)])
+        _refuse_blocks(found)
+        (pair,) = compare_pairs(found, [before.system, after.system], start.test)
+        _refuse_untestable(found.study, [pair])
+        return pair
+
+    progression = across_studies(of, versions, within, start.level)
+    return replace(start, mode="time", standings=progression.versions, progressions=(progression,))

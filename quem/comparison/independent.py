@@ -1,0 +1,153 @@
+"""Systems of independent studies, each with its own problems, judges and skill function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from quem.lists.inference import holm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from quem.comparison.system_estimates import Standing
+    from quem.experience.estimate import Interval
+
+__all__ = ["Apart", "compare_apart", "compare_studies"]
+
+_NONE = float("nan")
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Two systems of two independent studies; the difference is b less a.
+
+    Parameters
+    ----------
+    a, b : Standing
+    years : float
+    error, df : float
+        Standard error, and Welch's degrees of freedom.
+    interval : (float, float)
+        NaN where one of the two lies outside its subjects' range.
+    lower, upper : float
+        A one-sided bound in place of the interval, where there is one; else NaN.
+    p, p_holm : float
+        NaN without an interval.
+    reason : str
+        Why there is no interval; empty where there is one.
+    """
+
+    a: Standing
+    b: Standing
+    years: float
+    error: float
+    df: float
+    interval: Interval
+    lower: float
+    upper: float
+    p: float
+    p_holm: float
+    reason: str = ""
+
+    @property
+    def t(self) -> float:
+        """The difference in standard errors; NaN without a test."""
+        if not np.isfinite(self.p) or self.error == 0:
+            return _NONE
+        return self.years / self.error
+
+
+def compare_studies(standings: Sequence[Standing], level: float) -> list[Apart]:
+    """Compare every two systems of different studies.
+
+    Parameters
+    ----------
+    standings : sequence of Standing
+    level : float
+        Of the intervals.
+    """
+    pairs = ((a, b) for a, b in combinations(standings, 2) if a.study != b.study)
+    return adjusted(compare_apart(a, b, level) for a, b in pairs)
+
+
+def adjusted(compared: Iterable[Apart]) -> list[Apart]:
+    """Adjust the p values for their number."""
+    found = list(compared)
+    p_values = holm([apart.p for apart in found])
+    return [replace(apart, p_holm=p) for apart, p in zip(found, p_values, strict=True)]
+
+
+def compare_apart(a: Standing, b: Standing, level: float) -> Apart:
+    r"""Compare two systems that were measured independently.
+
+    The variance of the difference is the sum of both prediction variances, and
+
+    .. math:: \nu = (v_a + v_b)^2/(v_a^2/\nu_a + v_b^2/\nu_b)
+
+    (Welch 1947). Outside its subjects' range an estimate is only a bound, and so is the
+    difference: from below where b lies above its range or a below its own, from above in the
+    mirrored case.
+
+    Parameters
+    ----------
+    a, b : Standing
+    level : float
+
+    References
+    ----------
+    Welch, B. L. (1947). The generalization of Student's problem when several different
+    population variances are involved. Biometrika, 34(1-2), 28-35.
+    """
+    years = b.estimate.experience - a.estimate.experience
+    variances = np.array([a.error**2, b.error**2])
+    error = float(np.sqrt(variances.sum()))
+    spread = float((variances**2 / [a.df, b.df]).sum())
+    df = float(variances.sum()) ** 2 / spread if spread else float(a.df + b.df)
+    far = [s for s in (a, b) if s.estimate.side != "inside"]
+    if not far:
+        half = float(stdtrit(df, (1 + level) / 2)) * error
+        interval = (years - half, years + half)
+        p = _p_value(years, error, df)
+        return Apart(a, b, years, error, df, interval, _NONE, _NONE, p, p)
+    one_sided = float(stdtrit(df, level)) * error
+    pulls = {_pull(a) * -1, _pull(b)} - {0}
+    if len(far) > 1:
+        reason = "both lie outside their subjects' ranges"
+    else:
+        (one,) = far
+        name = one.name if a.name != b.name else "the first" if one is a else "the second"
+        reason = f"{name} lies outside the subjects' range"
+    return Apart(
+        a,
+        b,
+        years,
+        error,
+        df,
+        (_NONE, _NONE),
+        years - one_sided if pulls == {1} else _NONE,
+        years + one_sided if pulls == {-1} else _NONE,
+        _NONE,
+        _NONE,
+        reason,
+    )
+
+
+def _pull(standing: Standing) -> float:
+    """Where the truth may be, as seen from the estimate: 1 for above, -1 for below.
+
+    NaN where rank and estimate leave the range on different sides.
+    """
+    return {"inside": 0, "above": 1, "below": -1, "outside": _NONE}[standing.estimate.side]
+
+
+def _p_value(years: float, error: float, df: float) -> float:
+    """Two-sided; a perfect fit leaves no error to hold a difference against."""
+    if error <= _ROUNDING * abs(years) or error == 0:
+        return float(years == 0)
+    return 2 * float(stdtr(df, -abs(years) / error))

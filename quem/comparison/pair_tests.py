@@ -1,0 +1,488 @@
+"""Do two systems differ in rank? Three tests, which generalise to different things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import fdtrc, stdtr, stdtrit
+
+from quem.experience.worths import fit_worths
+from quem.lists.inference import sign_flips
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.experience.cells import Cells
+    from quem.experience.estimate import Interval
+
+__all__ = [
+    "GENERALISES",
+    "LEAST_FOR_SIGNFLIP",
+    "TESTS",
+    "Differences",
+    "PairTest",
+    "Paired",
+    "pair_up",
+    "problem_test",
+    "refusal",
+    "run_test",
+    "signflip_test",
+    "t_test",
+    "twoway_test",
+    "worth_differences",
+]
+
+
+TESTS = ("problem", "twoway", "signflip")
+
+
+GENERALISES = {
+    "problem": "The t test over problems generalises to other problems of this kind, judged by "
+    "these judges.",
+    "twoway": "The two-way test generalises to other problems of this kind and to other judges "
+    "like these.",
+    "signflip": "The sign-flip test generalises, as the t test over problems does, to other "
+    "problems judged by these judges, and needs no normal distribution.",
+}
+
+
+LEAST_FOR_SIGNFLIP = 6
+
+
+_MOST_EXACT = 20
+
+
+_ROUNDING = 1e-9
+
+
+_NONE = float("nan")
+
+
+_NO_SPREAD = (
+    "the difference is the same on every problem, so that a t test has no spread to hold it against"
+)
+
+
+_NO_INTERVAL = (_NONE, _NONE)
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """A two-sided test that two systems do not differ.
+
+    Parameters
+    ----------
+    p : float
+        NaN where there is no test.
+    statistic, df : float
+        t and its degrees of freedom; NaN for a sign-flip test.
+    interval : (float, float)
+        Of the difference in average rank; NaN for a sign-flip test.
+    patterns : int
+        How many patterns of signs were tried; 0 for a t test.
+    extreme : int
+        How many of them gave a difference at least as large.
+    exact : bool
+        Whether these were all patterns, or random ones.
+    reason : str
+        Why there is no test; empty where there is one.
+    """
+
+    p: float
+    statistic: float = _NONE
+    df: float = _NONE
+    interval: Interval = _NO_INTERVAL
+    patterns: int = 0
+    extreme: int = 0
+    exact: bool = False
+    reason: str = ""
+
+
+def refusal(name: str, paired: Paired) -> str:
+    """Say why the data of two systems do not allow a test; empty where they do.
+
+    Parameters
+    ----------
+    name : {"problem", "twoway", "signflip"}
+    paired : Paired
+    """
+    n_judges, n_problems = paired.difference.shape
+    if not n_problems:
+        return "no judge ranked both on the same problem"
+    if name == "signflip" and n_problems < LEAST_FOR_SIGNFLIP:
+        least = 2 / 2**n_problems
+        return (
+            f"a sign-flip test needs {LEAST_FOR_SIGNFLIP} problems with a ranking of both, and "
+            f"there are {n_problems}: the smallest p that it can give is {least:.4g}"
+        )
+    if n_problems == 1:
+        return "both were ranked on one problem only, and a test over problems needs two"
+    if name == "twoway" and n_judges == 1:
+        return "one judge only ranked both, and a two-way test needs two judges"
+    if name == "twoway" and paired.n_cells < n_judges + n_problems:
+        return (
+            f"a two-way test of {n_judges} judges and {n_problems} problems needs "
+            f"{n_judges + n_problems} rankings of both, and there are {paired.n_cells}"
+        )
+    return ""
+
+
+def run_test(name: str, paired: Paired, *, level: float, permutations: int, seed: int) -> PairTest:
+    """Test the difference of two systems; without a test where the data allow none.
+
+    Parameters
+    ----------
+    name : {"problem", "twoway", "signflip"}
+    paired : Paired
+    level : float
+        Of the interval, in (0, 1).
+    permutations, seed : int
+        For the sign-flip test above 20 problems.
+    """
+    if why := refusal(name, paired):
+        return PairTest(_NONE, reason=why)
+    if name == "signflip":
+        return signflip_test(paired.by_problem, permutations=permutations, seed=seed)
+    if name == "twoway":
+        return twoway_test(paired.difference, level)
+    return problem_test(paired.by_problem, level)
+
+
+def problem_test(by_problem: NDArray[np.float64], level: float) -> PairTest:
+    r"""Student's t over the problems: :math:`t = \bar D/(s_D/\sqrt P)`, P - 1 df.
+
+    Parameters
+    ----------
+    by_problem : array of float, shape (P,)
+        D_p, the mean difference on each problem; P of 2 or more.
+    level : float
+    """
+    n = len(by_problem)
+    variance = float(by_problem.var(ddof=1)) / n
+    scale = float(np.abs(by_problem).max())
+    return t_test(float(by_problem.mean()), variance, n - 1, level, scale=scale)
+
+
+def t_test(
+    difference: float, variance: float, df: float, level: float, *, scale: float
+) -> PairTest:
+    """Hold a difference against its standard error.
+
+    Parameters
+    ----------
+    difference, variance : float
+        The variance is that of the difference.
+    df : float
+    level : float
+    scale : float
+        The size of what was averaged, against which rounding is told from a variance.
+    """
+    if variance <= (_ROUNDING * scale) ** 2:
+        if abs(difference) <= _ROUNDING * scale:
+            return PairTest(1.0, 0.0, df, (0.0, 0.0))
+        return PairTest(_NONE, reason=_NO_SPREAD)
+    error = variance**0.5
+    t = difference / error
+    half = float(stdtrit(df, (1 + level) / 2)) * error
+    p = 2 * float(stdtr(df, -abs(t)))
+    return PairTest(p, t, df, (difference - half, difference + half))
+
+
+def twoway_test(difference: NDArray[np.float64], level: float) -> PairTest:
+    r"""Student's t with both problems and judges random.
+
+    With :math:`d_{jp} = \mu + J_j + P_p + e_{jp}`, all random,
+
+    .. math:: Var(\bar D) = \sigma_J^2 \sum_j w_{j\cdot}^2 + \sigma_P^2 \sum_p w_{\cdot p}^2
+              + \sigma_e^2 \sum_{jp} w_{jp}^2
+
+    where w are the weights of the cells in D-bar. The components come from the mean squares of
+    judges given problems, of problems given judges, and of the residual (Henderson's method 3);
+    a negative one counts as 0. The degrees of freedom are Satterthwaite's. Where every
+    judge ranked both on every problem this is
+
+    .. math:: Var(\bar D) = (MS_J + MS_P - MS_{JP})/(JP), \quad
+              \nu = \frac{(MS_J + MS_P - MS_{JP})^2}
+              {MS_J^2/(J-1) + MS_P^2/(P-1) + MS_{JP}^2/((J-1)(P-1))}
+
+    Parameters
+    ----------
+    difference : array of float, shape (J, P)
+        NaN where a judge did not rank both; J and P of 2 or more, and J + P values at least.
+    level : float
+
+    References
+    ----------
+    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance
+    components. Biometrics Bulletin, 2(6), 110-114.
+
+    Henderson, C. R. (1953). Estimation of variance and covariance components. Biometrics,
+    9(2), 226-252.
+    """
+    held = np.isfinite(difference)
+    judge, problem = np.nonzero(held)
+    d = difference[held]
+    n, (n_judges, n_problems) = len(d), difference.shape
+    of_judge = (judge[:, np.newaxis] == np.arange(n_judges)).astype(float)
+    of_problem = (problem[:, np.newaxis] == np.arange(n_problems)).astype(float)
+    rss, rank = _residual(np.hstack([of_judge, of_problem]), d)
+    squares = [
+        (_residual(others, d)[0] - rss, rank - others.shape[1], n - others.shape[1])
+        for others in (of_problem, of_judge)
+    ]
+    df_error = n - rank
+    error = rss / df_error
+    weights = held / held.sum(axis=0) / n_problems
+    sums = [float((weights.sum(axis=1) ** 2).sum()), float((weights.sum(axis=0) ** 2).sum())]
+    parts = []  # coefficient, mean square and degrees of freedom
+    for (ss, df, trace), of_mean in zip(squares, sums, strict=True):
+        if df and ss / df > error:
+            parts.append((of_mean * df / trace, ss / df, df))
+    rest = float((weights**2).sum()) - sum(coefficient for coefficient, _, _ in parts)
+    parts.append((rest, error, df_error))
+    variance = sum(c * ms for c, ms, _ in parts)
+    spread = sum((c * ms) ** 2 / df for c, ms, df in parts)
+    df = variance**2 / spread if spread else float(n_problems - 1)
+    mean = float((weights * np.where(held, difference, 0)).sum())
+    return t_test(mean, variance, df, level, scale=float(np.abs(d).max()))
+
+
+def _residual(design: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, int]:
+    """Residual sum of squares and rank of a model."""
+    solution, _, rank, _ = np.linalg.lstsq(design, y, rcond=_ROUNDING)
+    return float(((y - design @ solution) ** 2).sum()), int(rank)
+
+
+def signflip_test(by_problem: NDArray[np.float64], *, permutations: int, seed: int) -> PairTest:
+    r"""Flip the sign of each problem's difference; two-sided on :math:`|\sum D_p|`.
+
+    All :math:`2^P` patterns up to 20 problems; above, random ones and
+    p = (1 + extreme)/(1 + permutations).
+
+    Parameters
+    ----------
+    by_problem : array of float, shape (P,)
+    permutations : int
+        Random patterns, above 20 problems; 0 for no test there.
+    seed : int
+    """
+    (test,) = sign_flips(
+        by_problem[:, np.newaxis], permutations=permutations, seed=seed, most_exact=_MOST_EXACT
+    )
+    reason = "" if test.patterns else "no random patterns of signs were asked for"
+    return PairTest(
+        test.p, patterns=test.patterns, extreme=test.extreme, exact=test.exact, reason=reason
+    )
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Two systems a and b, wherever a judge ranked both in one group.
+
+    Parameters
+    ----------
+    judges, problems : tuple of str
+        Those with such a ranking, in the order of the study.
+    difference : array of float, shape (n_judges, n_problems)
+        Score of b less score of a; NaN where a judge did not rank both. The mean over the
+        blocks where there are several.
+    won : array of float, shape (n_judges, n_problems)
+        1 where the judge put b above a, 0 below, 1/2 for a tie; NaN as above.
+    alone : int
+        Rankings that hold one of the two and not the other.
+    """
+
+    judges: tuple[str, ...]
+    problems: tuple[str, ...]
+    difference: NDArray[np.float64]
+    won: NDArray[np.float64]
+    alone: int
+
+    @property
+    def n_cells(self) -> int:
+        """Pairs of judge and problem with a ranking of both."""
+        return int(np.isfinite(self.difference).sum())
+
+    @property
+    def by_problem(self) -> NDArray[np.float64]:
+        """D_p: mean over the judges of the difference on each problem, shape (n_problems,)."""
+        return np.asarray(np.nanmean(self.difference, axis=0))
+
+    @property
+    def mean(self) -> float:
+        """D-bar: the mean of D_p over the problems; NaN where the two never met."""
+        return float(self.by_problem.mean()) if self.problems else float("nan")
+
+    @property
+    def share_won(self) -> float:
+        """The share of cells in which b is above a, ties one half; NaN where they never met."""
+        return float(np.nanmean(self.won)) if self.problems else float("nan")
+
+    @property
+    def share_won_by_problem(self) -> NDArray[np.float64]:
+        """The same for each problem, shape (n_problems,)."""
+        return np.asarray(np.nanmean(self.won, axis=0))
+
+
+def pair_up(cells: Cells, a: str, b: str) -> Paired:
+    """Find the rankings that hold both systems, and how far apart they are in each.
+
+    Parameters
+    ----------
+    cells : Cells
+        Whose scores are compared. Who is above whom is read off the order that the judge
+        gave, which no setting changes.
+    a, b : str
+        Ids of two solvers.
+    """
+    of_a, of_b = (
+        np.flatnonzero((cells.solver == cells.solvers.index(name)) & np.isfinite(cells.score))
+        for name in (a, b)
+    )
+    _, in_a, in_b = np.intersect1d(cells.group[of_a], cells.group[of_b], return_indices=True)
+    rows_a, rows_b = of_a[in_a], of_b[in_b]
+    judges, judge = np.unique(cells.judge[rows_a], return_inverse=True)
+    problems, problem = np.unique(cells.problem[rows_a], return_inverse=True)
+    given_a, given_b = cells.given[rows_a], cells.given[rows_b]
+    above = np.where(given_a == given_b, 0.5, given_b > given_a)
+    shape = (len(judges), len(problems))
+    key = judge * shape[1] + problem
+    count = np.bincount(key, minlength=shape[0] * shape[1])
+
+    def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.bincount(key, values, minlength=len(count))
+        with np.errstate(invalid="ignore"):
+            return (total / count).reshape(shape)
+
+    return Paired(
+        tuple(cells.judges[i] for i in judges),
+        tuple(cells.problems[i] for i in problems),
+        mean(cells.score[rows_b] - cells.score[rows_a]),
+        mean(above),
+        len(of_a) + len(of_b) - 2 * len(rows_a),
+    )
+
+
+# Where the judges' tastes for the two systems stand out at this level, they are estimated
+# from these two alone and not from all solvers. Of two judges the test sees little.
+_TASTE_LEVEL, _TASTE_LEVEL_OF_TWO = 0.2, 0.3
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Of b studies, the difference of one pair of systems by worths.
+
+    Parameters
+    ----------
+    years, low, high : array of float, shape (b,)
+        NaN where the interval is unbounded, which is where worth hardly rises with experience.
+    """
+
+    years: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def worth_differences(
+    ranks: NDArray[np.float64], experience: NDArray[np.float64], a: int, b: int, *, level: float
+) -> Differences:
+    r"""Compare two systems of each of many studies by worths.
+
+    Worth is regressed on experience over the subjects, :math:`\theta = c_0 + c y`. The
+    difference is :math:`D/c` with :math:`D = \theta_a - \theta_b`, and its interval is that of
+    Fieller: all :math:`\delta` with :math:`(D - c\delta)^2 \le t^2 (v_D + \delta^2 v_c)`, t with
+    Satterthwaite's degrees of freedom at :math:`D/c`.
+
+    Parameters
+    ----------
+    ranks : array of float, shape (b, judges, problems, solvers)
+        Adjusted ranks; NaN where a solver was not ranked.
+    experience : array of float, shape (b, solvers)
+        NaN for all but subjects, the same solvers in each study.
+    a, b : int
+        The systems.
+    level : float
+    """
+    worths = fit_worths(ranks)
+    people = np.isfinite(experience[0])
+    theta, y = worths.worth[:, people], experience[:, people]
+    n = y.shape[1]
+    y = y - y.mean(axis=1, keepdims=True)
+    s_yy = (y**2).sum(axis=1)
+    c = (y * theta).sum(axis=1) / s_yy
+    off = theta - theta.mean(axis=1, keepdims=True) - c[:, np.newaxis] * y
+    v_c = (off**2).sum(axis=1) / (n - 2) / s_yy
+
+    d = worths.worth[:, a] - worths.worth[:, b]
+    v_d, df_d = _variance(worths.cells, a, b)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        v_slope = (d / c) ** 2 * v_c
+        df = (v_d + v_slope) ** 2 / (v_d**2 / df_d + v_slope**2 / (n - 2))
+        df = np.where(v_d + v_slope > 0, df, n - 2.0)
+        t = stdtrit(df, (1 + level) / 2)
+        divisor = c**2 - t**2 * v_c
+        significant = c**2 > stdtrit(n - 2, (1 + level) / 2) ** 2 * v_c
+        bounded = (divisor > 0) & significant & (c > 0)
+        root = t * np.sqrt(v_d * divisor + v_c * d**2)
+        ends = [(d * c - root) / divisor, (d * c + root) / divisor]
+        years, low, high = (np.where(bounded, value, np.nan) for value in (d / c, *ends))
+    return Differences(years, low, high)
+
+
+def _variance(
+    cells: NDArray[np.float64], a: int, b: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The variance of the difference of two worths, and its degrees of freedom.
+
+    Judges and problems are both random. The mean squares of solver by problem, solver by judge
+    and the rest are pooled over all solvers, each in the problems that all judges ranked it on.
+    """
+    n_judges, _, n_solvers = cells.shape[1:]
+    complete = np.asarray(np.isfinite(cells).all(axis=1))
+    z = np.where(complete[:, np.newaxis], cells, 0.0)
+    n_problems = complete.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        of_judge = np.nan_to_num(z.sum(axis=2) / n_problems[:, np.newaxis])
+    of_problem, of_all = z.mean(axis=1), of_judge.mean(axis=1)
+    inside = complete[:, np.newaxis]
+    rest = z - of_judge[:, :, np.newaxis] - (of_problem - of_all[:, np.newaxis])[:, np.newaxis]
+    squares = {
+        "judge": n_problems * ((of_judge - of_all[:, np.newaxis]) ** 2).sum(axis=1),
+        "problem": n_judges
+        * (np.where(complete, of_problem - of_all[:, np.newaxis], 0.0) ** 2).sum(axis=1),
+        "rest": (np.where(inside, rest, 0.0) ** 2).sum(axis=(1, 2)),
+    }
+    # The worths of a study add up to 0, which takes one solver's share of all freedom.
+    share = (n_solvers - 1) / n_solvers
+    some, more = n_problems > 0, np.maximum(n_problems - 1, 0)
+    freedom = {
+        "judge": (n_judges - 1) * some,
+        "problem": more,
+        "rest": (n_judges - 1) * more,
+    }
+    df = {name: share * values.sum(axis=1) for name, values in freedom.items()}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = {name: values.sum(axis=1) / df[name] for name, values in squares.items()}
+        usual = n_problems.sum(axis=1) / some.sum(axis=1)
+        common = (complete[..., a] & complete[..., b]).sum(axis=1)
+        own = _own_taste(cells[..., a] - cells[..., b], common)
+        level = _TASTE_LEVEL_OF_TWO if n_judges == 2 else _TASTE_LEVEL  # noqa: PLR2004
+        stands_out = fdtrc(n_judges - 1, df["judge"], own / mean["judge"]) < level
+        judge = np.where(stands_out, own, mean["judge"])
+        df_judge = np.where(stands_out, n_judges - 1, df["judge"])
+        per_judge = 2 / n_judges / np.where(stands_out, common, usual)
+        per_problem = (1 / n_problems[:, a] + 1 / n_problems[:, b]) / n_judges
+        parts = (per_problem * mean["problem"], per_judge * judge, -per_judge * mean["rest"])
+        variance = np.maximum(sum(parts), per_problem * mean["rest"])
+        freedoms = (df["problem"], df_judge, df["rest"])
+        spread = sum(part**2 / of for part, of in zip(parts, freedoms, strict=True))
+        return variance, np.maximum(np.where(spread > 0, sum(parts) ** 2 / spread, 1.0), 1.0)
+
+
+def _own_taste(difference: NDArray[np.float64], common: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The mean square of judge by system, of two systems alone."""
+    complete = np.asarray(np.isfinite(difference).all(axis=1))[:, np.newaxis]
+    of_judge = np.where(complete, difference, 0.0).sum(axis=2) / common[:, np.newaxis]
+    return np.asarray(common * of_judge.var(axis=1, ddof=1) / 2)

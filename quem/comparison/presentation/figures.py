@@ -1,0 +1,485 @@
+"""The figures of a comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from quem.comparison.presentation.phrases import bare_p, estimate_text, names_of, rank_interval
+from quem.report.drawing import (
+    BAND,
+    HALO,
+    INK,
+    LINE,
+    MOST_ROWS,
+    MUTED,
+    PAPER,
+    SYSTEMS,
+    colours,
+    label_inches,
+    one_axes,
+    short,
+    tidy,
+    with_style,
+)
+from quem.report.heat_map import heat_map
+from quem.wording import interval_text, p_text, percent, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from quem.comparison.assistance import PersonUplift, Uplift
+    from quem.comparison.findings import Comparison
+    from quem.comparison.pairs import Pair
+    from quem.comparison.system_estimates import Standing
+    from quem.comparison.versions import Progression
+    from quem.experience.estimate import Interval
+
+__all__ = ["all_figures", "differences", "ends_of", "estimates", "progression", "uplift", "wins"]
+
+
+def all_figures(found: Comparison) -> dict[str, Figure]:
+    """Draw every figure that the comparison has data for.
+
+    Parameters
+    ----------
+    found : Comparison
+
+    Returns
+    -------
+    dict of str to matplotlib.figure.Figure
+        By file stem.
+    """
+    draw: dict[str, Callable[[Comparison], Figure | None]] = {
+        "estimates": estimates,
+        "differences": differences,
+        "wins": wins,
+        "progression": progression,
+        "uplift": uplift,
+    }
+    drawn = {stem: function(found) for stem, function in draw.items()}
+    return {stem: figure for stem, figure in drawn.items() if figure is not None}
+
+
+_ROW = 0.3  # inches
+
+
+def estimates(found: Comparison) -> Figure | None:
+    """Draw every system's estimate and interval, over the range of its study's subjects."""
+    shown = found.standings[:MOST_ROWS]
+    if not shown:
+        return None
+    labels = [short(found.name_of(standing), 34) for standing in shown]
+    told = [_told(standing) for standing in shown]
+    with with_style():
+        left, right = label_inches(labels), label_inches(told)
+        height = 0.85 + _ROW * len(shown)
+        figure, axes = one_axes(left + 4.4 + right, height, left=left, right=right)
+        low, high = _limits(found, shown)
+        axes.set_xlim(low, high)
+        for row, (standing, colour, text) in enumerate(zip(shown, colours(), told, strict=False)):
+            axes.plot(_range(found, standing), [row, row], color=BAND, linewidth=13, zorder=1)
+            _bar(axes, standing, row, colour)
+            axes.text(1.015, row, text, transform=axes.get_yaxis_transform(), va="center")
+        axes.set_yticks(range(len(shown)), labels)
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        title = f"Estimates, {percent(found.level)} prediction intervals; shaded: the subjects"
+        axes.set_title(title, fontweight="normal")
+        tidy(axes, x=f"experience ({short(found.unit, 40)})", grid="x")
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+    return figure
+
+
+def _told(standing: Standing) -> str:
+    text = estimate_text(standing)
+    if standing.estimate.side in ("above", "below"):
+        return text
+    return f"{text} ({interval_text(standing.estimate.prediction)})"
+
+
+def _range(found: Comparison, standing: Standing) -> Interval:
+    years = found.studies[standing.study].function.y
+    return float(years.min()), float(years.max())
+
+
+def ends_of(standing: Standing) -> Interval:
+    """Give the interval, or all that a one-sided bound leaves."""
+    estimate = standing.estimate
+    one_sided = {"above": (estimate.bound, np.inf), "below": (-np.inf, estimate.bound)}
+    return one_sided.get(estimate.side, estimate.prediction)
+
+
+def _limits(found: Comparison, shown: tuple[Standing, ...]) -> Interval:
+    """Wide enough for every range and estimate; the widest intervals go on beyond."""
+    ranges = np.array([_range(found, standing) for standing in shown])
+    points = np.array([standing.estimate.experience for standing in shown])
+    low = min(0.0, float(ranges.min()), float(points.min()))
+    high = max(float(ranges.max()), float(points.max()))
+    span = high - low
+    ends = np.array([ends_of(standing) for standing in shown])
+    ends = np.clip(ends[np.isfinite(ends)], low - span, high + span)
+    low, high = min([low, *ends]), max([high, *ends])
+    return low - 0.02 * (high - low), high + 0.04 * (high - low)
+
+
+def _bar(axes: Axes, standing: Standing, row: float, colour: str) -> None:
+    """A point on its interval, with an arrow where that goes on beyond the axis."""
+    left, right = axes.get_xlim()
+    low, high = ends_of(standing)
+    axes.plot(np.clip([low, high], left, right), [row, row], color=colour, linewidth=2.4)
+    for beyond, end, arrow in ((low < left, left, "<"), (high > right, right, ">")):
+        if beyond:
+            axes.plot([end], [row], arrow, color=colour, markersize=6, clip_on=False)
+    inside = standing.estimate.side not in ("above", "below")
+    middle = standing.estimate.experience if inside else standing.estimate.bound
+    axes.plot([middle], [row], "D" if inside else "|", color=colour, markersize=6 if inside else 11)
+
+
+_ROW_PAIR_FIGURES = 0.27  # inches
+
+
+_NONE = float("nan")
+
+
+Point = tuple[float, float, float]
+
+
+def differences(found: Comparison) -> Figure | None:
+    """Draw the difference of each two systems with its interval.
+
+    Of systems of one study in average rank and, beside, in years; of systems of several
+    studies in years. Where there are more pairs than rows, those of the smallest p values.
+    """
+    if found.mode == "studies":
+        return _of_studies(found)
+    pairs = _weightiest(found)
+    if not pairs:
+        return None
+    labels = _pair_labels(found, pairs)
+    ranks = [(pair.paired.mean, *pair.interval) for pair in pairs]
+    years = [
+        (pair.years.by_worths, *pair.years.interval)
+        if pair.years.interval
+        else (pair.years.years, _NONE, _NONE)
+        for pair in pairs
+    ]
+    p_values = [pair.p_holm for pair in pairs]
+    with with_style():
+        figure, (of_ranks, of_years) = _panels(labels, 2)
+        _forest(of_ranks, ranks, f"Average rank, {percent(found.level)} intervals")
+        _forest(
+            of_years,
+            years,
+            f"{short(found.unit.capitalize(), 16)} by worths (○ by the line)",
+        )
+        regressed = [pair.years.years for pair in pairs]
+        of_years.plot(
+            regressed, range(len(pairs)), "o", color=SYSTEMS[0], fillstyle="none", markersize=6
+        )
+        _p_column(of_years, p_values)
+    return figure
+
+
+def _of_studies(found: Comparison) -> Figure | None:
+    apart = sorted(found.apart, key=lambda a: np.nan_to_num(a.p, nan=2.0))[:MOST_ROWS]
+    if not apart:
+        return None
+    labels = [f"{short(found.name_of(a.b), 30)} − {short(found.name_of(a.a), 30)}" for a in apart]
+    points: list[Point] = []
+    for a in apart:
+        low = a.lower if np.isfinite(a.lower) else a.interval[0]
+        high = a.upper if np.isfinite(a.upper) else a.interval[1]
+        low = -np.inf if np.isnan(low) and np.isfinite(high) else low
+        high = np.inf if np.isnan(high) and np.isfinite(low) else high
+        points.append((a.years, low, high))
+    with with_style():
+        figure, (axes,) = _panels(labels, 1)
+        _forest(
+            axes, points, f"{short(found.unit.capitalize(), 24)}, {percent(found.level)} intervals"
+        )
+        _p_column(axes, [a.p_holm for a in apart])
+    return figure
+
+
+def _weightiest(found: Comparison) -> list[Pair]:
+    pairs = [pair for pair in found.pairs if pair.paired.n_cells]
+    if len(pairs) > MOST_ROWS:
+        pairs = sorted(pairs, key=lambda pair: np.nan_to_num(pair.test.p, nan=2.0))[:MOST_ROWS]
+    return pairs
+
+
+def _pair_labels(found: Comparison, pairs: list[Pair]) -> list[str]:
+    names = names_of(found)
+    return [f"{short(names[pair.b])} − {short(names[pair.a])}" for pair in pairs]
+
+
+def _panels(labels: list[str], count: int) -> tuple[Figure, list[Axes]]:
+    left, right = label_inches(labels), 0.75
+    width, height = left + 2.9 * count + right, 0.95 + _ROW_PAIR_FIGURES * len(labels)
+    figure = Figure(figsize=(width, height))
+    panels = figure.subplots(1, count, sharey=True, squeeze=False).ravel().tolist()
+    figure.subplots_adjust(
+        left=left / width,
+        right=1 - right / width,
+        top=1 - 0.4 / height,
+        bottom=0.5 / height,
+        wspace=0.12,
+    )
+    panels[0].set_yticks(range(len(labels)), labels)
+    panels[0].set_ylim(len(labels) - 0.4, -0.6)
+    return figure, panels
+
+
+def _forest(axes: Axes, points: list[Point], title: str) -> None:
+    """A point and its interval in each row; intervals without an end go to the axis' end."""
+    values = np.array(points)
+    known = np.concatenate([values[np.isfinite(values)], [0.0]])
+    margin = 0.06 * (float(np.ptp(known)) or 1.0)
+    left, right = float(known.min()) - margin, float(known.max()) + margin
+    axes.set_xlim(left, right)
+    axes.axvline(0, color=MUTED, linewidth=0.9)
+    for row, (middle, low, high) in enumerate(points):
+        if np.isnan(middle):
+            continue
+        clear = not low <= 0 <= high and not np.isnan(low)
+        colour = LINE if clear else INK
+        if not np.isnan(low):
+            ends: NDArray[np.float64] = np.clip([low, high], left, right)
+            axes.plot(ends, [row, row], color=colour, linewidth=1.8)
+        for beyond, end, arrow in ((low == -np.inf, left, "<"), (high == np.inf, right, ">")):
+            if beyond:
+                axes.plot([end], [row], arrow, color=colour, markersize=5, clip_on=False)
+        axes.plot([middle], [row], "D", color=colour, markersize=5)
+    axes.set_title(title, fontweight="normal")
+    tidy(axes, x="difference", grid="x")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+
+
+def _p_column(axes: Axes, p_values: list[float]) -> None:
+    """Adjusted p values at the right."""
+    place = axes.get_yaxis_transform()
+    axes.text(1.04, 1.02, "adjusted p", transform=axes.transAxes, va="bottom", color=MUTED)
+    for row, p in enumerate(p_values):
+        axes.text(1.04, row, bare_p(p), transform=place, va="center")
+
+
+def wins(found: Comparison) -> Figure | None:
+    """Draw in which share of the rankings of each problem one system is above the other."""
+    pairs = _weightiest(found)
+    if not pairs:
+        return None
+    names = names_of(found)
+    labels = [f"{short(names[pair.b])} above {short(names[pair.a])}" for pair in pairs]
+    held = {problem for pair in pairs for problem in pair.paired.problems}
+    problems = [name for name in found.studies[0].study.declared.problems if name in held]
+    values = np.full((len(pairs), len(problems) + 1), np.nan)
+    for row, pair in enumerate(pairs):
+        at = [problems.index(problem) for problem in pair.paired.problems]
+        values[row, at] = pair.paired.share_won_by_problem
+        values[row, -1] = pair.paired.share_won
+    columns = [*(short(problem, 12) for problem in problems), "all"]
+    return heat_map(labels, columns, values, "Share of rankings won", ends=(0.0, 1.0))
+
+
+_MOST_PANELS = 4
+
+
+# In inches: what a version and its step take, a panel above its labels, margins, a line of a
+# label, and how far apart labels and steps have to be.
+_EACH, _HEIGHT, _LEFT, _RIGHT, _LINE = 1.7, 2.9, 0.7, 0.2, 0.15
+
+
+_LABEL, _STEP = 1.2, 1.3
+
+
+_REACH = 0.16  # of the versions' span, on both sides of it
+
+
+_OPAQUE = {**HALO, "alpha": 1.0}
+
+
+def progression(found: Comparison) -> Figure | None:
+    """Draw the versions of each system in order; None without versions."""
+    shown = found.progressions[:_MOST_PANELS]
+    if not shown:
+        return None
+    with with_style():
+        width = max(6.6, 1.0 + _EACH * max(len(progress.versions) for progress in shown))
+        labels = [_labels(found, progress, width) for progress in shown]
+        below = [0.2 + _LINE * max(label.count("\n") + 1 for label in own) for own in labels]
+        height = sum(_HEIGHT + room for room in below)
+        figure, top = Figure(figsize=(width, height)), height
+        for progress, own, room, colour in zip(shown, labels, below, colours(), strict=False):
+            top -= _HEIGHT + room
+            place = (_LEFT / width, (top + room) / height)
+            size = (1 - (_LEFT + _RIGHT) / width, (_HEIGHT - 0.35) / height)
+            axes = figure.add_axes((*place, *size))
+            _course(axes, found, progress, colour)
+            axes.set_xticks(_positions(progress), own)
+    return figure
+
+
+def _course(axes: Axes, found: Comparison, progress: Progression, colour: str) -> None:
+    """One system: its versions, their intervals, and what each step gained."""
+    at = _positions(progress)
+    years = np.array([version.estimate.experience for version in progress.versions])
+    bars = np.array([ends_of(version) for version in progress.versions])
+    known = np.concatenate([years, bars[np.isfinite(bars)]])
+    margin = 0.12 * (float(np.ptp(known)) or 1.0)
+    low, high = float(known.min()) - margin, float(known.max()) + 1.6 * margin
+    axes.set_ylim(low, high)
+    reach = _REACH * float(np.ptp(at))
+    axes.set_xlim(float(at.min()) - reach, float(at.max()) + reach)
+    axes.plot(at, years, color=colour, linewidth=1.2, linestyle="--")
+    for x, (bottom, top) in zip(at, bars, strict=True):
+        axes.plot([x, x], np.clip([bottom, top], low, high), color=LINE, linewidth=2.2)
+        for beyond, end, arrow in ((top == np.inf, high, "^"), (bottom == -np.inf, low, "v")):
+            if beyond:
+                axes.plot([x], [end], arrow, color=LINE, markersize=6, clip_on=False)
+    axes.plot(at, years, "D", color=colour, markersize=6)
+    _write(axes, progress, at, years, colour)
+    axes.set_title(f"Versions of {short(progress.of, 40)}")
+    tidy(axes, y=f"experience ({short(found.unit, 30)})")
+
+
+def _write(
+    axes: Axes,
+    progress: Progression,
+    at: NDArray[np.float64],
+    years: NDArray[np.float64],
+    colour: str,
+) -> None:
+    """The estimates, on the side of their bars that the line leaves free, and the steps."""
+    steps = np.diff(years)
+    for x, y, version, step in zip(at, years, progress.versions, [*steps, steps[-1]], strict=True):
+        side = -1 if step >= 0 else 1
+        _near(axes, (x, y), estimate_text(version), (9 * side, 9), MUTED)
+    middles = zip((at[:-1] + at[1:]) / 2, (years[:-1] + years[1:]) / 2, strict=True)
+    wide = _STEP * float(np.ptp(at)) / _inches(axes.get_figure().get_figwidth())  # type: ignore[union-attr]
+    for middle, change, gap in zip(middles, progress.steps, np.diff(at), strict=True):
+        if gap < wide:
+            continue
+        p = bare_p(change.p_holm)
+        text = f"{signed(change.years)}, p {p if p.startswith(('<', '–')) else f'= {p}'}"
+        _near(axes, middle, text, (0, 0), colour)
+
+
+def _near(
+    axes: Axes, at: tuple[float, float], text: str, off: tuple[int, int], colour: str
+) -> None:
+    axes.annotate(
+        text,
+        at,
+        off,
+        textcoords="offset points",
+        ha={-1: "right", 0: "center", 1: "left"}[int(np.sign(off[0]))],
+        va="center",
+        bbox=_OPAQUE,
+        color=colour,
+    )
+
+
+def _inches(width: float) -> float:
+    """How much of a figure's width the versions span."""
+    return (width - _LEFT - _RIGHT) / (1 + 2 * _REACH)
+
+
+def _positions(progress: Progression) -> NDArray[np.float64]:
+    """By days where all versions have dates, which differ; else at equal distances."""
+    days = np.array([v.date.toordinal() for v in progress.versions if v.date], dtype=float)
+    if len(days) < len(progress.versions) or np.ptp(days) == 0:
+        return np.arange(len(progress.versions), dtype=float)
+    return days
+
+
+def _labels(found: Comparison, progress: Progression, width: float) -> list[str]:
+    """Version, date and study; below those before it where it would cover them."""
+    at = _positions(progress)
+    least = _LABEL * float(np.ptp(at)) / _inches(width)
+    last: list[float] = []  # where each level was last written on
+    labels = []
+    for x, version in zip(at, progress.versions, strict=True):
+        lines = [short(version.version or version.name, 18), str(version.date or "")]
+        if len(found.studies) > 1:
+            lines.append(short(found.study_of(version), 18))
+        lines = [line for line in lines if line]
+        free = (level for level, before in enumerate(last) if x - before >= least)
+        level = next(free, len(last))
+        last[level : level + 1] = [x]
+        labels.append("\n" * (level * len(lines)) + "\n".join(lines))
+    return labels
+
+
+_ROW_UPLIFT_FIGURE = 0.26  # inches
+
+
+_MOST_PANELS_UPLIFT_FIGURE = 4
+
+
+def uplift(found: Comparison) -> Figure | None:
+    """Draw each person's average rank alone and with help, the least experienced below."""
+    shown = found.uplifts[:_MOST_PANELS_UPLIFT_FIGURE]
+    if not shown:
+        return None
+    years = {s.id: s.experience for s in found.studies[0].study.spec.subjects}
+
+    def experience(person: PersonUplift) -> float:
+        return years[person.person]
+
+    people = [sorted(one.people, key=experience)[-MOST_ROWS:] for one in shown]
+    labels = [
+        [f"{short(person.person, 18)} ({experience(person):g})" for person in group]
+        for group in people
+    ]
+    with with_style():
+        left = label_inches([label for group in labels for label in group])
+        heights = [1.0 + _ROW_UPLIFT_FIGURE * len(group) for group in people]
+        width, height = left + 4.9, sum(heights)
+        figure = Figure(figsize=(width, height))
+        top = height
+        for one, group, names, inches, colour in zip(
+            shown, people, labels, heights, colours(), strict=False
+        ):
+            place = (left / width, (top - inches + 0.5) / height)
+            size = (1 - (left + 0.75) / width, (inches - 0.9) / height)
+            axes = figure.add_axes((*place, *size))
+            _people(axes, group, names, colour)
+            axes.set_title(_title(found, one), fontweight="normal")
+            top -= inches
+    return figure
+
+
+def _title(found: Comparison, one: Uplift) -> str:
+    name = short(found.studies[0].name_of(one.system), 26)
+    interval = rank_interval(one.test.interval)
+    more = (
+        f" ({percent(found.level)} {interval}; {p_text(one.test.p)})" if not one.test.reason else ""
+    )
+    return f"With {name}: {signed(one.gain, 2)}{more}"
+
+
+def _people(axes: Axes, people: list[PersonUplift], names: list[str], colour: str) -> None:
+    place = axes.get_yaxis_transform()
+    for row, person in enumerate(people):
+        axes.annotate(
+            "",
+            (person.aided, row),
+            (person.unaided, row),
+            arrowprops={"arrowstyle": "-|>", "color": colour, "shrinkA": 4, "shrinkB": 4},
+        )
+        axes.plot([person.unaided], [row], "o", color=MUTED, markerfacecolor=PAPER, markersize=6)
+        axes.plot([person.aided], [row], "D", color=colour, markersize=5)
+        axes.text(1.02, row, signed(person.gain, 2), transform=place, va="center")
+    axes.set_yticks(range(len(people)), names)
+    axes.set_ylim(-0.7, len(people) - 0.3)
+    axes.margins(x=0.08)
+    tidy(axes, x="average rank among those who worked alone: ○ alone, ◆ with help", grid="x")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)

@@ -1,0 +1,259 @@
+"""Differences and tests in words, the same in every output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.comparison.independent import Apart
+from quem.report.drawing import short
+from quem.report.layout import TextTable
+from quem.wording import interval_text, number, p_text, percent, signed
+
+if TYPE_CHECKING:
+    from quem.comparison.assistance import PersonUplift, Uplift
+    from quem.comparison.findings import Comparison
+    from quem.comparison.pair_tests import PairTest
+    from quem.comparison.pairs import Pair
+    from quem.comparison.system_estimates import Standing
+    from quem.comparison.versions import Step
+    from quem.experience.estimate import Interval
+
+__all__ = [
+    "TEST_NAMES",
+    "answers_table",
+    "apart_text",
+    "bare_p",
+    "bound_text",
+    "estimate_text",
+    "less",
+    "names_of",
+    "outcome_text",
+    "rank_interval",
+    "rank_text",
+    "step_p_text",
+    "step_text",
+    "steps_table",
+    "uplift_text",
+    "won_text",
+    "years_interval",
+    "years_text",
+]
+
+
+TEST_NAMES = {
+    "problem": "t test over problems",
+    "twoway": "two-way t test, problems and judges random",
+    "signflip": "sign-flip test over problems",
+}
+
+
+def names_of(found: Comparison) -> dict[str, str]:
+    """Name each system of the first study by its id."""
+    return {s.system: s.name for s in found.standings if s.study == 0}
+
+
+def bare_p(p: float) -> str:
+    """Write a p value for a table: ".0035", "< .0001"; "–" for none."""
+    if not np.isfinite(p):
+        return "–"
+    return p_text(p).removeprefix("p ").removeprefix("= ")
+
+
+def estimate_text(standing: Standing) -> str:
+    """Say an estimate in a word or two, one-sided outside the subjects' range."""
+    estimate = standing.estimate
+    lead = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
+    return f"{lead}{number(estimate.bound if lead else estimate.experience)}"
+
+
+def outcome_text(test: PairTest, p_holm: float = float("nan")) -> str:
+    """Write a test: "t(5) = 3.41, p = .019, adjusted p = .038"."""
+    if not np.isfinite(test.p):
+        return "no test"
+    if test.patterns:
+        kind = "patterns" if test.exact else "random patterns"
+        text = f"{test.extreme:,} of {test.patterns:,} {kind} of signs, {p_text(test.p)}"
+    else:
+        df = f"{test.df:.0f}" if abs(test.df - round(test.df)) < 1e-6 else number(test.df)  # noqa: PLR2004
+        text = f"t({df}) = {number(test.statistic, 2)}, {p_text(test.p)}"
+    return f"{text}, adjusted {p_text(p_holm)}" if np.isfinite(p_holm) else text
+
+
+def rank_interval(interval: Interval) -> str:
+    """Write an interval of ranks: "0.52 to 2.98"."""
+    low, high = interval
+    return f"{number(low, 2)} to {number(high, 2)}" if np.isfinite(low) else "none"
+
+
+def rank_text(pair: Pair, level: float, *, several: bool) -> str:
+    """Say how far two systems are apart in average rank, and how sure that is."""
+    told = [f"{percent(level)} interval {rank_interval(pair.interval)}"]
+    if not np.isfinite(pair.interval).all():
+        told = []
+    told.append(outcome_text(pair.test, pair.p_holm if several else float("nan")))
+    return f"{signed(pair.paired.mean, 2)} in average rank ({'; '.join(told)})"
+
+
+def years_interval(pair: Pair) -> str:
+    """Write the interval of the difference in years; "none" where there is none."""
+    return interval_text(pair.years.interval) if pair.years.interval else "none"
+
+
+def years_text(pair: Pair, level: float, unit: str) -> str:
+    """Say the difference in years by each estimate, and its interval if it has one."""
+    text = f"{signed(pair.years.years)} {unit} by the skill function"
+    if np.isfinite(pair.years.calibrated):
+        text += f", {signed(pair.years.calibrated)} by calibration"
+    if pair.years.interval:
+        interval = f"{percent(level)} interval {interval_text(pair.years.interval)}"
+        text += f", {signed(pair.years.by_worths)} by worths ({interval})"
+    return text
+
+
+def won_text(pair: Pair) -> str:
+    """Say in how many rankings the second system stands above the first."""
+    n = pair.paired.n_cells
+    rankings = "the only ranking" if n == 1 else f"{n:,} rankings"
+    share = percent(round(pair.paired.share_won, 3))
+    return f"above in {share} of {rankings} of both (a tie counts one half)"
+
+
+def bound_text(apart: Apart) -> str:
+    """Write the interval between two studies, or the bound that is left of it."""
+    if np.isfinite(apart.lower):
+        return f"at least {signed(apart.lower)}"
+    if np.isfinite(apart.upper):
+        return f"at most {signed(apart.upper)}"
+    return interval_text(apart.interval) if np.isfinite(apart.p) else "none"
+
+
+def apart_text(apart: Apart, level: float, unit: str, *, several: bool) -> str:
+    """Say how far systems of two studies are apart, one-sided where only a bound holds."""
+    text = f"{signed(apart.years)} {unit}"
+    if np.isfinite(apart.p):
+        adjusted = f", adjusted {p_text(apart.p_holm)}" if several else ""
+        return (
+            f"{text} ({percent(level)} interval {interval_text(apart.interval)}; "
+            f"t({number(apart.df)}) = {number(apart.t, 2)}, {p_text(apart.p)}{adjusted})"
+        )
+    bound = bound_text(apart)
+    bound = "no interval" if bound == "none" else f"{bound}, {percent(level)} one-sided"
+    return f"{text} by the lines ({bound}: {apart.reason})"
+
+
+def step_text(step: Step) -> str:
+    """Say by how much a version is ahead of the one before; where only a bound holds, the bound."""
+    apart = step.how if isinstance(step.how, Apart) else None
+    if apart is None or np.isfinite(apart.p):
+        return signed(step.years)
+    bound = bound_text(apart)
+    return f"{signed(step.years)} by the lines" if bound == "none" else bound
+
+
+def step_p_text(step: Step) -> str:
+    """Give the p value of a step, or why it has none."""
+    if not np.isfinite(step.p):
+        how = step.how
+        return f"no test: {how.reason if isinstance(how, Apart) else how.test.reason}"
+    adjusted = "" if step.p == step.p_holm else f", adjusted {p_text(step.p_holm)}"
+    return f"{p_text(step.p)}{adjusted}"
+
+
+def uplift_text(gained: Uplift | PersonUplift, level: float, unit: str, p_holm: float) -> str:
+    """Say what help did, in average rank and in years."""
+    ends = gained.test.interval
+    interval = f"{percent(level)} interval {rank_interval(ends)}; " if np.isfinite(ends[0]) else ""
+    text = (
+        f"{signed(gained.gain, 2)} in average rank ({interval}{outcome_text(gained.test, p_holm)})"
+    )
+    text += f", {signed(gained.years)} {unit}"
+    if np.isfinite(gained.calibrated):
+        text += f" ({signed(gained.calibrated)} by calibration)"
+    return text
+
+
+_FIRST = 10
+
+
+_LONGEST = 36
+
+
+def less(b: str, a: str) -> str:
+    """Name a difference: "Bot 2 − Bot 1", shortened where names are long."""
+    return f"{short(b, _LONGEST)} − {short(a, _LONGEST)}"
+
+
+def answers_table(found: Comparison) -> TextTable | None:
+    """Say what came out in one table, for the first screen; None where help alone is measured."""
+    if found.pairs:
+        return _answers_of_pairs(found)
+    if found.apart:
+        rows = [
+            (
+                less(found.name_of(apart.b), found.name_of(apart.a)),
+                signed(apart.years),
+                bound_text(apart),
+                bare_p(apart.p_holm),
+            )
+            for apart in found.apart[:_FIRST]
+        ]
+        columns = (
+            "Difference",
+            found.unit.capitalize(),
+            f"{percent(found.level)} interval",
+            "Adjusted p",
+        )
+        return TextTable("Independent estimates", columns, rows, _more(len(found.apart)))
+    if found.progressions:
+        return steps_table(found)
+    return None
+
+
+def _answers_of_pairs(found: Comparison) -> TextTable:
+    """The differences in rank, and in years with their intervals if there are any."""
+    names = names_of(found)
+    shown = found.pairs[:_FIRST]
+    by_worths = any(pair.years.interval for pair in shown)
+    rows = [
+        (
+            less(names[pair.b], names[pair.a]),
+            signed(pair.paired.mean, 2),
+            *(
+                (signed(pair.years.by_worths), years_interval(pair))
+                if by_worths
+                else (rank_interval(pair.interval), signed(pair.years.years))
+            ),
+            bare_p(pair.p_holm),
+        )
+        for pair in shown
+    ]
+    unit, interval = found.unit.capitalize(), f"{percent(found.level)} interval"
+    middle = (f"{unit} by worths", interval) if by_worths else (interval, unit)
+    columns = ("Difference", "Average rank", *middle, "Adjusted p")
+    title = TEST_NAMES[found.test]
+    return TextTable(title[:1].upper() + title[1:], columns, rows, _more(len(found.pairs)))
+
+
+def _more(count: int) -> str:
+    return f"The first {_FIRST} of {count:,}; all are below." if count > _FIRST else ""
+
+
+def steps_table(found: Comparison) -> TextTable:
+    """List the versions of every system in order, with the step to each from the one before."""
+    rows = []
+    for progression in found.progressions:
+        for version, step in zip(progression.versions, (None, *progression.steps), strict=True):
+            rows.append(
+                (
+                    found.name_of(version),
+                    str(version.date) if version.date else "–",
+                    estimate_text(version),
+                    step_text(step) if step else "–",
+                    bare_p(step.p) if step else "–",
+                    bare_p(step.p_holm) if step else "–",
+                )
+            )
+    columns = ("Version", "Date", found.unit.capitalize(), "Step", "p", "Adjusted p")
+    return TextTable("Versions in order", columns, rows, words=frozenset({1}))

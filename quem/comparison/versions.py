@@ -1,0 +1,136 @@
+"""Versions of one system, as a progression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from quem.comparison.independent import Apart, compare_apart
+from quem.comparison.system_estimates import by_date
+from quem.lists.inference import holm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from quem.comparison.pairs import Pair
+    from quem.comparison.system_estimates import Standing
+
+__all__ = ["Progression", "Step", "across_studies", "progressions_of"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """From one version to the next.
+
+    Parameters
+    ----------
+    before, after : Standing
+    how : Pair or Apart
+        A pair where the same study holds both versions.
+    p_holm : float
+    """
+
+    before: Standing
+    after: Standing
+    how: Pair | Apart
+    p_holm: float
+
+    @property
+    def pair(self) -> Pair | None:
+        """The step as a comparison within a study; None between studies."""
+        return None if isinstance(self.how, Apart) else self.how
+
+    @property
+    def years(self) -> float:
+        """By how much the later version is ahead."""
+        return self.how.years if isinstance(self.how, Apart) else self.how.years.years
+
+    @property
+    def p(self) -> float:
+        """Of the step's test, not adjusted; NaN without a test."""
+        return self.how.p if isinstance(self.how, Apart) else self.how.test.p
+
+
+@dataclass(frozen=True)
+class Progression:
+    """Versions of one system in order.
+
+    Parameters
+    ----------
+    of : str
+    versions : tuple of Standing
+        By date, if all have one, else in the order of the files.
+    steps : tuple of Step
+        One fewer.
+    """
+
+    of: str
+    versions: tuple[Standing, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def dated(self) -> bool:
+        """Whether every version has a date."""
+        return all(version.date for version in self.versions)
+
+
+def progressions_of(standings: Sequence[Standing], pairs: Sequence[Pair]) -> list[Progression]:
+    """Find the systems of one study of which there are several versions.
+
+    Parameters
+    ----------
+    standings : sequence of Standing
+        In order, as from `quem.comparison.system_estimates.in_order`.
+    pairs : sequence of Pair
+        Of each two of them; the steps are among these, and keep their adjusted p values.
+    """
+    by_ends = {(pair.a, pair.b): pair for pair in pairs}
+    families: dict[str, list[Standing]] = {}
+    for standing in standings:
+        families.setdefault(standing.of, []).append(standing)
+    made = []
+    for of, versions in families.items():
+        steps = []
+        for before, after in pairwise(versions):
+            pair = by_ends[before.system, after.system]
+            steps.append(Step(before, after, pair, pair.p_holm))
+        if steps:
+            made.append(Progression(of, tuple(versions), tuple(steps)))
+    return made
+
+
+def across_studies(
+    of: str,
+    standings: Sequence[Standing],
+    within: Callable[[Standing, Standing], Pair],
+    level: float,
+) -> Progression:
+    """Put the versions of one system in order that several studies measured.
+
+    Versions of the same study are compared in it, others as independent estimates. The p
+    values are adjusted for the number of steps.
+
+    Parameters
+    ----------
+    of : str
+    standings : sequence of Standing
+    within : callable
+        Compares two versions of the same study.
+    level : float
+    """
+    versions = by_date(list(standings))
+    steps = [
+        Step(
+            before,
+            after,
+            within(before, after)
+            if before.study == after.study
+            else compare_apart(before, after, level),
+            float("nan"),
+        )
+        for before, after in pairwise(versions)
+    ]
+    p_values = holm([step.p for step in steps])
+    steps = [replace(step, p_holm=p) for step, p in zip(steps, p_values, strict=True)]
+    return Progression(of, tuple(versions), tuple(steps))

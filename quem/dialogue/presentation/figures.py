@@ -1,0 +1,144 @@
+"""The figures of an evaluation of dialogues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from quem.report.drawing import INK, LINE, MUTED, PAPER, SYSTEMS, tidy, with_style
+from quem.report.heat_map import heat_map
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from quem.dialogue.findings import Estimate, Findings
+
+__all__ = ["CAPTIONS", "agreement", "outcomes", "rank_quality"]
+
+CAPTIONS = {
+    "rank-quality": "Rank quality of the list of candidates after each answer, with a bootstrap "
+    "band over targets. 1 is the list of a system that knows all; 0, a list in no order.",
+    "outcomes": "Efficiency and precision of each strategy by user, with bootstrap intervals over "
+    "targets.",
+    "agreement-efficiency": "How alike users order the strategies by efficiency: Kendall's tau-b, "
+    "1 for the same order, −1 for the opposite. Last column: against the order by rank quality.",
+    "agreement-precision": "The same for precision.",
+}
+# As in the paper's Figure 2, where each strategy has its sign.
+_SIGNS = {"RA": "o", "ND": "P", "DD": "s", "NF": "X", "FA": "^"}
+_COLOURS = {"RA": LINE, "ND": SYSTEMS[2], "DD": SYSTEMS[0], "NF": SYSTEMS[1], "FA": SYSTEMS[3]}
+_MORE = (SYSTEMS[4], SYSTEMS[5], INK, MUTED)
+_MANY_ANSWERS = 40
+
+
+def _look(found: Findings, place: int) -> tuple[str, str]:
+    """Colour and sign of a strategy."""
+    name = found.strategies[place]
+    own = [s for s in found.strategies if s not in _SIGNS]
+    if name in _SIGNS:
+        return _COLOURS[name], _SIGNS[name]
+    return _MORE[own.index(name) % len(_MORE)], "Dvph*"[own.index(name) % 5]
+
+
+def rank_quality(found: Findings) -> Figure:
+    """Draw rank quality over the number of answers.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    estimate = found.quality
+    points = np.arange(estimate.mean.shape[1])
+    with with_style():
+        figure = Figure(figsize=(7.2, 4.1))
+        axes = figure.add_axes((0.085, 0.13, 0.9, 0.84))
+        for place in range(len(found.strategies)):
+            colour, sign = _look(found, place)
+            axes.fill_between(
+                points, estimate.low[place], estimate.high[place], color=colour, alpha=0.16, lw=0
+            )
+            axes.plot(
+                points,
+                estimate.mean[place],
+                color=colour,
+                marker=sign,
+                markersize=5.5,
+                markeredgecolor=PAPER,
+                markeredgewidth=0.7,
+                markevery=max(1, len(points) // _MANY_ANSWERS),
+                linewidth=1.5,
+                label=found.strategies[place],
+                clip_on=False,
+            )
+        axes.set_xlim(0, points[-1])
+        axes.set_ylim(min(0.0, float(np.nanmin(estimate.mean))), max(1.0, estimate.mean.max()))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        tidy(axes, x="questions answered", y="rank quality", grid="both")
+        axes.legend(loc="lower right", ncols=2 if len(found.strategies) > 3 else 1)  # noqa: PLR2004
+    return figure
+
+
+def outcomes(found: Findings) -> Figure:
+    """Draw efficiency and precision of each strategy by user.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    users = len(found.users)
+    with with_style():
+        figure = Figure(figsize=(7.2, 0.85 + 0.52 * max(users, 3)))
+        axes = figure.subplots(1, 2, sharey=True)
+        height = figure.get_figheight()
+        figure.subplots_adjust(
+            left=0.115, right=0.985, bottom=0.42 / height, top=1 - 0.5 / height, wspace=0.07
+        )
+        for at, name, estimate in zip(
+            axes, ("efficiency", "precision"), (found.efficiency, found.precision), strict=True
+        ):
+            _dots(at, found, estimate)
+            tidy(at, x=name, grid="x")
+        axes[0].set_yticks(range(users), found.users)
+        axes[0].set_ylim(users - 0.4, -0.6)
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="upper center", ncols=min(len(labels), 8))
+    return figure
+
+
+def _dots(axes: Axes, found: Findings, estimate: Estimate) -> None:
+    strategies, users = estimate.mean.shape
+    step = 0.72 / strategies
+    for place in range(strategies):
+        colour, sign = _look(found, place)
+        y = np.arange(users) + (place - (strategies - 1) / 2) * step
+        axes.hlines(y, estimate.low[place], estimate.high[place], color=colour, linewidth=1.2)
+        axes.plot(
+            estimate.mean[place],
+            y,
+            sign,
+            color=colour,
+            markersize=5,
+            markeredgecolor=PAPER,
+            markeredgewidth=0.6,
+            label=found.strategies[place],
+        )
+    for line in np.arange(users - 1) + 0.5:
+        axes.axhline(line, color=MUTED, linewidth=0.3)
+
+
+def agreement(found: Findings, measure: Literal["efficiency", "precision"]) -> Figure | None:
+    """Draw how alike users order the strategies; None for one strategy.
+
+    Parameters
+    ----------
+    found : Findings
+    measure : {"efficiency", "precision"}
+    """
+    if len(found.strategies) == 1:
+        return None
+    told = found.by_efficiency if measure == "efficiency" else found.by_precision
+    title = f"Order of the strategies by {measure}"
+    return heat_map(found.users, [*found.users, "rank quality"], told.between[:-1], title)

@@ -1,0 +1,302 @@
+"""What the report of dialogues shows, as text and tables ready to be laid out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from quem import __version__
+from quem.dialogue.presentation.figures import CAPTIONS
+from quem.dialogue.presentation.summary import (
+    choice_columns,
+    choice_rows,
+    figure_one,
+    lead,
+    percent_of,
+    search_rows,
+    users_sentence,
+)
+from quem.dialogue.settings import open_choices
+from quem.dialogue.strategies import MEANINGS
+from quem.report.layout import Section, TextTable
+from quem.wording import joined, number, percent
+
+if TYPE_CHECKING:
+    from quem.dialogue.findings import Estimate, Findings
+    from quem.dialogue.result import DialogueAnalysis
+    from quem.dialogue.sensitivity import Sensitivity
+
+__all__ = ["report_context"]
+
+REFERENCES = (
+    "Bogaerts, S. and Leake, D. (2006). What evaluation criteria are right for CCBR? Considering "
+    "rank quality. Proceedings of ECCBR 2006, Springer.",
+    "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
+    "Journal of Statistics 6, 65–70.",
+    f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python "
+    "package.",
+)
+
+
+def report_context(result: DialogueAnalysis) -> dict[str, Any]:
+    """Give what the template ``report/dialogue.html`` shows.
+
+    Parameters
+    ----------
+    result : DialogueAnalysis
+    """
+    found, spec = result.findings, result.study.spec
+    sections = [_outcomes(found), _users(), _quality(found)]
+    if result.tried:
+        sections += _sensitivity(result.tried)
+    sections.append(_open(found))
+    return {
+        "title": spec.title,
+        "study_id": spec.id,
+        "description": spec.description,
+        "answers": _answers(found),
+        "first_figure": "rank-quality",
+        "sections": sections,
+        "methods": _methods(found),
+        "references": REFERENCES,
+        "settings": _settings(found),
+        "captions": CAPTIONS,
+    }
+
+
+def _answers(found: Findings) -> list[tuple[str, str, str]]:
+    """Name, value and detail of what is to be known first."""
+    order = found.whole.order(0)
+    best = order[0]
+    equal = [
+        found.strategies[s]
+        for s in order[1:]
+        if not found.whole.differs(best, s, 0, found.inference.level)
+    ]
+    interval = (
+        f"{percent(found.inference.level)} interval {number(found.whole.low[best, 0], 3)} to "
+        f"{number(found.whole.high[best, 0], 3)}"
+    )
+    told = f"{interval}."
+    if equal:
+        told += f" No test tells it from {joined(equal)}."
+    elif len(order) > 1:
+        told += " Better than every other strategy (tests over targets)."
+    answers = [
+        (
+            "Best rank quality over the dialogue",
+            f"{found.strategies[best]} {number(found.whole.mean[best, 0], 3)}",
+            told,
+        )
+    ]
+    for name, agreed, sentence in zip(
+        ("efficiency", "precision"),
+        (found.by_efficiency, found.by_precision),
+        users_sentence(found),
+        strict=False,
+    ):
+        answers.append(
+            (
+                f"How far users agree on the order by {name}",
+                f"τ {number(agreed.mean, 2)}",
+                sentence[:1].upper() + sentence[1:] + ".",
+            )
+        )
+    return answers
+
+
+def _outcomes(found: Findings) -> Section:
+    level = percent(found.inference.level)
+    note = (
+        f"Strategies of each user, the best first, with {level} bootstrap intervals over targets. "
+        "*: a paired test over targets tells it from the first (Holm over the pairs of a column)."
+    )
+    columns = ("place", *found.users)
+    tables = [
+        TextTable(
+            name,
+            columns,
+            figure_one(found, estimate, intervals=True),
+            note,
+            words=frozenset(range(1, len(columns))),
+        )
+        for name, estimate in (("Efficiency", found.efficiency), ("Precision", found.precision))
+    ]
+    tables.append(_unselected(found))
+    return Section("outcomes", "Efficiency and precision", figures=("outcomes",), tables=tables)
+
+
+def _unselected(found: Findings) -> TextTable:
+    rows = [
+        (name, *(percent_of(share) for share in found.unselected[place]))
+        for place, name in enumerate(found.strategies)
+    ]
+    meaning = {name: choice for name, _, choice in open_choices(found.experiment.settings)}
+    used = found.experiment.settings.no_selection
+    return TextTable(
+        "Dialogues in which no case was selected",
+        ("strategy", *found.users),
+        rows,
+        f"Each counts: {meaning['no_selection'].explained[used]}.",
+    )
+
+
+def _users() -> Section:
+    text = [
+        "Each cell compares the orders that two users give the strategies. Where users disagree, "
+        "the choice of user decides which strategy is called the best; rank quality asks no user."
+    ]
+    figures = ("agreement-efficiency", "agreement-precision")
+    return Section("users", "What the choice of user decides", text, figures)
+
+
+def _quality(found: Findings) -> Section:
+    estimate = found.quality
+    last = estimate.mean.shape[1] - 1
+    points = sorted({*range(min(last, 4) + 1), *(last * q // 8 for q in range(1, 9)), last})
+    rows = []
+    for s in found.whole.order(0):
+        cells = []
+        for point in points:
+            best = estimate.order(point)[0]
+            star = " *" if estimate.differs(best, s, point, found.inference.level) else ""
+            cells.append(f"{number(estimate.mean[s, point], 3)}{star}")
+        whole = found.whole
+        cells.append(number(whole.mean[s, 0], 3))
+        cells.append(f"{number(whole.low[s, 0], 3)}–{number(whole.high[s, 0], 3)}")
+        rows.append((found.strategies[s], *cells))
+    table = TextTable(
+        "Rank quality after so many answers",
+        ("strategy", *map(str, points), "all", "interval"),
+        rows,
+        "*: a paired test over targets tells it from the best at that point (Holm over the pairs). "
+        "All: the mean over the dialogue.",
+    )
+    return Section(
+        "quality", "Rank quality along the dialogue", [_apart(found, estimate)], (), [table]
+    )
+
+
+def _apart(found: Findings, estimate: Estimate) -> str:
+    """Where strategies differ."""
+    points = estimate.mean.shape[1]
+    clear = []
+    for point in range(points):
+        order = estimate.order(point)
+        if len(order) > 1 and estimate.differs(order[0], order[1], point, found.inference.level):
+            clear.append((point, found.strategies[order[0]]))
+    contracted = found.contracted[:, : points - 1].mean(axis=1)
+    worst = int(contracted.argmax())
+    text = "At no point does one strategy differ from all others."
+    if clear:
+        runs: dict[str, list[int]] = {}
+        for point, name in clear:
+            runs.setdefault(name, []).append(point)
+        text = "One strategy is better than every other: " + joined(
+            f"{name} after {_ranges(at)} answers" for name, at in runs.items()
+        )
+        text += "."
+    if contracted[worst] > 0:
+        text += (
+            f" Lists contracted to nothing, for so many ties, in {percent_of(contracted[worst])} "
+            f"of the points of dialogues with {found.strategies[worst]}, the most."
+        )
+    return text
+
+
+def _ranges(points: list[int]) -> str:
+    """Write "1 to 4, 7"."""
+    runs: list[list[int]] = []
+    for point in points:
+        if runs and point == runs[-1][-1] + 1:
+            runs[-1].append(point)
+        else:
+            runs.append([point])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+
+
+def _sensitivity(tried: Sensitivity) -> list[Section]:
+    columns = choice_columns(tried)
+    note = (
+        "One choice at a time, all others as in this report. ±: the greatest change of any figure "
+        "from this report; tau: how alike users order the strategies."
+    )
+    if len(columns) > 8:  # noqa: PLR2004
+        note += " Off by: mean absolute difference from the published figures."
+    tables = [
+        TextTable("Open choices", columns, choice_rows(tried), note, words=frozenset({1})),
+    ]
+    sections = [Section("sensitivity", "What the open choices decide", tables=tables)]
+    if tried.found:
+        told = TextTable(
+            f"Nearest to the published figures, of {tried.found.combinations:,} combinations",
+            ("", "efficiency off by", "precision off by", "choices"),
+            search_rows(tried),
+            "A combination that is near shows that it may have been used, and not that it was: it "
+            "was chosen by these figures. One that is no nearer than one number for all tells "
+            "nothing.",
+            words=frozenset({3}),
+        )
+        sections.append(Section("published", "Beside the published figures", tables=[told]))
+    return sections
+
+
+def _open(found: Findings) -> Section:
+    rows = []
+    for name, value, choice in open_choices(found.experiment.settings):
+        explained = choice.explained.get(str(value), "")
+        others = ", ".join(str(other) for other in choice.values if other != value)
+        rows.append(
+            (
+                name.replace("_", " "),
+                str(value),
+                f"{choice.meaning}{': ' if explained else ''}{explained}",
+                others,
+            )
+        )
+    table = TextTable(
+        "What the paper leaves open, and what was taken here",
+        ("choice", "value", "meaning", "plausible too"),
+        rows,
+        "quem analyze --sensitivity tries the others. In the study file, write _ for a blank.",
+        words=frozenset({1, 2, 3}),
+    )
+    return Section("open", "Open choices", tables=[table])
+
+
+def _methods(found: Findings) -> str:
+    experiment, used = found.experiment, found.inference
+    settings = experiment.settings
+    names = [
+        f"{name} ({MEANINGS[name].split(' (')[-1]}" if name in MEANINGS else name
+        for name in found.strategies
+    ]
+    levels = joined(
+        (f"{level:.4f} for b = {b:g}" for b, level in experiment.levels.items()), most=20
+    )
+    text = (
+        f"{' '.join(lead(found)[:1])} (leave-one-out; Bogaerts & Leake, 2006). Distances are "
+        "weighted means of 0 or 1 for categorical and of range-normalised differences for numeric "
+        f"attributes. Strategies: {joined(names, most=20)}. Users: {joined(found.users, most=20)}"
+    )
+    if levels:
+        text += f"; distance thresholds {levels}"
+    text += (
+        f". Rank quality compares k = {settings.k} candidates (λ = {settings.lam}, weights from "
+        f"{settings.highest:g} to {settings.lowest:g}). Intervals are {percent(used.level)} "
+        f"percentile bootstrap intervals over targets ({used.bootstrap:,} draws); pairs of "
+        f"strategies were tested by swapping them within targets ({used.permutations:,} random "
+        f"swaps), with Holm's adjustment. The distance granularity is {found.granularity:.4f}. "
+        f"Analyses were done with quem {__version__}."
+    )
+    return text
+
+
+def _settings(found: Findings) -> list[tuple[str, str]]:
+    used = found.experiment.settings.to_dict()
+    inference = found.inference
+    return [
+        *((name, str(value)) for name, value in used.items()),
+        ("level", str(inference.level)),
+        ("bootstrap", str(inference.bootstrap)),
+        ("permutations", str(inference.permutations)),
+    ]

@@ -1,0 +1,260 @@
+"""An evaluation of dialogues as text for a terminal, in words that the report uses too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.wording import joined, number, percent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.dialogue.findings import Estimate, Findings
+    from quem.dialogue.outcomes import Agreement
+    from quem.dialogue.result import DialogueAnalysis
+    from quem.dialogue.sensitivity import Sensitivity
+
+__all__ = [
+    "choice_rows",
+    "figure_one",
+    "lead",
+    "search_rows",
+    "summary_text",
+    "users_sentence",
+    "winners",
+]
+
+_LEAST = 2
+
+
+def summary_text(result: DialogueAnalysis, *, warnings: bool = True) -> str:
+    """Say the result and, unless told not to, the warnings.
+
+    Parameters
+    ----------
+    result : DialogueAnalysis
+    warnings : bool
+    """
+    found = result.findings
+    lines = [result.study.spec.title, "", *(f"  {line}" for line in lead(found)), ""]
+    for name, estimate in (("Efficiency", found.efficiency), ("Precision", found.precision)):
+        lines += [f"{name} (best strategy first, as in the paper's Figure 1)"]
+        lines += [
+            f"  {line}" for line in _aligned([("", *found.users), *figure_one(found, estimate)])
+        ]
+        lines.append("")
+    lines += ["Rank quality, averaged over the dialogue"]
+    lines += [f"  {line}" for line in _quality_lines(found)]
+    lines += ["", "What the choice of user decides"]
+    lines += [f"  {line}" for line in users_sentence(found)]
+    if result.tried:
+        lines += ["", *_sensitivity_lines(result.tried)]
+    if warnings and result.warnings:
+        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in result.warnings)]
+    return "\n".join(lines)
+
+
+def lead(found: Findings) -> list[str]:
+    """What was done, and the granularity of the case base, a line each."""
+    experiment = found.experiment
+    cases = experiment.cases
+    per_target = experiment.dialogues
+    rule = {
+        "random": "in random order",
+        "fixed": "in a fixed order",
+        "gain": "by information gain",
+        "own": f"as {experiment.questions.name} says",
+    }[experiment.questions.rule]
+    dialogues = len(cases) * per_target
+    return [
+        f"{len(cases)} cases, {len(cases.attributes)} attributes, {len(cases.labels)} classes; "
+        f"each case once the target, {per_target} "
+        f"dialogue{'' if per_target == 1 else 's'} of it: {dialogues:,}, questions {rule}",
+        f"distance granularity {found.granularity:.4f}: the number of distinct distances of a case "
+        "to the others, as a share of the case base",
+    ]
+
+
+def figure_one(
+    found: Findings, estimate: Estimate, *, intervals: bool = False
+) -> list[tuple[str, ...]]:
+    """Rows as in the paper's Figure 1: strategies of each user sorted, and their range.
+
+    Parameters
+    ----------
+    found : Findings
+    estimate : Estimate
+    intervals : bool
+        Whether to give intervals, and to mark with * what a test tells from the first.
+    """
+    columns = []
+    for column in range(len(found.users)):
+        order = estimate.order(column)
+        texts = []
+        for s in order:
+            text = f"{found.strategies[s]} {number(estimate.mean[s, column], 3)}"
+            texts.append(_with_interval(found, estimate, s, column, text) if intervals else text)
+        columns.append([*texts, number(estimate.spread(column), 3)])
+    names = [*(str(place + 1) for place in range(len(found.strategies))), "range"]
+    return [(name, *row) for name, row in zip(names, zip(*columns, strict=True), strict=True)]
+
+
+def _with_interval(
+    found: Findings, estimate: Estimate, strategy: int, column: int, text: str
+) -> str:
+    """Add a * where a test tells it from the first, and the interval, each kept on a line."""
+    first = estimate.order(column)[0]
+    if estimate.differs(first, strategy, column, found.inference.level):
+        text += " *"
+    text = text.replace(" ", "\u00a0")
+    low, high = (number(ends[strategy, column], 3) for ends in (estimate.low, estimate.high))
+    return text if low == "–" else f"{text} ({low}\u2060–\u2060{high})"
+
+
+def _quality_lines(found: Findings) -> list[str]:
+    order = found.whole.order(0)
+    last = found.quality.mean.shape[1] - 1
+    points = sorted({0, 1, last // 4, last // 2, 3 * last // 4, last})
+    table = [("", "mean", *(f"after {point}" for point in points))]
+    for s in order:
+        values = [number(found.quality.mean[s, point], 3) for point in points]
+        table.append((found.strategies[s], number(found.whole.mean[s, 0], 3), *values))
+    return _aligned(table)
+
+
+def users_sentence(found: Findings) -> list[str]:
+    """How far users agree on the strategies, a sentence a measure."""
+    if len(found.users) < _LEAST or len(found.strategies) < _LEAST:
+        return ["This takes two users and two strategies at least"]
+    told = []
+    for measure, agreed in (
+        ("efficiency", found.by_efficiency),
+        ("precision", found.by_precision),
+    ):
+        text = f"by {measure}, the order of the strategies agrees between users with a mean tau of "
+        text += number(agreed.mean, 2)
+        if np.isfinite(agreed.low):
+            level = percent(found.inference.level)
+            text += f" ({level} interval {number(agreed.low, 2)} to {number(agreed.high, 2)})"
+        if np.isfinite(agreed.same_winner):
+            text += (
+                f"; two users agree on the best one in {percent_of(agreed.same_winner)} of pairs"
+            )
+        told.append(f"{text}: {winners(found, agreed)}")
+    return told
+
+
+def percent_of(share: float) -> str:
+    """A share as a whole percentage."""
+    return f"{100 * share:.0f}%"
+
+
+def winners(found: Findings, agreed: Agreement) -> str:
+    """Which strategy is best by how many users: "RA by 3 users, DD by 4"."""
+    counts: dict[str, int] = {}
+    for best in agreed.winners[: len(found.users)]:
+        name = " = ".join(found.strategies[s] for s in best) or "none"
+        counts[name] = counts.get(name, 0) + 1
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return "best are " + joined(f"{name} for {count}" for name, count in ordered)
+
+
+def choice_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
+    """One row a value of an open choice: how much changes, and who is best."""
+    base = tried.used()
+    printed = np.isfinite(tried.constant[0]) or np.isfinite(tried.constant[1])
+    rows = []
+    for trial in tried.trials:
+        row = [
+            trial.choice,
+            f"{trial.value}{' (used)' if trial.used else ''}",
+            *(
+                number(_most(getattr(trial, name), getattr(base, name)), 3)
+                for name in ("efficiency", "precision", "whole")
+            ),
+            number(trial.by_efficiency, 2),
+            number(trial.by_precision, 2),
+            percent_of(trial.unselected),
+        ]
+        if printed:
+            row += [number(value, 3) for value in trial.errors]
+        rows.append(tuple(row))
+    return rows
+
+
+def _most(values: NDArray[np.float64], base: NDArray[np.float64]) -> float:
+    apart = np.abs(values - base)
+    return float(np.nanmax(apart)) if not np.isnan(apart).all() else np.nan
+
+
+CHOICE_COLUMNS = (
+    "choice",
+    "value",
+    "efficiency ±",
+    "precision ±",
+    "rank quality ±",
+    "tau eff.",
+    "tau prec.",
+    "unselected",
+)
+ERROR_COLUMNS = ("eff. off by", "prec. off by")
+
+
+def choice_columns(tried: Sensitivity) -> tuple[str, ...]:
+    """The columns of `choice_rows`."""
+    printed = np.isfinite(tried.constant[0]) or np.isfinite(tried.constant[1])
+    return (*CHOICE_COLUMNS, *ERROR_COLUMNS) if printed else CHOICE_COLUMNS
+
+
+def search_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
+    """What comes nearest to published figures, beside a constant and the present values."""
+    base = tried.used()
+    rows: list[tuple[str, ...]] = [
+        ("the settings used", number(base.errors[0], 3), number(base.errors[1], 3), ""),
+        (
+            "one number for all figures",
+            number(tried.constant[0], 3),
+            number(tried.constant[1], 3),
+            "",
+        ),
+    ]
+    if tried.found:
+        names = (
+            "nearest in efficiency",
+            "nearest in precision",
+            "nearest in both",
+            "nearest in both, efficiency as defined",
+        )
+        for name, (picked, one, other) in zip(
+            names, (*tried.found.best, tried.found.as_defined), strict=True
+        ):
+            text = ", ".join(f"{key} {value}" for key, value in picked.items())
+            rows.append((name, number(one, 3), number(other, 3), text))
+    return rows
+
+
+def _sensitivity_lines(tried: Sensitivity) -> list[str]:
+    lines = ["Open choices, one at a time (±: the greatest change of any figure)"]
+    lines += [f"  {line}" for line in _aligned([choice_columns(tried), *choice_rows(tried)])]
+    if tried.found:
+        lines += [
+            "",
+            f"Nearest to the published figures, of {tried.found.combinations:,} combinations",
+        ]
+        rows = [("", "efficiency off by", "precision off by", ""), *search_rows(tried)]
+        lines += [f"  {line}" for line in _aligned(rows)]
+    return lines
+
+
+def _aligned(table: list[tuple[str, ...]]) -> list[str]:
+    """Lay out in columns, the first to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            text.ljust(width) if place == 0 or width > 40 else text.rjust(width)  # noqa: PLR2004
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]

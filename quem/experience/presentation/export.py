@@ -1,0 +1,210 @@
+"""The content of analysis.json, as plain data (see ``docs/analysis-json.md``)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quem.experience.expected_ranks import Pooled
+    from quem.experience.findings import Findings
+    from quem.experience.influence import LeftOut
+
+__all__ = ["analysis_dict"]
+
+
+def analysis_dict(found: Findings) -> dict[str, Any]:
+    """Give the content of analysis.json; NaN and infinity stand for null.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    spec = found.study.spec
+    worths = {"plackett_luce": _worths(found, found.pooled)} if found.pooled else {}
+    return {
+        "format": 1,
+        "kind": spec.kind,
+        "study": {"id": spec.id, "title": spec.title, "experience_unit": spec.experience_unit},
+        "settings": found.settings.model_dump(mode="json"),
+        "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
+        "averages": _averages(found),
+        **worths,
+        "skill_function": _skill_function(found),
+        "forms": [
+            {
+                "form": name,
+                "coefficients": fitted.function.coefficients,
+                "r_squared": fitted.function.r_squared,
+                "aicc": fitted.aicc,
+                "loo_rmse": fitted.loo_rmse,
+            }
+            for name, fitted in found.forms.items()
+        ],
+        "estimates": _estimates(found),
+        "agreement": _agreement(found),
+        "influence": {
+            "judges": [_left_out(left) for left in found.judges] if found.cells else None,
+            "subjects": [_left_out(left) for left in found.subjects],
+            "problems": [_left_out(left) for left in found.problems] if found.cells else None,
+            "recognised": _recognised(found),
+        },
+        "residuals": [asdict(diagnostic) for diagnostic in found.diagnostics],
+        "variants": [asdict(variant) for variant in found.variants],
+        "anova": None
+        if found.anova is None
+        else [
+            {"model": row.model, "term": row.term, "df": row.df, "F": row.f, "p": row.p}
+            for row in found.anova
+        ],
+        "bootstrap": _bootstrap(found),
+    }
+
+
+def _averages(found: Findings) -> list[dict[str, Any]]:
+    averages = found.averages
+    known = found.cells is not None
+    return [
+        {
+            "solver": solver,
+            "kind": averages.kinds[i],
+            "experience": float(averages.experience[i]),
+            "average_rank": float(averages.average[i]),
+            "n_ranks": int(averages.n_ranks[i]) if known else None,
+        }
+        for i, solver in enumerate(averages.solvers)
+        if averages.kinds[i] != "withheld"
+    ]
+
+
+def _worths(found: Findings, pooled: Pooled) -> dict[str, Any]:
+    kinds = zip(found.averages.solvers, found.averages.kinds, strict=True)
+    return {
+        "n_rankings": pooled.n_rankings,
+        "ridge": pooled.ridge,
+        "log_likelihood": pooled.model.log_likelihood,
+        "ties": [{"size": size, "delta": delta} for size, delta in pooled.model.ties.items()],
+        "worths": [
+            {"solver": solver, "log_worth": float(pooled.model.log_worth[i])}
+            for i, (solver, kind) in enumerate(kinds)
+            if kind != "withheld" and pooled.ranked[i]
+        ],
+    }
+
+
+def _skill_function(found: Findings) -> dict[str, Any]:
+    function, permutation = found.function, found.permutation
+    return {
+        "form": function.form.name,
+        "coefficients": function.coefficients,
+        "r_squared": function.r_squared,
+        "residual_sd": function.residual_sd,
+        "n": function.n,
+        "f_value": function.f_value,
+        "df": [function.form.degree, function.df],
+        "p_value": found.p_value,
+        "permutation_p": permutation.p if permutation else None,
+        "permutation_extreme": permutation.extreme if permutation else None,
+        "permutation_orders": permutation.orders if permutation else None,
+        "permutation_exact": permutation.exact if permutation else None,
+    }
+
+
+def _estimates(found: Findings) -> list[dict[str, Any]]:
+    versions = {system.id: system.version for system in found.study.spec.systems}
+    return [
+        {
+            "system": estimate.system,
+            "version": versions.get(estimate.system, ""),
+            "average_rank": estimate.average_rank,
+            "n_problems": estimate.n_problems if found.cells else None,
+            "experience": estimate.experience,
+            "prediction_interval": list(estimate.prediction),
+            "mean_interval": list(estimate.mean),
+            "calibration": {
+                "experience": estimate.calibration.experience,
+                "interval": list(estimate.calibration.interval),
+            }
+            if estimate.calibration
+            else None,
+            "lower_bound": estimate.bound if estimate.side == "above" else None,
+            "upper_bound": estimate.bound if estimate.side == "below" else None,
+            "inside_range": estimate.side == "inside",
+            "probability_at_least": [{"years": y, "p": p} for y, p in estimate.at_least],
+        }
+        for estimate in found.estimates
+    ]
+
+
+def _agreement(found: Findings) -> dict[str, Any] | None:
+    retest = _retest(found)
+    if found.agreement is None:
+        return {"problems": [], "overall": None, "retest": retest} if retest else None
+    overall = found.agreement.overall
+    return {
+        "problems": [
+            {
+                "problem": problem,
+                "n_judges": concordance.n_judges,
+                "n_solutions": concordance.n_solutions,
+                **concordance.statistics(),
+            }
+            for problem, concordance in found.agreement.problems.items()
+        ],
+        "overall": {
+            "n_judges": overall.n_judges,
+            "n_units": overall.n_solutions,
+            **overall.statistics(),
+        },
+        "retest": retest,
+    }
+
+
+def _retest(found: Findings) -> dict[str, Any] | None:
+    if found.retest is None:
+        return None
+    judges = found.retest.judges
+    return {
+        "judges": [{"judge": judge, **asdict(own)} for judge, own in judges.items()],
+        "overall": {"n_judges": len(judges), **asdict(found.retest.overall)},
+    }
+
+
+def _left_out(left: LeftOut) -> dict[str, Any]:
+    return {
+        "id": left.id,
+        "system": left.system,
+        "estimate": left.estimate,
+        "interval": [left.low, left.high],
+        "change": left.change,
+    }
+
+
+def _recognised(found: Findings) -> dict[str, Any] | None:
+    if found.recognised is None:
+        return None
+    return {
+        "n_ranks": found.recognised.n_ranks,
+        "n_judges": found.recognised.n_judges,
+        "estimates": [
+            {key: value for key, value in _left_out(left).items() if key != "id"}
+            for left in found.recognised.estimates
+        ],
+    }
+
+
+def _bootstrap(found: Findings) -> dict[str, Any] | None:
+    if found.bootstrap is None:
+        return None
+    return {
+        "replicates": found.bootstrap.replicates,
+        "discarded": found.bootstrap.discarded,
+        "systems": [
+            {
+                "system": system,
+                "interval": list(interval),
+                "standard_deviation": found.bootstrap.spread[system],
+            }
+            for system, interval in found.bootstrap.intervals.items()
+        ],
+    }

@@ -1,0 +1,545 @@
+"""The figures of an experience study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy.special import stdtrit
+
+from quem.experience.presentation.summary import averaged, equation, system_name
+from quem.report.drawing import (
+    BAND,
+    GRID,
+    HALO,
+    INK,
+    INNER_BAND,
+    LINE,
+    MOST_LABELS,
+    MOST_ROWS,
+    MUTED,
+    colours,
+    label_inches,
+    one_axes,
+    short,
+    tidy,
+    with_style,
+)
+from quem.report.heat_map import heat_map
+from quem.wording import number, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from quem.experience.estimate import Estimate
+    from quem.experience.findings import Findings
+    from quem.experience.influence import LeftOut
+
+__all__ = [
+    "agreement",
+    "all_figures",
+    "estimate",
+    "influence",
+    "ranks",
+    "sensitivity",
+    "sensitivity_rows",
+    "skill_function",
+]
+
+
+_MOST_NAMED = 5  # systems with their name beside their point; more stand in a list
+
+
+_BARS = 0.07  # of the width, for the systems' intervals
+
+
+def skill_function(found: Findings) -> Figure:
+    """Draw the subjects and the skill function: Figure 2 of the paper."""
+    with with_style():
+        figure, axes = one_axes(6.2, 4.2)
+        grid = _grid(found)
+        axes.plot(grid, found.function.predict(grid), color=LINE, linewidth=2)
+        _frame(axes, found, grid)
+        _subjects(axes, found)
+        axes.set_title(equation(found), fontweight="normal")
+    return figure
+
+
+def estimate(found: Findings) -> Figure:
+    """Draw the bands and each system's estimate to the axis: Figure 3 of the paper."""
+    listed = len(found.estimates) > _MOST_NAMED
+    with with_style():
+        height = max(4.2, 1 + 0.17 * len(found.estimates)) if listed else 4.2
+        figure, axes = one_axes(*((9.0, height) if listed else (6.2, height)))
+        grid = _grid(found)
+        _bands(axes, found, grid)
+        _frame(axes, found, grid, bars=_BARS, right=2.95 if listed else 0.15)
+        _subjects(axes, found)
+        for at, (system, colour) in enumerate(zip(found.estimates, colours(), strict=False)):
+            _lead_to_axis(axes, found, system, at, colour)
+            name = short(system_name(found, system.system))
+            if listed:
+                _number(axes, system, at + 1, colour)
+                text, y = f"{at + 1}  {name}: {_told(system)}", 1 - at * 0.17 / (height - 0.85)
+                axes.text(1.03, y, text, color=colour, va="top", transform=axes.transAxes)
+            else:
+                _name(axes, found, system, f"{name}  {_told(system)}", colour)
+        rising = _rising(found)
+        anchor = (_BARS + 0.02, 1.0) if rising else (1.0, 1.0)
+        axes.legend(loc="upper left" if rising else "upper right", bbox_to_anchor=anchor)
+        axes.set_title(f"{percent(found.settings.level)} bands", fontweight="normal")
+    return figure
+
+
+def _grid(found: Findings) -> NDArray[np.float64]:
+    """Average ranks from a little below the lowest to a little above the highest."""
+    x = np.concatenate([found.function.x, [e.average_rank for e in found.estimates]])
+    margin = 0.06 * float(np.ptp(x))
+    low = float(x.min()) - margin
+    if found.function.form.positive:
+        low = max(low, 0.5 * float(x.min()))
+    return np.linspace(low, float(x.max()) + margin, 101)
+
+
+def _bands(axes: Axes, found: Findings, grid: NDArray[np.float64]) -> None:
+    """The skill function, where a human peer would be, and where the mean of such people is."""
+    function = found.function
+    middle = function.predict(grid)
+    t = stdtrit(function.df, (1 + found.settings.level) / 2)
+    of_mean = function.mean_variance(grid)
+    for variance, colour, label in (
+        (function.residual_sd**2 + of_mean, BAND, "prediction"),
+        (of_mean, INNER_BAND, "mean (the paper's band)"),
+    ):
+        half = t * np.sqrt(variance)
+        axes.fill_between(
+            grid, middle - half, middle + half, color=colour, linewidth=0, label=label
+        )
+    axes.plot(grid, middle, color=LINE, linewidth=2, label="skill function")
+
+
+def _rising(found: Findings) -> bool:
+    first, last = found.function.predict(np.array([found.function.x.min(), found.function.x.max()]))
+    return bool(last >= first)
+
+
+def _subjects(axes: Axes, found: Findings) -> None:
+    """The subjects, each with its name on the side away from the line."""
+    function = found.function
+    names = [found.averages.solvers[i] for i in found.averages.of_kind("subject")]
+    axes.plot(function.x, function.y, "o", color=INK, markersize=5, label="subjects")
+    if len(names) > MOST_LABELS:
+        return
+    over = function.y >= function.predict(function.x)
+    rising = _rising(found)
+    for name, x, y, above in zip(names, function.x, function.y, over, strict=True):
+        left = above == rising
+        axes.annotate(
+            short(name),
+            (x, y),
+            (-5 if left else 5, 4 if above else -10),
+            textcoords="offset points",
+            color=MUTED,
+            ha="right" if left else "left",
+            bbox=HALO,
+            zorder=3,
+        )
+
+
+def _told(system: Estimate) -> str:
+    """The estimate as the headline says it."""
+    lead = {"above": "at least ", "below": "at most "}.get(system.side, "")
+    return f"{lead}{number(system.bound if lead else system.experience)}"
+
+
+def _lead_to_axis(axes: Axes, found: Findings, system: Estimate, at: int, colour: str) -> None:
+    """Dashed from the average rank over the line to the experience, and a bar for the interval."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    x, y = system.average_rank, system.experience
+    axes.plot([x, x, left], [bottom, y, y], color=colour, linewidth=1.2, linestyle="--")
+    axes.plot([x], [y], "D", color=colour, markersize=6)
+    ends = {"above": (system.bound, top), "below": (bottom, system.bound)}.get(
+        system.side, system.prediction
+    )
+    step = min(0.019, _BARS / (len(found.estimates) + 0.5))
+    bar = left + (right - left) * step * (at + 0.75)
+    axes.plot([bar, bar], ends, color=colour, linewidth=min(3.5, 200 * step), alpha=0.85)
+
+
+def _name(axes: Axes, found: Findings, system: Estimate, text: str, colour: str) -> None:
+    """A system's name where neither the line nor the dashes strike it through."""
+    on_left = system.average_rank > sum(axes.get_xlim()) / 2
+    over = on_left == _rising(found)
+    axes.annotate(
+        text,
+        (system.average_rank, system.experience),
+        (-9 if on_left else 8, 6 if over else -13),
+        textcoords="offset points",
+        color=colour,
+        fontweight="bold",
+        ha="right" if on_left else "left",
+        bbox=HALO,
+    )
+
+
+def _number(axes: Axes, system: Estimate, at: int, colour: str) -> None:
+    axes.annotate(
+        f"{at}",
+        (system.average_rank, system.experience),
+        (0, 6 if at % 2 else -13),
+        textcoords="offset points",
+        color=colour,
+        fontweight="bold",
+        ha="center",
+        bbox=HALO,
+    )
+
+
+def _frame(
+    axes: Axes,
+    found: Findings,
+    grid: NDArray[np.float64],
+    *,
+    bars: float = 0.0,
+    right: float = 0.15,
+) -> None:
+    """Label the axes, leave room for the bars, and keep wide bands from squeezing the data."""
+    ends = [
+        e.prediction if e.side == "inside" else (e.bound, e.experience) for e in found.estimates
+    ]
+    years = np.concatenate([found.function.y, [0], *ends])
+    years = years[np.isfinite(years)]
+    span = float(np.ptp(years)) or 1.0
+    low, high = float(grid[0]), float(grid[-1])
+    axes.set_xlim(low - bars * (high - low), high)
+    axes.set_ylim(float(years.min()) - 0.04 * span, float(years.max()) + 0.08 * span)
+    label = averaged(found)
+    unit = short(found.study.spec.experience_unit, 40)
+    tidy(axes, x=f"{label} (higher is better)", y=f"experience ({unit})", grid="both")
+    # Wide numbers must not push the label off the figure.
+    ticks = axes.yaxis.get_major_formatter().format_ticks(list(axes.get_yticks()))
+    place, width = axes.get_position(), axes.get_figure().get_figwidth()  # type: ignore[union-attr]
+    left = (0.27 + label_inches(ticks)) / width
+    axes.set_position((left, place.y0, 1 - left - right / width, place.height))
+
+
+_ACROSS = 3
+
+
+_MOST_PANELS = 6
+
+
+_ROW = 0.185  # inches
+
+
+Row = tuple[str, dict[str, tuple[float, float, float]]]
+
+
+def sensitivity(found: Findings) -> Figure | None:
+    """Draw the estimates without each judge, subject and problem, and by other settings.
+
+    None where there is no system.
+    """
+    n_panels = min(len(found.estimates), _MOST_PANELS)
+    if not n_panels:
+        return None
+    across = min(n_panels, _ACROSS)
+    down = -(-n_panels // across)
+    rows, notes = sensitivity_rows(found, MOST_ROWS if down == 1 else MOST_ROWS // 3)
+    if n_panels < len(found.estimates):
+        notes.append(f"the first {n_panels} of {len(found.estimates)} systems")
+    labels = [short(label, 30) for label, _ in rows]
+    with with_style():
+        left, below = label_inches(labels), 0.45 + 0.19 * len(notes)
+        width = left + max(3.0, 2.3 * across) + 0.12
+        height = down * (0.75 + _ROW * len(rows)) + 0.19 * len(notes)
+        figure = Figure(figsize=(width, height))
+        panels = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
+        figure.subplots_adjust(
+            left=left / width,
+            right=1 - 0.12 / width,
+            top=1 - 0.3 / height,
+            bottom=below / height,
+            hspace=0.75 / (_ROW * len(rows)),
+        )
+        for axes in panels[n_panels:]:
+            axes.set_visible(False)
+        for index, (axes, colour) in enumerate(zip(panels[:n_panels], colours(), strict=False)):
+            axes.set_yticks(range(len(rows)), labels)
+            axes.set_ylim(len(rows) - 0.4, -0.6)
+            tidy(axes, x=found.study.spec.experience_unit, grid="x")
+            axes.tick_params(axis="y", length=0)
+            axes.spines["left"].set_visible(False)
+            _forest(axes, found, rows, index, colour)
+        for line, note in enumerate(reversed(notes)):
+            figure.text(0.08 / width, (0.06 + 0.19 * line) / height, f"Shown: {note}.", color=MUTED)
+    return figure
+
+
+def _forest(axes: Axes, found: Findings, rows: list[Row], index: int, colour: str) -> None:
+    """One system's column: a point and its interval in each row, the headline behind."""
+    system = found.estimates[index].system
+    points = np.array([values.get(system, (np.nan,) * 3) for _, values in rows])
+    left, right = _limits(points)
+    axes.set_xlim(left, right)
+    axes.axvline(points[0, 0], color=colour, linewidth=0.8, linestyle="--")
+    for at, (middle, *ends) in enumerate(points):
+        ink = colour if at == 0 else INK
+        if not np.isfinite(middle):
+            axes.text((left + right) / 2, at, "no estimate", color=MUTED, ha="center", va="center")
+            continue
+        bounded = bool(np.isfinite(ends).all())
+        low, high = ends if bounded else (-np.inf, np.inf)
+        style = "-" if bounded else ":"
+        axes.plot(
+            np.clip([low, high], left, right),
+            [at, at],
+            style,
+            color=ink,
+            linewidth=2.2 if at == 0 else 1.1,
+        )
+        # An arrow where the interval goes on beyond the axis.
+        for beyond, end, arrow in ((low < left, left, "<"), (high > right, right, ">")):
+            if beyond:
+                axes.plot([end], [at], arrow, color=ink, markersize=5, clip_on=False)
+        axes.plot([middle], [at], "D" if at == 0 else "o", color=ink, markersize=5 - (at > 0))
+        off = middle < left or middle > right
+        if off or not bounded:
+            _remark(axes, at, f"{number(middle)}" if off else "unbounded", low_side=middle > left)
+    axes.set_title(short(system_name(found, system)), color=colour)
+
+
+def _limits(points: NDArray[np.float64]) -> tuple[float, float]:
+    """The ends of the axis: an unruly row must not squeeze all others into a line."""
+    known = points[np.isfinite(points)]
+    middle, low, high = points[0]
+    width = high - low if high - low > 0 else float(np.ptp(known)) or 1.0
+    left, right = max(known.min(), middle - 2.5 * width), min(known.max(), middle + 2.5 * width)
+    return float(left - 0.05 * width), float(right + 0.05 * width)
+
+
+def _remark(axes: Axes, at: int, text: str, *, low_side: bool) -> None:
+    """Write into a row, near an end of the axis."""
+    axes.text(
+        0.97 if low_side else 0.03,
+        at - 0.05,
+        text,
+        transform=axes.get_yaxis_transform(),
+        color=MUTED,
+        fontsize=7,
+        ha="right" if low_side else "left",
+        va="bottom",
+    )
+
+
+def sensitivity_rows(found: Findings, most: int = MOST_ROWS) -> tuple[list[Row], list[str]]:
+    """Rows of the sensitivity figure, and notes on what was left out of them.
+
+    Parameters
+    ----------
+    found : Findings
+    most : int
+        Of the judges, subjects and problems; where there are more than half of this, only a
+        quarter of it is shown of each.
+
+    Returns
+    -------
+    rows : list of (str, dict)
+        A label, and by system the estimate and its ends.
+    notes : list of str
+    """
+    rows: list[Row] = [
+        ("headline", {e.system: (e.experience, *e.prediction) for e in found.estimates})
+    ]
+    notes = []
+    for what, left_out in (
+        ("judges", found.judges),
+        ("subjects", found.subjects),
+        ("problems", found.problems),
+    ):
+        group = _group(left_out)
+        if len(group) > most // 2:
+            notes.append(f"the {most // 4} of {len(group):,} {what} that matter most")
+            group = _weightiest(group, left_out, most // 4)
+        rows += [(f"without {name}", row) for name, row in group.items()]
+    if found.recognised:
+        group = _group(found.recognised.estimates)
+        rows += [(f"without {name}", row) for name, row in group.items()]
+    settings: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for v in found.variants:
+        settings.setdefault(v.label, {})[v.system] = (v.estimate, v.low, v.high)
+    rows += settings.items()
+    if found.bootstrap:
+        middle = {e.system: e.experience for e in found.estimates}
+        ends = found.bootstrap.intervals.items()
+        rows.append(("bootstrap", {system: (middle[system], *end) for system, end in ends}))
+    return rows, notes
+
+
+def _group(left_out: tuple[LeftOut, ...]) -> dict[str, dict[str, tuple[float, float, float]]]:
+    group: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for left in left_out:
+        group.setdefault(left.id, {})[left.system] = (left.estimate, left.low, left.high)
+    return group
+
+
+def _weightiest(
+    group: dict[str, dict[str, tuple[float, float, float]]],
+    left_out: tuple[LeftOut, ...],
+    most: int,
+) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """Those whose absence moves an estimate most, or leaves none."""
+    change = dict.fromkeys(group, 0.0)
+    for left in left_out:
+        moved = abs(left.change) if np.isfinite(left.change) else np.inf
+        change[left.id] = max(change[left.id], moved)
+    kept = sorted(change, key=lambda name: -change[name])[:most]
+    return {name: row for name, row in group.items() if name in kept}
+
+
+def influence(found: Findings) -> Figure:
+    """Draw the subjects' studentised residuals and Cook's distances."""
+    subjects = found.diagnostics
+    shown = sorted(subjects, key=lambda s: -np.nan_to_num(s.cooks_distance))[:MOST_LABELS]
+    names = [short(subject.subject, 16) for subject in shown]
+    with with_style():
+        figure = Figure(figsize=(7.4, 3.1))
+        residual, cook = figure.subplots(1, 2)
+        figure.subplots_adjust(left=0.075, right=0.99, top=0.9, bottom=0.15)
+        figure.subplots_adjust(wspace=(0.35 + label_inches(names)) / 3.0)
+        residual.axhspan(-2, 2, color=BAND, linewidth=0)
+        residual.axhline(0, color=MUTED, linewidth=0.8)
+        student = [subject.studentized for subject in subjects]
+        residual.plot([s.fitted for s in subjects], student, "o", color=INK, markersize=5)
+        residual.set_title("Studentised residuals")
+        tidy(residual, x=f"fitted experience ({found.study.spec.experience_unit})", grid="both")
+        for subject, name in zip(shown, names, strict=True):
+            if np.isfinite(subject.studentized):
+                at = (subject.fitted, subject.studentized)
+                residual.annotate(name, at, (5, 4), textcoords="offset points", color=MUTED)
+        cook.barh(range(len(shown)), [s.cooks_distance for s in shown], color=LINE, height=0.65)
+        cook.set_yticks(range(len(shown)), names)
+        cook.invert_yaxis()
+        cook.set_title("Cook's distance")
+        tidy(cook, grid="x")
+    return figure
+
+
+def agreement(found: Findings) -> Figure | None:
+    """Draw the judges' agreement as a heat map of Spearman correlations.
+
+    A row is a pair of judges; where there are more than 15 pairs, a judge against all others.
+    """
+    judged = found.agreement
+    if judged is None or not judged.pairs:
+        return None
+    labels, values, title = _agreement_matrix(found)
+    columns = [short(problem, 12) for problem in (*judged.problems, "mean")]
+    return heat_map(labels, columns, values, title)
+
+
+def _agreement_matrix(found: Findings) -> tuple[list[str], NDArray[np.float64], str]:
+    """Rows of correlations by problem and, last, their mean; and what the rows are."""
+    judged = found.agreement
+    assert judged is not None  # noqa: S101  the caller has looked
+    problems = list(judged.problems)
+    pairs = {(a, b) for _, a, b, *_ in judged.pairs}
+    by_pair = len(pairs) <= 15  # noqa: PLR2004  as many rows as fit
+    cells: dict[str, list[list[float]]] = {}
+    for problem, a, b, spearman, *_ in judged.pairs:
+        for label in [f"{short(a, 16)} and {short(b, 16)}"] if by_pair else [a, b]:
+            row = cells.setdefault(label, [[] for _ in problems])
+            row[problems.index(problem)].append(spearman)
+    labels = sorted(cells) if by_pair else list(cells)
+    values = np.array(
+        [[_finite_mean(cell) for cell in cells[label]] for label in labels], dtype=float
+    )
+    mean = np.array([_finite_mean(row) for row in values.tolist()])
+    title = "Spearman correlation "
+    title += "between judges" if by_pair else "of each judge with the others (mean)"
+    if len(labels) > MOST_ROWS:
+        title += f": the {MOST_ROWS} of {len(labels):,} that agree least"
+        lowest = np.sort(np.argsort(mean, kind="stable")[:MOST_ROWS])
+        labels, values, mean = [labels[i] for i in lowest], values[lowest], mean[lowest]
+    return [short(label, 37) for label in labels], np.column_stack([values, mean]), title
+
+
+def _finite_mean(values: list[float]) -> float:
+    known = [value for value in values if np.isfinite(value)]
+    return float(np.mean(known)) if known else np.nan
+
+
+def ranks(found: Findings) -> Figure | None:
+    """Draw how often each solver got each rank; the larger the dot, the more often."""
+    if found.cells is None:
+        return None
+    averages = found.averages
+    shown = [i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])]
+    shown = sorted(shown, key=lambda i: averages.average[i])
+    shown = [i for i in shown if averages.kinds[i] != "withheld"][: 2 * MOST_ROWS]
+    labels = [_solver_label(found, i) for i in shown]
+    with with_style():
+        left = label_inches(labels)
+        figure, axes = one_axes(left + 4.7, 0.9 + 0.24 * len(shown), left=left)
+        columns = [
+            np.unique(found.cells.adjusted[found.cells.solver == solver], return_counts=True)
+            for solver in shown
+        ]
+        most = max((int(counts.max()) for _, counts in columns), default=1)
+        of_system = dict(zip([e.system for e in found.estimates], colours(), strict=False))
+        for row, (solver, (values, counts)) in enumerate(zip(shown, columns, strict=True)):
+            colour = of_system.get(averages.solvers[solver], LINE)
+            axes.scatter(
+                values,
+                [row] * len(values),
+                s=12 + 110 * counts / most,
+                color=colour,
+                alpha=0.45,
+                linewidths=0,
+            )
+            mean = float(np.average(values, weights=counts))
+            axes.plot([mean, mean], [row - 0.36, row + 0.36], color=INK, linewidth=2)
+        axes.set_yticks(range(len(shown)), labels)
+        axes.set_ylim(-0.6, len(shown) - 0.4)
+        within = " within blocks" if found.cells.is_blocked else ""
+        axes.set_title(f"Ranks of each solver{within}; the bar is the mean")
+        tidy(axes, x=f"adjusted rank{within} (1 = worst)", grid="x")
+        axes.tick_params(axis="y", length=0)
+        axes.axhline(-0.6, color=GRID, linewidth=0.6)
+    return figure
+
+
+def _solver_label(found: Findings, index: int) -> str:
+    averages = found.averages
+    name = averages.solvers[index]
+    if averages.kinds[index] == "subject":
+        return f"{short(name)} ({averages.experience[index]:g})"
+    return short(system_name(found, name))
+
+
+def all_figures(found: Findings) -> dict[str, Figure]:
+    """Draw every figure that the study has data for.
+
+    Parameters
+    ----------
+    found : Findings
+
+    Returns
+    -------
+    dict of str to matplotlib.figure.Figure
+        By file stem.
+    """
+    draw: dict[str, Callable[[Findings], Figure | None]] = {
+        "skill-function": skill_function,
+        "estimate": estimate,
+        "sensitivity": sensitivity,
+        "influence": influence,
+        "agreement": agreement,
+        "ranks": ranks,
+    }
+    drawn = {stem: function(found) for stem, function in draw.items()}
+    return {stem: figure for stem, figure in drawn.items() if figure is not None}

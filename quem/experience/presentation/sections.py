@@ -1,0 +1,540 @@
+"""The sections of the report of an experience study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.experience.presentation.methods import methods_paragraph, references
+from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
+from quem.experience.wording import INTERVALS, caveat
+from quem.report.layout import Section, TextTable
+from quem.wording import chance, interval_text, number, p_text, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.experience.agreement import Agreement
+    from quem.experience.estimate import Estimate
+    from quem.experience.findings import Findings
+    from quem.experience.influence import LeftOut
+    from quem.experience.recognized import Recognised
+    from quem.experience.retest import Retest
+
+__all__ = [
+    "Answer",
+    "Dependence",
+    "agreement_section",
+    "recognised_sentence",
+    "report_context",
+    "sections",
+]
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """How far the estimate moves when one thing is changed.
+
+    Parameters
+    ----------
+    what : str
+    low, high : str
+        The lowest and highest estimate.
+    low_by, high_by : str
+        Which change gives them.
+    """
+
+    what: str
+    low: str
+    low_by: str
+    high: str
+    high_by: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A system's result, as the first screen says it.
+
+    Parameters
+    ----------
+    name : str
+    lead : str
+        "at least", "at most" or nothing.
+    value : str
+        The number.
+    interval : str
+        The headline's, "one-sided" where there is only a bound.
+    detail : str
+        The interval in words, or why there is only a bound.
+    chances : list of (str, str)
+        Years, and the probability of at least so many.
+    dependences : list of Dependence
+    """
+
+    name: str
+    lead: str
+    value: str
+    interval: str
+    detail: str
+    chances: list[tuple[str, str]]
+    dependences: list[Dependence]
+
+
+def report_context(found: Findings) -> dict[str, Any]:
+    """Give what the template ``report/experience.html`` shows.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    spec = found.study.spec
+    return {
+        "title": spec.title,
+        "study_id": spec.id,
+        "description": spec.description,
+        "unit": spec.experience_unit,
+        "answers": [_answer(found, estimate) for estimate in found.estimates],
+        "interval_name": f"{percent(found.settings.level)} {INTERVALS[found.settings.interval]}",
+        "n_systems": len(found.estimates),
+        "equation": equation(found),
+        "first_figure": "estimate" if found.estimates else "skill-function",
+        "sections": sections(found),
+        "methods": methods_paragraph(found),
+        "references": references(found),
+        "caveat": caveat(found.p_value, found.function.falling_share),
+        "settings": [
+            (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+            for key, value in found.settings.model_dump(mode="json").items()
+        ],
+        "captions": _captions(found),
+    }
+
+
+def _captions(found: Findings) -> dict[str, str]:
+    """What stands below each figure, with the name of what the skill function is fitted to."""
+    if not found.pooled:
+        return CAPTIONS
+    return {stem: text.replace("average rank", averaged(found)) for stem, text in CAPTIONS.items()}
+
+
+CAPTIONS = {
+    "estimate": "Skill function with its bands. The dashed line leads from a system's average rank "
+    "to its experience; the bar at the left is its prediction interval, or all "
+    "that its one-sided bound leaves.",
+    "skill-function": "The subjects' experience against their average rank, and the "
+    "skill function.",
+    "sensitivity": "The estimate and its prediction interval without each judge, subject and "
+    "problem, and under other settings, one at a time.",
+    "influence": "How far each subject lies from the skill function, and how much each bends it.",
+    "agreement": "Rank correlation of the judges on each problem: 1 is the same order, "
+    "−1 the reverse.",
+    "ranks": "Every rank that each solver got; the larger the dot, the more often.",
+}
+
+
+def _answer(found: Findings, estimate: Estimate) -> Answer:
+    settings = found.settings
+    unit = found.study.spec.experience_unit
+    if estimate.side in ("above", "below"):
+        lead = "at least" if estimate.side == "above" else "at most"
+        value, interval = number(estimate.bound), "one-sided"
+        detail = (
+            f"with {percent(settings.level)} confidence, one-sided: the system lies "
+            f"{estimate.side} the subjects' range, where only this bound holds. The line alone "
+            f"would say {number(estimate.experience)}."
+        )
+    else:
+        lead, value = "", number(estimate.headline(settings.interval))
+        interval = interval_text(estimate.interval(settings.interval))
+        detail = f"{percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
+    return Answer(
+        system_name(found, estimate.system),
+        lead,
+        value,
+        interval,
+        detail,
+        [(f"{years:g} {unit}", chance(p)) for years, p in estimate.at_least],
+        list(_dependences(found, estimate.system)),
+    )
+
+
+def _dependences(found: Findings, system: str) -> Iterator[Dependence]:
+    """The range of a system's estimate over all changes of a sort."""
+    groups = {
+        f"each {what}": [
+            (left.estimate, f"without {left.id}") for left in lefts if left.system == system
+        ]
+        for what, lefts in (
+            ("judge", found.judges),
+            ("subject", found.subjects),
+            ("problem", found.problems),
+        )
+    }
+    groups["each setting"] = [
+        (variant.estimate, variant.label) for variant in found.variants if variant.system == system
+    ]
+    for what, changes in groups.items():
+        known = sorted(change for change in changes if np.isfinite(change[0]))
+        if known:
+            (low, low_by), (high, high_by) = known[0], known[-1]
+            yield Dependence(what, number(low), low_by, number(high), high_by)
+    if found.bootstrap and system in found.bootstrap.intervals:
+        low, high = found.bootstrap.intervals[system]
+        by = f"{percent(found.settings.level)} of resamples"
+        yield Dependence("all drawn anew", number(low), "", number(high), by)
+
+
+_MOST_ROWS = 25
+
+
+def sections(found: Findings) -> list[Section]:
+    """Make the sections of the report below its first screen.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    made = [
+        _estimates(found),
+        _solvers(found),
+        _experience_matters(found),
+        agreement_section(found),
+        _influence(found),
+        _settings(found),
+    ]
+    return [section for section in made if section is not None]
+
+
+def _estimates(found: Findings) -> Section:
+    unit = found.study.spec.experience_unit
+    level = percent(found.settings.level)
+    rows = []
+    for estimate in found.estimates:
+        calibration = estimate.calibration
+        bound = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
+        rows.append(
+            (
+                system_name(found, estimate.system),
+                number(estimate.average_rank, 2),
+                number(estimate.experience, 2),
+                interval_text(estimate.prediction),
+                interval_text(estimate.mean),
+                number(calibration.experience, 2) if calibration else "–",
+                interval_text(calibration.interval) if calibration else "–",
+                f"{bound}{number(estimate.bound)}" if bound else "–",
+            )
+        )
+    columns = (
+        "System",
+        _ranks(found),
+        f"Estimate ({unit})",
+        "Prediction interval",
+        "Band of the mean",
+        "Calibrated estimate",
+        "Calibration interval",
+        "One-sided",
+    )
+    if not rows:
+        return Section("estimates", "Skill function", [], ("skill-function",), [])
+    text = [
+        "The prediction interval says where a human peer with that quality would be; the band of "
+        "the mean, which the QUEM paper calls the experience interval, says where the mean of all "
+        "such people lies, and is too narrow for one of them. The calibration estimate regresses "
+        f"{averaged(found) if found.pooled else 'average rank'} on experience and inverts: the "
+        "typical human with that quality."
+    ]
+    if any(estimate.side != "inside" for estimate in found.estimates):
+        text.append(
+            "Outside the subjects' range the two-sided intervals cover far too seldom; there only "
+            "the one-sided bound is to be used."
+        )
+    table = TextTable(f"Estimates with {level} intervals", columns, rows)
+    figures = ("estimate", "skill-function")
+    return Section("estimates", "Estimates and skill function", text, figures, [table])
+
+
+def _ranks(found: Findings) -> str:
+    """What the tables of solvers call their ranks."""
+    return "Expected rank" if found.pooled else "Average rank"
+
+
+def _solvers(found: Findings) -> Section:
+    averages, cells = found.averages, found.cells
+    order = sorted(
+        (i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])),
+        key=lambda i: -averages.average[i],
+    )
+    names = {subject.id: subject.name for subject in found.study.spec.subjects}
+    rows = [
+        (
+            system_name(found, averages.solvers[i])
+            if averages.kinds[i] == "system"
+            else " ".join(filter(None, [averages.solvers[i], names.get(averages.solvers[i], "")])),
+            averages.kinds[i],
+            f"{averages.experience[i]:g}" if np.isfinite(averages.experience[i]) else "–",
+            number(averages.average[i], 2),
+            f"{averages.n_ranks[i]:,}" if cells else "–",
+        )
+        for i in order
+        if averages.kinds[i] != "withheld"
+    ]
+    unit = found.study.spec.experience_unit
+    columns = ("Solver", "Kind", f"Experience ({unit})", _ranks(found), "Ranks")
+    table = TextTable(f"{_ranks(found)}s, best first", columns, rows, words=frozenset({1}))
+    notes = "; ".join(data_notes(found))
+    text = [f"{notes[:1].upper()}{notes[1:]}."] if notes else []
+    if found.pooled:
+        text.append(
+            "The expected rank is 1 and the sum of the probabilities of beating each other solver, "
+            "by worths that Plackett-Luce pools over all rankings."
+        )
+    return Section("solvers", "Solvers", text, ("ranks",) if cells else (), [table])
+
+
+def _experience_matters(found: Findings) -> Section:
+    function = found.function
+    text = [f"Over subjects, {f_text(function, 2)}, {p_text(found.p_value)}."]
+    if found.permutation:
+        kind = "distinct" if found.permutation.exact else "random"
+        text[0] += (
+            f" Of {found.permutation.orders:,} {kind} orders of the subjects' experience, "
+            f"{found.permutation.extreme:,} correlate with the {_ranks(found).lower()}s at least "
+            f"as strongly ({p_text(found.permutation.p)}, two-sided)."
+        )
+    tables = []
+    if found.anova:
+        text.append(
+            "The factorial analysis of the QUEM paper is shown for comparison. Its judge and "
+            "problem effects are about 0 by construction, since every complete group has the same "
+            "mean rank, and it takes the ranks of one subject for replicates: with no effect of "
+            "experience at all it still finds one in 12 to 37% of small studies."
+        )
+        rows = [
+            (
+                row.term,
+                row.model,
+                f"{row.df}",
+                number(row.f, 3),
+                p_text(row.p).removeprefix("p ").removeprefix("= "),
+            )
+            for row in found.anova
+            if np.isfinite(row.f)
+        ]
+        columns = ("Term", "Model", "df", "F", "p")
+        tables.append(
+            TextTable("Analysis of variance, type II", columns, rows, words=frozenset({1}))
+        )
+    return Section("experience", "Does experience matter?", text, (), tables)
+
+
+def _influence(found: Findings) -> Section:
+    tables = [
+        _left_out_table(found, title, left_out)
+        for title, left_out in (
+            ("Without one judge", found.judges),
+            ("Without one subject", found.subjects),
+            ("Without one problem", found.problems),
+        )
+        if left_out
+    ]
+    if found.recognised and found.recognised.estimates:
+        title = "Without the authors whom judges recognised"
+        tables.append(_left_out_table(found, title, found.recognised.estimates))
+    diagnostics = sorted(found.diagnostics, key=lambda d: -np.nan_to_num(d.cooks_distance))
+    rows = [
+        (
+            d.subject,
+            f"{d.experience:g}",
+            number(d.fitted, 2),
+            number(d.residual, 2),
+            number(d.studentized, 2),
+            number(d.leverage, 2),
+            number(d.cooks_distance, 3),
+        )
+        for d in diagnostics[:_MOST_ROWS]
+    ]
+    columns = (
+        "Subject",
+        "Experience",
+        "Fitted",
+        "Residual",
+        "Studentised",
+        "Leverage",
+        "Cook's distance",
+    )
+    tables.append(TextTable("Residuals and influence", columns, rows, _left_over(len(diagnostics))))
+    text = ["Each row leaves one out and estimates anew; the others keep their ranks."]
+    if found.pooled:
+        text.append("Without a judge or a problem, all worths are fitted anew.")
+    if found.recognised:
+        text.append(recognised_sentence(found.recognised))
+    return Section("influence", "Who decides the answer?", text, ("influence",), tables)
+
+
+def _left_out_table(found: Findings, title: str, left_out: Iterable[LeftOut]) -> TextTable:
+    ordered = list(left_out)
+    if len(ordered) > _MOST_ROWS:
+        ordered = sorted(ordered, key=lambda left: -np.nan_to_num(abs(left.change)))
+    rows = [
+        (
+            left.id,
+            system_name(found, left.system),
+            number(left.estimate, 2),
+            number(left.change, 2) if not left.change > 0 else f"+{number(left.change, 2)}",
+            interval_text((left.low, left.high)),
+        )
+        for left in ordered[:_MOST_ROWS]
+    ]
+    columns = ("Without", "System", "Estimate", "Change", "Prediction interval")
+    return TextTable(title, columns, rows, _left_over(len(ordered)), words=frozenset({1}))
+
+
+def _left_over(count: int) -> str:
+    if count <= _MOST_ROWS:
+        return ""
+    return f"The {_MOST_ROWS} of {count:,} that matter most; analysis.json has all."
+
+
+def _settings(found: Findings) -> Section:
+    tables = []
+    rows = [
+        (
+            v.label,
+            system_name(found, v.system),
+            number(v.estimate, 2),
+            interval_text((v.low, v.high)),
+        )
+        for v in found.variants
+    ]
+    if rows:
+        columns = ("Setting", "System", "Estimate", "Interval")
+        tables.append(
+            TextTable("Estimates under other settings", columns, rows, words=frozenset({1}))
+        )
+    rows = [
+        (
+            name,
+            number(fitted.function.r_squared, 3),
+            number(fitted.aicc, 2),
+            number(fitted.loo_rmse, 3),
+        )
+        for name, fitted in found.forms.items()
+    ]
+    columns = ("Form", "R²", "AICc", "Leave-one-out error")
+    note = "The lower the AICc and the error, the better. R² always favours the more flexible form."
+    tables.append(TextTable("Forms of the skill function", columns, rows, note))
+    text = ["Each row changes one setting and leaves the others as they are."]
+    if found.bootstrap and found.bootstrap.intervals:
+        each = "; ".join(
+            f"{system_name(found, system)} {interval_text(interval)}"
+            for system, interval in found.bootstrap.intervals.items()
+        )
+        text.append(
+            "When judges, problems and subjects are drawn anew "
+            f"{found.bootstrap.replicates:,} times, {percent(found.settings.level)} of the "
+            f"estimates lie in: {each} ({found.bootstrap.discarded:,} replicates had fewer than 3 "
+            "different averages and were discarded). As an interval this would cover too seldom; "
+            "it shows sensitivity."
+        )
+    return Section("settings", "Other settings", text, (), tables)
+
+
+def agreement_section(found: Findings) -> Section | None:
+    """Make the section on the judges' agreement; None where nothing is known of it.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    text: list[str] = []
+    tables: list[TextTable] = []
+    if found.agreement:
+        text.append(
+            "Ranks are renumbered among the solvers that all compared judges ranked; withheld "
+            "solvers and solutions that failed are left out. Overall, W, tau-b and Spearman's "
+            "correlation are means over the problems, and alpha and ICC are taken over all "
+            "solutions of all problems."
+        )
+        tables.append(_between(found.agreement))
+    if found.retest:
+        text.append(
+            "Some groups were shown to the same judge again, in fresh order. The estimates rest on "
+            "the first ranking; the second tells how well judges repeat themselves, and so how "
+            "well they can be expected to agree with others."
+        )
+        tables.append(_within(found.retest))
+    if not tables:
+        return None
+    figures = ("agreement",) if found.agreement and found.agreement.pairs else ()
+    return Section("agreement", "Do the judges agree?", text, figures, tables)
+
+
+def _between(agreement: Agreement) -> TextTable:
+    rows = [
+        (
+            name,
+            f"{concordance.n_judges:,}",
+            f"{concordance.n_solutions:,}",
+            *(number(value, 2) for value in concordance.statistics().values()),
+        )
+        for name, concordance in [*agreement.problems.items(), ("overall", agreement.overall)]
+    ]
+    columns = (
+        "Problem",
+        "Judges",
+        "Solutions",
+        "Kendall's W",
+        "tau-b",
+        "Spearman",
+        "Krippendorff's alpha",
+        "ICC(2,1)",
+        "ICC(2,k)",
+    )
+    return TextTable("Agreement between judges", columns, rows)
+
+
+def _within(retest: Retest) -> TextTable:
+    rows = [
+        (
+            name,
+            f"{own.n_groups:,}",
+            f"{own.n_solutions:,}",
+            number(own.mean_tau_b, 2),
+            number(own.mean_rank_difference, 2),
+            percent(round(own.same_order, 2)),
+        )
+        for name, own in [*retest.judges.items(), ("overall", retest.overall)]
+    ]
+    columns = (
+        "Judge",
+        "Groups repeated",
+        "Solutions",
+        "tau-b",
+        "Difference in rank",
+        "Pairs in the same order",
+    )
+    return TextTable("Agreement of first and second ranking", columns, rows)
+
+
+def recognised_sentence(without: Recognised) -> str:
+    """Say what the estimates without recognised authors are, and whether there are any.
+
+    Parameters
+    ----------
+    without : Recognised
+    """
+    one = without.n_ranks == 1
+    judges = "one judge" if without.n_judges == 1 else f"{without.n_judges} judges"
+    text = (
+        f"{without.n_ranks:,} of {without.of_ranks:,} ranks, by {judges}, "
+        f"{'is of a solution' if one else 'are of solutions'} whose author the judge recognised. "
+        f"{'It counts' if one else 'They count'}; "
+    )
+    if not without.fitted:
+        return f"{text}without {'it' if one else 'them'} no skill function can be fitted."
+    return (
+        f"{text}the estimate without takes {'it' if one else 'them'} out as if these solutions "
+        "had not been in that judge's group, and ranks the others among themselves."
+    )

@@ -1,0 +1,32 @@
+"""Measures of lists: of retrievers, of options offered, of candidates in a dialogue.
+
+``evaluate(run, truth, measures)`` scores a whole run, ``score(listed, truth, by)`` one list;
+``properties(by)`` checks what a measure promises. ``DEFINITIONS`` holds all measures by name.
+"""
+
+from __future__ import annotations
+
+from quem.lists.evaluation import Score, Scores, evaluate, score
+from quem.lists.measure import Definition, Measure, Parameter
+from quem.lists.properties import Properties, Property, properties
+from quem.lists.rank_quality import granularity, rank_quality, rank_weights
+from quem.lists.registry import DEFINITIONS, definition, measure
+
+__all__ = [
+    "DEFINITIONS",
+    "Definition",
+    "Measure",
+    "Parameter",
+    "Properties",
+    "Property",
+    "Score",
+    "Scores",
+    "definition",
+    "evaluate",
+    "granularity",
+    "measure",
+    "properties",
+    "rank_quality",
+    "rank_weights",
+    "score",
+]

@@ -1,0 +1,299 @@
+"""From lists and their ground truth to scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from quem.errors import QuemError
+from quem.lists.lists import Lists
+from quem.lists.registry import measure, read_items
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from quem.errors import Mistake
+    from quem.lists.lists import Ties
+    from quem.lists.measure import Measure
+    from quem.lists.registry import Items
+
+__all__ = ["Score", "Scores", "evaluate", "score"]
+
+# Items of lists that are read at once: what is computed from them stays in the processor's
+# cache, and memory does not grow with the run.
+_AT_ONCE = 1 << 17
+_NOTHING: Items = {}
+_TOO_LARGE = "scores or true values are too large to compute with"
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of one list.
+
+    Parameters
+    ----------
+    value : float
+        NaN where the measure is undefined.
+    reason : str
+        Why it is undefined; else empty.
+    """
+
+    value: float
+    reason: str = ""
+
+    def __float__(self) -> float:
+        """The value."""
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of a run.
+
+    Parameters
+    ----------
+    queries : tuple
+        In the order of the ground truth.
+    measures : tuple of Measure
+    values : array of float, shape (queries, measures)
+        NaN where a measure is undefined.
+    reason_codes : array of int, shape (queries, measures)
+        Where in `reasons` it is said why.
+    reasons : tuple of str
+        Why scores are undefined; the first is empty.
+    ignored : tuple
+        The queries of the run that have no ground truth.
+    """
+
+    queries: tuple[Hashable, ...]
+    measures: tuple[Measure, ...]
+    values: NDArray[np.float64]
+    reason_codes: NDArray[np.intp]
+    reasons: tuple[str, ...]
+    ignored: tuple[Hashable, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The measures as they are spelled."""
+        return tuple(found.name for found in self.measures)
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The mean of each measure over the queries where it is defined; NaN if it nowhere is."""
+        count = (~np.isnan(self.values)).sum(axis=0)
+        mean = np.where(count, np.nansum(self.values, axis=0) / np.maximum(count, 1), np.nan)
+        return dict(zip(self.names, mean.tolist(), strict=True))
+
+    @property
+    def defined(self) -> dict[str, int]:
+        """For how many queries each measure is defined."""
+        count = (~np.isnan(self.values)).sum(axis=0)
+        return dict(zip(self.names, count.tolist(), strict=True))
+
+    def __len__(self) -> int:
+        """Count the queries."""
+        return len(self.queries)
+
+    def __getitem__(self, name: str | Measure) -> NDArray[np.float64]:
+        """The scores of a measure, shape (queries,)."""
+        return self.values[:, self._column(name)]
+
+    def undefined(self) -> Iterator[tuple[Hashable, str, str]]:
+        """List the queries and measures without a score, and why."""
+        for row, column in np.argwhere(self.reason_codes > 0).tolist():
+            yield (
+                self.queries[row],
+                self.names[column],
+                self.reasons[self.reason_codes[row, column]],
+            )
+
+    def to_frame(self) -> pd.DataFrame:
+        """The scores as a table: a row a query, a column a measure."""
+        import pandas as pd
+
+        index = pd.Index(list(self.queries), name="query")
+        return pd.DataFrame(self.values, index=index, columns=list(self.names))
+
+    def _column(self, name: str | Measure) -> int:
+        wanted = measure(name).name
+        if wanted not in self.names:
+            message = f"there are no scores by {wanted}; there are by {', '.join(self.names)}"
+            raise KeyError(message)
+        return self.names.index(wanted)
+
+
+def evaluate(
+    run: Mapping[Any, Items],
+    truth: Mapping[Any, Items],
+    measures: Iterable[str | Measure],
+    *,
+    ties: Ties = "given",
+) -> Scores:
+    """Score a run.
+
+    Parameters
+    ----------
+    run : mapping
+        Query to its list: item to score, pairs of item and score, or items alone, best first.
+        Whatever the order, the item of the highest score is the first. A query of the ground
+        truth that is not in the run has an empty list.
+    truth : mapping
+        Query to its ground truth: item to grade or similarity, pairs of these, or the relevant
+        items alone, each of grade 1.
+    measures : iterable of str or Measure
+        See `quem.lists.measure`.
+    ties : {"given", "id", "expected"}
+        In which order items of equal score stand, in the lists and in the ground truth: as they
+        are given; the last id first, as trec_eval has them; or in all orders, each as likely, over
+        which each score is the mean.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    QuemError
+        A measure is wrong, an item is twice in a list, a score is no finite number, or run and
+        ground truth have no query in common.
+    """
+    chosen = _measures(measures)
+    _check(run, truth, ties)
+    queries = list(truth)
+    ignored = tuple(query for query in run if query not in truth)
+    known: dict[str, int] = {"": 0}
+    values = np.full((len(queries), len(chosen)), np.nan)
+    codes = np.zeros(values.shape, dtype=np.intp)
+    for part, lists in _parts(run, truth, queries, ties):
+        for column, wanted in enumerate(chosen):
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores, undefined = wanted.compute(lists)
+            if not np.isfinite(scores).all():
+                undefined = (*undefined, (~np.isfinite(scores), _TOO_LARGE))
+            reason = np.zeros(len(lists), dtype=np.intp)
+            for where, why in reversed(undefined):
+                if where.any():
+                    reason[where] = known.setdefault(why, len(known))
+            values[part, column] = np.where(reason > 0, np.nan, scores)
+            codes[part, column] = reason
+    return Scores(tuple(queries), chosen, values, codes, tuple(known), ignored)
+
+
+def score(
+    listed: Items, truth: Items, by: str | Measure, /, *, ties: Ties = "given", **values: object
+) -> Score:
+    """Score one list.
+
+    Parameters
+    ----------
+    listed : mapping or sequence
+        Item to score, pairs of item and score, or items alone, best first.
+    truth : mapping or sequence
+        Item to grade or similarity, pairs of these, or the relevant items.
+    by : str or Measure
+    ties : {"given", "id", "expected"}
+        See `evaluate`.
+    **values
+        Parameters of the measure.
+
+    Returns
+    -------
+    Score
+
+    Raises
+    ------
+    QuemError
+        As `evaluate` does.
+    """
+    scores = evaluate({"": listed}, {"": truth}, [measure(by, **values)], ties=ties)
+    return Score(float(scores.values[0, 0]), scores.reasons[int(scores.reason_codes[0, 0])])
+
+
+def _measures(given: Iterable[str | Measure]) -> tuple[Measure, ...]:
+    if isinstance(given, str):
+        given = [given]
+    chosen: dict[str, Measure] = {}
+    mistakes: list[Mistake | str] = []
+    for one in given:
+        try:
+            found = measure(one)
+        except QuemError as error:
+            mistakes += error.mistakes
+        else:
+            chosen[found.name] = found
+    if mistakes:
+        raise QuemError(mistakes)
+    if not chosen:
+        raise QuemError(["no measure is named; name one such as AP"])
+    return tuple(chosen.values())
+
+
+def _check(run: object, truth: object, ties: str) -> None:
+    for given, what in ((run, "run"), (truth, "ground truth")):
+        if not isinstance(given, Mapping):
+            message = (
+                f"the {what} should be a dict of query to list, and not {type(given).__name__}"
+            )
+            raise QuemError([message])
+    run, truth = cast("Mapping[Any, Any]", run), cast("Mapping[Any, Any]", truth)
+    if ties not in {"given", "id", "expected"}:
+        raise QuemError([f"ties: should be given, id or expected, and not {ties!r}"])
+    if not truth:
+        raise QuemError(["the ground truth has no query"])
+    if run and not any(query in truth for query in run):
+        message = "run and ground truth have no query in common; check how queries are named"
+        raise QuemError([message])
+
+
+def _parts(
+    run: Mapping[Any, Items], truth: Mapping[Any, Items], queries: list[Hashable], ties: Ties
+) -> Iterator[tuple[slice, Lists]]:
+    """Read the queries part by part; each part has about as many items as are read at once."""
+    runs, scored = _read(run, queries, best_first=True)
+    truths, _ = _read(truth, queries, best_first=False)
+    has_scores = np.array(scored, dtype=bool)
+    items = np.cumsum(list(map(len, runs)))
+    ends = np.searchsorted(items, np.arange(_AT_ONCE, items[-1], _AT_ONCE)) + 1
+    mistakes: list[Mistake] = []
+    for start, end in pairwise(np.unique([0, *ends.tolist(), len(queries)]).tolist()):
+        part = slice(start, end)
+        try:
+            lists = Lists(
+                runs[part], truths[part], queries=queries[part], ties=ties, scored=has_scores[part]
+            )
+            if not mistakes:
+                yield part, lists
+        except QuemError as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise QuemError(mistakes)
+
+
+def _read(
+    given: Mapping[Any, Items], queries: list[Hashable], *, best_first: bool
+) -> tuple[list[dict[Hashable, float]], list[bool]]:
+    """Make each list into a dict, and say which have scores."""
+    plain = [given.get(query, _NOTHING) for query in queries]
+    if {type(items) for items in plain} == {dict}:
+        # As large runs are; to look at each by itself would take as long as to score it.
+        return cast("list[dict[Hashable, float]]", plain), [True] * len(plain)
+    read, scored = [], []
+    mistakes: list[str] = []
+    for query in queries:
+        try:
+            items, has_scores = read_items(given.get(query, {}), best_first=best_first)
+        except QuemError as error:
+            mistakes += [f"query {query!r}: {mistake}" for mistake in error.mistakes]
+        else:
+            read.append(items)
+            scored.append(has_scores)
+    if mistakes:
+        raise QuemError(mistakes)
+    return read, scored

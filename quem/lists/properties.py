@@ -1,0 +1,198 @@
+"""What a measure of option lists should promise, checked on all lists there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import QuemError
+from quem.lists.evaluation import evaluate
+from quem.lists.registry import measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from quem.lists.measure import Measure
+
+__all__ = ["Counterexample", "Properties", "Property", "option_lists", "properties"]
+
+# Scores that differ by less are equal: they differ by rounding.
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Two lists of which the measure does not prefer the better one.
+
+    Parameters
+    ----------
+    better, worse : str
+        c stands for the correct option, w for a wrong one.
+    better_score, worse_score : float
+    """
+
+    better: str
+    worse: str
+    better_score: float
+    worse_score: float
+
+    def __str__(self) -> str:
+        """``wwc (0.42) should score better than cwww (0.7)``."""
+        return (
+            f"{self.better} ({self.better_score:.4g}) should score better than "
+            f"{self.worse} ({self.worse_score:.4g})"
+        )
+
+
+@dataclass(frozen=True)
+class Property:
+    """Whether a measure has a property.
+
+    Parameters
+    ----------
+    name : str
+    promise : str
+        Which of two lists should score better.
+    counterexample : Counterexample or None
+        Where the measure has it not; the shortest lists there are.
+    """
+
+    name: str
+    promise: str
+    counterexample: Counterexample | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the measure has it."""
+        return self.counterexample is None
+
+
+@dataclass(frozen=True)
+class Properties:
+    """The three properties of a measure (Atanasova et al., section 2).
+
+    Parameters
+    ----------
+    measure : Measure
+    max_length : int
+        The longest lists that were tried.
+    correctness, confidence, priority : Property
+    """
+
+    measure: Measure
+    max_length: int
+    correctness: Property
+    confidence: Property
+    priority: Property
+
+    def __iter__(self) -> Iterator[Property]:
+        """The three, in this order."""
+        return iter((self.correctness, self.confidence, self.priority))
+
+
+def option_lists(max_length: int) -> list[str]:
+    """List all lists of options: c is the correct one, w a wrong one.
+
+    Parameters
+    ----------
+    max_length : int
+
+    Returns
+    -------
+    list of str
+        The shorter first: c, w, cw, wc, ww, ...
+    """
+    return [
+        "w" * before + "c" + "w" * (length - before - 1) if before < length else "w" * length
+        for length in range(1, max_length + 1)
+        for before in range(length + 1)
+    ]
+
+
+def properties(by: str | Measure, max_length: int = 5) -> Properties:
+    """Check by enumeration whether a measure has the properties of Atanasova et al.
+
+    *Correctness*: a list with the correct option is better than one without. *Confidence*: of
+    two lists that both have it, or both do not, that with fewer wrong options is better.
+    *Priority*: of two lists as long as each other, that which has the correct option sooner is
+    better.
+
+    Parameters
+    ----------
+    by : str or Measure
+    max_length : int
+        Lists of up to so many options are compared, of which at most one is correct.
+
+    Returns
+    -------
+    Properties
+
+    Raises
+    ------
+    QuemError
+        The measure is unknown, or undefined for such lists.
+    """
+    if isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1:
+        raise QuemError(
+            [f"max_length: should be a whole number of at least 1, and not {max_length!r}"]
+        )
+    chosen = measure(by)
+    if chosen.definition.better == "lower":
+        message = f"{chosen}: lower is better, and the properties are of measures where higher is"
+        raise QuemError([message])
+    lists = option_lists(max_length)
+    gain = _scores(chosen, lists)
+    correct = np.array([kind.count("c") for kind in lists])
+    wrong = np.array([kind.count("w") for kind in lists])
+    place = np.array([kind.find("c") for kind in lists])
+
+    def first_failure(better: NDArray[np.bool_]) -> Counterexample | None:
+        """Of pairs whose first list should be better, find one where it is not."""
+        fails = better & (gain[:, np.newaxis] - gain <= _SAME)
+        pairs = np.argwhere(fails)
+        if not len(pairs):
+            return None
+        size = (correct + wrong)[pairs].sum(axis=1)
+        first, second = pairs[np.argmin(size)].tolist()
+        return Counterexample(lists[first], lists[second], float(gain[first]), float(gain[second]))
+
+    def against(values: NDArray[np.int_]) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+        return values[:, np.newaxis], values[np.newaxis, :]
+
+    has, other_has = against(correct)
+    misses, other_misses = against(wrong)
+    at, other_at = against(place)
+    as_correct = has == other_has
+    both = (has == 1) & (other_has == 1)
+    return Properties(
+        chosen,
+        max_length,
+        Property("Correctness", _CORRECTNESS, first_failure(has > other_has)),
+        Property("Confidence", _CONFIDENCE, first_failure(as_correct & (misses < other_misses))),
+        Property(
+            "Priority",
+            _PRIORITY,
+            first_failure(both & (misses == other_misses) & (at < other_at)),
+        ),
+    )
+
+
+_CORRECTNESS = "a list with the correct option is better than one without"
+_CONFIDENCE = "of lists with, or of lists without the correct option, a shorter one is better"
+_PRIORITY = "of lists of one length, that is better which has the correct option sooner"
+
+
+def _scores(chosen: Measure, lists: list[str]) -> NDArray[np.float64]:
+    run = {
+        kind: [f"{sign}{i}" if sign == "w" else sign for i, sign in enumerate(kind)]
+        for kind in lists
+    }
+    scores = evaluate(run, {kind: ["c"] for kind in lists}, [chosen])
+    for query, name, reason in scores.undefined():
+        message = f"{name}: has no score for the list {query}: {reason}"
+        raise QuemError([message])
+    return scores.values[:, 0]

@@ -1,0 +1,151 @@
+"""The measures by name: which exist, and how a name is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from quem.errors import QuemError
+from quem.io.text import nearest
+from quem.lists.binary import HITS, PRECISION, RECIPROCAL_RANK
+from quem.lists.error import ERROR, RANKS
+from quem.lists.graded import GAIN, RANK_BIASED
+from quem.lists.length_aware import LENGTH_AWARE
+from quem.lists.measure import Definition, Measure, split_spelling
+from quem.lists.pairs import PAIRS
+from quem.lists.rank_quality import QUALITY, RANK_QUALITY
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+__all__ = ["DEFINITIONS", "Items", "definition", "measure", "read_items"]
+
+
+_FAMILIES = (
+    HITS,
+    ERROR,
+    QUALITY,
+    PAIRS,
+    RANKS,
+    LENGTH_AWARE,
+    PRECISION,
+    RECIPROCAL_RANK,
+    GAIN,
+    RANK_BIASED,
+    RANK_QUALITY,
+)
+
+
+DEFINITIONS: Mapping[str, Definition] = {
+    found.name: found for family in _FAMILIES for found in family
+}
+
+
+_FOLDED = {name.casefold(): found for name, found in DEFINITIONS.items()}
+
+
+def definition(name: str) -> Definition:
+    """Find a measure by its name, in whatever case.
+
+    Parameters
+    ----------
+    name : str
+
+    Raises
+    ------
+    QuemError
+        There is none.
+    """
+    if name.casefold() not in _FOLDED:
+        message = (
+            f"there is no measure {name!r}{nearest(name, DEFINITIONS) or ';'} "
+            "`quem measures` lists them"
+        )
+        raise QuemError([message])
+    return _FOLDED[name.casefold()]
+
+
+def measure(spelling: str | Measure, **values: object) -> Measure:
+    """Find a measure, with values for its parameters.
+
+    Parameters
+    ----------
+    spelling : str or Measure
+        A name with parameters as in ``nDCG``, ``hits@5``, ``RBP(p=0.8)`` and
+        ``AP(rel=2)@10``; ``@10`` is short for ``k=10``.
+    **values
+        Parameters by name, instead of those in the spelling.
+
+    Raises
+    ------
+    QuemError
+        There is no such measure or parameter, or a value is wrong.
+    """
+    if isinstance(spelling, Measure):
+        return spelling.definition.with_values({**dict(spelling.values), **values})
+    split = split_spelling(spelling) if isinstance(spelling, str) else None
+    if split is None:
+        message = f"{spelling!r} is no measure; spell it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"
+        raise QuemError([message])
+    name, spelled = split
+    return definition(name).with_values({**spelled, **values})
+
+
+Items: TypeAlias = Mapping[Any, float] | Collection[Any]
+
+
+_PAIR = 2
+
+
+def read_items(given: Items, *, best_first: bool) -> tuple[dict[Hashable, float], bool]:
+    """Read one list, or one ground truth.
+
+    Parameters
+    ----------
+    given : mapping or collection
+        Item to score, pairs of item and score, or items alone.
+    best_first : bool
+        Whether items alone are a list with its best first; else each has the grade 1.
+
+    Returns
+    -------
+    items : dict
+        Item to score.
+    scored : bool
+        Whether there were scores.
+
+    Raises
+    ------
+    QuemError
+        An item occurs twice, or this is no list.
+    """
+    if type(given) is dict:
+        return given, True
+    if isinstance(given, Mapping):
+        return dict(given), True
+    if hasattr(given, "keys") and hasattr(given, "items"):
+        # A Series of pandas is like a mapping, and yields its values, not its keys.
+        return _unique(list(given.keys()), list(given.items())), True
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        message = f"should be a dict or a list of items, and not {given!r}"
+        raise QuemError([message])
+    items = list(given)
+    pairs = bool(items) and all(isinstance(i, tuple | list) and len(i) == _PAIR for i in items)
+    names = [item[0] for item in items] if pairs else items
+    numbers = range(len(items), 0, -1) if best_first else repeat(1.0)
+    read = _unique(names, items if pairs else zip(names, numbers, strict=False))
+    return read, pairs or not items
+
+
+def _unique(names: list[Any], pairs: Iterable[Any]) -> dict[Hashable, Any]:
+    """Make a dict of pairs, of which no name may stand twice."""
+    try:
+        read: dict[Hashable, Any] = dict(pairs)
+    except TypeError:
+        message = "an item should be a name such as a text, or a pair of name and score"
+        raise QuemError([message]) from None
+    if len(read) < len(names):
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise QuemError([f"{', '.join(twice)}: is more than once in the list"])
+    return read

@@ -1,0 +1,225 @@
+"""The figures of an analysis of option lists, by file stem."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from quem.options.presentation.summary import bare_p
+from quem.report.drawing import (
+    BAND,
+    GRID,
+    INK,
+    LINE,
+    MOST_ROWS,
+    MUTED,
+    colours,
+    label_inches,
+    one_axes,
+    short,
+    tidy,
+    with_style,
+)
+from quem.wording import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+
+    from quem.options.findings import Findings
+    from quem.options.thresholds import Sweep
+
+__all__ = ["all_figures"]
+
+_MOST_SYSTEMS = 6
+_MOST_LENGTHS = 30
+
+
+def all_figures(found: Findings) -> dict[str, Figure]:
+    """Draw every figure that the study has data for.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    draw: dict[str, Callable[[Findings], Figure | None]] = {
+        "scores": _scores,
+        "lengths": _lengths,
+        "thresholds": _thresholds,
+        "differences": _differences,
+    }
+    with with_style():
+        drawn = {stem: function(found) for stem, function in draw.items()}
+    return {stem: figure for stem, figure in drawn.items() if figure is not None}
+
+
+def _scores(found: Findings) -> Figure:
+    """Each measure a row, each system a colour."""
+    names = found.scorer.names
+    shown = found.standings[:_MOST_SYSTEMS]
+    step = 0.8 / max(len(shown), 2)
+    left = label_inches(names)
+    height = 0.95 + max(0.27, 0.13 * len(shown)) * len(names)
+    legend = 0.25 + label_inches(short(found.name_of(s.system)) for s in shown)
+    right = legend if len(shown) > 1 else 0.15
+    figure, axes = one_axes(left + 4.2 + right, height, left=left, right=right)
+    for index, (standing, colour) in enumerate(zip(shown, colours(), strict=False)):
+        rows = np.arange(len(names)) + (index - (len(shown) - 1) / 2) * step
+        ends = np.array(standing.intervals)
+        axes.hlines(rows, ends[:, 0], ends[:, 1], color=colour, linewidth=1.6)
+        axes.plot(
+            standing.scores,
+            rows,
+            "D",
+            color=colour,
+            markersize=4.5,
+            label=short(found.name_of(standing.system)),
+        )
+    axes.set_yticks(range(len(names)), names)
+    axes.get_yticklabels()[found.scorer.headline].set_fontweight("bold")
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    intervals = f", {percent(found.settings.level)} intervals"
+    axes.set_title(f"Means{intervals if found.settings.bootstrap else ''}")
+    tidy(axes, x="score", grid="x")
+    axes.tick_params(axis="y", length=0)
+    if len(shown) > 1:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+    return figure
+
+
+def _lengths(found: Findings) -> Figure:
+    """A panel a system: lists with the correct option below, those without it above."""
+    shown = found.standings[:_MOST_SYSTEMS]
+    figure, panels = _stacked(len(shown), 1.75)
+    longest = max((group.length for group in found.groups), default=0)
+    for axes, standing, colour in zip(panels, shown, colours(), strict=False):
+        groups = [group for group in found.groups if group.system == standing.system]
+        at, has, lacks = _binned(
+            [(group.length, group.correct, group.count - group.correct) for group in groups],
+            longest,
+        )
+        width = 0.8 * (at[1] - at[0] if len(at) > 1 else 1)
+        axes.bar(at, has, width, color=colour, label="with the correct option")
+        axes.bar(
+            at,
+            lacks,
+            width,
+            bottom=has,
+            color=GRID,
+            edgecolor=MUTED,
+            linewidth=0.5,
+            label="without",
+        )
+        if longest <= _MOST_LENGTHS:
+            axes.set_xticks(range(longest + 1))
+        axes.set_title(short(found.name_of(standing.system), 40))
+        tidy(axes, y="lists")
+    panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
+    panels[-1].set_xlabel("options in the list")
+    return figure
+
+
+def _binned(
+    counts: list[tuple[int, int, int]], longest: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Counts by length, several lengths together where there are many."""
+    width = max(1, -(-(longest + 1) // (2 * _MOST_LENGTHS))) if longest > _MOST_LENGTHS else 1
+    n = longest // width + 1
+    has, lacks = np.zeros(n), np.zeros(n)
+    for length, correct, wrong in counts:
+        has[length // width] += correct
+        lacks[length // width] += wrong
+    return np.arange(n) * width + (width - 1) / 2, has, lacks
+
+
+def _thresholds(found: Findings) -> Figure | None:
+    """A panel a system: the headline by threshold, and beside it how long the lists are."""
+    shown = found.sweeps[:_MOST_SYSTEMS]
+    if not shown:
+        return None
+    height = 0.55 + 2.3 * len(shown)
+    figure = Figure(figsize=(8.2, height))
+    panels = figure.subplots(len(shown), 2, squeeze=False, sharex="row")
+    figure.subplots_adjust(
+        left=0.08, right=0.99, top=1 - 0.3 / height, bottom=0.5 / height, hspace=0.45, wspace=0.22
+    )
+    for (scores, lengths), sweep, colour in zip(panels, shown, colours(), strict=False):
+        _curve(found, scores, sweep, colour)
+        lengths.step(sweep.threshold, sweep.mean_length, where="pre", color=colour)
+        lengths.set_title("Mean length of the lists")
+        lengths.set_ylim(bottom=0)
+        tidy(lengths, y="options")
+        lengths.axvline(sweep.threshold[sweep.best], color=MUTED, linewidth=0.8)
+    for axes in panels[-1]:
+        axes.set_xlabel("threshold of confidence")
+    return figure
+
+
+def _curve(found: Findings, axes: Axes, sweep: Sweep, colour: str) -> None:
+    headline = sweep.scores[:, found.scorer.headline]
+    axes.fill_between(sweep.threshold, sweep.low, sweep.high, color=BAND, linewidth=0)
+    axes.plot(sweep.threshold, headline, color=colour, linewidth=1.6)
+    axes.plot(
+        sweep.threshold[sweep.best],
+        headline[sweep.best],
+        "D",
+        color=colour,
+        markersize=6,
+        label="best",
+    )
+    if sweep.folds:
+        axes.axhline(
+            sweep.cross_validated,
+            color=colour,
+            linewidth=1,
+            linestyle="--",
+            label="cross-validated",
+        )
+    axes.axhline(sweep.given, color=INK, linewidth=1, linestyle=":", label="as given")
+    axes.set_title(f"{short(found.name_of(sweep.system), 28)}: {found.headline}")
+    tidy(axes, y=found.headline)
+    axes.legend(loc="best", fontsize=7.5)
+
+
+def _differences(found: Findings) -> Figure | None:
+    """The difference of each two systems by the headline, with its interval."""
+    pairs = [p for p in found.pairs if p.measure == found.scorer.headline and p.n]
+    pairs = sorted(pairs, key=lambda pair: np.nan_to_num(pair.p, nan=2.0))[:MOST_ROWS]
+    if not pairs:
+        return None
+    labels = [f"{short(found.name_of(p.first))} − {short(found.name_of(p.second))}" for p in pairs]
+    left = label_inches(labels)
+    figure, axes = one_axes(left + 3.6 + 0.75, 0.95 + 0.27 * len(pairs), left=left, right=0.75)
+    axes.axvline(0, color=MUTED, linewidth=0.9)
+    place = axes.get_yaxis_transform()
+    several = len(found.data.systems) > 2  # noqa: PLR2004  more than one pair
+    heading = "adjusted p" if several else "p"
+    axes.text(1.03, 1.02, heading, transform=axes.transAxes, va="bottom", color=MUTED)
+    for row, pair in enumerate(pairs):
+        clear = pair.interval[0] > 0 or pair.interval[1] < 0
+        colour = LINE if clear else INK
+        axes.plot(pair.interval, list(repeat(row, 2)), color=colour, linewidth=1.8)
+        axes.plot([pair.difference], [row], "D", color=colour, markersize=5)
+        axes.text(1.03, row, bare_p(pair.p_holm), transform=place, va="center")
+    axes.set_yticks(range(len(pairs)), labels)
+    axes.set_ylim(len(pairs) - 0.4, -0.6)
+    axes.set_title(f"{found.headline}, {percent(found.settings.level)} intervals")
+    tidy(axes, x="difference", grid="x")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    return figure
+
+
+def _stacked(count: int, each: float) -> tuple[Figure, list[Axes]]:
+    """Panels one below the other, with one x axis."""
+    height = 0.75 + each * count
+    figure = Figure(figsize=(5.2, height))
+    panels = figure.subplots(count, 1, squeeze=False, sharex=True).ravel().tolist()
+    figure.subplots_adjust(
+        left=0.12, right=0.98, top=1 - 0.3 / height, bottom=0.5 / height, hspace=0.35
+    )
+    return figure, panels

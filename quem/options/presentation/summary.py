@@ -1,0 +1,237 @@
+"""The terminal summary: the answer first, then what it rests on, then the warnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.wording import measured, number, p_text, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.lists.inference import PairDifference
+    from quem.options.findings import Findings, Standing
+    from quem.options.thresholds import Sweep
+
+__all__ = [
+    "DAGGER",
+    "DIGITS",
+    "bare_p",
+    "basis",
+    "count",
+    "dagger_note",
+    "difference_text",
+    "headline_pairs",
+    "length_text",
+    "list_text",
+    "mean_text",
+    "score",
+    "share",
+    "span",
+    "standing_text",
+    "summary_text",
+    "threshold_text",
+]
+
+
+_MOST_PAIRS = 10
+
+
+_MOST_COLUMNS = 6
+
+
+def summary_text(found: Findings, *, warnings: bool) -> str:
+    """Write the summary of an analysis as text.
+
+    Parameters
+    ----------
+    found : Findings
+    warnings : bool
+        Whether the warnings are part of it.
+    """
+    lines = [found.data.spec.title, "", *_standings(found), *_differences(found)]
+    lines += ["", "Means", *_means(found), "", "It rests on", f"  {basis(found)}"]
+    if warnings and found.doubts:
+        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in found.doubts)]
+    return "\n".join(lines)
+
+
+def _standings(found: Findings) -> Iterator[str]:
+    names = [found.name_of(standing.system) for standing in found.standings]
+    width = max(map(len, names))
+    swept = {sweep.system: sweep for sweep in found.sweeps}
+    for name, standing in zip(names, found.standings, strict=True):
+        yield f"  {name:<{width}}  {standing_text(found, standing)}"
+        if standing.system in swept:
+            yield f"  {'':<{width}}  {threshold_text(found, swept[standing.system])}"
+
+
+def headline_pairs(found: Findings) -> list[tuple[str, str]]:
+    """Name each pair of systems, and say how far they are apart by the headline."""
+    return [
+        (
+            f"{found.name_of(pair.first)} − {found.name_of(pair.second)}",
+            difference_text(found, pair),
+        )
+        for pair in found.pairs
+        if pair.measure == found.scorer.headline
+    ]
+
+
+def _differences(found: Findings) -> Iterator[str]:
+    pairs = headline_pairs(found)
+    if not pairs:
+        return
+    adjusted = f", p adjusted for {len(pairs)} pairs (Holm)" if len(pairs) > 1 else ""
+    yield from ("", f"Differences in {found.headline} (paired randomisation test{adjusted})")
+    width = max(len(name) for name, _ in pairs[:_MOST_PAIRS])
+    for name, told in pairs[:_MOST_PAIRS]:
+        yield f"  {name:<{width}}  {told}"
+    if len(pairs) > _MOST_PAIRS:
+        yield f"  and {len(pairs) - _MOST_PAIRS} more pairs: see differences.csv"
+
+
+def _means(found: Findings) -> Iterator[str]:
+    """A row a measure, a column a system."""
+    shown = found.standings[:_MOST_COLUMNS]
+    heads = [found.name_of(standing.system) for standing in shown]
+    cells = [
+        [mean_text(found, standing, at) for standing in shown]
+        for at in range(len(found.scorer.names))
+    ]
+    columns = zip(*cells, strict=True)
+    widths = [max(len(h), *map(len, own)) for h, own in zip(heads, columns, strict=True)]
+    label = max(len("failures"), *map(len, found.scorer.names))
+    heading = "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
+    yield f"  {'':<{label}}  {heading}"
+    for at, name in enumerate(found.scorer.names):
+        row = "  ".join(f"{cell:>{w}}" for cell, w in zip(cells[at], widths, strict=True))
+        yield f"  {name:<{label}}  {row}"
+    if any(standing.n_missing for standing in shown):
+        missing = (f"{standing.n_missing:,}" for standing in shown)
+        row = "  ".join(f"{cell:>{w}}" for cell, w in zip(missing, widths, strict=True))
+        yield f"  {'failures':<{label}}  {row}"
+    yield f"  ({dagger_note(found, (text for row in cells for text in row))})"
+    if len(found.standings) > len(shown):
+        yield f"  and {len(found.standings) - len(shown)} more systems: see scores.csv"
+
+
+def basis(found: Findings) -> str:
+    """Say what the numbers rest on."""
+    lists = sum(standing.n_lists for standing in found.standings)
+    longest = int(found.lengths.max(initial=0))
+    told = (
+        f"{count(len(found.data.key.ids), 'question')}, {count(len(found.standings), 'system')}, "
+        f"{count(lists, 'list')}, the longest of {count(longest, 'option')}"
+    )
+    if "OLAR" in found.scorer.names:
+        told += f"; OLAR for lists of up to {found.scorer.max_length}"
+    return told
+
+
+DIGITS = 3
+
+
+DAGGER = "†"
+
+
+_LONGEST_DRAWN = 12
+
+
+def score(value: float) -> str:
+    """Write a score to its precision: "0.756"."""
+    return measured(value, DIGITS)
+
+
+def mean_text(found: Findings, standing: Standing, at: int) -> str:
+    """Write a mean: "0.756"; with its number of questions where these are not all of them.
+
+    A mean over fewer than half of the questions has a dagger; see `dagger_note`.
+    """
+    n = standing.defined[at]
+    told = score(standing.scores[at])
+    if 0 < n < len(found.data.key.ids):
+        told += f" n = {n:,}"
+    return f"{told} {DAGGER}" if 0 < n < found.fewest else told
+
+
+def dagger_note(found: Findings, texts: Iterable[str]) -> str:
+    """Say over how many questions means are, and what a dagger means, if there is one."""
+    told = f"n = {len(found.data.key.ids):,} questions unless stated"
+    if any(DAGGER in text for text in texts):
+        told += f"; {DAGGER} fewer than half of them: not ranked and not tested"
+    return told
+
+
+def span(interval: tuple[float, float]) -> str:
+    """Write an interval of scores; "–" where there is none."""
+    return "–" if np.isnan(interval[0]) else f"{score(interval[0])} to {score(interval[1])}"
+
+
+def share(value: float) -> str:
+    """Write a share as a whole percentage; "–" for none."""
+    return "–" if np.isnan(value) else f"{100 * value:.0f}%"
+
+
+def count(n: int, noun: str) -> str:
+    """Write how many: "1 list", "1,200 lists"."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def bare_p(p: float) -> str:
+    """Write a p value without "p ="; "–" for none."""
+    return "–" if np.isnan(p) else p_text(p).removeprefix("p ").removeprefix("= ")
+
+
+def standing_text(found: Findings, standing: Standing) -> str:
+    """Say a system's result in one phrase."""
+    at = found.scorer.headline
+    told = f"{found.headline} {mean_text(found, standing, at)}"
+    if not np.isnan(standing.intervals[at][0]):
+        told += f" ({percent(found.settings.level)} interval {span(standing.intervals[at])})"
+    return (
+        f"{told}; the correct option is in {share(standing.share)} of lists of "
+        f"{length_text(standing.mean_length)}"
+    )
+
+
+def length_text(length: float) -> str:
+    """Write a mean length: "2.4 options"."""
+    return f"{number(length)} option{'' if number(length) == '1.0' else 's'}"
+
+
+def difference_text(found: Findings, pair: PairDifference) -> str:
+    """Say how far two systems are apart by the headline."""
+    if not pair.n:
+        return "no question where both have a score"
+    told = measured(pair.difference, DIGITS, sign=True)
+    if not np.isnan(pair.interval[0]):
+        told += f" ({percent(found.settings.level)} interval {span(pair.interval)})"
+    several = len(found.data.systems) > 2  # noqa: PLR2004  more than one pair
+    adjusted = "adjusted " if several else ""
+    told += f", {adjusted}{p_text(pair.p_holm)}" if not np.isnan(pair.p) else ""
+    return f"{told}; better on {pair.higher:,}, worse on {pair.lower:,} of {pair.n:,} questions"
+
+
+def threshold_text(found: Findings, sweep: Sweep) -> str:
+    """Say what the best threshold of a system is, and what it is worth on other questions."""
+    best = sweep.best
+    told = (
+        f"best threshold {sweep.threshold[best]:.4g}: lists of "
+        f"{length_text(float(sweep.mean_length[best]))}, {found.headline} "
+        f"{score(float(sweep.scores[best, found.scorer.headline]))}"
+    )
+    if sweep.folds:
+        told += f", cross-validated {score(sweep.cross_validated)}"
+    return f"{told} (as given {score(sweep.given)})"
+
+
+def list_text(length: int, place: int) -> str:
+    """Draw a list: c for the correct option, w for a wrong one; a long one in words."""
+    if length == 0:
+        return "empty"
+    if length > _LONGEST_DRAWN:
+        return f"{length}, " + (f"correct at {place}" if place else "all wrong")
+    return "".join("c" if at == place else "w" for at in range(1, length + 1))

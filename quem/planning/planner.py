@@ -1,0 +1,208 @@
+"""From what is asked, and perhaps a pilot, to a plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.errors import QuemError
+from quem.experience.cells import judged_cells, score_cells
+from quem.experience.simulation import NOISES
+from quem.parallel import ALONE
+from quem.planning.checks import doubts_of
+from quem.planning.components import ComponentsError, estimate_components
+from quem.planning.designs import Costs, efficient, make_designs, smallest
+from quem.planning.findings import Plan
+from quem.planning.settings import COMPONENTS, plan_settings
+from quem.planning.simulated_designs import Circumstances, try_designs
+from quem.rankings import PrintedAverages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from quem.experience.simulation import Noise
+    from quem.load import Study
+    from quem.parallel import Workers
+    from quem.planning.components import Components
+    from quem.planning.settings import PlanSettings
+
+__all__ = ["make_plan", "simulate_plan"]
+
+_SHOWN = 10
+_MINUTES_OF_SOLUTION, _MINUTES_OF_JUDGEMENT = 60.0, 5.0
+_EXPERIENCE = (1.0, 12.0)
+_BY_HAND = "or leave the pilot out and give --person, --solution, --judge and --taste"
+
+
+def make_plan(
+    pilot: Study | None, settings: dict[str, Any], *, measured: float | None = None
+) -> Plan:
+    """Plan by the closed form.
+
+    Parameters
+    ----------
+    pilot : Study or None
+        From which the noise is estimated.
+    settings : dict
+        See `PlanSettings`; None stands for what is not asked.
+    measured : float, optional
+        The minutes in which the pilot's judges placed one solution, where they are known.
+
+    Raises
+    ------
+    QuemError
+        A setting is wrong, or the pilot cannot tell the noise.
+    """
+    asked = plan_settings(settings)
+    components = _components(pilot) if pilot else None
+    if components and asked.noise:
+        message = "noise: the pilot tells the noise; leave one of them out"
+        raise QuemError([message])
+    noise, source, replaced = _noise(asked, components)
+    systems = asked.systems or max(
+        2 if asked.power_for else 1, len(pilot.spec.systems) if pilot else 0
+    )
+    circumstances = Circumstances(
+        noise=noise,
+        experience=asked.experience or (components.experience if components else _EXPERIENCE),
+        systems=systems,
+        difference=asked.power_for,
+        level=asked.level or (pilot.spec.analysis.level if pilot else 0.95),
+    )
+    low, high = circumstances.experience
+    costs = _costs(asked, measured)
+    designs = make_designs(
+        (asked.judges, asked.subjects, asked.problems),
+        noise,
+        (high - low) ** 2 / 12,
+        level=circumstances.level,
+        systems=systems,
+        difference=asked.power_for,
+        costs=costs,
+    )
+    reaching = smallest(designs, asked.width) if asked.width else []
+    plan = Plan(
+        settings=asked,
+        source=source,
+        replaced=replaced,
+        circumstances=circumstances,
+        costs=costs,
+        measured=measured is not None and asked.minutes is None,
+        unit=pilot.spec.experience_unit if pilot else "years",
+        pilot=pilot,
+        components=components,
+        designs=designs,
+        shown=tuple(reaching[:_SHOWN] or _thinned(efficient(designs))),
+        trials={},
+    )
+    return replace(plan, doubts=tuple(doubts_of(plan)))
+
+
+def simulate_plan(
+    plan: Plan, *, workers: Workers = ALONE, done: Callable[[], object] = lambda: None
+) -> Plan:
+    """Try the designs that a plan shows on simulated studies.
+
+    Where none of them reaches the width there, larger ones are tried: those that leave as much
+    room as the closed form was wrong, and at last the largest.
+
+    Parameters
+    ----------
+    plan : Plan
+        Whose settings say how many studies.
+    workers : Workers
+    done : callable
+        Called after each design.
+    """
+    if not plan.settings.simulate:
+        return plan
+    plan = _tried(plan, plan.shown, workers, done)
+    width, by_formula = plan.settings.width, plan.designs.half_width.ravel()
+    if width is not None and by_formula[plan.designs.largest] <= width:
+        wrong = max(plan.trials[index].half_width / by_formula[index] for index in plan.shown)
+        for larger in (smallest(plan.designs, width / wrong)[:_SHOWN], [plan.designs.largest]):
+            if plan.recommended is None:
+                untried = tuple(index for index in larger if index not in plan.trials)
+                plan = _tried(plan, untried, workers, done)
+    return replace(plan, doubts=tuple(doubts_of(plan)))
+
+
+def _tried(
+    plan: Plan, places: tuple[int, ...], workers: Workers, done: Callable[[], object]
+) -> Plan:
+    trials = dict(plan.trials)
+    found = try_designs(
+        [plan.design(index) for index in places],
+        plan.circumstances,
+        studies=plan.settings.simulate,
+        seed=plan.settings.seed,
+        workers=workers,
+    )
+    for index, trial in zip(places, found, strict=True):
+        trials[index] = trial
+        done()
+    cost = plan.designs.cost.ravel()
+    shown = sorted({*plan.shown, *places}, key=lambda index: (cost[index], index))
+    return replace(plan, trials=trials, shown=tuple(shown))
+
+
+def _noise(
+    asked: PlanSettings, components: Components | None
+) -> tuple[Noise, str, tuple[str, ...]]:
+    source = "pilot" if components else asked.noise or "low"
+    noise = components.noise if components else NOISES[source]
+    given = {name: getattr(asked, name) for name in COMPONENTS}
+    given = {name: value for name, value in given.items() if value is not None}
+    return replace(noise, **given), source, tuple(given)
+
+
+def _costs(asked: PlanSettings, measured: float | None) -> Costs:
+    minutes = asked.minutes or measured or _MINUTES_OF_JUDGEMENT
+    solution, judgement = asked.cost_solution, asked.cost_judgement
+    return Costs(
+        solution=_MINUTES_OF_SOLUTION if solution is None else solution,
+        judgement=minutes if judgement is None else judgement,
+        minutes=minutes,
+    )
+
+
+def _components(pilot: Study) -> Components:
+    """Estimate the noise of a pilot from the ranks of its subjects."""
+    if isinstance(pilot.data, PrintedAverages):
+        message = (
+            "the pilot has average ranks only, which do not tell judges' noise from people's; "
+            f"give the single ranks, {_BY_HAND}"
+        )
+        raise QuemError([pilot.mistake(("rankings",), message)])
+    cells = judged_cells(pilot.data, pilot.declared)
+    if cells.block.max(initial=1) > 1:
+        message = (
+            "the pilot was judged in blocks, and ranks of different blocks do not compare; plan "
+            f"from one judged in whole groups, {_BY_HAND}"
+        )
+        raise QuemError([pilot.mistake(("rankings",), message)])
+    # In smaller groups ranks are smaller; that is no noise.
+    cells = score_cells(cells, score="rank", normalize="expected")
+    ranks = np.full((len(cells.judges), len(cells.problems), len(cells.solvers)), np.nan)
+    ranks[cells.judge, cells.problem, cells.solver] = cells.score
+    years = {subject.id: subject.experience for subject in pilot.spec.subjects}
+    experience = np.array([years.get(solver, np.nan) for solver in cells.solvers])
+    there = np.isfinite(ranks).any(axis=(0, 1)) & np.isfinite(experience)
+    ranks = ranks[..., there]
+    held = np.isfinite(ranks)
+    ranks = ranks[np.ix_(held.any(axis=(1, 2)), held.any(axis=(0, 2)), np.arange(ranks.shape[2]))]
+    try:
+        return estimate_components(ranks, experience[there])
+    except ComponentsError as error:
+        message = f"the pilot cannot tell the noise: {error}; take another pilot, {_BY_HAND}"
+        raise QuemError([pilot.mistake(("rankings",), message)]) from None
+
+
+def _thinned(places: list[int]) -> list[int]:
+    """At most so many, from the first to the last, evenly."""
+    if len(places) <= _SHOWN:
+        return places
+    steps = np.linspace(0, len(places) - 1, _SHOWN).round().astype(int)
+    return [places[step] for step in steps]

@@ -1,0 +1,215 @@
+"""A plan as text for a terminal, in words that the report uses too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quem.wording import chance, joined, number, percent
+
+if TYPE_CHECKING:
+    from quem.planning.findings import Plan
+
+__all__ = [
+    "answer",
+    "basis",
+    "columns",
+    "growth",
+    "power_text",
+    "rows",
+    "simulation_text",
+    "summary_text",
+    "table_title",
+    "title",
+]
+
+
+def summary_text(found: Plan, *, warnings: bool = True) -> str:
+    """Say the plan, what it rests on and, unless told not to, the warnings.
+
+    Parameters
+    ----------
+    found : Plan
+    warnings : bool
+    """
+    lines = [title(found), "", *(f"  {line}" for line in answer(found)), "", table_title(found)]
+    lines += [f"  {line}".rstrip() for line in _aligned([columns(found), *rows(found)])]
+    lines += ["", "It rests on", *(f"  {line}" for line in basis(found))]
+    lines += ["", "What more of something gives, by the formula"]
+    lines += [f"  {line}" for line in growth(found)]
+    if warnings and found.doubts:
+        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in found.doubts)]
+    return "\n".join(lines)
+
+
+def simulation_text(found: Plan) -> str:
+    """Say what simulation adds to the closed form.
+
+    Parameters
+    ----------
+    found : Plan
+    """
+    lines = [simulated_text(found), ""]
+    lines += [f"  {line}" for line in answer(found)]
+    lines += ["", *(f"  {line}".rstrip() for line in _aligned([columns(found), *rows(found)]))]
+    return "\n".join(lines)
+
+
+def simulated_text(found: Plan) -> str:
+    """How many studies were simulated."""
+    studies = next(iter(found.trials.values())).studies
+    return f"{studies:,} simulated stud{'y' if studies == 1 else 'ies'} of each design"
+
+
+def title(found: Plan) -> str:
+    """What is planned for."""
+    text = f"Plan for a {percent(found.level)} prediction interval"
+    if found.settings.width is not None:
+        text += f" of ± {found.settings.width:g} {found.unit} or less (half-width)"
+    return text
+
+
+def answer(found: Plan) -> list[str]:
+    """What to do, in a line or two."""
+    index, width = found.reference, found.settings.width
+    by = "in simulation" if index in found.trials else "by the closed form"
+    gives = f"± {number(found.best_half_width(index), 2)} {found.unit} {by}"
+    design = found.design(index).words
+    if width is None:
+        return [f"For example {design}: {gives}"]
+    if found.recommended is None:
+        return [f"No design tried reaches it. The nearest, {design}: {gives}"]
+    told = [f"{design}: {gives}"]
+    return [*told, power_text(found)] if found.circumstances.difference is not None else told
+
+
+def power_text(found: Plan) -> str:
+    """How surely the design to begin with tells two systems apart."""
+    index = found.reference
+    trial = found.trials.get(index)
+    power = trial.power if trial else float(found.designs.power.flat[index])
+    if power != power:  # noqa: PLR0124  NaN: one problem
+        return "It cannot test two systems: that takes two problems"
+    apart = f"{found.circumstances.difference:g} {found.unit} apart"
+    return (
+        f"It finds the better of two systems that are {apart} (two-sided test at 5%) with a chance "
+        f"of {chance(power)}"
+    )
+
+
+def table_title(found: Plan) -> str:
+    """What the designs shown are."""
+    if found.settings.width is None:
+        return "The narrowest interval for its cost, cheapest first"
+    if found.recommended is None:
+        return "The narrowest interval for its cost, cheapest first (none reaches the width)"
+    return "Designs that reach it and could not do with less of anything, cheapest first"
+
+
+def columns(found: Plan) -> tuple[str, ...]:
+    """The columns of the table of designs."""
+    names = ["subjects", "judges", "problems", "half-width"]
+    asked = found.circumstances.difference is not None
+    if found.trials:
+        names += ["simulated", "covers"]
+    if asked:
+        names.append(f"power for {found.circumstances.difference:g}")
+    if found.settings.width is not None:
+        names.append("reaches")
+    return (*names, "hours a judge", "cost")
+
+
+def rows(found: Plan) -> list[tuple[str, ...]]:
+    """The designs shown, as texts."""
+    designs = found.designs
+    told = []
+    for index in found.shown:
+        trial = found.trials.get(index)
+        row = [f"{count}" for count in found.design(index)]
+        row.append(f"± {number(float(designs.half_width.flat[index]), 2)}")
+        power = float(designs.power.flat[index])
+        if found.trials:
+            row += (
+                [f"± {number(trial.half_width, 2)}", f"{100 * trial.coverage:.1f}%"]
+                if trial
+                else ["–", "–"]
+            )
+            power = trial.power if trial else power
+        if found.circumstances.difference is not None:
+            row.append("–" if power != power else chance(power))  # noqa: PLR0124  NaN
+        if found.settings.width is not None:
+            row.append("yes" if found.reaches(index) else "no")
+        row += [number(float(designs.hours.flat[index])), f"{designs.cost.flat[index]:,.0f}"]
+        told.append(tuple(row))
+    return told
+
+
+def basis(found: Plan) -> list[str]:
+    """What the plan rests on, a line each."""
+    used, unit = found.circumstances, found.unit
+    noise = ", ".join(
+        f"{name} {number(getattr(used.noise, name), 2)}"
+        for name in ("person", "solution", "judge", "taste")
+    )
+    low, high = map(number, used.experience)
+    of_pilot = found.components is not None and not found.settings.experience
+    like = " (mean and variance are those of the pilot's)" if of_pilot else ""
+    lines = [
+        f"noise (standard deviations in {unit}): {noise} ({_source(found)})",
+        f"subjects of {low} to {high} {unit}, evenly spread{like}; "
+        f"{used.systems} system{'s' if used.systems != 1 else ''}",
+        _cost_text(found),
+    ]
+    if found.trials:
+        lines.append(f"{simulated_text(found)} (seed {found.settings.seed})")
+    return lines
+
+
+def _source(found: Plan) -> str:
+    source = {"low": "low", "high": "high", "pilot": "estimated from the pilot"}[found.source]
+    if found.assumed:
+        source += ", assumed"
+    if len(found.replaced) == len(("person", "solution", "judge", "taste")):
+        return "as given"
+    if found.replaced:
+        source += f"; {joined(found.replaced)} as given"
+    return source
+
+
+def _cost_text(found: Plan) -> str:
+    costs, asked = found.costs, found.settings
+    how = f"{costs.minutes:.3g} minutes"
+    how += " as measured in the pilot's judging session" if found.measured else ""
+    if asked.cost_solution is None and asked.cost_judgement is None:
+        return (
+            f"cost in minutes of work: {costs.solution:g} for a subject's solution (assumed), "
+            f"{how} to place a solution{'' if found.measured or asked.minutes else ' (assumed)'}"
+        )
+    return (
+        f"cost {costs.solution:g} for a subject's solution, {costs.judgement:.3g} for placing a "
+        f"solution; a judge takes {how} for that"
+    )
+
+
+def growth(found: Plan) -> list[str]:
+    """What twice as many of each would give, and what nothing can give, a line each."""
+    design = found.design(found.reference)
+    lines = [f"{design.words}: ± {number(found.formula(design), 2)} {found.unit}"]
+    for name in ("subjects", "problems", "judges"):
+        twice = design._replace(**{name: 2 * getattr(design, name)})
+        lines.append(f"twice the {name}: ± {number(found.formula(twice), 2)}")
+    if found.limit == 0:
+        why = "the noise of persons, which sets the limit, is taken for 0"
+    else:
+        why = (
+            f"people of equal experience differ, and that is {100 * found.person_share:.0f}% of "
+            "what blurs an average rank here"
+        )
+    return [*lines, f"any number of all: ± {number(found.limit, 2)}, since {why}"]
+
+
+def _aligned(table: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in table
+    ]

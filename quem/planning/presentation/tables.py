@@ -1,0 +1,162 @@
+"""The designs of a plan as tables."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from quem.planning.findings import Plan
+
+__all__ = ["all_designs_table", "designs_table", "plan_dict"]
+
+
+def all_designs_table(found: Plan) -> pd.DataFrame:
+    """One row a design, by the closed form.
+
+    Parameters
+    ----------
+    found : Plan
+
+    Returns
+    -------
+    DataFrame
+        Columns subjects, judges, problems, half_width, power, false_alarms, cost,
+        hours_a_judge.
+    """
+    designs = found.designs
+    judges, subjects, problems = np.meshgrid(
+        designs.judges, designs.subjects, designs.problems, indexing="ij"
+    )
+    return pd.DataFrame(
+        {
+            "subjects": subjects.ravel(),
+            "judges": judges.ravel(),
+            "problems": problems.ravel(),
+            "half_width": designs.half_width.ravel(),
+            "power": designs.power.ravel(),
+            "false_alarms": designs.false_alarms.ravel(),
+            "cost": designs.cost.ravel(),
+            "hours_a_judge": designs.hours.ravel(),
+        }
+    )
+
+
+def designs_table(found: Plan) -> pd.DataFrame:
+    """One row a design worth showing, the cheapest first.
+
+    Parameters
+    ----------
+    found : Plan
+
+    Returns
+    -------
+    DataFrame
+        The columns of `all_designs_table` and simulated_half_width, simulated_coverage,
+        simulated_power (NaN where not simulated), and reaches (NA where no width was asked for).
+    """
+    table = all_designs_table(found).iloc[list(found.shown)].reset_index(drop=True)
+    trials = [found.trials.get(index) for index in found.shown]
+    for name in ("half_width", "coverage", "power"):
+        table[f"simulated_{name}"] = [getattr(t, name) if t else np.nan for t in trials]
+    asked = found.settings.width is not None
+    reaches = [found.reaches(index) if asked else None for index in found.shown]
+    table["reaches"] = pd.array(reaches, dtype="boolean")
+    return table
+
+
+def plan_dict(found: Plan) -> dict[str, Any]:
+    """Give the content of analysis.json; NaN and infinity stand for null.
+
+    Parameters
+    ----------
+    found : Plan
+    """
+    spec = found.pilot.spec if found.pilot else None
+    recommended = found.recommended
+    return {
+        "format": 1,
+        "kind": "plan",
+        "study": {"id": spec.id, "title": spec.title} if spec else None,
+        "settings": _settings(found),
+        "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
+        "noise": {
+            "source": found.source,
+            "replaced": list(found.replaced),
+            **asdict(found.circumstances.noise),
+        },
+        "pilot": _pilot(found),
+        "limits": {
+            "any_number": found.limit,
+            "most_subjects": found.limit_of_subjects,
+        },
+        "recommended": None if recommended is None else _design(found, recommended),
+        "nearest": _design(found, found.nearest),
+        "designs": [_design(found, index) for index in found.shown],
+    }
+
+
+def _settings(found: Plan) -> dict[str, Any]:
+    """What was used: what was asked, with all that was filled in."""
+    asked, used = found.settings, found.circumstances
+    return {
+        "width": asked.width,
+        "level": used.level,
+        "judges": list(asked.judges),
+        "subjects": list(asked.subjects),
+        "problems": list(asked.problems),
+        "experience": list(used.experience),
+        "experience_unit": found.unit,
+        "systems": used.systems,
+        "power_for": used.difference,
+        "cost_solution": found.costs.solution,
+        "cost_judgement": found.costs.judgement,
+        "minutes": found.costs.minutes,
+        "minutes_measured": found.measured,
+        "simulate": asked.simulate,
+        "seed": asked.seed,
+    }
+
+
+def _pilot(found: Plan) -> dict[str, Any] | None:
+    told = found.components
+    if told is None:
+        return None
+    return {
+        "judges": told.judges,
+        "problems": told.problems,
+        "subjects": told.subjects,
+        "ranks_per_year": told.ranks_per_year,
+        "p_value": told.p_value,
+        **asdict(told.noise),
+        "person_interval": list(told.person_interval),
+        "df": told.df,
+        "none_seen": list(told.none_seen),
+        "lacking": told.lacking or None,
+        "experience": list(told.experience),
+    }
+
+
+def _design(found: Plan, index: int) -> dict[str, Any]:
+    designs, trial = found.designs, found.trials.get(index)
+    return {
+        **found.design(index)._asdict(),
+        "half_width": float(designs.half_width.flat[index]),
+        "power": float(designs.power.flat[index]),
+        "false_alarms": float(designs.false_alarms.flat[index]),
+        "cost": float(designs.cost.flat[index]),
+        "hours_a_judge": float(designs.hours.flat[index]),
+        "reaches": None if found.settings.width is None else found.reaches(index),
+        "simulated": None
+        if trial is None
+        else {
+            "studies": trial.studies,
+            "half_width": trial.half_width,
+            "half_width_error": trial.half_width_error,
+            "coverage": trial.coverage,
+            "power": trial.power,
+        },
+    }

@@ -1,0 +1,348 @@
+"""Makes retrievers that run of what a study says of them."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from quem.errors import Doubt, QuemError
+from quem.io.custom_functions import BrokenEntry, Entry, raised
+from quem.io.text import nearest, shown
+from quem.retrieval.bases import is_number
+from quem.retrieval.findings import asked_both
+from quem.retrieval.linear import LinearRetriever, local_of, make_linear
+from quem.retrieval.retrievers import PythonRetriever, StoredRetriever
+from quem.retrieval.running import Run, asked, n_calls, run_rounds
+from quem.wording import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from quem.errors import Mistake
+    from quem.retrieval.cases import Case
+    from quem.retrieval.linear import Local
+    from quem.retrieval.loading import LoadedRetrieval
+    from quem.retrieval.retrievers import Runs
+    from quem.retrieval.running import Times
+    from quem.study.retrieval import Attribute, Retriever
+
+    Progress = Callable[[str, int], Callable[[int], object]]
+
+__all__ = ["Phases", "make_built_in", "make_retrievers", "run_phases", "run_retrievers"]
+
+
+# Columns that hold what is to be found out, where the study file names no solution.
+_OUTCOMES = {"class", "label", "outcome", "solution", "target"}
+
+
+def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt]]:
+    """Make every retriever of a study.
+
+    Parameters
+    ----------
+    study : LoadedRetrieval
+
+    Returns
+    -------
+    retrievers : dict of str to Runs
+        By their ids; those that cannot be made are left out.
+    doubts : list of Doubt
+        Which were left out, and why.
+
+    Raises
+    ------
+    QuemError
+        An attribute is unknown, or a class is no retriever.
+    """
+    made = make_built_in(study)
+    mistakes: list[Mistake] = []
+    doubts: list[Doubt] = []
+    for at, retriever in enumerate(study.spec.retrievers):
+        if retriever.python:
+            try:
+                made[retriever.id] = _python(study, retriever.id)
+            except BrokenEntry as error:
+                message = f"the retriever {shown(retriever.id)} is left out: {error}"
+                doubts.append(Doubt("retriever-left-out", message))
+            except QuemError as error:
+                loc = ("retrievers", at, "python")
+                mistakes += [study.mistake(loc, m.message) for m in error.mistakes]
+    mistakes += _phases(study, made)
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    # In the order of the study file.
+    made = {one.id: made[one.id] for one in study.spec.retrievers if one.id in made}
+    return made, [*doubts, *_outcomes(study, made)]
+
+
+def make_built_in(study: LoadedRetrieval) -> dict[str, Runs]:
+    """Make the retrievers that need no code of the study: the linear ones and stored lists.
+
+    Parameters
+    ----------
+    study : LoadedRetrieval
+
+    Raises
+    ------
+    QuemError
+        An attribute is unknown, or the second of two phases cannot search what the first kept.
+    """
+    made: dict[str, Runs] = {}
+    mistakes: list[Mistake] = []
+    for at, retriever in enumerate(study.spec.retrievers):
+        if retriever.linear is not None:
+            linear = _linear(study, at, retriever, mistakes)
+            if linear is not None:
+                made[retriever.id] = linear
+        elif not retriever.python:
+            made[retriever.id] = StoredRetriever(study.data.stored[retriever.id])
+    mistakes += _phases(study, made)
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    return made
+
+
+def _outcomes(study: LoadedRetrieval, made: dict[str, Runs]) -> Iterator[Doubt]:
+    """Retrievers that compare the outcome, which nobody knows of a new problem."""
+    declared = study.data.task.cases.solution
+    for name, retriever in made.items():
+        if not isinstance(retriever, LinearRetriever) or (
+            declared and study.spec.ground_truth.retriever == name
+        ):
+            continue
+        compared = [local.name for local in retriever.locals if local.weight]
+        found = [
+            column
+            for column in compared
+            if column in declared or (not declared and column.casefold().strip() in _OUTCOMES)
+        ]
+        if found:
+            known = "the solution" if declared else "an outcome by its name"
+            message = (
+                f"the retriever {shown(name)} compares {joined(map(shown, found))}, {known}, which "
+                "makes scores too good; leave it out of its attributes"
+            )
+            if not declared:
+                message += ", or name the outcome as cases.solution"
+            yield Doubt("outcome-compared", message)
+
+
+def _python(study: LoadedRetrieval, name: str) -> PythonRetriever:
+    entry, task = study.entries[name], study.data.task
+    if not isinstance(entry, Entry):
+        raise BrokenEntry(entry)
+    # Its own copy of the cases: what one retriever does to them is not seen by others.
+    function, takes_cases = _function_of(entry, task.cases.cases())
+    return PythonRetriever(
+        function,
+        takes_cases,
+        task.queries,
+        task.cases.cases(),
+        task.leave_one_out,
+        # What makes the ground truth may go by the solution.
+        solved=study.spec.ground_truth.retriever == name,
+    )
+
+
+def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., Any], bool]:
+    """Give the function that retrieves, and whether it takes the cases to search.
+
+    A class is made into a retriever with the case base, and has a method ``retrieve``.
+    """
+    function = entry.target
+    if isinstance(function, type):
+        try:
+            made = cast("Callable[..., Any]", function)(cases)
+        except Exception as error:
+            message = f"{entry.name} ({entry.file}) {raised(error)}"
+            raise BrokenEntry(message) from error
+        function = getattr(made, "retrieve", None)
+        if not callable(function):
+            message = (
+                f"{entry.name} ({entry.file}) is a class without a method "
+                "`retrieve(query, k)`; add it, or name a function"
+            )
+            raise QuemError([message])
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return function, False
+    return function, "cases" in parameters
+
+
+def _linear(
+    study: LoadedRetrieval, at: int, retriever: Retriever, mistakes: list[Mistake]
+) -> LinearRetriever | None:
+    cases, queries = study.data.task.cases, study.data.task.queries
+    spec = retriever.linear
+    if spec is None:
+        return None
+    if not cases.attributes or not (cases.problem or spec.attributes):
+        message = "has no attributes that could be compared, only ids and solutions"
+        mistakes.append(study.mistake(("cases",), message))
+        return None
+    locals_: list[Local] = []
+    before = len(mistakes)
+    chosen: list[tuple[Attribute | None, str]] = [(a, a.name) for a in spec.attributes]
+    shared = [(None, name) for name in cases.problem if name in queries.columns]
+    if not (chosen or shared):
+        message = f"{queries.name} and {cases.name} have no attribute in common"
+        mistakes.append(study.mistake(("queries",), message))
+    for place, (attribute, name) in enumerate(chosen or shared):
+        loc = ("retrievers", at, "linear", "attributes", place)
+        if wrong := _absent(name, study):
+            mistakes.append(study.mistake((*loc, "name"), wrong))
+        elif attribute is None:
+            locals_.append(local_of(name, cases.columns[name]))
+        else:
+            try:
+                locals_.append(_local(attribute, study))
+            except ValueError as error:
+                message = f"{shown(name)} {error}{_whose(name, study)}"
+                mistakes.append(study.mistake(loc, message))
+    if len(mistakes) > before:
+        return None
+    return make_linear(cases, queries, locals_, spec.missing)
+
+
+def _absent(name: str, study: LoadedRetrieval) -> str:
+    """Say why an attribute cannot be compared; nothing if it can."""
+    cases, queries = study.data.task.cases, study.data.task.queries
+    if name in cases.ignored:
+        return f"{shown(name)} is ignored (cases.ignore); compare it or ignore it"
+    if name not in cases.columns:
+        hint = nearest(name, cases.attributes) or f"; it has {', '.join(cases.attributes[:20])}"
+        return f"{cases.name} has no attribute {shown(name)}{hint}"
+    if name not in queries.columns:
+        return f"{queries.name} has no attribute {shown(name)}{nearest(name, queries.attributes)}"
+    return ""
+
+
+def _whose(name: str, study: LoadedRetrieval) -> str:
+    """Say which case or query has a value that is no number."""
+    for base in (study.data.task.cases, study.data.task.queries):
+        for own, value in zip(base.ids, base.columns[name], strict=True):
+            if isinstance(value, str) and not is_number(value):
+                return f" ({shown(own)} in {base.name})"
+    return ""
+
+
+def _local(attribute: Attribute, study: LoadedRetrieval) -> Local:
+    cases, queries = study.data.task.cases, study.data.task.queries
+    return local_of(
+        attribute.name,
+        cases.columns[attribute.name],
+        kind=attribute.type,
+        weight=attribute.weight,
+        given=attribute.range,
+        others=queries.columns[attribute.name],
+    )
+
+
+def _phases(study: LoadedRetrieval, made: dict[str, Runs]) -> list[Mistake]:
+    """The second phase has to search among some of the cases."""
+    phases = study.spec.mac_fac
+    if phases is None or phases.fac not in made or made[phases.fac].takes_cases:
+        return []
+    message = (
+        f"{shown(phases.fac)} cannot search what the first phase kept; let it take the cases to "
+        "search: retrieve(query, k, cases)"
+    )
+    return [study.mistake(("mac_fac", "fac"), message)]
+
+
+# The ground truth has its lists already, and is slow; so many queries tell its time.
+_TRUTH_TIMED = 20
+
+
+_NAMED = 4
+
+
+def run_retrievers(
+    study: LoadedRetrieval, made: dict[str, Runs], depth: int, times: Times, progress: Progress
+) -> dict[str, Run]:
+    """Ask all retrievers that run, in turn; those that do not have their lists.
+
+    Parameters
+    ----------
+    study : LoadedRetrieval
+    made : dict of str to Runs
+    depth : int
+        As many cases are asked for.
+    times : Times
+    progress : callable
+
+    Returns
+    -------
+    dict of str to Run
+        By their ids, in the order of the study.
+    """
+    task, truth = study.data.task, study.spec.ground_truth.retriever
+    specs = [one for one in study.spec.retrievers if one.id in made]
+    running = [one for one in specs if not isinstance(made[one.id], StoredRetriever)]
+    those = [
+        asked(made[one.id], task, depth, (), timed=_TRUTH_TIMED)
+        if one.id == truth
+        else asked(made[one.id], task, depth)
+        for one in running
+    ]
+    names = joined((one.name or one.id for one in running), _NAMED)
+    found = {}
+    if those:
+        done = progress(f"Retrieving: {names}", n_calls(those, times))
+        runs = run_rounds(those, task, times, done)
+        found = {one.id: run for one, run in zip(running, runs, strict=True)}
+    return {one.id: found[one.id] if one.id in found else _stored(made[one.id]) for one in specs}
+
+
+def _stored(retriever: Runs) -> Run:
+    assert isinstance(retriever, StoredRetriever)  # noqa: S101  asked before
+    return Run(retriever.lists)
+
+
+@dataclass(frozen=True)
+class Phases:
+    """What MAC/FAC gave.
+
+    Parameters
+    ----------
+    full : Run or None
+        The second phase alone, on the whole case base; None without MAC/FAC.
+    pairs : tuple of Run
+        For each filter and k.
+    depth : int
+        The largest k.
+    """
+
+    full: Run | None = None
+    pairs: tuple[Run, ...] = ()
+    depth: int = 0
+
+
+def run_phases(
+    study: LoadedRetrieval, made: dict[str, Runs], times: Times, progress: Progress
+) -> Phases:
+    """Ask both phases, with each size of the filter, and the second alone, in turn.
+
+    Parameters
+    ----------
+    study : LoadedRetrieval
+    made : dict of str to Runs
+    times : Times
+    progress : callable
+    """
+    spec, task = study.spec.mac_fac, study.data.task
+    if spec is None or not {spec.mac, spec.fac} <= made.keys():
+        return Phases()
+    mac, fac = made[spec.mac], made[spec.fac]
+    runs = not isinstance(mac, StoredRetriever) and not isinstance(fac, StoredRetriever)
+    most = max(k for _, k in spec.pairs)
+    those = [asked_both(mac, fac, task, size, k, take_time=runs) for size, k in spec.pairs]
+    stored = isinstance(fac, StoredRetriever)
+    if not stored:
+        those.append(asked(fac, task, min(most, task.n_candidates)))
+    label = f"MAC/FAC: {spec.mac}, {spec.fac}"
+    found = run_rounds(those, task, times, progress(label, n_calls(those, times)))
+    full = Run(fac.lists) if isinstance(fac, StoredRetriever) else found.pop()
+    return Phases(full, tuple(found), most)

@@ -1,0 +1,229 @@
+"""What a reader of an evaluation must know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import Doubt
+from quem.io.text import shown
+from quem.retrieval.trec import words_of
+from quem.wording import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.retrieval.findings import Evaluated, Findings, MacFacFound
+    from quem.retrieval.lists import CaseLists
+    from quem.retrieval.loading import LoadedRetrieval
+
+__all__ = ["doubts_of", "entry_doubts"]
+
+_FEW_QUERIES = 10
+_FEW_JUDGES = 5
+_FEW = 3
+_LEAVE = ("leaves", "leave")
+# Similarities are rounded.
+_ROUNDING = 1e-9
+
+
+def entry_doubts(study: LoadedRetrieval) -> Iterator[Doubt]:
+    """Doubts that are known before anything is run."""
+    yield from _few(len(study.data.task.queries))
+    experts = study.data.experts
+    if experts is not None:
+        yield from _judges(len(experts.judges))
+    if study.data.truth is not None:
+        yield from _without_truth(study.data.truth)
+
+
+def doubts_of(found: Findings) -> Iterator[Doubt]:
+    """All doubts about the result of an evaluation.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    yield from _few(len(found.task.queries))
+    if found.experts is not None:
+        yield from _judges(len(found.experts.judges))
+    yield from _without_truth(found.truth.lists)
+    if found.truth.kind == "similarities":
+        yield from _out_of_range(found)
+    for one in found.evaluated:
+        yield from _failed(one.run.lists, f"the retriever {shown(one.id)}", _lost(found, one))
+        yield from _unstable(one)
+    yield from _undefined(found)
+    yield from _few_defined(found)
+    yield from _large_k(found)
+    yield from _no_trec_files(found)
+    if found.mac_fac is not None:
+        yield from _mac_fac(found.mac_fac)
+    elif found.study.spec.mac_fac is not None:
+        message = "MAC/FAC is left out, since one of its retrievers is"
+        yield Doubt("mac-fac-left-out", message)
+
+
+def _few(n_queries: int) -> Iterator[Doubt]:
+    if n_queries == 1:
+        message = "there is one query: nothing can be said about other queries, and no interval"
+        yield Doubt("few-queries", message)
+    elif n_queries < _FEW_QUERIES:
+        message = (
+            f"there are {n_queries} queries: the bootstrap intervals are too narrow with fewer "
+            f"than {_FEW_QUERIES}, and differences can hardly be told from chance"
+        )
+        yield Doubt("few-queries", message)
+
+
+def _judges(n_judges: int) -> Iterator[Doubt]:
+    if n_judges == 1:
+        message = (
+            "the ground truth is the order of one judge, so that the intervals leave out that "
+            "another judge would order otherwise"
+        )
+        yield Doubt("few-judges", message)
+    elif n_judges < _FEW_JUDGES:
+        message = (
+            f"the ground truth is the consensus of {n_judges} judges, and drawing them anew says "
+            "little about other judges: the intervals are too narrow"
+        )
+        yield Doubt("few-judges", message)
+
+
+def _named(queries: list[str]) -> str:
+    return joined(map(shown, queries), _FEW)
+
+
+def _of_all(n: int, total: int) -> str:
+    if n == total:
+        return "any query" if total > 1 else "the only query"
+    return f"{n:,} of {total:,} queries"
+
+
+def _without_truth(truth: CaseLists) -> Iterator[Doubt]:
+    lacking = np.flatnonzero(truth.sizes == 0).tolist()
+    if lacking:
+        names = [truth.queries[query] for query in lacking]
+        message = (
+            f"there is no ground truth for {_of_all(len(names), len(truth.queries))} "
+            f"({_named(names)}), so that nothing is scored there"
+        )
+        yield Doubt("no-ground-truth", message)
+
+
+def _out_of_range(found: Findings) -> Iterator[Doubt]:
+    values = found.truth.lists.similarity
+    if len(values) and (values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING):
+        message = (
+            f"similarities of the ground truth go from {values.min():g} to {values.max():g}; "
+            "quality_mueller, MAE and MSE have their ranges for similarities from 0 to 1"
+        )
+        yield Doubt("similarity-range", message)
+
+
+def _lost(found: Findings, one: Evaluated) -> list[str]:
+    """Measures that have no score for an empty list, and so leave failures out."""
+    where = [query for query in one.run.lists.failed if found.truth.lists.sizes[query]]
+    if one.scores is None or not where:
+        return []
+    lost = np.isnan(one.scores.values[where])
+    return [measure.name for at, measure in enumerate(found.measures) if lost[:, at].all()]
+
+
+def _failed(lists: CaseLists, what: str, lost: list[str]) -> Iterator[Doubt]:
+    failed = {q: why for q, why in lists.failed.items() if why != "was not asked"}
+    if not failed:
+        return
+    by_reason: dict[str, list[str]] = {}
+    for query, why in failed.items():
+        by_reason.setdefault(why, []).append(lists.queries[query])
+    told = [f"for {_named(names)} it {why}" for why, names in list(by_reason.items())[:_FEW]]
+    more = f"; and {len(by_reason) - _FEW} other reasons" if len(by_reason) > _FEW else ""
+    message = (
+        f"{what} gave no list for {_of_all(len(failed), len(lists.queries))}, which "
+        f"{'counts as an empty list' if len(failed) == 1 else 'count as empty lists'}"
+        + (f" ({joined(lost, _FEW)} {_LEAVE[len(lost) > 1]} empty lists out)" if lost else "")
+        + f": {'; '.join(told)}{more}"
+    )
+    yield Doubt("retriever-failed", message)
+
+
+def _unstable(one: Evaluated) -> Iterator[Doubt]:
+    if one.run.unstable:
+        names = [one.run.lists.queries[query] for query in one.run.unstable]
+        message = (
+            f"the retriever {shown(one.id)} gave other lists when it was asked again, for "
+            f"{_of_all(len(names), len(one.run.lists.queries))} ({_named(names)}); the first count"
+        )
+        yield Doubt("unstable-retriever", message)
+
+
+def _undefined(found: Findings) -> Iterator[Doubt]:
+    """Measures without a score where there is a list and a ground truth."""
+    n = len(found.task.queries)
+    told = []
+    for column, measure in enumerate(found.measures):
+        where = set()
+        why = ""
+        for one in found.scored:
+            assert one.scores is not None  # noqa: S101  those that are scored
+            codes = one.scores.reason[:, column] * np.isnan(one.scores.values[:, column])
+            own = set(one.run.lists.failed.values()) | set(found.truth.lists.failed.values())
+            for query in np.flatnonzero(codes).tolist():
+                reason = one.scores.reasons[codes[query]]
+                if reason not in own and found.truth.lists.sizes[query]:
+                    where.add(query)
+                    why = why or reason
+        if where:
+            told.append(f"{measure.name} for {_of_all(len(where), n)} ({why})")
+    if told:
+        message = f"undefined for some retriever are {joined(told, _FEW)}; means leave these out"
+        yield Doubt("undefined-scores", message)
+
+
+def _few_defined(found: Findings) -> Iterator[Doubt]:
+    """Means over so few queries that they are neither ranked nor tested."""
+    told = [
+        f"{measure.name} of {shown(one.id)} ({int(one.means.defined[at]):,})"
+        for at, measure in enumerate(found.measures)
+        for one in found.scored
+        if one.means is not None and one.means.defined[at] and not found.is_ranked(one.means, at)
+    ]
+    if told:
+        message = (
+            f"means over fewer than half of the {found.n_scorable:,} queries with a ground truth "
+            f"are not ranked and not tested: {joined(told, _FEW)}"
+        )
+        yield Doubt("few-defined", message)
+
+
+def _large_k(found: Findings) -> Iterator[Doubt]:
+    n = found.task.n_candidates
+    large = [m.name for m in found.measures if int(dict(m.values).get("k") or 0) > n]
+    if large:
+        message = f"{joined(large, _FEW)}: there are {n} cases only"
+        yield Doubt("k-beyond-cases", message)
+
+
+def _no_trec_files(found: Findings) -> Iterator[Doubt]:
+    for names, what in ((found.task.queries.ids, "queries"), (found.task.cases.ids, "cases")):
+        if words_of(names) is None:
+            message = (
+                f"ids of {what} differ in spaces alone, which the files of TREC cannot hold; runs "
+                "and qrels are not written"
+            )
+            yield Doubt("no-trec-files", message)
+
+
+def _mac_fac(found: MacFacFound) -> Iterator[Doubt]:
+    for pair in found.pairs:
+        yield from _failed(
+            pair.run.lists, f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}", []
+        )
+    small = [pair for pair in found.pairs if pair.k > pair.filter]
+    if small:
+        each = joined((f"k = {pair.k:,} of {pair.filter:,}" for pair in small), _FEW)
+        message = f"a filter that holds fewer cases than k cannot give k: {each}"
+        yield Doubt("k-beyond-filter", message)

@@ -1,0 +1,448 @@
+"""What the report of an evaluation shows, as text and tables ready to be laid out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem import __version__
+from quem.lists.inference import fewest_of
+from quem.report.layout import Section, TextTable
+from quem.retrieval.findings import time_of
+from quem.retrieval.presentation.figures import drawn_measures
+from quem.retrieval.presentation.summary import (
+    DAGGER,
+    bare_p,
+    basis,
+    beside_column,
+    cell_text,
+    count_column,
+    dagger_note,
+    ends_of_time,
+    ends_text,
+    list_columns,
+    list_notes,
+    mean_cells,
+    mean_column,
+    rounds_text,
+    seconds_text,
+    share_text,
+    shown_pairs,
+    time_text,
+    value_text,
+    winner,
+)
+from quem.wording import joined, measured, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.lists.inference import PairDifference
+    from quem.retrieval.findings import Evaluated, Findings
+
+__all__ = ["methods_paragraph", "references", "report_context"]
+
+
+CAPTIONS = {
+    "quality": "The mean of each measure over the queries, with its bootstrap interval.",
+    "differences": "Each two retrievers by the headline, query by query, with bootstrap intervals; "
+    "blue where the test tells them apart.",
+    "times": "The time of each query, the median of its calls, and the median of all queries (the "
+    "bar).",
+    "mac-fac": "What a filter of that many cases loses and saves: 1 is what the second phase finds "
+    "alone, at the dashed line.",
+}
+
+
+_MOST_QUERIES = 20
+
+
+_MOST_PAIRS = 200
+
+
+_MOST_ROWS = 20
+
+
+_MOST_COLUMNS = 8
+
+
+_MOST_BESIDE = 3
+
+
+def report_context(found: Findings) -> dict[str, Any]:
+    """Give what the template ``report/retrieval.html`` shows.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    spec = found.study.spec
+    drawn = [
+        stem
+        for stem, there in (("quality", bool(found.scored)), ("mac-fac", found.mac_fac is not None))
+        if there
+    ]
+    return {
+        "title": spec.title,
+        "study_id": spec.id,
+        "description": spec.description,
+        "answers": _answers(found),
+        "basis": list(basis(found)),
+        "first_figure": drawn[0] if drawn else "times",
+        "sections": list(_sections(found)),
+        "methods": methods_paragraph(found),
+        "references": references(found),
+        "settings": list(_settings(found)),
+        "captions": CAPTIONS,
+        "quem_version": __version__,
+    }
+
+
+def _answers(found: Findings) -> TextTable | None:
+    """A row a retriever, the best first: the headline, the measures that are drawn, the time."""
+    rows_of = [*found.best_first[:_MOST_ROWS], *([found.judges] if found.judges else [])]
+    if not rows_of:
+        return None
+    # More measures would not fit a page.
+    shown = drawn_measures(found)[1 : _MOST_BESIDE + 1]
+    columns = [
+        ("", [one.name for one in rows_of]),
+        (_headed(found, found.headline), mean_column(found, rows_of, found.headline)),
+        ("n", count_column(rows_of, found.headline)),
+        *list_columns(rows_of),
+    ]
+    if any(len(one.run.timed) for one in rows_of):
+        columns.append(("time a query", [time_text(found.time(one)) for one in rows_of]))
+    columns += [(_headed(found, at), beside_column(found, rows_of, at)) for at in shown]
+    heads, cells = zip(*columns, strict=True)
+    level = percent(found.settings.level)
+    note = (
+        f"The headline is {found.measures[found.headline].name}, n is the number of its queries, "
+        f"and parentheses hold {level} intervals; ↑ higher is better, ↓ lower is better"
+        f"{'; '.join(['', *list_notes(heads)])}. "
+        "The appendix and measures.csv have all measures"
+    )
+    if len(found.scored) > _MOST_ROWS:
+        note += f", measures.csv all {len(found.scored)} retrievers"
+    rows = list(zip(*cells, strict=True))
+    return _marked(found, TextTable("Quality and time", heads, rows, f"{note}."))
+
+
+def _headed(found: Findings, at: int) -> str:
+    measure = found.measures[at]
+    return f"{measure.name} {'↑' if measure.definition.better == 'higher' else '↓'}"
+
+
+def _marked(found: Findings, table: TextTable) -> TextTable:
+    """Grey out the means that are not ranked, and say why."""
+    muted = frozenset(
+        (row, column)
+        for row, cells in enumerate(table.rows)
+        for column, text in enumerate(cells)
+        if DAGGER in text
+    )
+    told = dagger_note(found, (text for cells in table.rows for text in cells))
+    return replace(table, muted=muted, note=f"{table.note} {told}.".strip() if told else table.note)
+
+
+def _sections(found: Findings) -> Iterator[Section]:
+    if found.differences:
+        yield _differences(found)
+    if found.mac_fac is not None:
+        yield _mac_fac(found)
+    timed = [one for one in found.evaluated if len(one.run.timed)]
+    if timed:
+        yield _times(found, timed)
+    if found.scored and len(found.task.queries) <= _MOST_QUERIES:
+        yield _queries(found)
+    if found.scored:
+        yield _appendix(found)
+
+
+def _appendix(found: Findings) -> Section:
+    """All measures, and what differs by those that are not the headline."""
+    columns = [*found.best_first[:_MOST_COLUMNS], *([found.judges] if found.judges else [])]
+    rows = []
+    for at, measure in enumerate(found.measures):
+        rows.append((measure.name, measure.definition.better, *mean_cells(found, columns, at)))
+    note = "n: the queries where the measure is defined. `quem measures NAME` explains each."
+    if len(found.scored) > _MOST_COLUMNS:
+        note += f" The first {_MOST_COLUMNS} retrievers; measures.csv has all."
+    heads = ("measure", "better", "n", *(one.name for one in columns))
+    tables = [_marked(found, TextTable("All measures", heads, rows, note, frozenset({1})))]
+    text = []
+    if found.judges is not None:
+        text = [
+            "The last column holds each judge against the consensus of the others: a retriever "
+            "that reaches it agrees with the experts as well as they agree with each other."
+        ]
+    others = [pair for pair in found.differences if pair.measure != found.headline]
+    shown = [pair for pair in others if np.isfinite(pair.difference)][:_MOST_PAIRS]
+    if shown:
+        shown.sort(key=lambda pair: pair.measure)
+        text.append(
+            "The differences by the other measures are there to look at: where many are tested, "
+            "some differ by chance."
+        )
+        table = _pairs_table(found, shown, "Differences by the other measures")
+        note = "" if len(shown) == len(others) else "differences.csv has all."
+        tables.append(replace(table, note=note))
+    return Section("appendix", "Appendix: all measures", text, (), tables)
+
+
+def _differences(found: Findings) -> Section:
+    """The differences by the headline."""
+    pairs = shown_pairs(found)
+    level = percent(found.settings.level)
+    name = found.measures[found.headline].name
+    all_pairs = [p for p in found.differences if p.measure == found.headline]
+    text = [
+        f"{len(pairs)} of {len(all_pairs)} differences by {name}, the headline, are told from "
+        f"chance at {level}. Tests are paired randomisation tests over the queries, adjusted after "
+        "Holm over the pairs of retrievers."
+    ]
+    if found.experts is not None:
+        text.append(
+            "The intervals draw queries and judges; the tests take the judges' consensus as given."
+        )
+    shown = sorted(all_pairs, key=lambda pair: (np.isnan(pair.p_holm), pair.p_holm))
+    table = _pairs_table(found, shown[:_MOST_ROWS], "Differences")
+    if len(shown) > _MOST_ROWS:
+        table = replace(table, note=f"{_MOST_ROWS} of {len(shown)}; differences.csv has all.")
+    return Section("differences", "Differences between retrievers", text, ("differences",), [table])
+
+
+def _pairs_table(found: Findings, pairs: list[PairDifference], caption: str) -> TextTable:
+    names = [one.name for one in found.scored]
+    level = percent(found.settings.level)
+    rows = [
+        (
+            f"{names[pair.first]} − {names[pair.second]}",
+            found.measures[pair.measure].name,
+            str(pair.n),
+            measured(pair.difference, sign=True),
+            ends_text(*pair.interval) or "–",
+            bare_p(pair.p),
+            bare_p(pair.p_holm),
+            winner(found, pair)[0] if pair.p_holm <= 1 - found.settings.level else "",
+        )
+        for pair in pairs
+    ]
+    columns = (
+        "pair",
+        "measure",
+        "n",
+        "difference",
+        f"{level} interval",
+        "p",
+        "adjusted p",
+        "better",
+    )
+    return TextTable(caption, columns, rows, words=frozenset({1, 7}))
+
+
+def _mac_fac(found: Findings) -> Section:
+    mac_fac = found.mac_fac
+    assert mac_fac is not None  # noqa: S101  asked before
+    names = [measure.definition.name for measure in mac_fac.pairs[0].measures]
+    rows = [
+        (
+            f"{pair.filter:,}",
+            f"{pair.k:,}",
+            *(
+                cell_text(pair.means, at, fewest_of(found.n_scorable), count=True)
+                for at in range(len(names))
+            ),
+            time_text(found.time(pair)),
+            seconds_text(pair.mac_seconds),
+            share_text(pair.share),
+        )
+        for pair in mac_fac.pairs
+    ]
+    columns = ("filter", "k", *names, "time", "first phase", "share of time")
+    full = time_text(time_of(mac_fac.full.rounds(), found.settings.level))
+    alone = f" {mac_fac.fac} alone takes {full}." if full != "–" else ""
+    text = [
+        f"{mac_fac.mac} keeps as many cases as the filter holds, and {mac_fac.fac} chooses k of "
+        f"these. They are held against the k best that {mac_fac.fac} finds in the whole case base."
+        f"{alone}"
+    ]
+    table = _marked(found, TextTable("MAC/FAC", columns, rows))
+    return Section("mac-fac", "MAC/FAC: what a filter loses and saves", text, ("mac-fac",), [table])
+
+
+def _times(found: Findings, timed: list[Evaluated]) -> Section:
+    rows = []
+    for one in timed:
+        quantiles = np.quantile(one.run.seconds[one.run.timed], [0.5, 0.95, 1.0])
+        time = found.time(one)
+        rows.append(
+            (
+                one.name + (" (ground truth)" if one.is_truth else ""),
+                f"{len(one.run.timed):,}",
+                seconds_text(time.median),
+                ends_of_time(time) or "–",
+                *(seconds_text(float(value)) for value in quantiles),
+            )
+        )
+    level = percent(found.settings.level)
+    columns = (
+        "retriever",
+        "queries",
+        "median of the rounds",
+        f"{level} interval",
+        "median query",
+        "95% of queries within",
+        "longest query",
+    )
+    note = "Of a single query the median of its calls counts. rounds.csv has each round."
+    table = TextTable("Retrieval time a query", columns, rows, note)
+    text = [f"Times are {rounds_text(found)}."]
+    return Section("times", "Retrieval time", text, ("times",), [table])
+
+
+def _queries(found: Findings) -> Section:
+    at = found.headline
+    columns = list(found.best_first[:_MOST_COLUMNS])
+    rows = [
+        (
+            query,
+            *(
+                value_text(float(one.scores.values[row, at]))
+                for one in columns
+                if one.scores is not None
+            ),
+        )
+        for row, query in enumerate(found.task.queries.ids)
+    ]
+    name = found.measures[at].name
+    table = TextTable(
+        f"{name} by query",
+        ("query", *(one.name for one in columns)),
+        rows,
+        "scores.csv has all measures, and why some are undefined.",
+    )
+    return Section("queries", "Query by query", [], (), [table])
+
+
+def _settings(found: Findings) -> Iterator[tuple[str, str]]:
+    for key, value in found.settings.model_dump(mode="json").items():
+        told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        yield key, told or "by default"
+    for retriever in found.study.spec.retrievers:
+        if retriever.linear is not None:
+            yield f"{retriever.id}: missing values", retriever.linear.missing
+
+
+_PROCAKE = (
+    "Bergmann, R., Grumbach, L., Malburg, L., & Zeyen, C. (2019). ProCAKE: A process-oriented "
+    "case-based reasoning framework. ICCBR workshops; and its documentation, Retriever Evaluation."
+)
+
+
+_SMUCKER = (
+    "Smucker, M. D., Allan, J., & Carterette, B. (2007). A comparison of statistical significance "
+    "tests for information retrieval evaluation. CIKM, 623-632."
+)
+
+
+_HOLM = (
+    "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
+    "Journal of Statistics, 6(2), 65-70."
+)
+
+
+_QUEM = (
+    "Hayes, C. C., & Parzen, M. I. (1997). QUEM: An achievement test for knowledge-based systems. "
+    "IEEE Transactions on Knowledge and Data Engineering, 9(6), 838-847."
+)
+
+
+_MAC_FAC = (
+    "Forbus, K. D., Gentner, D., & Law, K. (1995). MAC/FAC: A model of similarity-based retrieval. "
+    "Cognitive Science, 19(2), 141-205."
+)
+
+
+_ORDER = "David, H. A., & Nagaraja, H. N. (2003). Order statistics (3rd ed.). Wiley."
+
+
+_HEOM = (
+    "Wilson, D. R., & Martinez, T. R. (1997). Improved heterogeneous distance functions. Journal "
+    "of Artificial Intelligence Research, 6, 1-34."
+)
+
+
+def methods_paragraph(found: Findings) -> str:
+    """Write the methods as a paragraph.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    return " ".join(_sentences(found))
+
+
+def _sentences(found: Findings) -> Iterator[str]:
+    used, task = found.settings, found.task
+    names = joined((one.name for one in found.scored), 8)
+    n = f"{len(task.queries):,} quer{'y' if len(task.queries) == 1 else 'ies'}"
+    base = (
+        f"{n}, each case of the base in turn, left out of it"
+        if task.leave_one_out
+        else f"{n} to {len(task.cases):,} cases"
+    )
+    if names:
+        yield f"{names} {'was' if len(found.scored) == 1 else 'were'} evaluated on {base}."
+    truth = {
+        "similarities": "the similarities of",
+        "grades": "the relevance judgements of",
+        "experts": "the consensus order, by average rank, of",
+    }[found.truth.kind]
+    yield f"Their lists were held against {truth} {found.truth.source}."
+    yield (
+        f"Measures were averaged over the queries, with {percent(used.level)} percentile bootstrap "
+        f"intervals of {used.bootstrap:,} replicates"
+        + (" over queries and judges." if found.n_panels else ".")
+    )
+    if any(one.run.lists.tied.any() for one in found.scored):
+        yield {
+            "expected": "Scores are means over all orders of tied cases.",
+            "id": "Tied cases were ordered by id, the last first.",
+            "input": "Tied cases were taken in the order given.",
+        }[used.ties]
+    if any(one.n_failed for one in found.scored):
+        yield "Queries for which a retriever failed were scored as empty lists."
+    if found.differences:
+        yield (
+            "Retrievers were compared by paired randomisation tests (Smucker et al., 2007), "
+            "adjusted after Holm (1979)."
+        )
+    if any(one.source in ("linear", "python") for one in found.evaluated):
+        yield (
+            f"Retrieval times are {rounds_text(found)} (David & Nagaraja, 2003), after "
+            f"{used.warm_up} call{'' if used.warm_up == 1 else 's'} to warm up."
+        )
+    if found.mac_fac is not None:
+        yield (
+            f"As MAC/FAC (Forbus et al., 1995), {found.mac_fac.mac} filtered the case base for "
+            f"{found.mac_fac.fac}."
+        )
+    if any(one.source == "linear" for one in found.evaluated):
+        yield (
+            "The linear retriever takes the weighted mean of the attributes' similarities, those "
+            "of numbers relative to their range (Wilson & Martinez, 1997)."
+        )
+    yield f"Analyses were done with quem {__version__}."
+
+
+def references(found: Findings) -> list[str]:
+    """Give what the paragraph cites, and where the measures are from."""
+    cited = [(_PROCAKE, found.truth.kind == "similarities"), (_QUEM, found.experts is not None)]
+    cited += [(_SMUCKER, bool(found.differences)), (_HOLM, bool(found.differences))]
+    cited.append((_MAC_FAC, found.mac_fac is not None))
+    cited.append((_ORDER, any(len(one.run.timed) for one in found.evaluated)))
+    cited.append((_HEOM, any(one.source == "linear" for one in found.evaluated)))
+    return [text for text, wanted in cited if wanted]

@@ -1,0 +1,430 @@
+"""The terminal summary: the answer first, then what it rests on, then the warnings."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.lists.inference import fewest_for, fewest_of
+from quem.retrieval.presentation.figures import drawn_measures
+from quem.wording import measured, p_text, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.lists.inference import Means, PairDifference
+    from quem.retrieval.findings import Evaluated, Findings, MacFacPair, Time
+
+__all__ = [
+    "DAGGER",
+    "bare_p",
+    "basis",
+    "beside_column",
+    "cell_text",
+    "count_column",
+    "dagger_note",
+    "ends_of_time",
+    "ends_text",
+    "list_columns",
+    "list_notes",
+    "mean_cells",
+    "mean_column",
+    "pair_text",
+    "rounds_text",
+    "seconds_text",
+    "share_text",
+    "shown_pairs",
+    "summary_text",
+    "time_text",
+    "value_text",
+    "winner",
+]
+
+
+_WIDTH = 96
+
+
+_MOST_ROWS = 20
+
+
+_MOST_PAIRS = 6
+
+
+_LONGEST = 26
+
+
+def summary_text(found: Findings, *, warnings: bool) -> str:
+    """Write the summary of an evaluation as text.
+
+    Parameters
+    ----------
+    found : Findings
+    warnings : bool
+        Whether the warnings are part of it.
+    """
+    lines = [found.study.spec.title, "", *_table(found)]
+    if found.mac_fac is not None:
+        lines += ["", *_mac_fac(found)]
+    if found.differences:
+        lines += ["", *_differences(found)]
+    lines += ["", "It rests on"]
+    for line in basis(found):
+        lines += _wrapped(line)
+    if warnings and found.doubts:
+        count = len(found.doubts)
+        lines += ["", f"{count} warning{'s' if count > 1 else ''}"]
+        for doubt in found.doubts:
+            lines += _wrapped(f"{doubt.code}: {doubt.message}")
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+    )
+
+
+def _table(found: Findings) -> Iterator[str]:
+    """A line a retriever, the best first: the headline, as many other measures as fit, time."""
+    listed = [*found.best_first[:_MOST_ROWS], *([found.judges] if found.judges else [])]
+    if not listed:
+        return
+    timed = [one for one in found.evaluated if len(one.run.timed)]
+    columns = [
+        ("", [_short(one.name) for one in listed]),
+        (found.measures[found.headline].name, mean_column(found, listed, found.headline)),
+        ("n", count_column(listed, found.headline)),
+        *list_columns(listed),
+    ]
+    if timed:
+        columns.append(("time a query", [time_text(found.time(one)) for one in listed]))
+    shown = 1
+    width = sum(max(map(len, (head, *cells))) + 2 for head, cells in columns)
+    for at in drawn_measures(found)[1:]:
+        more = found.measures[at].name, beside_column(found, listed, at)
+        width += max(map(len, (more[0], *more[1]))) + 2
+        if width > _WIDTH:
+            break
+        shown += 1
+        columns.append(more)
+    rows = [list(row) for row in zip(*([head, *cells] for head, cells in columns), strict=True)]
+    yield from _aligned(rows)
+    if notes := "; ".join(_notes(found, rows, shown)):
+        yield from _wrapped(f"({notes})")
+    for one in timed:
+        if one.is_truth:
+            yield f"  {_short(one.name)}, the ground truth: {time_text(found.time(one))} a query"
+
+
+def _notes(found: Findings, rows: list[list[str]], shown: int) -> Iterator[str]:
+    if any(")" in row[1] for row in rows[1:]):
+        yield f"in parentheses: {percent(found.settings.level)} intervals"
+    yield from list_notes(rows[0])
+    if note := dagger_note(found, (cell for row in rows for cell in row)):
+        yield note
+    if len(found.scored) > _MOST_ROWS:
+        yield f"{len(found.scored) - _MOST_ROWS} more retrievers are in measures.csv"
+    if len(found.measures) > shown:
+        yield "measures.csv has all measures"
+
+
+def _aligned(rows: list[list[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def _differences(found: Findings) -> Iterator[str]:
+    pairs = shown_pairs(found)
+    level = percent(found.settings.level)
+    name = found.measures[found.headline].name
+    if not pairs:
+        yield f"No difference between retrievers by {name} is told from chance at {level}."
+    else:
+        yield f"Differences told from chance at {level} (paired randomisation tests, Holm)"
+    for pair in sorted(pairs, key=lambda pair: pair.p_holm)[:_MOST_PAIRS]:
+        yield from _wrapped(pair_text(found, pair))
+    if len(pairs) > _MOST_PAIRS:
+        yield f"  and {len(pairs) - _MOST_PAIRS} more pairs, in differences.csv"
+
+
+def _mac_fac(found: Findings) -> Iterator[str]:
+    mac_fac = found.mac_fac
+    if mac_fac is None:
+        return
+    yield f"MAC/FAC: {mac_fac.mac}, then {mac_fac.fac}"
+    rows = [["filter", "k", *(m.definition.name for m in mac_fac.pairs[0].measures), "time", ""]]
+    for pair in mac_fac.pairs:
+        share = f"{share_text(pair.share)} of {mac_fac.fac} alone"
+        rows.append(
+            [
+                f"{pair.filter:,}",
+                f"{pair.k:,}",
+                *_pair_cells(found, pair),
+                seconds_text(found.time(pair).median),
+                share if np.isfinite(pair.share.median) else "",
+            ]
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        yield f"  {'  '.join([*cells, row[-1]])}".rstrip()
+    if note := dagger_note(found, (cell for row in rows for cell in row)):
+        yield from _wrapped(f"({note})")
+
+
+def _pair_cells(found: Findings, pair: MacFacPair) -> Iterator[str]:
+    n = found.n_scorable
+    for at, defined in enumerate(pair.means.defined.tolist()):
+        yield cell_text(pair.means, at, fewest_of(n), count=defined != n, interval=False)
+
+
+DAGGER = "†"
+
+
+_LIST_NOTES = {
+    "failures": "failures: queries without a list, which count as empty lists",
+    "tied": "tied: the share of positions whose similarity another case of the list has",
+}
+
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+_SMALL_TIME, _LARGE_TIME = 10, 100
+
+
+_LARGE_SHARE = 0.1
+
+
+_TIES = {
+    "expected": "Tied cases: each score is the mean over all orders of cases with equal similarity",
+    "id": "Tied cases are ordered by id, the last first, as trec_eval does",
+    "input": "Tied cases are in the order in which they were given",
+}
+
+
+def value_text(value: float) -> str:
+    """Write a score to its precision: "0.812", "500"; "–" for none."""
+    return measured(value)
+
+
+def ends_text(low: float, high: float) -> str:
+    """Write an interval: "0.75 to 0.87"; nothing where there is none."""
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return ""
+    return f"{value_text(low)} to {value_text(high)}"
+
+
+def cell_text(
+    means: Means, at: int, fewest: int = 0, *, count: bool = False, interval: bool = True
+) -> str:
+    """Write a mean with its interval: "0.812 (0.75 to 0.87)"; with its number of queries, too.
+
+    A mean over fewer queries than `fewest` has a dagger; see `dagger_note`.
+    """
+    told, n = value_text(float(means.mean[at])), int(means.defined[at])
+    ends = ends_text(float(means.low[at]), float(means.high[at]))
+    told += f" ({ends})" if ends and interval else ""
+    told += f" n = {n:,}" if count else ""
+    return f"{told} {DAGGER}" if 0 < n < fewest else told
+
+
+def mean_cells(found: Findings, columns: Iterable[Evaluated], at: int) -> list[str]:
+    """Write a measure's row: over how many queries its means are, and the means.
+
+    Where retrievers differ in this number, it stands beside each mean.
+    """
+    means = [one.means for one in columns if one.means is not None]
+    counts = {int(mean.defined[at]) for mean in means}
+    differ, fewest = len(counts) > 1, fewest_of(found.n_scorable)
+    count = "" if differ else f"{counts.pop():,}"
+    return [count, *(cell_text(mean, at, fewest, count=differ) for mean in means)]
+
+
+def mean_column(found: Findings, rows: Iterable[Evaluated], at: int) -> list[str]:
+    """Write a measure's means of retrievers, with intervals."""
+    fewest = fewest_of(found.n_scorable)
+    return [cell_text(one.means, at, fewest) for one in rows if one.means is not None]
+
+
+def count_column(rows: Iterable[Evaluated], at: int) -> list[str]:
+    """Write over how many queries a measure's means are."""
+    return [f"{int(one.means.defined[at]):,}" for one in rows if one.means is not None]
+
+
+def beside_column(found: Findings, rows: Iterable[Evaluated], at: int) -> list[str]:
+    """Write another measure's means beside the headline: with n where it is not the headline's."""
+    fewest = fewest_of(found.n_scorable)
+    return [
+        cell_text(
+            one.means,
+            at,
+            fewest,
+            count=one.means.defined[at] not in (0, one.means.defined[found.headline]),
+            interval=False,
+        )
+        for one in rows
+        if one.means is not None
+    ]
+
+
+def list_columns(rows: Iterable[Evaluated]) -> list[tuple[str, list[str]]]:
+    """Write a column with the failures of each retriever, and one with its tied positions."""
+    told = [
+        ("", "") if one.source == "judges" else (f"{one.n_failed:,}", tied_text(one.tied_share))
+        for one in rows
+    ]
+    columns = zip(_LIST_NOTES, map(list, zip(*told, strict=True)), strict=True)
+    # Columns that only say 0 are left out.
+    return [(head, cells) for head, cells in columns if set(cells) - {"", "0", "0%", "–"}]
+
+
+def list_notes(heads: Iterable[str]) -> list[str]:
+    """Say what those of `list_columns` hold that are there."""
+    return [_LIST_NOTES[head] for head in heads if head in _LIST_NOTES]
+
+
+def tied_text(share: float) -> str:
+    """Write a share of positions: "12%", "<1%"; "–" for none."""
+    if not np.isfinite(share):
+        return "–"
+    return "<1%" if 0 < share < 0.005 else f"{100 * share:.0f}%"  # noqa: PLR2004  rounds to 0
+
+
+def dagger_note(found: Findings, texts: Iterable[str]) -> str:
+    """Say what a dagger means, if there is one."""
+    if not any(DAGGER in text for text in texts):
+        return ""
+    return (
+        f"{DAGGER} defined for fewer than half of the {found.n_scorable:,} queries with a ground "
+        "truth: not ranked and not tested"
+    )
+
+
+def seconds_text(seconds: float) -> str:
+    """Write a time in a unit that suits it: "1.24 ms"; "–" for none."""
+    if not np.isfinite(seconds):
+        return "–"
+    for unit, name in _UNITS:
+        if seconds >= unit or name == "µs":
+            return f"{_short_wording(seconds / unit)} {name}"
+    return "–"
+
+
+def time_text(time: Time) -> str:
+    """Write a time with its interval: "1.24 ms (1.20 to 1.31)"; "–" for none."""
+    ends = ends_of_time(time)
+    return f"{seconds_text(time.median)} ({ends})" if ends else seconds_text(time.median)
+
+
+def ends_of_time(time: Time) -> str:
+    """Write the interval of a time in the unit of the time; nothing where there is none."""
+    if not np.isfinite(time.low):
+        return ""
+    unit = seconds_text(time.median).rpartition(" ")[2]
+    scale = next(scale for scale, name in _UNITS if name == unit)
+    return f"{_short_wording(time.low / scale)} to {_short_wording(time.high / scale)}"
+
+
+def _short_wording(value: float) -> str:
+    """Three digits of a time."""
+    return f"{value:,.{2 if value < _SMALL_TIME else 1 if value < _LARGE_TIME else 0}f}"
+
+
+def share_text(share: Time) -> str:
+    """Write a share of time with its interval: "31% (30 to 33)"; "–" for none."""
+    if not np.isfinite(share.median):
+        return "–"
+    digits = 0 if share.median >= _LARGE_SHARE else 1
+    middle, low, high = (
+        f"{100 * value:.{digits}f}" for value in (share.median, share.low, share.high)
+    )
+    return f"{middle}%" + (f" ({low} to {high})" if np.isfinite(share.low) else "")
+
+
+def rounds_text(found: Findings) -> str:
+    """Say how time was taken."""
+    used = found.settings
+    timed = max((len(one.run.timed) for one in found.evaluated), default=0)
+    told = (
+        f"medians over {used.repeats} round{'' if used.repeats == 1 else 's'} of the mean time of "
+        f"{timed:,} quer{'y' if timed == 1 else 'ies'}, all retrievers in turn"
+    )
+    fewest = fewest_for(used.level)
+    if used.repeats < fewest:
+        return f"{told}; an interval at {percent(used.level)} needs {fewest} rounds (repeats)"
+    return f"{told}, with {percent(used.level)} intervals between order statistics"
+
+
+def bare_p(p: float) -> str:
+    """Write a p value for a table: ".0035", "< .0001"; "–" for none."""
+    return p_text(p).removeprefix("p ").removeprefix("= ") if np.isfinite(p) else "–"
+
+
+def winner(found: Findings, pair: PairDifference) -> tuple[str, str]:
+    """Name the better and the worse of two retrievers by a measure."""
+    first, second = (found.scored[at].name for at in (pair.first, pair.second))
+    return (first, second) if _first_wins(found, pair) else (second, first)
+
+
+def _first_wins(found: Findings, pair: PairDifference) -> bool:
+    lower = found.measures[pair.measure].definition.better == "lower"
+    return (pair.difference > 0) != lower
+
+
+def pair_text(found: Findings, pair: PairDifference) -> str:
+    """Say who is better by a measure, by how much, and how sure that is."""
+    better, worse = winner(found, pair)
+    name = found.measures[pair.measure].name
+    # Its sign is that of the better one less the worse one, whichever the study names first.
+    low, high = pair.interval
+    difference = pair.difference
+    if not _first_wins(found, pair):
+        difference, low, high = -difference, -high, -low
+    ends = ends_text(low, high)
+    apart = measured(difference, sign=True) + (f" ({ends})" if ends else "")
+    return f"{better} before {worse} by {name}: {apart}, adjusted {p_text(pair.p_holm)}"
+
+
+def shown_pairs(found: Findings) -> list[PairDifference]:
+    """The differences by the headline that are told from chance, at the level of the settings."""
+    limit = 1 - found.settings.level
+    return [p for p in found.differences if p.measure == found.headline and p.p_holm <= limit]
+
+
+def basis(found: Findings) -> Iterable[str]:
+    """Say in a line or two each what the result rests on."""
+    task, truth = found.task, found.truth
+    n = len(task.queries)
+    queries = f"{n:,} quer{'y' if n == 1 else 'ies'}"
+    if task.leave_one_out:
+        yield f"{queries}, each case in turn, left out of the {len(task.cases):,} cases"
+    else:
+        yield f"{queries}, {len(task.cases):,} cases"
+    yield f"Ground truth: {truth.source}" + (
+        ", kept in similarities.csv by an earlier evaluation and used again" if truth.reused else ""
+    )
+    if any(one.run.lists.tied.any() for one in found.scored):
+        yield _TIES[found.settings.ties]
+    if found.experts is not None:
+        n_judges = len(found.experts.judges)
+        yield (
+            f"Experts: the consensus of {n_judges} judge{'' if n_judges == 1 else 's'}, by average "
+            "rank"
+            + (
+                ", drawn anew in the intervals"
+                if found.n_panels and found.settings.bootstrap
+                else ""
+            )
+        )
+    if any(one.source in ("linear", "python") for one in found.evaluated):
+        depth = "all" if found.depth == task.n_candidates else f"{found.depth:,}"
+        yield (f"Retrievers were asked for {depth} cases; times are {rounds_text(found)}")

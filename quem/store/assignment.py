@@ -1,0 +1,205 @@
+"""Dealing groups to judges, and labels to solutions: at random, and then for good."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select, update
+
+from quem.store.ballots import Group, ballot_of, ballots_of
+from quem.store.layouts import Layout as Shown
+from quem.store.layouts import arrange, as_stored, layout_id
+from quem.store.models import Ballot, Judge, Layout, Study, now
+from quem.study.fields import Met, deal_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Connection
+
+    from quem.store.ballots import Dealt, Plan
+    from quem.store.layouts import Content
+
+__all__ = ["deal", "is_dealt", "lay_out", "needs_layout"]
+
+_shuffler = secrets.SystemRandom()
+
+
+def deal(c: Connection, judge_key: int, plan: Plan) -> None:
+    """Give a judge the ballots that he lacks, in random order; repeated groups come last.
+
+    Groups that are too large for one list are dealt in blocks, which follow on each other and
+    stay as they are for good.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    judge_key : int
+    plan : Plan
+    """
+    c.execute(select(Judge.key).where(Judge.key == judge_key).with_for_update())
+    held = ballots_of(c, judge_key)
+    taken = {(b.problem, b.block, b.occasion) for b in held}
+    groups = list(plan.groups)
+    _shuffler.shuffle(groups)
+    place_of = {(b.problem, b.block): b.position for b in held if b.occasion == 1}
+    first = _in_blocks(c, judge_key, plan, groups, held)
+    first.sort(key=lambda group: place_of.get((group.problem, group.block), len(held)))
+    wanted = [(group, 1, False) for group in first]
+    repeated = {(b.problem, b.block) for b in held if b.occasion > 1}
+    # The groups that he sees first come again: most lies between the two.
+    fresh = [group for group in first if (group.problem, group.block) not in repeated]
+    wanted += [(group, 2, False) for group in fresh[: max(plan.repeat - len(repeated), 0)]]
+    if plan.practice:
+        wanted.insert(0, (plan.practice, 1, True))
+    rows = [
+        {
+            "public_id": secrets.token_urlsafe(9),
+            "judge_key": judge_key,
+            "problem": group.problem,
+            "block": group.block,
+            "occasion": occasion,
+            "practice": practice,
+            "position": place + len(held),
+            "solvers": None if practice or group in plan.groups else list(group.solvers),
+        }
+        for place, (group, occasion, practice) in enumerate(wanted)
+        if (group.problem, group.block, occasion) not in taken
+    ]
+    if rows:
+        c.execute(insert(Ballot), rows)
+
+
+def _in_blocks(
+    c: Connection, judge_key: int, plan: Plan, groups: list[Group], held: list[Dealt]
+) -> list[Group]:
+    """The groups as a judge is to have them: as dealt already, whole, or in fresh blocks."""
+    mine: dict[str, list[Group]] = {}
+    for ballot in held:
+        if ballot.occasion == 1 and not ballot.practice:
+            group = plan.find(ballot)
+            mine.setdefault(ballot.problem, []).extend([group] if group else [])
+    parts: list[Group] = []
+    met = None
+    for group in groups:
+        met = met or _met(c, judge_key)
+        if group.problem in mine:
+            parts += mine[group.problem]
+            parts += _more_blocks(plan, group, held, met)
+            continue
+        parts += plan.deal(group, met, _shuffler)
+    return parts
+
+
+def _more_blocks(plan: Plan, group: Group, held: list[Dealt], met: Met) -> list[Group]:
+    """Further blocks for solutions that came after a judge was dealt the problem in blocks.
+
+    Some known solutions are in them too, so that all rankings of the problem hang together.
+    """
+    missing = _undealt(group, held)
+    if not missing or plan.block_size is None:
+        return []
+    known = [solver for solver in group.solvers if solver not in missing]
+    count = max(1, plan.block_size // 2 - len(missing))
+    links = _shuffler.sample(known, min(count, len(known)))
+    last = max(b.block for b in held if b.problem == group.problem)
+    blocks = deal_blocks((*missing, *links), plan.block_size, met, _shuffler)
+    return [Group(group.problem, block, last + n) for n, block in enumerate(blocks, 1)]
+
+
+def _undealt(group: Group, held: list[Dealt]) -> list[str]:
+    """The solvers of a group that is dealt in blocks who are in none of them."""
+    blocks = [b.solvers for b in held if b.problem == group.problem and not b.practice]
+    if not blocks or None in blocks:
+        return []
+    dealt = {solver for block in blocks for solver in block or ()}
+    return [solver for solver in group.solvers if solver not in dealt]
+
+
+def is_dealt(plan: Plan, held: list[Dealt]) -> bool:
+    """Whether a judge has all ballots that the study has for them.
+
+    Parameters
+    ----------
+    plan : Plan
+    held : list of Dealt
+        The judge's ballots.
+    """
+    problems = {b.problem for b in held if not b.practice}
+    return (
+        (plan.practice is None or any(b.practice and plan.find(b) for b in held))
+        and all(g.problem in problems and not _undealt(g, held) for g in plan.groups)
+        and sum(b.occasion > 1 for b in held) >= plan.repeat
+    )
+
+
+def _met(c: Connection, judge_key: int) -> Met:
+    """How often solvers met in the blocks of all judges of the study."""
+    study = select(Judge.study_id).where(Judge.key == judge_key).scalar_subquery()
+    blocks = c.execute(
+        select(Ballot.solvers)
+        .join(Judge, Ballot.judge_key == Judge.key)
+        .where(Judge.study_id == study, Ballot.occasion == 1)
+    ).scalars()
+    met = Met()
+    for block in blocks:
+        met.add(block or ())
+    return met
+
+
+def lay_out(c: Connection, ballot: Dealt, wanted: Mapping[str, Content | None]) -> Dealt:
+    """Give solutions their letters, at random and then for good.
+
+    A solution that came since gets a new letter. A submitted ranking keeps its layout where
+    solutions only went.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    ballot : Dealt
+    wanted : mapping of str to Content or None
+        What the solution of each solver of the group holds now; None where it cannot be read.
+
+    Returns
+    -------
+    Dealt
+        With the layout that holds now.
+
+    Raises
+    ------
+    MissingSolutionError
+        A solution that no judge saw yet cannot be read.
+    """
+    ballot = ballot_of(c, ballot.judge_key, ballot.public_id, lock=True)
+    if not needs_layout(ballot, wanted):
+        return ballot
+    mine = select(Layout.id, Layout.items).where(Layout.ballot_key == ballot.key)
+    earlier = [Shown.stored(*row) for row in c.execute(mine.order_by(Layout.key))]
+    items = arrange(earlier, ballot.layout, wanted, _shuffler)
+    secret = c.execute(
+        select(Study.secret)
+        .join(Judge, Judge.study_id == Study.id)
+        .where(Judge.key == ballot.judge_key)
+    ).scalar_one()
+    identity, at = layout_id(secret, ballot.public_id, items), now()
+    if identity not in {layout.id for layout in earlier}:
+        values = {"ballot_key": ballot.key, "id": identity, "items": as_stored(items)}
+        c.execute(insert(Layout).values(made_at=at, **values))
+    held = {"layout": identity, "opened_at": ballot.opened_at or at}
+    c.execute(update(Ballot).where(Ballot.key == ballot.key).values(held))
+    return ballot_of(c, ballot.judge_key, ballot.public_id)
+
+
+def needs_layout(ballot: Dealt, wanted: Mapping[str, Content | None]) -> bool:
+    """Whether a ballot is to be given letters, or other ones."""
+    if ballot.layout is None:
+        return True
+    held = {item.solver: item for item in ballot.layout.items}
+    is_other = any(
+        solver not in held or not (content is None or content.is_in(held[solver]))
+        for solver, content in wanted.items()
+    )
+    return is_other or (not ballot.is_complete and set(held) != set(wanted))

@@ -1,0 +1,196 @@
+"""The difference of two systems in years."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.optimize import brentq
+
+import quem
+from quem.comparison.pair_tests import worth_differences
+from quem.comparison.pairs import Difference, difference_interval
+from quem.experience.simulation import HIGH, LOW, Scenario, simulate
+from quem.experience.worths import fit_worths
+from tests.experience.made import printed_study, study_of
+
+if TYPE_CHECKING:
+    from quem.load import Study
+
+_LEVEL = 0.95
+
+
+def _difference(study: Study, a: str = "K1", b: str = "K2", level: float = _LEVEL) -> Difference:
+    found = quem.analyze(study, bootstrap=0, permutations=0).findings
+    return difference_interval(found.cells, found.averages, found.function, a, b, level=level)
+
+
+def _simulated(seed: int = 1, **scenario: object) -> Study:
+    given_ = {"systems": (8.0, 5.0), **scenario}
+    return quem.simulate_study(seed=seed, **given_)  # type: ignore[arg-type]
+
+
+def _by_hand(study: Study, level: float) -> tuple[float, float, float]:
+    """The interval by loops over the variances and a search for its ends; no missing cells."""
+    frame = study.rankings
+    assert frame is not None
+    ranks = frame.pivot_table(
+        index=["judge", "problem"], columns="solver", values="rank", observed=True, sort=False
+    )
+    n_judges, n_problems = frame["judge"].nunique(), frame["problem"].nunique()
+    table = ranks.to_numpy().reshape(1, n_judges, n_problems, -1)
+    worths = fit_worths(table)
+    z, solvers = worths.cells[0], list(ranks.columns)
+    sums = {"judge": 0.0, "problem": 0.0, "rest": 0.0}
+    for s in range(len(solvers)):
+        own = z[:, :, s]
+        for j in range(n_judges):
+            sums["judge"] += n_problems * (own[j].mean() - own.mean()) ** 2
+            for p in range(n_problems):
+                off = own[j, p] - own[j].mean() - own[:, p].mean() + own.mean()
+                sums["rest"] += off**2
+        for p in range(n_problems):
+            sums["problem"] += n_judges * (own[:, p].mean() - own.mean()) ** 2
+    df = {
+        "judge": (n_judges - 1) * (len(solvers) - 1),
+        "problem": (n_problems - 1) * (len(solvers) - 1),
+        "rest": (n_judges - 1) * (n_problems - 1) * (len(solvers) - 1),
+    }
+    mean = {name: sums[name] / df[name] for name in sums}
+    a, b = solvers.index("K1"), solvers.index("K2")
+    apart = (z[:, :, a] - z[:, :, b]).mean(axis=1)
+    own_taste = n_problems * np.var(apart, ddof=1) / 2
+    level_of_taste = 0.3 if n_judges == 2 else 0.2
+    if stats.f.sf(own_taste / mean["judge"], n_judges - 1, df["judge"]) < level_of_taste:
+        mean["judge"], df["judge"] = own_taste, n_judges - 1
+    signs = {"judge": 1, "problem": 1, "rest": -1}
+    per_cell = max(sum(signs[name] * mean[name] for name in mean), mean["rest"])
+    v_d = 2 * per_cell / (n_judges * n_problems)
+    total = sum(signs[name] * mean[name] for name in mean)
+    df_d = max(total**2 / sum(mean[name] ** 2 / df[name] for name in mean), 1)
+
+    line = stats.linregress(
+        [s.experience for s in study.spec.subjects],
+        [worths.worth[0, solvers.index(s.id)] for s in study.spec.subjects],
+    )
+    d, n = worths.worth[0, a] - worths.worth[0, b], len(study.spec.subjects)
+    v_slope = (d / line.slope) ** 2 * line.stderr**2
+    df_all = (v_d + v_slope) ** 2 / (v_d**2 / df_d + v_slope**2 / (n - 2))
+    t = stats.t.ppf((1 + level) / 2, df_all)
+
+    def beyond(delta: float) -> float:
+        return float((d - line.slope * delta) ** 2 - t**2 * (v_d + delta**2 * line.stderr**2))
+
+    middle = d / line.slope
+    return middle, brentq(beyond, middle - 500, middle), brentq(beyond, middle, middle + 500)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_interval_is_that_of_a_computation_by_hand(seed: int) -> None:
+    """Loops and a root finder give the same difference and the same ends."""
+    study = _simulated(seed, subjects=9, judges=2 + seed % 3, problems=3 + seed % 4)
+    found = _difference(study)
+    assert found.interval is not None
+    expected = _by_hand(study, _LEVEL)
+    np.testing.assert_allclose((found.by_worths, *found.interval), expected, rtol=1e-6)
+
+
+def test_estimates_by_regression_and_by_calibration() -> None:
+    """They are the differences of the two systems' estimates of either kind."""
+    study = _simulated(3)
+    estimates = quem.analyze(study, bootstrap=0).estimates
+    found = _difference(study)
+    first, second = estimates["experience"]
+    assert found.years == pytest.approx(first - second)
+    first, second = estimates["calibration_experience"]
+    assert found.calibrated == pytest.approx(first - second)
+
+
+@given(seed=st.integers(0, 50), level=st.sampled_from([0.5, 0.9, 0.95]))
+def test_swapped_systems_flip_the_sign(seed: int, level: float) -> None:
+    """B against A is A against B, the other way round."""
+    study = _simulated(seed, subjects=8, judges=3, problems=4)
+    one, other = _difference(study, level=level), _difference(study, "K2", "K1", level=level)
+    assert other.years == pytest.approx(-one.years)
+    if one.interval is None:
+        assert other.interval is None
+        return
+    assert other.by_worths == pytest.approx(-one.by_worths)
+    assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+
+
+def test_a_constant_added_to_experience_changes_no_difference() -> None:
+    """Everybody ten years older: the same difference. Years as months: twelve times of it."""
+    simulated = simulate(Scenario(systems=(8.0, 5.0)), 20, seed=3)
+    y = np.concatenate([simulated.experience, np.full(simulated.truth.shape, np.nan)], axis=1)
+    plain, older, months = (
+        worth_differences(simulated.ranks, years, 12, 13, level=_LEVEL)
+        for years in (y, y + 10, y * 12)
+    )
+    np.testing.assert_allclose(older.low, plain.low)
+    np.testing.assert_allclose(months.high, 12 * plain.high)
+
+
+def test_interval_covers_what_it_should() -> None:
+    """About 95 of 100 intervals cover the truth, at low and high noise."""
+    for noise in (LOW, HIGH):
+        simulated = simulate(Scenario(subjects=12, systems=(8.0, 5.0), noise=noise), 600, seed=5)
+        y = np.concatenate([simulated.experience, np.full(simulated.truth.shape, np.nan)], axis=1)
+        found = worth_differences(simulated.ranks, y, 12, 13, level=_LEVEL)
+        known = np.isfinite(found.low)
+        covered = (found.low <= 3.0) & (found.high >= 3.0)
+        assert 0.925 < covered[known].mean() < 0.98
+        assert abs(np.nanmedian(found.years) - 3.0) < 0.3
+
+
+def test_absent_solutions_widen_the_interval() -> None:
+    """A system judged on half of the problems has a wider interval, not none."""
+    simulated = simulate(Scenario(problems=8, systems=(8.0, 5.0)), 50, seed=5)
+    y = np.concatenate([simulated.experience, np.full(simulated.truth.shape, np.nan)], axis=1)
+    ranks = simulated.ranks.copy()
+    ranks[:, :, :4, 12] = np.nan
+    widths = []
+    ranked_anew = stats.rankdata(ranks, axis=-1, nan_policy="omit")
+    for table in (simulated.ranks, ranked_anew):
+        found = worth_differences(table, y, 12, 13, level=_LEVEL)
+        widths.append(np.median(found.high - found.low))
+    assert 1.05 < widths[1] / widths[0] < 1.4
+
+
+@pytest.mark.parametrize(
+    ("scenario", "reason"),
+    [
+        ({"judges": 1}, "with one judge, taste cannot be told from quality"),
+        ({"judges": 2, "problems": 7}, "with two judges and more than 6 problems"),
+        ({"problems": 1}, "3 problems on which all judges ranked both; there is 1"),
+        ({"problems": 2}, "3 problems on which all judges ranked both; there are 2"),
+        ({"subjects": 6}, "known to hold from 7 subjects on, and there are 6"),
+        (
+            {"subjects": 7, "noise": "high", "judges": 2, "problems": 3, "experience": (1, 1.5)},
+            "quality does not rise clearly enough with experience",
+        ),
+    ],
+)
+def test_no_interval_where_none_is_known_to_hold(scenario: dict[str, object], reason: str) -> None:
+    """The difference is given without an interval, and why."""
+    found = _difference(_simulated(1, **scenario))
+    assert found.interval is None
+    assert np.isnan(found.by_worths)
+    assert np.isfinite(found.years)
+    assert reason in found.reason
+
+
+def test_no_interval_for_averages_and_blocks() -> None:
+    """A study of averages has no cells, and blocks were not tested."""
+    years = {f"S{i}": float(i) for i in range(6)}
+    averages = {f"S{i}": 1.0 + i + 0.1 * (i % 2) for i in range(6)} | {"K1": 3.0, "K2": 4.0}
+    found = _difference(printed_study(averages, years))
+    assert (found.interval, found.reason) == (None, "the study has averages only")
+    cells = {("J1", p, s): r for p in ("P1", "P2") for s, r in averages.items()}
+    blocks = {cell: 1 + i // (1 + (cell[1] == "P2")) % 2 for i, cell in enumerate(cells)}
+    blocked = _difference(study_of(cells, years, blocks=blocks))
+    assert (blocked.interval, blocked.reason) == (None, "groups were judged in blocks")

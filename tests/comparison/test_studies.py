@@ -1,0 +1,328 @@
+"""Systems of independent studies, and one system over time."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+import quem
+from quem.comparison.independent import Apart, compare_apart
+from quem.comparison.system_estimates import Standing
+from quem.errors import QuemError
+from quem.experience.estimate import Estimate
+from quem.wording import signed
+from tests.experience.made import printed_study, random_ranks, study_of
+
+if TYPE_CHECKING:
+    from quem.comparison.findings import Comparison
+    from quem.load import Study
+
+NAN = float("nan")
+DAYS = (dt.date(2024, 4, 1), dt.date(2025, 3, 1), dt.date(2026, 2, 1))
+
+
+def _standing(
+    years: float,
+    error: float,
+    df: int,
+    *,
+    study: int = 0,
+    side: Any = "inside",  # noqa: ANN401  a literal
+) -> Standing:
+    none = (NAN, NAN)
+    estimate = Estimate("k", 5.0, 6, False, years, none, none, None, side, NAN, ())  # noqa: FBT003
+    return Standing(study, f"k{years:g}", "", "k", None, estimate, error, df)
+
+
+def _study(seed: int, name: str, *systems: dict[str, object], **more: float) -> Study:
+    """A study whose systems are declared as given; without, it has one."""
+    study = study_of(
+        *random_ranks(np.random.default_rng(seed), systems=len(systems) or 1, **more)  # type: ignore[arg-type]
+    )
+    known = tuple(
+        system.model_copy(update=changed)
+        for system, changed in zip(study.spec.systems, systems or ({},), strict=True)
+    )
+    spec = study.spec.model_copy(update={"id": name, "systems": known})
+    return replace(study, spec=spec, name=f"{name}.yaml")
+
+
+def _found(*studies: Study, **more: object) -> Comparison:
+    return quem.compare(*studies, **more).findings  # type: ignore[arg-type]
+
+
+def test_difference_is_that_of_welch() -> None:
+    """Two estimates are compared as Welch compares two means; scipy agrees."""
+    a, b = _standing(4.0, 1.2, 6), _standing(7.5, 0.8, 11, study=1)
+    found = compare_apart(a, b, 0.9)
+    # Welch's test of two means: standard errors 1.2 and 0.8 of samples of 7 and of 12.
+    oracle = stats.ttest_ind_from_stats(
+        7.5, 0.8 * np.sqrt(12), 12, 4.0, 1.2 * np.sqrt(7), 7, equal_var=False
+    )
+    assert found.years == 3.5
+    assert found.t == pytest.approx(oracle.statistic)
+    assert found.p == pytest.approx(oracle.pvalue)
+    half = stats.t.ppf(0.95, found.df) * np.hypot(1.2, 0.8)
+    assert found.interval == pytest.approx((3.5 - half, 3.5 + half))
+
+
+def test_swapping_studies_flips_signs() -> None:
+    """The difference changes its sign, and nothing else changes."""
+    one, other = _study(1, "one"), _study(2, "other")
+    (there,), (back,) = _found(one, other).apart, _found(other, one).apart
+    assert there.years == -back.years
+    assert there.interval == pytest.approx(tuple(-end for end in reversed(back.interval)))
+    assert (there.p, there.df) == (back.p, back.df)
+
+
+def test_a_study_and_its_copy_differ_by_0() -> None:
+    """A study compared with itself, under another name, gives 0 and p = 1."""
+    (apart,) = _found(_study(1, "one"), _study(1, "copy")).apart
+    assert (apart.years, apart.p) == (0, 1)
+
+
+def test_prediction_variances_are_summed() -> None:
+    """The standard error is that of both prediction intervals together."""
+    studies = [_study(3, "one", subjects=7), _study(4, "other", subjects=11)]
+    (apart,) = _found(*studies).apart
+    variances = []
+    for study in studies:
+        (estimate,) = quem.analyze(study, bootstrap=0).findings.estimates
+        df = len(study.spec.subjects) - 2
+        low, high = estimate.prediction
+        variances.append(((high - low) / 2 / stats.t.ppf(0.975, df)) ** 2)
+    assert apart.error == pytest.approx(np.sqrt(sum(variances)))
+    assert apart.df == pytest.approx(
+        sum(variances) ** 2 / (variances[0] ** 2 / 5 + variances[1] ** 2 / 9)
+    )
+
+
+@pytest.mark.parametrize(
+    ("sides", "bound"),
+    [
+        (("inside", "above"), "lower"),
+        (("below", "inside"), "lower"),
+        (("below", "above"), "lower"),
+        (("inside", "below"), "upper"),
+        (("above", "inside"), "upper"),
+        (("above", "above"), ""),
+        (("outside", "inside"), ""),
+    ],
+)
+def test_outside_the_range_only_a_bound_is_left(sides: tuple[str, str], bound: str) -> None:
+    """No interval and no p; a one-sided bound where both estimates err on the same side."""
+    a = _standing(4.0, 1.0, 8, side=sides[0])
+    b = _standing(9.0, 1.0, 8, side=sides[1], study=1)
+    found = compare_apart(a, b, 0.95)
+    assert np.isnan([found.p, *found.interval]).all()
+    assert "outside the" in found.reason
+    half = stats.t.ppf(0.95, 16) * np.sqrt(2)
+    expected = {"lower": (5 - half, NAN), "upper": (NAN, 5 + half), "": (NAN, NAN)}[bound]
+    np.testing.assert_allclose((found.lower, found.upper), expected)
+
+
+def test_averages_can_be_compared_between_studies() -> None:
+    """Studies of published averages have estimates, which is all that this needs."""
+    averages = {"S1": 1.0, "S2": 2.2, "S3": 2.9, "S4": 4.1, "k": 3.0}
+    years = {"S1": 1.0, "S2": 3.0, "S3": 5.0, "S4": 8.0}
+    one = printed_study(averages, years)
+    other = replace(one, spec=one.spec.model_copy(update={"id": "other"}))
+    assert _found(one, other).apart[0].p == 1
+
+
+def test_every_pair_of_different_studies_is_compared() -> None:
+    """Two systems here and two there are four pairs, adjusted together."""
+    found = _found(_study(1, "one", {}, {}), _study(2, "other", {}, {}))
+    assert [(a.a.system, a.b.system) for a in found.apart] == [
+        ("K0", "K0"),
+        ("K0", "K1"),
+        ("K1", "K0"),
+        ("K1", "K1"),
+    ]
+    adjusted = multipletests([a.p for a in found.apart], method="holm")[1]
+    assert [a.p_holm for a in found.apart] == pytest.approx(list(adjusted))
+    assert not found.pairs
+
+
+def test_versions_are_put_in_order_of_their_dates() -> None:
+    """The file may name them in any order; steps lead from each to the next."""
+    versions = [
+        {"of": "Bot", "version": "3", "date": DAYS[2]},
+        {},
+        {"of": "Bot", "version": "1", "date": DAYS[0]},
+        {"of": "Bot", "version": "2", "date": DAYS[1]},
+    ]
+    found = _found(_study(5, "one", *versions))
+    (progression,) = found.progressions
+    assert [v.version for v in progression.versions] == ["1", "2", "3"]
+    by_ends = {(p.a, p.b): p for p in found.pairs}
+    for step in progression.steps:
+        pair = by_ends[step.before.system, step.after.system]
+        assert step.years == pair.years.years
+        assert (step.p, step.p_holm) == (pair.test.p, pair.p_holm)
+    assert [s.system for s in found.standings] == ["K2", "K3", "K0", "K1"]
+
+
+def test_versions_without_all_dates_keep_their_order() -> None:
+    """One date of three cannot order them, and a warning says so."""
+    versions: list[dict[str, object]] = [{"of": "Bot", "version": v} for v in "213"]
+    found = _found(_study(5, "one", *versions))
+    assert [v.version for v in found.progressions[0].versions] == ["2", "1", "3"]
+    assert "undated" not in {doubt.code for doubt in found.doubts}
+    versions[0]["date"] = DAYS[0]
+    found = _found(_study(5, "one", *versions))
+    assert [v.version for v in found.progressions[0].versions] == ["2", "1", "3"]
+    assert "K1 1 and K2 3 have no `date`" in {d.code: d.message for d in found.doubts}["undated"]
+
+
+def test_a_system_over_time_joins_steps_of_both_kinds() -> None:
+    """Versions of one study are compared in it, those of two as independent estimates."""
+    old = _study(
+        6,
+        "old",
+        {"of": "Bot", "version": "1", "date": DAYS[0]},
+        {"of": "Bot", "version": "2", "date": DAYS[1]},
+        {"of": "rival"},
+    )
+    new = _study(7, "new", {"of": "Bot", "version": "3", "date": DAYS[2]})
+    found = _found(new, old, same_system=True)
+    (progression,) = found.progressions
+    first, second = progression.steps
+    (pair,) = _found(old, systems=["Bot"]).pairs
+    assert first.pair is not None
+    assert (first.years, first.p) == (pair.years.years, pair.test.p)
+    v2, v3 = progression.versions[1:]
+    assert second.pair is None
+    assert second.p == compare_apart(v2, v3, 0.95).p
+    assert max(first.p_holm, second.p_holm) == max(2 * min(first.p, second.p), first.p, second.p)
+    assert progression.dated
+    assert {s.of for s in found.standings} == {"Bot"}
+
+
+def test_the_only_system_of_each_study_is_taken_for_the_same() -> None:
+    """Without a common name, one system each is what the caller calls the same."""
+    found = _found(_study(1, "old"), _study(2, "new"), same_system=True)
+    assert [s.study for s in found.progressions[0].versions] == [0, 1]
+    assert "undated" in {doubt.code for doubt in found.doubts}
+
+
+def test_a_step_outside_the_range_is_a_bound() -> None:
+    """A version above all subjects is ahead by a bound, for a reason; the summary says both."""
+    old = _study(6, "old", {"of": "Bot"})
+    (ranks, years), above = random_ranks(np.random.default_rng(7)), "K0"
+    best = {cell: 99.0 if cell[2] == above else rank for cell, rank in ranks.items()}
+    made = study_of(best, years)
+    spec = made.spec.model_copy(update={"id": "new"})
+    result = quem.compare(old, replace(made, spec=spec, name="new.yaml"), same_system=True)
+    (step,) = result.findings.progressions[0].steps
+    assert isinstance(step.how, Apart)
+    assert np.isfinite(step.how.lower)
+    text = result.summary()
+    assert f", at least {signed(step.how.lower)} on the one before (no test: " in text
+    assert "lies outside the subjects' range)" in text
+
+
+def test_bounds_alone_are_not_called_a_test() -> None:
+    """Where no difference has a test the summary does not speak of one."""
+    ranks, years = random_ranks(np.random.default_rng(7))
+    best = {cell: 99.0 if cell[2] == "K0" else rank for cell, rank in ranks.items()}
+    one = study_of(best, years)
+    other = replace(one, spec=one.spec.model_copy(update={"id": "other"}), name="other.yaml")
+    text = quem.compare(one, other).summary()
+    assert "Differences (one-sided bounds)" in text
+    assert "both lie outside their subjects' ranges" in text
+    assert "the first lies outside" in quem.compare(one, _study(6, "old")).summary()
+
+
+def test_doubts_about_several_studies_name_theirs() -> None:
+    """A doubt of one study says of which it is; a common id is one more doubt."""
+    found = _found(_study(1, "same", subjects=4), _study(2, "same"))
+    messages = [doubt.message for doubt in found.doubts if doubt.code == "few-subjects"]
+    assert messages == ["same: only 4 subjects have ranks; with fewer than 5 the interval is wide"]
+    assert "same-study" in {doubt.code for doubt in found.doubts}
+    assert "same-study" not in {d.code for d in _found(_study(1, "a"), _study(2, "b")).doubts}
+
+
+def _months(study: Study) -> Study:
+    return replace(study, spec=study.spec.model_copy(update={"experience_unit": "months"}))
+
+
+def _ninety(study: Study) -> Study:
+    analysis = study.spec.analysis.model_copy(update={"level": 0.9})
+    return replace(study, spec=study.spec.model_copy(update={"analysis": analysis}))
+
+
+OLD, NEW = _study(1, "old"), _study(2, "new")
+TWO, OTHERS = _study(2, "new", {}, {}), _study(2, "new", {"of": "x"}, {"of": "y"})
+REFUSED: list[tuple[tuple[Study, ...], dict[str, object], str]] = [
+    (
+        (OLD, _months(NEW)),
+        {},
+        "new.yaml:1:1: experience_unit: experience is counted in 'months' here and in 'years' in "
+        "old.yaml; state it in the same unit in both, numbers included",
+    ),
+    (
+        (OLD, _ninety(NEW)),
+        {},
+        "level: the studies ask for different levels: 0.95 (old.yaml) and 0.9 (new.yaml); give "
+        "one by --level",
+    ),
+    (
+        (OLD, NEW),
+        {"systems": ["bot"]},
+        "systems: there is no system 'bot' in old.yaml or new.yaml; there are: K0",
+    ),
+    (
+        (OLD, NEW),
+        {"test": "twoways"},
+        "test: 'twoways' is not one of problem, twoway, signflip; did you mean twoway?",
+    ),
+    (
+        (OLD, TWO),
+        {"same_system": True, "systems": ["K1"]},
+        "systems: old.yaml has none of these systems; name one that each study has",
+    ),
+    (
+        (OLD, OTHERS),
+        {"same_system": True},
+        "systems: these studies share none, so that it is not clear whose versions to draw; name "
+        "them by --systems, or give all versions of one system the same `of`",
+    ),
+    (
+        (TWO, replace(_study(4, "third", {}, {}), name="third.yaml")),
+        {"same_system": True},
+        "systems: these studies share 2 systems (K0, K1), so that it is not clear whose versions "
+        "to draw; name them by --systems, or give all versions of one system the same `of`",
+    ),
+    (
+        (OLD, TWO),
+        {"systems": ["K1"]},
+        "old.yaml:1:1: systems: none of the named systems has ranks in this study, so that there "
+        "is nothing to compare; leave it out",
+    ),
+]
+
+
+@pytest.mark.parametrize(("studies", "more", "said"), REFUSED)
+def test_refusals_name_file_and_remedy(
+    studies: tuple[Study, ...], more: dict[str, object], said: str
+) -> None:
+    """What forbids a comparison of studies is said with the files and the remedy."""
+    with pytest.raises(QuemError) as refused:
+        _found(*studies, **more)
+    assert str(refused.value) == said
+
+
+def test_a_study_is_not_compared_with_itself() -> None:
+    """The same study twice is refused; so is one study as a system over time."""
+    study = _study(1, "one")
+    with pytest.raises(QuemError, match="is named twice, and a study is not independent of itself"):
+        _found(study, study)
+    with pytest.raises(QuemError, match="same_system needs two studies"):
+        _found(study, same_system=True)

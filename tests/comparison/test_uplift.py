@@ -1,0 +1,364 @@
+"""What people gain from help: against whom, over which problems, and what forbids it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import quem
+from quem.comparison.assistance import gain_test, uplifts_of
+from quem.errors import QuemError
+from quem.rankings import Rankings
+from quem.study.models import Assisted, System
+from tests.experience.made import study_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from quem.comparison.assistance import Uplift
+    from quem.comparison.findings import Comparison
+    from quem.load import Study
+
+SEEDS = st.integers(0, 2**32 - 1)
+NAN = float("nan")
+Ways = dict[str, tuple[str, ...]]  # assisted solver to the problems solved with help
+
+
+def _study(
+    quality: Mapping[str, NDArray[np.float64]], ways: Ways, years: Mapping[str, float]
+) -> Study:
+    """A study in which judges order by quality, (judges, problems), and some had help.
+
+    An assisted solver is named by the person and one letter more.
+    """
+    ranks = {
+        (f"J{j}", f"P{p}", solver): float(value)
+        for solver, values in quality.items()
+        for (j, p), value in np.ndenumerate(values)
+        if np.isfinite(value)
+    }
+    study = study_of(ranks, years)
+    kinds = {s: "assisted" if s in ways else kind for s, kind in study.declared.solvers.items()}
+    assisted = tuple(Assisted(id=name, by="bot", person=name[:-1]) for name in ways)
+    changes = {"systems": (System(id="bot", version="2"),), "assisted": assisted}
+    return replace(
+        study,
+        declared=replace(study.declared, solvers=kinds),
+        spec=study.spec.model_copy(update=changes),
+    )
+
+
+def _made(
+    seed: int, gain: float, *, helped: tuple[int, ...] = (2, 4, 6, 8), crossed: bool = True
+) -> Study:
+    """Twelve people and six problems; the helped have help on one half of them."""
+    rng = np.random.default_rng(seed)
+    years = {f"S{i}": float(np.round(1 + i + rng.uniform(0, 0.9), 2)) for i in range(12)}
+    quality = {}
+    ways: Ways = {}
+    for i, (person, y) in enumerate(years.items()):
+        values = y + rng.normal(0, 1) + rng.normal(0, 1, 6) + rng.normal(0, 1, (3, 6))
+        quality[person] = values
+        if i in helped:
+            with_help = np.arange(6) < 3
+            with_help = ~with_help if crossed and helped.index(i) % 2 else with_help
+            quality[f"{person}+"] = np.where(with_help, values + gain, np.nan)
+            quality[person] = np.where(with_help, np.nan, values)
+            ways[f"{person}+"] = tuple(f"P{p}" for p in np.flatnonzero(with_help))
+    return _study(quality, ways, years)
+
+
+def _only(study: Study, what: str, kept: set[str]) -> Study:
+    """The study with the ranks of some problems or solvers only."""
+    data = study.data
+    assert isinstance(data, Rankings)
+    names = getattr(data, f"{what}s")
+    rows = np.array([names[code] in kept for code in getattr(data, what)])
+    columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognised")
+    return replace(
+        study, data=replace(data, **{name: getattr(data, name)[rows] for name in columns})
+    )
+
+
+def _found(study: Study) -> Comparison:
+    return quem.compare(study).findings
+
+
+def _uplift(study: Study) -> Uplift:
+    (uplift,) = _found(study).uplifts
+    return uplift
+
+
+def _years(study: Study) -> float:
+    """What `quem.compare` reads, without the rest of the comparison."""
+    (uplift,) = uplifts_of(study, study.spec.analysis)
+    return uplift.years
+
+
+def test_helped_are_located_among_those_who_never_had_help() -> None:
+    """X = 1 + b (S − 1)/S with b of the S below, ties one half, is as counted by hand."""
+    years = {"A": 1.0, "B": 3.0, "C": 5.0, "D": 7.0, "H": 4.0}
+    quality = {s: np.full((1, 3), y) for s, y in years.items()}
+    quality["H"] = np.array([[4.0, 4.0, NAN]])
+    quality["H+"] = np.array([[NAN, NAN, 7.0]])
+    (person,) = _uplift(_study(quality, {"H+": ("P2",)}, years)).people
+    assert person.unaided == 1 + 2 * 3 / 4
+    assert person.aided == 1 + 3.5 * 3 / 4
+    assert person.unaided_problems == ("P0", "P1")
+    assert person.aided_problems == ("P2",)
+    slope = 2.0  # the years of A to D over the ranks 1 to 4, and H at 2.5 has 4
+    assert person.years == pytest.approx(slope * (person.aided - person.unaided))
+
+
+def test_unequal_groups_are_scaled() -> None:
+    """With one reference fewer on a problem, its ranks r become r (N + 1)/(n + 1)."""
+    years = {"A": 1.0, "B": 3.0, "C": 5.0, "D": 7.0, "H": 4.0}
+    quality = {s: np.full((1, 3), y) for s, y in years.items()}
+    quality["D"] = np.array([[7.0, 7.0, NAN]])
+    quality["H"] = np.array([[4.0, 4.0, NAN]])
+    quality["H+"] = np.array([[NAN, NAN, 9.0]])
+    (person,) = _uplift(_study(quality, {"H+": ("P2",)}, years)).people
+    assert person.aided == (1 + 3 * 2 / 3) * (4 + 1) / (3 + 1)
+
+
+@given(SEEDS, st.integers(2, 5), st.integers(2, 5))
+def test_one_persons_test_is_that_of_two_samples(seed: int, alone: int, helped: int) -> None:
+    """t, df, p and interval are those of Student's test of two samples of problems."""
+    values = np.random.default_rng(seed).normal(size=alone + helped)
+    is_aided = np.arange(len(values)) >= alone
+    unaided, aided = np.where(is_aided, NAN, values), np.where(is_aided, values, NAN)
+    found, n_problems, n_sets = gain_test(unaided[None], aided[None], 0.9)
+    oracle = stats.ttest_ind(values[alone:], values[:alone])
+    assert (n_problems, n_sets, found.df) == (alone + helped, 2, alone + helped - 2)
+    assert found.statistic == pytest.approx(oracle.statistic)
+    assert found.p == pytest.approx(oracle.pvalue)
+    assert found.interval == pytest.approx(tuple(oracle.confidence_interval(0.9)))
+
+
+@given(SEEDS)
+def test_people_with_the_same_problems_are_averaged_first(seed: int) -> None:
+    """The test of several is that of two samples of the people's means on each problem."""
+    scores = np.random.default_rng(seed).normal(size=(3, 8))
+    is_aided = np.arange(8) >= 4
+    found, _, n_sets = gain_test(
+        np.where(is_aided, NAN, scores), np.where(is_aided, scores, NAN), 0.95
+    )
+    means = scores.mean(axis=0)
+    oracle = stats.ttest_ind(means[4:], means[:4])
+    assert (n_sets, found.df) == (2, 6)
+    assert found.p == pytest.approx(oracle.pvalue)
+
+
+@given(SEEDS)
+def test_crossed_halves_have_as_many_degrees_of_freedom(seed: int) -> None:
+    """With half of the people helped on either half, each problem is a contrast of people."""
+    rng = np.random.default_rng(seed)
+    scores, second = rng.normal(size=(4, 8)), np.arange(8) >= 4
+    is_aided = np.array([second, ~second, second, ~second])
+    found, _, n_sets = gain_test(
+        np.where(is_aided, NAN, scores), np.where(is_aided, scores, NAN), 0.95
+    )
+    assert (n_sets, found.df) == (2, 6)
+    # On each problem two people have help and two have none.
+    contrast = (np.where(is_aided, scores, 0) - np.where(is_aided, 0, scores)).sum(axis=0) / 4
+    gain = contrast[~second].mean() + contrast[second].mean()
+    spread = sum(
+        ((half - half.mean()) ** 2).sum() for half in (contrast[second], contrast[~second])
+    )
+    assert found.statistic == pytest.approx(gain / np.sqrt(spread / 6 * (1 / 4 + 1 / 4)))
+
+
+@given(SEEDS, st.floats(-5, 5))
+def test_a_persons_level_is_no_gain(seed: int, level: float) -> None:
+    """Somebody better by the same on every problem gains the same, with the same test."""
+    scores, second = np.random.default_rng(seed).normal(size=(3, 6)), np.arange(6) >= 3
+    moved = scores + np.array([[level], [0], [-level]])
+    tests = [
+        gain_test(np.where(second, NAN, s), np.where(second, s, NAN), 0.95)[0]
+        for s in (scores, moved)
+    ]
+    assert tests[0].p == pytest.approx(tests[1].p)
+    assert tests[0].interval == pytest.approx(tests[1].interval)
+
+
+def test_too_few_problems_have_no_test() -> None:
+    """Help on one problem of two leaves a gain, no p value, and a warning."""
+    study = _made(1, 3.0)
+    found = _found(_only(study, "problem", {"P0", "P5"}))
+    assert np.isfinite(found.uplifts[0].gain)
+    assert np.isnan(found.uplifts[0].test.p)
+    messages = [doubt.message for doubt in found.doubts if doubt.code == "no-test"]
+    assert messages[0] == (
+        "there is no test of the gain by bot: too few problems: a test needs more problems than "
+        "there are sets of them"
+    )
+
+
+@pytest.mark.parametrize(("gain", "low", "high"), [(0.0, -0.15, 0.15), (3.0, 2.3, 2.8)])
+@pytest.mark.parametrize("crossed", [True, False])
+def test_gain_is_read_with_little_bias(
+    gain: float, low: float, high: float, *, crossed: bool
+) -> None:
+    """Help worth 3 years reads about 2.5, and help worth nothing reads 0, in either design."""
+    read = [_years(_made(seed, gain, crossed=crossed)) for seed in range(150)]
+    assert low < np.mean(read) < high
+
+
+def test_ranked_together_helped_people_push_each_other_down() -> None:
+    """Ranks of all together give less than half of what help of 3 years reads otherwise."""
+    together, ours = [], []
+    for seed in range(15):
+        study = _made(seed, 3.0, helped=tuple(range(1, 9)), crossed=False)
+        analysis = quem.analyze(study, bootstrap=0, permutations=0).findings
+        of = dict(zip(analysis.averages.solvers, analysis.averages.average, strict=True))
+        slope = analysis.function.coefficients["slope"]
+        gains = [of[one.id] - of[one.person] for one in study.spec.assisted]
+        together.append(slope * np.mean(gains))
+        ours.append(_years(study))
+    assert np.mean(together) < np.mean(ours) / 2
+
+
+def test_without_people_who_never_had_help_all_unaided_are_the_reference() -> None:
+    """With everybody helped on one half, the references differ, and a warning says so."""
+    found = _found(_made(3, 3.0, helped=tuple(range(12))))
+    assert not found.uplifts[0].common
+    assert "changing-references" in {doubt.code for doubt in found.doubts}
+    found = _found(_made(3, 3.0))
+    assert found.uplifts[0].common
+    assert not {doubt.code for doubt in found.doubts} & {"changing-references", "assisted"}
+
+
+def test_a_constant_in_experience_changes_no_gain() -> None:
+    """Everybody two years older gains the same years."""
+    study = _made(5, 2.0)
+    older = tuple(
+        subject.model_copy(update={"experience": subject.experience + 2})
+        for subject in study.spec.subjects
+    )
+    moved = replace(study, spec=study.spec.model_copy(update={"subjects": older}))
+    one, other = _uplift(study), _uplift(moved)
+    assert one.years == pytest.approx(other.years)
+    assert one.calibrated == pytest.approx(other.calibrated)
+    assert one.test == other.test
+
+
+def test_people_are_adjusted_for_their_number() -> None:
+    """P values of the people helped by one system are adjusted together."""
+    from statsmodels.stats.multitest import multipletests
+
+    people = _uplift(_made(6, 3.0)).people
+    adjusted = multipletests([person.test.p for person in people], method="holm")[1]
+    assert [person.p_holm for person in people] == pytest.approx(list(adjusted))
+
+
+def test_a_problem_met_twice_is_refused() -> None:
+    """Who solved a problem in both ways has learned, which the message explains."""
+    years = {"A": 1.0, "B": 3.0, "C": 5.0, "H": 4.0}
+    quality = {s: np.full((1, 3), y) for s, y in years.items()}
+    quality["H+"] = np.array([[NAN, 6.0, 6.0]])
+    quality["H*"] = np.array([[NAN, NAN, 6.5]])
+    study = _study(quality, {"H+": ("P1", "P2"), "H*": ("P2",)}, years)
+    with pytest.raises(QuemError) as refused:
+        _found(study)
+    end = (
+        ": who meets a problem again has learned from the first time, and that cannot be told "
+        "from the help; give work with and without help different problems"
+    )
+    assert str(refused.value).splitlines() == [
+        f"study.yaml:1:1: assisted[1]: H solved P1 and P2 twice, as H+ and alone{end}",
+        f"study.yaml:1:1: assisted[2]: H solved P2 twice, as H* and alone{end}",
+        f"study.yaml:1:1: assisted[2]: H solved P2 twice, as H* and as H+{end}",
+    ]
+
+
+def test_problems_without_references_are_refused() -> None:
+    """Where fewer than two worked alone there is nothing to measure against."""
+    years = {"A": 1.0, "B": 3.0, "C": 5.0, "H": 4.0}
+    quality = {s: np.array([[y, y, NAN]]) for s, y in years.items()}
+    quality["A"] = np.full((1, 3), 1.0)
+    quality["H+"] = np.array([[NAN, NAN, 6.0]])
+    with pytest.raises(QuemError) as refused:
+        _found(_study(quality, {"H+": ("P2",)}, years))
+    assert str(refused.value) == (
+        "study.yaml:1:1: assisted[1]: H solved P2 with help, where fewer than 2 people without "
+        "help were ranked, so that there is nobody to measure it against; let some people solve "
+        "every problem without help"
+    )
+
+
+def test_without_work_alone_there_is_no_gain() -> None:
+    """Somebody who always had help is left out, and a warning says so; systems compare on."""
+    study = _made(2, 3.0)
+    kept = set(study.data.solvers) - {"S2", "S4"}
+    found = _found(_only(study, "solver", kept))
+    assert [person.person for person in found.uplifts[0].people] == ["S6", "S8"]
+    assert sum(doubt.code == "no-gain" for doubt in found.doubts) == 2
+
+
+def test_no_gain_at_all_is_refused() -> None:
+    """Where nobody worked in both ways, the message says of each which half is missing."""
+    study = _made(2, 3.0)
+    kept = set(study.data.solvers) - {"S2", "S4+", "S6", "S8+"}
+    with pytest.raises(QuemError) as refused:
+        _found(_only(study, "solver", kept))
+    lines = str(refused.value).splitlines()
+    assert [line.split(": ")[1] for line in lines] == [f"assisted[{at}]" for at in range(1, 5)]
+    assert "without, and S2 (alone) has no ranks; let each helped person" in lines[0]
+    assert "without, and S4+ (with help) has no ranks" in lines[1]
+
+
+def test_sizes_of_groups_do_not_matter_to_gains() -> None:
+    """Groups of unequal size are doubted where systems are ranked, and not for gains alone."""
+    study = _made(2, 3.0)
+    assert isinstance(study.data, Rankings)
+    (s9,) = np.flatnonzero(np.array(study.data.solvers) == "S9")
+    rows = (study.data.solver != s9) | (study.data.problem > 0)
+    columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognised")
+    data = replace(study.data, **{name: getattr(study.data, name)[rows] for name in columns})
+    unequal = replace(study, data=data)
+    analysed = quem.analyze(unequal, bootstrap=0)
+    assert "unequal-groups" in {doubt.code for doubt in analysed.warnings}
+    again = quem.analyze(unequal, bootstrap=0, normalize="expected")
+    assert "unequal-groups" not in {doubt.code for doubt in again.warnings}
+    assert "unequal-groups" not in {doubt.code for doubt in _found(unequal).doubts}
+
+
+_ALONE_ON = (range(1, 5), range(3, 7), range(5, 9), (7, 8, 1, 2))
+
+
+def test_unequal_designs_keep_their_level() -> None:
+    """Help worth nothing is found about as often as it should be, however people overlap."""
+    rng = np.random.default_rng(1)
+    found, studies = 0, 1500
+    for _ in range(studies):
+        unaided, aided = np.full((2, 4, 9), np.nan)
+        for person, problems in enumerate(_ALONE_ON):
+            unaided[person, list(problems)] = rng.standard_normal(len(problems))
+            aided[person, 0] = rng.standard_normal()
+        unaided[0, :], unaided[1, :] = np.nan, np.nan
+        unaided[0, [1, 2]] = rng.standard_normal(2)
+        unaided[1, 3:9] = rng.standard_normal(6)
+        found += gain_test(unaided, aided, 0.95)[0].p < 0.05
+    assert 0.03 < found / studies < 0.075
+
+
+def test_variance_of_the_gain_is_that_of_its_weights() -> None:
+    """With two people of unequal designs the standard error is that of a sum by hand."""
+    unaided = np.array([[np.nan, 2.0, 3.5, 1.0, np.nan, np.nan], [np.nan] * 4 + [4.0, 1.5]])
+    aided = np.array([[5.0] + [np.nan] * 5, [6.5] + [np.nan] * 5])
+    test, n_problems, n_sets = gain_test(unaided, aided, 0.95)
+    assert (n_problems, n_sets) == (6, 3)
+    gain = ((5.0 - 6.5 / 3) + (6.5 - 2.75)) / 2
+    # Sums of squares of the scores alone; each weighs 1/3 and 1/2 of half the people.
+    variance = (np.var([2.0, 3.5, 1.0]) * 3 + np.var([4.0, 1.5]) * 2) / 3
+    weights = 2 * (1 / 2) ** 2 + 3 * (1 / 6) ** 2 + 2 * (1 / 4) ** 2
+    assert test.statistic == pytest.approx(gain / np.sqrt(variance * weights))
+    assert test.df == 3

@@ -1,0 +1,268 @@
+"""The measures against other implementations, and against loops that are plainly right."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
+
+from quem import lists as measures
+from quem.lists.pairs import ascents
+from quem.lists.ragged import Ragged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Items = dict[str, float]
+
+
+def random_run(
+    seed: int, *, queries: int = 120, tied: bool = True
+) -> tuple[dict[str, Items], dict[str, Items]]:
+    """Lists of 0 to 30 of 40 items, and ground truths of some of them, with grades from 0 to 3.
+
+    Scores are eighths, so that they are equal in single precision only where they are equal.
+    """
+    rng = np.random.default_rng(seed)
+    names = np.array([f"d{i}" for i in range(40)])
+    run: dict[str, Items] = {}
+    truth: dict[str, Items] = {}
+    for query in range(queries):
+        held = rng.choice(names, rng.integers(0, 31), replace=False).tolist()
+        scores = rng.integers(0, 16, len(held)) if tied else rng.permutation(len(held))
+        judged = rng.choice(names, rng.integers(1, 21), replace=False).tolist()
+        run[f"q{query}"] = dict(zip(held, (scores / 8).tolist(), strict=True))
+        truth[f"q{query}"] = dict(
+            zip(judged, rng.integers(0, 4, len(judged)).tolist(), strict=True)
+        )
+    return run, truth
+
+
+def grades(truth: dict[str, Items]) -> dict[str, dict[str, int]]:
+    """The ground truth with whole grades, as ir_measures has them."""
+    return {q: {item: int(grade) for item, grade in items.items()} for q, items in truth.items()}
+
+
+GAINS = {1: 1, 2: 3, 3: 7}
+SHARED = {
+    "AP": ir_measures.AP,
+    "AP@5": ir_measures.AP @ 5,
+    "AP(rel=2)": ir_measures.AP(rel=2),
+    "RR": ir_measures.RR,
+    "RR(rel=3)": ir_measures.RR(rel=3),
+    "nDCG": ir_measures.nDCG,
+    "nDCG@5": ir_measures.nDCG @ 5,
+    "nDCG(gain=exponential)@10": ir_measures.nDCG(gains=GAINS) @ 10,
+    "F1": ir_measures.SetF,
+    "F1(rel=2)": ir_measures.SetF(rel=2),
+}
+
+
+@pytest.mark.parametrize("tied", [True, False], ids=["ties", "no-ties"])
+@pytest.mark.parametrize(("name", "theirs"), SHARED.items(), ids=SHARED)
+def test_ir_measures(name: str, theirs: Any, tied: bool) -> None:  # noqa: ANN401, FBT001
+    """Each query has the score that ir_measures gives, ties included.
+
+    It gives none to a query without a list, and 0 where nothing is relevant; there is no score
+    for these here.
+    """
+    run, truth = random_run(5, tied=tied)
+    scores = measures.evaluate(run, truth, [name], ties="id")
+    ours = dict(zip(scores.queries, scores[name].tolist(), strict=True))
+    found = {one.query_id: one.value for one in ir_measures.iter_calc([theirs], grades(truth), run)}
+    assert len(found) > 100
+    undefined = {query for query, _, _ in scores.undefined()}
+    for query, value in found.items():
+        if query in undefined:
+            assert value == 0
+        else:
+            assert ours[query] == pytest.approx(value, abs=1e-9), query
+
+
+def test_rr_at_k_of_ir_measures() -> None:
+    """It breaks ties otherwise than its other measures: the first id first."""
+    run, truth = random_run(8)
+    scores = measures.evaluate(
+        {q: sorted(items, key=lambda item: (-items[item], item)) for q, items in run.items()},
+        truth,
+        ["RR@4"],
+    )
+    ours = dict(zip(scores.queries, scores["RR@4"].tolist(), strict=True))
+    by = [ir_measures.RR @ 4]
+    found = {one.query_id: one.value for one in ir_measures.iter_calc(by, grades(truth), run)}
+    assert len(found) > 100
+    for query, value in found.items():
+        assert (0 if math.isnan(ours[query]) else ours[query]) == pytest.approx(value), query
+
+
+def test_mean_of_ir_measures() -> None:
+    """The mean is that of ir_measures where each query has something relevant."""
+    run, truth = random_run(6)
+    relevant = {q: items for q, items in truth.items() if max(items.values()) >= 1}
+    held = {q: run[q] for q in relevant if q != "q1"}
+    found = ir_measures.calc_aggregate([ir_measures.AP, ir_measures.nDCG], grades(relevant), held)
+    scores = measures.evaluate(held, relevant, ["AP", "nDCG"], ties="id")
+    assert scores.mean["AP"] == pytest.approx(found[ir_measures.AP], abs=1e-9)
+    assert scores.mean["nDCG"] == pytest.approx(found[ir_measures.nDCG], abs=1e-9)
+
+
+def common(run: Items, truth: Items) -> tuple[list[float], list[float]]:
+    """Scores and true values of the common items."""
+    both = [item for item in run if item in truth]
+    return [run[item] for item in both], [truth[item] for item in both]
+
+
+@pytest.mark.parametrize("tied", [True, False], ids=["ties", "no-ties"])
+def test_scipy(tied: bool) -> None:  # noqa: FBT001  a parameter of the test
+    """Kendall's tau-b and Spearman are those of SciPy, NaN where these are."""
+    run, truth = random_run(7, tied=tied)
+    names = ["kendall(variant=b)", "spearman"]
+    scores = measures.evaluate(run, truth, names)
+    for query, (tau, rho) in zip(run, scores.values.tolist(), strict=True):
+        listed, true = common(run[query], truth[query])
+        constant = len(set(listed)) < 2 or len(set(true)) < 2
+        assert math.isnan(tau) == math.isnan(rho) == constant
+        if not constant:
+            assert tau == pytest.approx(kendalltau(listed, true).statistic, abs=1e-12)
+            assert rho == pytest.approx(spearmanr(listed, true).statistic, abs=1e-12)
+            by_ranks = pearsonr(rankdata(listed), rankdata(true)).statistic
+            assert rho == pytest.approx(by_ranks, abs=1e-12)
+
+
+def test_scipy_on_long_lists() -> None:
+    """Lists of any length have the tau of SciPy, ties or not; each length by its own way."""
+    rng = np.random.default_rng(8)
+    for n in (2, 16, 17, 254, 255, 256, 257, 3000):
+        x, y = rng.permutation(n), np.round(rng.permutation(n) / 7)
+        listed = {f"{i}": float(v) for i, v in enumerate(x)}
+        truth = {f"{i}": float(v) for i, v in enumerate(y)}
+        for a, b in ((listed, truth), (truth, listed)):
+            tau = measures.score(a, b, "kendall(variant=b)").value
+            assert tau == pytest.approx(kendalltau(x, y).statistic, nan_ok=True), n
+
+
+@pytest.mark.parametrize("longest", [12, 255, 300])
+def test_ascents(longest: int) -> None:
+    """Ascents are counted as a comparison of all pairs counts them, row by row."""
+    rng = np.random.default_rng(9)
+    sizes = np.append(rng.integers(0, 12, 40), longest)
+    codes = [rng.integers(0, max(size, 1), size) for size in sizes]
+    found = ascents(Ragged(sizes), np.concatenate(codes))
+    expected = [sum(a < b for a, b in combinations(row.tolist(), 2)) for row in codes]
+    assert found.tolist() == expected
+
+
+def ranked(items: Items) -> list[str]:
+    """The items, best first; sorting is stable."""
+    return sorted(items, key=lambda item: -items[item])
+
+
+def hits(run: Items, truth: Items, k: int) -> float:
+    """How many of the best k are among the best k."""
+    return len(set(ranked(run)[:k]) & set(ranked(truth)[:k]))
+
+
+def stromer(run: Items, truth: Items, k: int) -> float:
+    """The weighted share of positions that match."""
+    listed, true = ranked(run), ranked(truth)
+    k = min(k, len(true))
+    weights = [2 + k - i for i in range(1, k + 1)]
+    same = [i < len(listed) and listed[i] == true[i] for i in range(k)]
+    return sum(w for w, s in zip(weights, same, strict=True) if s) / sum(weights)
+
+
+def mueller(run: Items, truth: Items, k: int) -> float:
+    """One less the mean similarity of what is missing."""
+    listed = ranked(run)[:k]
+    best = ranked(truth)[: len(listed)]
+    return 1 - sum(truth[item] for item in best if item not in listed) / len(listed)
+
+
+def counted(run: Items, truth: Items, k: int) -> tuple[int, int, int]:
+    """Concordant pairs, discordant ones, and those that the truth orders."""
+    best = set(ranked(run)[:k]) & set(ranked(truth)[:k])
+    signs = [(run[a] - run[b], truth[a] - truth[b]) for a, b in combinations(best, 2)]
+    concordant = sum(a * b > 0 for a, b in signs)
+    return concordant, sum(a * b < 0 for a, b in signs), sum(b != 0 for _, b in signs)
+
+
+def correctness(run: Items, truth: Items, k: int) -> float:
+    """Rightly ordered pairs against wrongly ordered ones."""
+    c, d, _ = counted(run, truth, k)
+    return (c - d) / (c + d)
+
+
+def completeness(run: Items, truth: Items, k: int) -> float:
+    """Ordered pairs of those that the truth orders."""
+    c, d, ordered = counted(run, truth, k)
+    return (c + d) / ordered
+
+
+def distance(run: Items, truth: Items, _: int) -> float:
+    """The mean distance of positions."""
+    listed, true = ranked(run), ranked(truth)
+    off = [abs(listed.index(item) - true.index(item)) for item in listed if item in true]
+    return sum(off) / len(off)
+
+
+def mae(run: Items, truth: Items, _: int) -> float:
+    """The mean absolute error by position."""
+    pairs = list(zip(sorted(run.values())[::-1], sorted(truth.values())[::-1], strict=False))
+    return sum(abs(a - b) for a, b in pairs) / len(pairs)
+
+
+def mse_by_case(run: Items, truth: Items, _: int) -> float:
+    """The mean squared error by case."""
+    listed, true = common(run, truth)
+    return sum((a - b) ** 2 for a, b in zip(listed, true, strict=True)) / len(listed)
+
+
+def rbp(run: Items, truth: Items, k: int) -> float:
+    """Graded rank-biased precision, p = 0.8."""
+    gains = [truth.get(item, 0) / 3 for item in ranked(run)[:k]]
+    return 0.2 * sum(g * 0.8**i for i, g in enumerate(gains))
+
+
+def average_precision_smoothed(run: Items, truth: Items, _: int) -> float:
+    """Average precision with one more relevant item at the end."""
+    relevant = {item for item, grade in truth.items() if grade >= 1}
+    listed = [item in relevant for item in ranked(run)] + [True]
+    at = [sum(listed[: i + 1]) / (i + 1) for i, good in enumerate(listed) if good]
+    return sum(at) / (len(relevant) + 1) if relevant else math.nan
+
+
+BRUTE: dict[str, Callable[[Items, Items, int], float]] = {
+    "hits": hits,
+    "quality_stromer": stromer,
+    "quality_mueller": mueller,
+    "correctness": correctness,
+    "completeness": completeness,
+    "distance": distance,
+    "MAE": mae,
+    "MSE(by=case)": mse_by_case,
+    "RBP(p=0.8, top=3)": rbp,
+    "APs": average_precision_smoothed,
+}
+CUT = ("hits", "quality_stromer", "quality_mueller", "correctness", "completeness", "RBP")
+
+
+@pytest.mark.parametrize("k", [None, 1, 4, 50])
+@pytest.mark.parametrize("name", BRUTE)
+def test_brute_force(name: str, k: int | None) -> None:
+    """All lists of a run have the scores that a plain loop gives, NaN where it divides by 0."""
+    if k is not None and not name.startswith(CUT):
+        return
+    run, truth = random_run(10)
+    spelled = name if k is None else f"{name}@{k}"
+    scores = measures.evaluate(run, truth, [spelled])
+    for query, score in zip(run, scores[spelled].tolist(), strict=True):
+        try:
+            expected = BRUTE[name](run[query], truth[query], 1000 if k is None else k)
+        except ZeroDivisionError:
+            expected = math.nan
+        assert score == pytest.approx(expected, abs=1e-12, nan_ok=True), query

@@ -1,0 +1,154 @@
+"""The registry: how measures are spelled, what each says of itself, and worked examples."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quem import lists as measures
+from quem.errors import QuemError
+from quem.lists.explanation import WORKED, describe, explain
+from quem.lists.lists import Lists
+from tests.docs.pages import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+ALL = measures.DEFINITIONS
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("AP", "AP"),
+        ("ap", "AP"),
+        (" AP @ 10 ", "AP@10"),
+        ("AP(k=10)", "AP@10"),
+        ("AP(rel=2)@10", "AP(rel=2)@10"),
+        ("AP(rel=1)", "AP"),
+        ("rbp(p=0.80, top=3)", "RBP(p=0.8, top=3)"),
+        ("MAE(by=case)", "MAE(by=case)"),
+        ("rank_quality@10", "rank_quality"),
+        ("OLAR(max_length=7)", "OLAR(max_length=7)"),
+    ],
+)
+def test_spelling(spelling: str, name: str) -> None:
+    """A measure has one name, however it is spelled, and is found by it."""
+    assert measures.measure(spelling).name == name
+    assert measures.measure(name) == measures.measure(spelling)
+    assert str(measures.measure(spelling)) == name
+
+
+def test_values_by_name() -> None:
+    """Parameters can be given by name too, and replace those of the spelling."""
+    assert measures.measure("AP@5", k=10, rel=2).name == "AP(rel=2)@10"
+    assert measures.measure(measures.measure("AP@5"), rel=2).name == "AP(rel=2)@5"
+    assert measures.measure("AP@5", k=None).name == "AP"
+
+
+@pytest.mark.parametrize(
+    ("spelling", "message"),
+    [
+        ("AP(", "'AP(' is no measure; spell it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"),
+        ("AP(rel)", "'AP(rel)' is no measure; spell it"),
+        ("AP(rel=1, rel=2)", "is no measure; spell it"),
+        ("AP(k=1)@2", "is no measure; spell it"),
+        ("", "'' is no measure; spell it"),
+        ("Kendal", "there is no measure 'Kendal'; did you mean kendall?"),
+        ("F1@3", "F1: there is no parameter 'k'; it takes rel"),
+        ("distance@3", "distance: there is no parameter 'k'; it takes none"),
+        ("AP@1.5", "AP: k: should be a whole number of at least 1, and not '1.5'"),
+        ("AP@many", "AP: k: should be a whole number of at least 1, and not 'many'"),
+        ("AP(rel=nan)", "AP: rel: should be a number, and not 'nan'"),
+        ("RBP(p=1)", "RBP: p: should be a number from 0 to 0.999999, and not '1'"),
+        ("MAE(by=item)", "MAE: by: should be position or case, and not 'item'"),
+    ],
+)
+def test_wrong_spelling(spelling: str, message: str) -> None:
+    """What is no measure is refused, with what would be right."""
+    with pytest.raises(QuemError, match=re.escape(message)):
+        measures.measure(spelling)
+
+
+@pytest.mark.parametrize("value", [True, [1], 1e400])
+def test_wrong_values(value: object) -> None:
+    """A value of another type is refused."""
+    with pytest.raises(QuemError, match="AP: k: should be a whole number of at least 1"):
+        measures.measure("AP", k=value)
+
+
+def test_all_mistakes_at_once() -> None:
+    """All that is wrong with several measures is said at once."""
+    with pytest.raises(QuemError) as caught:
+        measures.evaluate({"q": ["a"]}, {"q": ["a"]}, ["AQ", "AP(p=1)@0", "RR"])
+    assert len(caught.value.mistakes) == 3
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_describes_itself(name: str) -> None:
+    """Each measure says what it is, in sentences that end."""
+    told = describe(ALL[name])
+    assert told["better"] in {"higher", "lower"}
+    assert told["source"]
+    for key in ("summary", "ties", "short_lists", "unknown_items", "undefined"):
+        assert told[key].endswith("."), key
+    assert told["range"][0] is not None
+
+
+def calculated(calculation: str) -> float:
+    """The value of a calculation as it is written."""
+    plain = re.sub(r"\|([^|]*)\|", r"abs(\1)", calculation)
+    plain = plain.replace("×", "*").replace("^", "**").replace("√", "sqrt")
+    names = {"sqrt": math.sqrt, "log2": math.log2, "abs": abs}
+    assert re.fullmatch(r"(sqrt|log2|abs|e-|[\d.\s()+*/-])*", plain), plain
+    return float(eval(plain, {"__builtins__": {}}, names))  # noqa: S307  our own arithmetic
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_examples_are_worked(name: str) -> None:
+    """The calculation that an example shows has the score as its result."""
+    scores = explain(name)["example"]["scores"]
+    assert [one["measure"] for one in scores] == list(ALL[name].shown)
+    for one in scores:
+        if one["score"] is None:
+            assert one["undefined"]
+        else:
+            assert calculated(one["calculation"]) == pytest.approx(one["score"], abs=1e-4)
+
+
+items = st.sampled_from("abcdefg")
+similarities = st.dictionaries(items, st.integers(0, 4).map(lambda n: n / 4), max_size=7)
+
+
+@settings(max_examples=25, deadline=None)
+@given(similarities, similarities)
+def test_calculations_of_any_list(
+    listed: dict[Hashable, float], truth: dict[Hashable, float]
+) -> None:
+    """The calculation is right for any list that has a score, with any of the parameters."""
+    for definition in ALL.values():
+        for spelling in (*definition.shown, f"{definition.name}@2"):
+            if spelling.endswith("@2") and "k" not in [p.name for p in definition.parameters]:
+                continue
+            extra = {"rel": 0.5} if "rel" in [p.name for p in definition.parameters] else {}
+            chosen = measures.measure(spelling, **extra)
+            score = measures.score(listed, truth, chosen)
+            if not score.reason:
+                calculation = WORKED[definition.name](
+                    Lists([listed], [truth]), **dict(chosen.values)
+                )
+                assert calculated(calculation) == pytest.approx(score.value, abs=1e-4), calculation
+
+
+def test_page_names_what_each_measure_needs() -> None:
+    """The table of docs/measures.md has each measure where its definition has it."""
+    text = (ROOT / "docs/measures.md").read_text("utf-8")
+    for kind in ("order", "grades", "both"):
+        (row,) = re.findall(rf"^\| `{kind}`:[^|]*\| (.*) \|$", text, re.MULTILINE)
+        named = {name for name, found in ALL.items() if found.truth == kind}
+        assert set(re.findall(r"`(\w+)`", row)) == named

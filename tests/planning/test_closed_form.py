@@ -1,0 +1,154 @@
+"""The closed form, against regressions without ranks, scipy and simulated studies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import integrate, stats
+
+from quem.experience.simulation import HIGH, LOW, Noise
+from quem.planning.closed_form import (
+    average_variance,
+    half_width,
+    largest_variance,
+    least_half_width,
+    power,
+    subjects_needed,
+)
+from quem.planning.designs import Design
+from quem.planning.simulated_designs import Circumstances, try_design
+
+VARIANCE = 121 / 12
+
+deviations = st.floats(0.1, 5)
+noises = st.builds(Noise, deviations, deviations, deviations, deviations)
+counts = st.integers(1, 30)
+subjects = st.integers(3, 60)
+
+
+def test_variance_is_that_of_an_average() -> None:
+    """V is the variance of the mean quality over judges and problems of drawn solvers."""
+    rng = np.random.default_rng(0)
+    noise, judges, problems, solvers = Noise(1.5, 2.0, 3.0, 1.2), 3, 4, 40_000
+    quality = rng.normal(0, noise.person, (1, 1, solvers))
+    quality = quality + rng.normal(0, noise.solution, (1, problems, solvers))
+    quality = quality + rng.normal(0, noise.taste, (judges, 1, solvers))
+    quality = quality + rng.normal(0, noise.judge, (judges, problems, solvers))
+    expected = quality.mean(axis=(0, 1)).var()
+    assert_allclose(average_variance(noise, judges, problems), expected, rtol=0.03)
+    shared = average_variance(noise, judges, problems, person=False)
+    assert_allclose(shared + noise.person**2, average_variance(noise, judges, problems))
+
+
+@pytest.mark.parametrize(("n", "variance"), [(12, 1.3), (20, 5.0), (40, 0.4)])
+def test_half_width_is_that_of_a_regression(n: int, variance: float) -> None:
+    """Regressions of experience on blurred experience have intervals of that width."""
+    rng = np.random.default_rng(n)
+    y = rng.uniform(1, 12, (700, n + 1))
+    x = y + rng.normal(0, np.sqrt(variance), y.shape)
+    found = []
+    for own_x, own_y in zip(x, y, strict=True):
+        fit = stats.linregress(own_x[:n], own_y[:n])
+        rest = own_y[:n] - fit.intercept - fit.slope * own_x[:n]
+        off = own_x - own_x[:n].mean()
+        spread = 1 + 1 / n + off[n] ** 2 / (off[:n] ** 2).sum()
+        found.append(stats.t.ppf(0.975, n - 2) * np.sqrt(rest @ rest / (n - 2) * spread))
+    assert_allclose(half_width(n, variance, VARIANCE), np.mean(found), rtol=0.04)
+
+
+@pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
+@pytest.mark.parametrize("design", [Design(7, 2, 3), Design(12, 3, 6), Design(20, 5, 12)])
+def test_half_width_is_near_simulation(noise: Noise, design: Design) -> None:
+    """The closed form is within −3 and +11% of simulated studies, and their intervals cover."""
+    trial = try_design(design, Circumstances(noise, (1.0, 12.0)), studies=1500, seed=2)
+    formula = half_width(
+        design.subjects, average_variance(noise, design.judges, design.problems), VARIANCE
+    )
+    assert -0.03 < trial.half_width / formula - 1 < 0.11
+    assert trial.half_width_error < 0.02 * trial.half_width
+    assert 0.93 < trial.coverage < 0.97
+
+
+@given(subjects, counts, counts, noises, st.sampled_from(["subjects", "judges", "problems"]))
+def test_more_is_never_wider(n: int, judges: int, problems: int, noise: Noise, what: str) -> None:
+    """One more of anything makes the interval narrower, never narrower than the limit."""
+
+    def width(n: int, judges: int, problems: int) -> float:
+        return float(half_width(n, average_variance(noise, judges, problems), VARIANCE))
+
+    more = {"subjects": n, "judges": judges, "problems": problems}
+    now = width(*more.values())
+    more[what] += 1
+    least = least_half_width(noise, VARIANCE)
+    assert least < width(*more.values()) < now
+    assert least < least_half_width(noise, VARIANCE, subjects=n) < now
+
+
+@given(subjects, st.floats(0.1, 6), st.floats(0.5, 0.99))
+def test_largest_variance_gives_the_width(n: int, width: float, level: float) -> None:
+    """The largest variance allowed gives just that width; where any is allowed, so does any."""
+    allowed = float(largest_variance(width, n, VARIANCE, level))
+    if np.isfinite(allowed):
+        assert_allclose(half_width(n, allowed, VARIANCE, level), width, rtol=1e-6)
+    else:
+        assert half_width(n, 1e9, VARIANCE, level) <= width * (1 + 1e-6)
+
+
+@given(st.floats(1, 12), st.floats(0.01, 8))
+def test_subjects_needed_are_the_fewest(width: float, variance: float) -> None:
+    """So many subjects reach the width and one fewer does not; None where none do."""
+    needed = subjects_needed(width, variance, VARIANCE)
+    if needed is None:
+        assert half_width(100_000, variance, VARIANCE) > width
+        return
+    assert half_width(needed, variance, VARIANCE) <= width
+    assert needed == 3 or half_width(needed - 1, variance, VARIANCE) > width
+
+
+def test_power_without_taste_is_noncentral_t() -> None:
+    """Where judges have no tastes, the power is that of scipy's noncentral t."""
+    noise, problems = Noise(1, 1.5, 2.0, 0.0), np.array([2, 3, 8, 30])
+    spread = np.sqrt(2 * (1.5**2 + 2.0**2 / 3) / problems)
+    critical = stats.t.ppf(0.975, problems - 1)
+    expected = stats.nct.sf(critical, problems - 1, 1.7 / spread)
+    assert_allclose(power(noise, 3, problems, 1.7), expected, rtol=1e-6)
+    assert_allclose(power(noise, 3, problems, 0.0), 0.025, rtol=1e-9)
+
+
+def test_power_averages_over_tastes() -> None:
+    """With tastes the power is the integral over them, and false alarms pass 5%."""
+    noise, judges, problems = Noise(1, 1, 1, 1.5), 2, 10
+    spread = np.sqrt(2 * (1 + 1 / judges) / problems)
+    deviation = np.sqrt(2 * 1.5**2 / judges)
+    critical = stats.t.ppf(0.975, problems - 1)
+
+    def found(taste: float, difference: float) -> float:
+        own = stats.nct.sf(critical, problems - 1, (difference + taste) / spread)
+        return float(own * stats.norm.pdf(taste, scale=deviation))
+
+    for difference in (0.0, 1.0, 3.0):
+        expected, _ = integrate.quad(found, -9, 9, args=(difference,), epsabs=1e-8)
+        assert_allclose(power(noise, judges, problems, difference), expected, rtol=2e-3)
+    assert 2 * power(noise, judges, problems, 0.0) > 0.4
+
+
+@pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
+def test_power_is_near_simulation(noise: Noise) -> None:
+    """The power is within 8 points of simulated studies."""
+    for design in (Design(7, 2, 3), Design(12, 3, 6), Design(12, 5, 12)):
+        circumstances = Circumstances(noise, (1.0, 12.0), difference=2.0)
+        trial = try_design(design, circumstances, studies=1500, seed=4)
+        formula = float(power(noise, design.judges, design.problems, 2.0))
+        assert abs(trial.power - formula) < 0.08
+
+
+def test_extremes_have_a_power() -> None:
+    """One problem has no test; without noise any difference is found, and none never is."""
+    assert np.isnan(power(LOW, 3, 1, 2.0))
+    silent = Noise(0, 0, 0, 0)
+    assert_allclose(power(silent, 3, 4, 2.0), 1)
+    assert_allclose(power(LOW, 10, 500, 50.0), 1)
+    assert least_half_width(silent, VARIANCE) == 0

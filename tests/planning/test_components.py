@@ -1,0 +1,212 @@
+"""Components of pilots, against statsmodels, brute force and known truth."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
+
+from quem.experience.simulation import HIGH, LOW, Noise, Scenario, simulate
+from quem.planning.closed_form import average_variance
+from quem.planning.components import (
+    ComponentsError,
+    estimate_components,
+    shared_noise,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def _pilot(
+    subjects: int = 8,
+    judges: int = 3,
+    problems: int = 4,
+    seed: int = 0,
+    **more: Any,  # noqa: ANN401  the fields of Scenario
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The ranks and the experience of a simulated pilot."""
+    scenario = Scenario(subjects, judges, problems, (6.5,), **more)
+    simulated = simulate(scenario, 1, seed)
+    return simulated.ranks[0, ..., :subjects], simulated.experience[0]
+
+
+def test_complete_tables_give_the_analysis_of_variance() -> None:
+    """Where nothing is missing, components are those of statsmodels' mean squares."""
+    ranks, _ = _pilot()
+    judges, problems, _ = ranks.shape
+    codes = np.indices(ranks.shape).reshape(3, -1)
+    frame = pd.DataFrame(dict(zip("jps", codes, strict=True))).assign(rank=ranks.ravel())
+    model = ols("rank ~ C(s) + C(j) * C(p) + C(s):C(p) + C(s):C(j)", frame).fit()
+    table = anova_lm(model)
+    square = table["sum_sq"] / table["df"]
+    found = shared_noise(ranks)
+    rest = square["Residual"]
+    assert_allclose(found.judge, rest)
+    assert_allclose(found.solution, (square["C(s):C(p)"] - rest) / judges)
+    assert_allclose(found.taste, (square["C(s):C(j)"] - rest) / problems)
+    assert_allclose(found.solution_and_judge, found.solution + found.judge)
+    assert_allclose(found.judge_and_taste, found.taste + found.judge)
+
+
+def test_incomplete_tables_give_means_over_pairs() -> None:
+    """Where ranks are missing, components are those of a loop over all pairs."""
+    ranks, _ = _pilot(missing=0.2, seed=3)
+    ranks[0, 1, 2] = np.nan
+    assert np.isnan(ranks).any()
+    changes: dict[tuple[bool, bool], list[float]] = {}
+    cells = list(product(range(3), range(4)))
+    for a, b in combinations(range(8), 2):
+        apart = ranks[..., a] - ranks[..., b]
+        for (j, p), (k, q) in combinations(cells, 2):
+            change = apart[j, p] - apart[k, q]
+            if np.isfinite(change):
+                changes.setdefault((j == k, p == q), []).append(change**2 / 4)
+    judge_taste, judge_solution, every = (
+        np.mean(changes[same]) for same in ((False, True), (True, False), (False, False))
+    )
+    found = shared_noise(ranks)
+    assert_allclose(found.judge_and_taste, judge_taste)
+    assert_allclose(found.solution_and_judge, judge_solution)
+    assert_allclose(found.solution + found.judge + found.taste, every)
+
+
+def test_what_a_whole_ranking_shares_changes_nothing() -> None:
+    """A number added to all ranks of one judge and problem changes no component."""
+    ranks, _ = _pilot(missing=0.1, seed=1)
+    shifted = ranks + np.random.default_rng(0).normal(0, 9, (3, 4, 1))
+    for name, value in vars(shared_noise(ranks)).items():
+        assert_allclose(getattr(shared_noise(shifted), name), value, atol=1e-9)
+
+
+def test_the_person_is_what_the_line_leaves() -> None:
+    """The person's component is that of a regression by statsmodels, less what is explained."""
+    noise = Noise(person=2, solution=1, judge=1, taste=2)
+    ranks, experience = _pilot(subjects=10, noise=noise, missing=0.15, seed=6)
+    shared = shared_noise(ranks)
+    assert min(shared.solution, shared.judge, shared.taste) > 0
+    frame = pd.DataFrame({"x": np.nanmean(ranks, axis=(0, 1)), "y": experience})
+    model = ols("x ~ y", frame).fit()
+    explained = 0.0
+    for solver, leverage in enumerate(model.get_influence().hat_matrix_diag):
+        held = np.isfinite(ranks[..., solver])
+        weights = held / held.sum()
+        own = shared.judge * (weights**2).sum()
+        own += shared.solution * (weights.sum(axis=0) ** 2).sum()
+        own += shared.taste * (weights.sum(axis=1) ** 2).sum()
+        explained += (1 - leverage) * own / 8
+    found = estimate_components(ranks, experience)
+    assert_allclose(found.ranks_per_year, model.params["y"])
+    assert_allclose(found.p_value, model.pvalues["y"])
+    assert_allclose(found.noise.person, np.sqrt(model.scale - explained) / model.params["y"])
+    assert_allclose(found.noise.judge, np.sqrt(shared.judge) / model.params["y"])
+    assert found.df == 8
+    low, high = found.person_interval
+    assert low < found.noise.person < high
+
+
+def test_the_sum_is_what_was_seen() -> None:
+    """In the pilot's own design the components add up to the residuals of its regression."""
+    ranks, experience = _pilot(subjects=12, problems=6)
+    found = estimate_components(ranks, experience)
+    model = ols("x ~ y", pd.DataFrame({"x": ranks.mean(axis=(0, 1)), "y": experience})).fit()
+    assert found.none_seen == ()
+    seen = average_variance(found.noise, 3, 6) - found.noise.person**2
+    assert_allclose(found.noise.person**2 + seen, model.scale / model.params["y"] ** 2)
+
+
+def test_years_and_months_tell_the_same() -> None:
+    """Experience in months has noise that is twelve times as large."""
+    ranks, years = _pilot()
+    in_years, in_months = (estimate_components(ranks, y) for y in (years, 12 * years))
+    for name in ("person", "solution", "judge", "taste"):
+        assert_allclose(getattr(in_months.noise, name), 12 * getattr(in_years.noise, name))
+    assert_allclose(in_months.experience, 12 * np.array(in_years.experience))
+    assert_allclose(in_months.p_value, in_years.p_value)
+
+
+def test_the_range_has_mean_and_variance_of_the_subjects() -> None:
+    """The uniform range has their variance, and their mean unless it would begin below 0."""
+    ranks, _ = _pilot()
+    for experience in (np.linspace(5, 12, 8), np.linspace(0, 7, 8)):
+        ranks[:] = np.sort(ranks, axis=-1)
+        low, high = estimate_components(ranks, experience).experience
+        assert_allclose((high - low) ** 2 / 12, experience.var(ddof=1))
+        assert low == pytest.approx(max(0, experience.mean() - (high - low) / 2))
+
+
+@pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
+def test_truth_is_found_on_average(noise: Noise) -> None:
+    """Pilots tell the truth in the median; judges too much, as rounding to ranks is noise."""
+    simulated = simulate(Scenario(20, 3, 6, noise=noise), 150, seed=7)
+    pilots = zip(simulated.ranks[..., :20], simulated.experience, strict=True)
+    found = [estimate_components(ranks, experience) for ranks, experience in pilots]
+    for name, low, high in (
+        ("person", 0.88, 1.06),
+        ("solution", 0.9, 1.05),
+        ("judge", 1.0, 1.2),
+        ("taste", 0.8, 1.1),
+    ):
+        median = np.median([getattr(told.noise, name) for told in found])
+        assert low < median / getattr(noise, name) < high, name
+    held = [t.person_interval[0] <= noise.person <= t.person_interval[1] for t in found]
+    assert 0.8 < np.mean(held) < 0.98
+
+
+def test_less_than_none_is_none() -> None:
+    """A component estimated below 0 is 0, and named."""
+    rng = np.random.default_rng(1)
+    experience = np.arange(1.0, 9)
+    ranks = np.arange(1.0, 9) + rng.normal(0, 1.0, (3, 4, 8))
+    # Each judge's errors on the last problem undo those on the others.
+    ranks[:, 3] = 4 * np.arange(1.0, 9) - ranks[:, :3].sum(axis=1)
+    found = estimate_components(ranks, experience)
+    assert "taste" in found.none_seen
+    assert found.noise.taste == 0
+    assert "person" in found.none_seen
+    assert found.noise.person == 0
+    assert found.person_interval[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("judges", "problems", "lacking"), [(1, 5, "judge"), (4, 1, "problem"), (2, 2, "")]
+)
+def test_one_judge_or_problem_tells_a_sum(judges: int, problems: int, lacking: str) -> None:
+    """Of a sum the shares are assumed, and the sum is kept."""
+    ranks, experience = _pilot(judges=judges, problems=problems, seed=2)
+    found = estimate_components(ranks, experience)
+    assert found.lacking == lacking
+    shared, noise = shared_noise(ranks), found.noise
+    if lacking == "judge":
+        total = shared.solution_and_judge
+        assert_allclose(noise.solution**2 + noise.judge**2, total / found.ranks_per_year**2)
+    elif lacking == "problem":
+        total = shared.judge_and_taste
+        assert_allclose(noise.taste**2 + noise.judge**2, total / found.ranks_per_year**2)
+    if lacking:
+        assert_allclose(noise.judge, noise.solution)
+        assert_allclose(noise.taste, noise.solution / 2)
+
+
+def test_judges_of_different_problems_are_as_one() -> None:
+    """Judges who share no problem tell no more than one judge does."""
+    ranks, experience = _pilot(judges=2, problems=4)
+    ranks[0, :2] = np.nan
+    ranks[1, 2:] = np.nan
+    assert estimate_components(ranks, experience).lacking == "judge"
+
+
+def test_hopeless_pilots_are_refused() -> None:
+    """One judge and one problem tell nothing; nor do ranks that fall with experience."""
+    ranks, experience = _pilot(judges=1, problems=1)
+    with pytest.raises(ComponentsError, match="one judge and one problem"):
+        estimate_components(ranks, experience)
+    ranks, experience = _pilot()
+    with pytest.raises(ComponentsError, match="do not rise with experience"):
+        estimate_components(-ranks, experience)

@@ -1,0 +1,404 @@
+"""Plans as a whole: what is recommended, what is warned of, what is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import quem
+from quem.errors import QuemError
+from quem.experience.simulation import Noise
+from quem.planning.simulated_designs import Trial
+from quem.report.drawing import png_bytes
+from quem.report.files import report_files, write_report
+from tests.commands.sessions import close, hold_session
+from tests.experience.made import printed_study, study_of
+from tests.served import write_judging_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.planning.result import ExperiencePlan
+
+SMALL: dict[str, Any] = {"judges": (2, 3), "subjects": (6, 9, 12), "problems": (3, 4)}
+
+
+def _plan(pilot: quem.Study | None = None, **settings: Any) -> ExperiencePlan:  # noqa: ANN401
+    return quem.plan(pilot, **{"simulate": 0, **settings})
+
+
+def _codes(plan: ExperiencePlan) -> list[str]:
+    return [doubt.code for doubt in plan.warnings]
+
+
+def _message(plan: ExperiencePlan, code: str) -> str:
+    return next(doubt.message for doubt in plan.warnings if doubt.code == code)
+
+
+def test_the_cheapest_design_is_recommended() -> None:
+    """What is recommended reaches the width, and nothing cheaper does."""
+    plan = _plan(width=2.6)
+    every = plan.all_designs
+    assert len(every) == 4 * 15 * 10
+    reaching = every[every["half_width"] <= 2.6]
+    first = plan.designs.iloc[0]
+    assert first["cost"] == reaching["cost"].min()
+    assert plan.designs["reaches"].all()
+    assert plan.findings.recommended is not None
+    assert "width-not-reached" not in _codes(plan)
+    assert plan.designs["cost"].is_monotonic_increasing
+
+
+def test_simulation_decides() -> None:
+    """A design that reaches the width by formula only is shown and not recommended."""
+    plan = quem.plan(width=3.0, subjects=(6, 7, 8, 9), problems=range(3, 9), simulate=300)
+    table = plan.designs
+    assert_allclose(table["simulated_half_width"].isna().sum(), 0)
+    assert not table["reaches"].all()
+    recommended = plan.to_dict()["recommended"]
+    assert recommended["simulated"]["half_width"] < 3.005
+    assert recommended["cost"] == table[table["reaches"]]["cost"].min()
+    assert "formula-optimistic" in _codes(plan)
+
+
+def test_overrated_designs_are_replaced() -> None:
+    """Where no design of the table reaches the width in simulation, larger ones are tried."""
+    settings: dict[str, Any] = {"subjects": 5, "judges": (2, 3), "problems": range(3, 30)}
+    by_formula = _plan(width=4.1, **settings)
+    simulated = quem.plan(width=4.1, **settings, simulate=400)
+    assert simulated.findings.recommended not in by_formula.findings.shown
+    assert simulated.findings.recommended is not None
+    assert set(by_formula.findings.shown) < set(simulated.findings.shown)
+    assert set(simulated.findings.trials) == set(simulated.findings.shown)
+
+
+def test_the_largest_is_tried_at_last() -> None:
+    """Where nothing else reaches the width in simulation, the largest design is simulated too."""
+    plan = quem.plan(width=4.12, subjects=5, judges=2, problems=range(5, 9), simulate=200)
+    assert plan.findings.recommended is None
+    assert plan.findings.designs.largest in plan.findings.trials
+    assert "no design tried reaches" in _message(plan, "width-not-reached")
+
+
+def test_without_a_width_the_efficient_are_shown() -> None:
+    """Without a width the table holds ten designs at most, wider where cheaper."""
+    plan = _plan()
+    table = plan.designs
+    assert len(table) == 10
+    assert table["half_width"].is_monotonic_decreasing
+    assert table["reaches"].isna().all()
+    assert plan.findings.recommended is None
+    assert "For example" in plan.summary()
+
+
+def test_unreachable_widths_are_named() -> None:
+    """Each reason why a width is not reached is told: numbers tried, persons, subjects."""
+    wide = _message(_plan(width=2.0), "width-not-reached")
+    assert "no design tried reaches ± 2 years; the nearest is ± 2.24 with 20 subjects" in wide
+    assert "With 20 subjects no number of judges and problems can (± 2.10 at best)" in wide
+    assert "With 5 judges and 12 problems it takes 511 subjects" in wide
+    never = _message(_plan(width=1.5), "width-not-reached")
+    assert "No number of subjects, judges and problems can" in never
+    assert "differ by 1.00 years (standard deviation), which alone leaves ± 1.87" in never
+    assert "a standard deviation below 0.79" in never
+    few = _plan(width=1.9, judges=1, problems=1, subjects=9)
+    assert "no number of subjects does; try more problems" in _message(few, "width-not-reached")
+    enough = _plan(width=0.4, noise="low", person=0.2, subjects=(6, 7), problems=40, judges=9)
+    assert "No number" not in _message(enough, "width-not-reached")
+    assert _plan(width=1.5).to_dict()["recommended"] is None
+    assert "No design tried reaches it" in _plan(width=1.5).summary()
+
+
+def test_a_standard_deviation_below_that_would_do() -> None:
+    """People who are as alike as the message asks make the width reachable."""
+    noise: dict[str, Any] = {"solution": 0.0, "judge": 0.0, "taste": 0.0, "subjects": 1000}
+    told = _plan(width=1.5, **{**noise, "person": 1.0})
+    (below,) = re.findall(r"below ([\d.]+)\.$", _message(told, "width-not-reached"))
+    assert _plan(width=1.5, **{**noise, "person": float(below) - 0.02}).findings.recommended == 0
+    assert _plan(width=1.5, **{**noise, "person": float(below) + 0.02}).findings.recommended is None
+
+
+def test_assumptions_are_told() -> None:
+    """Noise that nobody gave is called assumed; what is given is not."""
+    assert "noise-assumed" in _codes(_plan(**SMALL))
+    assert "noise-assumed" in _codes(_plan(**SMALL, person=2.0))
+    assert "noise-assumed" not in _codes(_plan(**SMALL, noise="low"))
+    given: dict[str, Any] = {"person": 1.0, "solution": 2.0, "judge": 0.0, "taste": 0.3}
+    plan = _plan(**SMALL, **given)
+    assert "noise-assumed" not in _codes(plan)
+    assert plan.to_dict()["noise"] == {"source": "low", "replaced": list(given), **given}
+    assert "(as given)" in plan.summary()
+    assert "person as given" in _plan(**SMALL, noise="high", person=0.5).summary()
+
+
+def test_long_lists_and_tastes_are_warned_of() -> None:
+    """A list above 12 solutions is warned of, and so are tests that tastes mislead."""
+    short = _plan(width=9, subjects=10, noise="low", power_for=2.0, systems=2)
+    assert _codes(short) == []
+    longer = _plan(width=9, subjects=11, noise="low", systems=2)
+    assert _codes(longer) == ["long-lists"]
+    assert "11 subjects would rank 13 solutions" in _message(longer, "long-lists")
+    misled = _plan(width=9, subjects=8, noise="low", taste=2.0, power_for=2.0)
+    assert _codes(misled) == ["taste-false-alarms"]
+
+
+def test_power_is_told() -> None:
+    """With a difference asked for, its power stands in table and summary; on one problem none."""
+    plan = quem.plan(**SMALL, width=4.0, power_for=2.0, simulate=50)
+    assert plan.designs["simulated_power"].between(0, 1).all()
+    assert plan.to_dict()["settings"]["systems"] == 2
+    assert "power for 2" in plan.summary()
+    assert "finds the better of two systems that are 2 years apart" in plan.summary()
+    one = _plan(width=9, judges=2, subjects=8, problems=1, power_for=2.0)
+    assert "It cannot test two systems" in one.summary()
+    assert np.isnan(one.to_dict()["recommended"]["power"])
+
+
+@pytest.fixture
+def pilot() -> quem.Study:
+    """A simulated pilot of enough people."""
+    return quem.simulate_study(subjects=14, judges=3, problems=5, systems=(4, 8), seed=3)
+
+
+def test_a_pilot_gives_noise_range_and_systems(pilot: quem.Study) -> None:
+    """A pilot sets what was not given, and what is given replaces it."""
+    plan = _plan(pilot, width=3.0)
+    told = plan.to_dict()
+    assert told["noise"]["source"] == "pilot"
+    assert told["pilot"]["subjects"] == 14
+    assert told["settings"]["systems"] == 2
+    assert told["settings"]["experience"] == told["pilot"]["experience"]
+    assert told["study"] == {"id": "simulated-0", "title": "Simulated study 0"}
+    assert "noise-assumed" not in _codes(plan)
+    assert "pilot-small" not in _codes(plan)
+    assert "estimated from the pilot" in plan.summary()
+    other = _plan(pilot, person=3.0, experience=(2, 9), systems=1, level=0.9).to_dict()
+    assert other["noise"]["person"] == 3
+    assert other["noise"]["replaced"] == ["person"]
+    assert other["noise"]["judge"] == told["noise"]["judge"]
+    assert other["settings"]["experience"] == [2, 9]
+    assert (other["settings"]["level"], other["settings"]["systems"]) == (0.9, 1)
+
+
+def test_a_pilot_plans_itself(pilot: quem.Study) -> None:
+    """The pilot's own design gets about the interval that the pilot has."""
+    plan = _plan(pilot, subjects=14, judges=3, problems=5)
+    assert plan.findings.components is not None
+    assert plan.findings.components.none_seen == ()
+    own = quem.analyze(pilot, bootstrap=0).estimates
+    halves = (own["prediction_high"] - own["prediction_low"]) / 2
+    assert_allclose(plan.designs["half_width"], halves.mean(), rtol=0.08)
+
+
+def test_groups_of_unequal_size_are_brought_together() -> None:
+    """Solvers who are absent, and ranks of smaller groups, do not stop a pilot."""
+    pilot = quem.simulate_study(subjects=14, judges=3, problems=6, missing=0.15, seed=2)
+    found = _plan(pilot, **SMALL).findings.components
+    assert found is not None
+    assert found.lacking == ""
+    assert 0.3 < found.noise.judge < 2
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "text"),
+    [
+        ({"subjects": 8, "seed": 1}, "pilot-small", "rests on 6 degrees of freedom"),
+        ({"subjects": 14, "judges": 1}, "pilot-incomplete", "it has one judge"),
+        ({"subjects": 14, "problems": 1}, "pilot-incomplete", "it has one problem"),
+        ({"subjects": 5, "noise": Noise(9, 2, 2, 1), "seed": 1}, "pilot-weak", "clearly rise"),
+    ],
+)
+def test_doubts_about_pilots(made: dict[str, Any], code: str, text: str) -> None:
+    """What a pilot cannot tell is said, with what is assumed instead."""
+    plan = _plan(quem.simulate_study(**made), **SMALL)
+    assert text in _message(plan, code)
+    assert code not in _codes(_plan(**SMALL))
+
+
+def test_what_persons_may_be_is_worked_out(pilot: quem.Study) -> None:
+    """The warning of a small pilot says what its upper end for persons would give."""
+    small = quem.simulate_study(subjects=8, seed=1)
+    plan = _plan(small, judges=3, subjects=10, problems=6)
+    assert plan.findings.components is not None
+    high = plan.findings.components.person_interval[1]
+    worse = _plan(small, judges=3, subjects=10, problems=6, person=high)
+    (told,) = re.findall(r"give ± ([\d.]+)", _message(plan, "pilot-small"))
+    assert_allclose(float(told), worse.designs["half_width"], atol=0.006)
+    assert "pilot-small" not in _codes(worse)
+    assert "pilot-small" not in _codes(_plan(pilot))
+
+
+def test_components_that_are_not_seen_are_named() -> None:
+    """A component estimated below 0 is warned of by its name."""
+    plan = _plan(quem.load_study("studies/p3-1997/study.yaml"), **SMALL)
+    assert "no noise of person" in _message(plan, "pilot-none-seen")
+    assert "is taken for 0" in plan.summary()
+
+
+def test_pilots_that_cannot_tell_are_refused() -> None:
+    """Averages, blocks, one judge with one problem, and falling ranks are refused."""
+    years = {f"S{i}": float(i) for i in range(1, 7)}
+    ranks = {("J1", "P1", solver): y for solver, y in years.items()}
+    ranks |= {("J2", "P2", solver): y for solver, y in years.items()}
+    falling = {cell: 7 - rank for cell, rank in ranks.items()}
+    lone = {cell: rank for cell, rank in ranks.items() if cell[0] == "J1"}
+    both = {(j, p, s): r for (_, p, s), r in ranks.items() for j in ("J1", "J2")}
+    for study, message in (
+        (printed_study(years, years), "the pilot has average ranks only"),
+        (study_of(lone, years), "one judge and one problem cannot tell"),
+        (study_of({**falling, **{c: 7 - r for c, r in both.items()}}, years), "do not rise"),
+        (
+            study_of(both, years, blocks={cell: 1 + (cell[2] > "S3") for cell in both}),
+            "the pilot was judged in blocks",
+        ),
+    ):
+        with pytest.raises(quem.QuemError, match=message) as error:
+            _plan(study)
+        assert "--person, --solution, --judge and --taste" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"width": 0}, "width: should be a finite number above 0"),
+        ({"width": float("inf")}, "width: should be a finite number above 0"),
+        ({"subjects": 2}, "subjects: should be 3 or more"),
+        ({"subjects": (4, 1001)}, r"subjects: should be 1000 or less"),
+        ({"judges": 0}, "judges: should be 1 or more"),
+        ({"judges": ()}, "judges: is empty; give a number, or several"),
+        ({"problems": 2.5}, "problems: should be a whole number, or several"),
+        ({"experience": (5, 5)}, "experience: should rise, from least to most experience"),
+        ({"experience": (-1, 5)}, r"experience: should be a finite number, 0 or more"),
+        ({"noise": "some"}, "noise: 'some' is not one of low, high"),
+        ({"person": -1}, "person: should be a finite number, 0 or more"),
+        ({"level": 95}, "level: should be between 0 and 1; 95 percent is written 0.95"),
+        ({"systems": 0}, "systems: should be 1 or more"),
+        ({"cost_judgement": 4}, "cost_judgement needs cost_solution beside it, in the same unit"),
+        ({"simulate": -1}, "simulate: should be 0 or more"),
+        ({"with": 2}, "with: unknown setting; did you mean width"),
+        (
+            {"subjects": range(3, 1000), "problems": range(1, 200)},
+            r"793,612 designs are too many \(100,000 at most\)",
+        ),
+    ],
+)
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    """A wrong setting is named, with its remedy."""
+    with pytest.raises(quem.QuemError, match=message):
+        quem.plan(**settings)
+
+
+def test_contradictions_are_refused(pilot: quem.Study) -> None:
+    """Noise is given or estimated; a path is no study."""
+    with pytest.raises(quem.QuemError, match="noise: the pilot tells the noise"):
+        _plan(pilot, noise="low")
+    with pytest.raises(TypeError, match=r"not str; load it first: quem.plan\(quem.load_study"):
+        quem.plan("study.yaml")  # type: ignore[arg-type]
+
+
+def test_judging_time_comes_from_the_pilots_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The minutes of a solution are the judges' working time over what they placed."""
+    monkeypatch.delenv("QUEM_DATABASE_URL", raising=False)
+    path = write_judging_study(tmp_path, judges=3, problems=2, judging="{repeat: 1}")
+    store = hold_session(path)
+    seconds = {"J0": 60.0, "J1": 30.0, "J2": 0.0}
+    from sqlalchemy import select, update
+
+    from quem.store.models import Ballot, Judge
+
+    with store.write() as c:
+        for judge, time in seconds.items():
+            own = select(Judge.key).where(Judge.id == judge).scalar_subquery()
+            c.execute(update(Ballot).where(Ballot.judge_key == own).values(seconds=time))
+    store.close()
+    close(path)
+    plan = _plan(quem.load_study(path), **SMALL)
+    # J0 placed 5 solutions a group, J1 2; J2's time was not measured.
+    minutes = (60 + 30) / (5 + 2) / 60
+    assert_allclose(plan.findings.costs.minutes, minutes)
+    assert plan.to_dict()["settings"]["minutes_measured"]
+    assert "as measured in the pilot's judging session" in plan.summary()
+    first = plan.to_dict()["designs"][0]
+    names = ("subjects", "judges", "problems", "cost", "hours_a_judge")
+    subjects, judges, problems, cost, hours = (first[name] for name in names)
+    assert_allclose(hours, minutes * problems * (subjects + 1) / 60)
+    assert_allclose(cost, 60 * subjects * problems + minutes * judges * problems * (subjects + 1))
+    replaced = _plan(quem.load_study(path), **SMALL, minutes=3.0)
+    assert not replaced.to_dict()["settings"]["minutes_measured"]
+    assert replaced.findings.costs.minutes == 3
+
+
+def test_costs_decide_the_order() -> None:
+    """Dear solutions favour many judges, dear judgements few."""
+    dear_solutions = _plan(width=2.7, cost_solution=100, cost_judgement=0.1)
+    dear_judges = _plan(width=2.7, cost_solution=1, cost_judgement=100)
+    many, few = (int(p.designs["judges"].iloc[0]) for p in (dear_solutions, dear_judges))
+    assert many > few
+    assert "cost 100 for a subject's solution, 0.1 for placing" in dear_solutions.summary()
+
+
+def test_figures_suit_the_designs() -> None:
+    """A panel a number of judges, six at most; no contours over a single number."""
+    figure = _plan(width=2.7).plot_reach()
+    assert figure is not None
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        f"{n} judges" for n in (2, 3, 4, 5)
+    ]
+    many = _plan(width=2.7, judges=range(1, 13))
+    figure = many.plot_reach()
+    assert figure is not None
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert len(titles) == 6
+    chosen = many.findings.design(many.findings.reference).judges
+    assert f"{chosen} judges" in titles
+    assert _plan(subjects=8).plot_reach() is None
+    assert set(_plan(subjects=8).figures()) == {"growth"}
+    assert len(_plan(subjects=8).plot_growth().axes) == 3
+
+
+def test_reports_are_whole_and_the_same(tmp_path: Path, pilot: quem.Study) -> None:
+    """A report has the files it promises, the same bytes each time, and says the answer."""
+    plan = quem.plan(pilot, **SMALL, width=4.0, power_for=2.0, simulate=40, seed=2)
+    again = quem.plan(pilot, **SMALL, width=4.0, power_for=2.0, simulate=40, seed=2)
+    files = report_files(plan)
+    assert set(files) == plan.file_names
+    assert files == report_files(again)
+    page = files["report.html"].decode()
+    design = plan.findings.design(plan.findings.reference).words
+    assert design in page
+    assert "Expected half-width of the 95% prediction interval, in simulation" in page
+    assert "From the pilot: Simulated study 0" in page
+    for doubt in plan.warnings:
+        assert f"<code>{doubt.code}</code>" in page
+    assert design in plan._repr_html_()
+    write_report(_plan(subjects=8), tmp_path)
+    assert not (tmp_path / "reach.svg").exists()
+
+
+def test_simulation_can_follow() -> None:
+    """A plan by formula, simulated later, is the plan simulated at once."""
+    later = _plan(**SMALL, width=3.5, seed=4).simulated(30)
+    at_once = quem.plan(**SMALL, width=3.5, seed=4, simulate=30)
+    assert repr(later.to_dict()) == repr(at_once.to_dict())
+    assert isinstance(next(iter(later.findings.trials.values())), Trial)
+    assert "30 simulated studies of each design" in later.summary()
+    assert repr(later).startswith("<ExperiencePlan: ± ")
+
+
+def test_a_width_far_above_all_is_not_drawn() -> None:
+    """A wanted half-width of a million years leaves the figures as they are."""
+    result = quem.plan(width=1e6, subjects=(8, 10), simulate=0)
+    for figure in result.figures().values():
+        assert len(png_bytes(figure)) > 1000
+
+
+def test_power_takes_two_systems() -> None:
+    """A difference between systems is not asked of one."""
+    with pytest.raises(QuemError, match="power_for compares two systems; give systems: 2"):
+        quem.plan(power_for=2, systems=1, simulate=0)

@@ -1,1 +1,0 @@
-"""Tests of what evaluations of lists share."""

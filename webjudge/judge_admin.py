@@ -1,0 +1,159 @@
+"""The dashboard's pages for judges and their links. A link is shown once, when it is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from flask import Blueprint, abort, current_app, request, url_for
+from sqlalchemy.exc import IntegrityError
+
+from quem.errors import QuemError
+from quem.store import judges
+from webjudge import confirmations as asking
+from webjudge.access import acting, site
+from webjudge.desk_pages import ask, back, desk_page, require_sure
+from webjudge.report import live_report
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+    from werkzeug.wrappers import Response
+
+    from quem.store.judges import StoredJudge
+
+__all__ = ["people"]
+
+people = Blueprint("people", __name__, url_prefix="/judges")
+
+_MOST_YEARS = 150
+_LONGEST_NAME = 200
+_FIELDS = ("id", "name", "experience")
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class _WrongFormError(Exception):
+    """A form is wrong elsewhere than in what the store checks: nothing is to be stored."""
+
+
+@people.get("/new")
+def new_judge() -> str:
+    """Ask for the judge who is to be added."""
+    return desk_page("judge.html", form={}, mistakes={})
+
+
+@people.post("/new")
+def add_judge() -> str | tuple[str, int]:
+    """Add a judge midway, and show the link."""
+    form = {name: request.form.get(name, "").strip() for name in _FIELDS}
+    mistakes: dict[str, str] = {}
+    years = _years(form["experience"], mistakes)
+    if len(form["name"]) > _LONGEST_NAME or not form["name"].isprintable():
+        mistakes["name"] = f"a name is one line of at most {_LONGEST_NAME} characters"
+    try:
+        with site().store.write() as c:
+            judge = judges.add_judge(c, site().id, form["id"], form["name"], years, acting())
+            token = judges.issue_link(c, judge, acting())
+            _refuse_wrong(mistakes)
+    except QuemError as error:
+        mistakes["id"] = error.mistakes[0].message
+    except IntegrityError:
+        # Somebody else added the same one at this moment.
+        mistakes["id"] = f"there is a judge {form['id']!r} already; give another id"
+    except _WrongFormError:
+        pass
+    else:
+        return _shown_once([(judge, token)])
+    return desk_page("judge.html", form=form, mistakes=mistakes), 422
+
+
+@people.post("/links")
+def make_links() -> str:
+    """Make links for all judges who never had one."""
+    with site().store.write() as c:
+        made = [
+            (judge, judges.issue_link(c, judge, acting()))
+            for judge in judges.judges_of(c, site().id)
+            if judge.linked_at is None and judge.forgotten_at is None
+        ]
+    return _shown_once(made)
+
+
+@people.get("/<int:key>/<any(link, revoke, forget):what>")
+def ask_first(key: int, what: str) -> str:
+    """Ask before a link is replaced or revoked, or a judge forgotten."""
+    with site().store.read() as c:
+        judge = _judge(c, key)
+    return ask(asking.about_judge(what, judge))
+
+
+@people.post("/<int:key>/link")
+def make_link(key: int) -> str:
+    """Make a judge's link, in place of an earlier one."""
+    with site().store.write() as c:
+        judge = _judge(c, key)
+        if judge.linked_at:
+            require_sure(asking.about_judge("link", judge))
+        token = judges.issue_link(c, judge, acting())
+    return _shown_once([(judge, token)], replaced=judge.has_link)
+
+
+@people.post("/<int:key>/revoke")
+def revoke_link(key: int) -> Response:
+    """End a judge's link."""
+    with site().store.write() as c:
+        judge = _judge(c, key)
+        require_sure(asking.about_judge("revoke", judge))
+        if judge.has_link:
+            judges.revoke_link(c, judge, acting())
+    return back("revoked")
+
+
+@people.post("/<int:key>/forget")
+def forget(key: int) -> Response:
+    """Forget who a judge was."""
+    with site().store.write() as c:
+        judge = _judge(c, key)
+        require_sure(asking.about_judge("forget", judge))
+        judges.forget(c, judge, acting())
+    live_report(site()).drop()
+    return back("forgotten")
+
+
+def _judge(c: Connection, key: int) -> StoredJudge:
+    judge = next((j for j in judges.judges_of(c, site().id) if j.key == key), None)
+    if judge is None:
+        abort(404)
+    if judge.forgotten_at:
+        message = f"{judge.id} is forgotten: there is nobody to send a link to, or to forget"
+        raise QuemError([message])
+    return judge
+
+
+def _refuse_wrong(mistakes: dict[str, str]) -> None:
+    if mistakes:
+        raise _WrongFormError
+
+
+def _years(text: str, mistakes: dict[str, str]) -> float | None:
+    """Read the years of experience; what is wrong with them is noted."""
+    if not text:
+        return None
+    try:
+        years = float(text.replace(",", "."))
+    except ValueError:
+        years = -1.0
+    if not 0 <= years <= _MOST_YEARS:
+        mistakes["experience"] = "experience is a number of years, such as 12, or nothing"
+    return years
+
+
+def _shown_once(made: list[tuple[StoredJudge, str]], *, replaced: bool = False) -> str:
+    """The one page that shows new links: the answer to the request that made them."""
+    # The address that judges use may be another one than that of this dashboard.
+    base = current_app.config.get("QUEM_URL") or request.host_url.rstrip("/")
+    rows = [
+        {"judge": judge, "link": base + url_for("access.judge_link", token=token)}
+        for judge, token in made
+    ]
+    is_local = urlsplit(base).hostname in _LOCAL
+    return desk_page("links.html", rows=rows, replaced=replaced, is_local=is_local)

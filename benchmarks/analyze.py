@@ -23,7 +23,7 @@ import quem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from quem.experience.findings import Findings
+    from quem.experience.findings import ExperienceFindings
 
 RUNS = 9
 STUDY = Path(__file__).resolve().parent.parent / "studies" / "p3-1997" / "study.yaml"
@@ -118,7 +118,7 @@ def bootstrap() -> Iterator[Row]:
     )
 
 
-def statsmodels_loop(found: Findings) -> Callable[[], float]:
+def statsmodels_loop(found: ExperienceFindings) -> Callable[[], float]:
     """The same bootstrap, one fit and one prediction frame at a time, scaled to 10,000."""
     from statsmodels.regression.linear_model import OLS
 

@@ -23,7 +23,7 @@ from quem.experience.expected_ranks import expected_ranks
 from quem.experience.plackett_luce import fit_plackett_luce, weak_orders
 from quem.experience.simulation import NOISES, Scenario, simulate
 from quem.experience.skill import FORMS
-from quem.study.fields import Met, deal_blocks
+from quem.study.fields import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -80,7 +80,9 @@ def rmse(made: Simulated, x: np.ndarray) -> float:
     return float(np.sqrt(np.mean((fit.predict(systems - centre) - made.truth) ** 2)))
 
 
-def worths(made: Simulated, way: Callable[[Met, Random], Blocks], ridge: float) -> np.ndarray:
+def worths(
+    made: Simulated, way: Callable[[PairCounts, Random], Blocks], ridge: float
+) -> np.ndarray:
     """Expected ranks of all solvers in all studies, judged in blocks that are dealt in a way."""
     _, judges, problems, solvers = made.ranks.shape
     dealt = [_dealt(way, judges * problems, seed) for seed in range(WAYS)]
@@ -94,10 +96,10 @@ def worths(made: Simulated, way: Callable[[Met, Random], Blocks], ridge: float) 
 
 
 def _dealt(
-    way: Callable[[Met, Random], Blocks], groups: int, seed: int
+    way: Callable[[PairCounts, Random], Blocks], groups: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ranking, group and solver of every place."""
-    rng, met = Random(seed), Met()  # noqa: S311  chance here guards no secret
+    rng, met = Random(seed), PairCounts()  # noqa: S311  chance here guards no secret
     blocks = [(group, block) for group in range(groups) for block in way(met, rng)]
     rows = [
         (ranking, group, int(solver))
@@ -114,31 +116,31 @@ def _names(rng: Random) -> list[str]:
     return names
 
 
-def whole(met: Met, rng: Random) -> Blocks:  # noqa: ARG001  like the other ways
+def whole(met: PairCounts, rng: Random) -> Blocks:  # noqa: ARG001  like the other ways
     """One list."""
     return [tuple(_names(rng))]
 
 
-def overlapping(met: Met, rng: Random) -> Blocks:
+def overlapping(met: PairCounts, rng: Random) -> Blocks:
     """Blocks as they are dealt."""
     return deal_blocks(_names(rng), BLOCK_SIZE, met, rng)
 
 
-def apart(met: Met, rng: Random) -> Blocks:
+def apart(met: PairCounts, rng: Random) -> Blocks:
     """As few blocks as possible, of sizes as equal, that share no solution."""
     count = -(-SOLVERS // BLOCK_SIZE)
     ends = [round(SOLVERS * block / count) for block in range(count + 1)]
     return _best(met, rng, list(pairwise(ends)))
 
 
-def full(met: Met, rng: Random) -> Blocks:
+def full(met: PairCounts, rng: Random) -> Blocks:
     """As few blocks, filled up with solutions of the next."""
     count = -(-SOLVERS // BLOCK_SIZE)
     starts = [round((SOLVERS - BLOCK_SIZE) * block / (count - 1)) for block in range(count)]
     return _best(met, rng, [(start, start + BLOCK_SIZE) for start in starts])
 
 
-def _best(met: Met, rng: Random, ends: list[tuple[int, int]]) -> Blocks:
+def _best(met: PairCounts, rng: Random, ends: list[tuple[int, int]]) -> Blocks:
     """Of 100 random rows the one in which those who share a block met least often before."""
     rows = [_names(rng) for _ in range(100)]
     dealt = [[tuple(row[start:end]) for start, end in ends] for row in rows]
@@ -148,7 +150,7 @@ def _best(met: Met, rng: Random, ends: list[tuple[int, int]]) -> Blocks:
     return blocks
 
 
-def _times(met: Met, block: tuple[str, ...]) -> int:
+def _times(met: PairCounts, block: tuple[str, ...]) -> int:
     return sum(met.times.get(frozenset((a, b)), 0) for a in block for b in block if a < b)
 
 

@@ -19,8 +19,8 @@ from quem.store.chains import judge_digest, new_salt, revision_link, words_diges
 from quem.store.engine import Store, open_store
 from quem.store.events import seal
 from quem.store.layouts import Item, as_stored, layout_id
-from quem.store.location import find_place
-from quem.store.models import Ballot, Judge, Layout, Revision, now
+from quem.store.location import locate_database
+from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow, now
 from quem.store.state import State, labels
 from quem.store.studies import register_study, secret_of
 from quem.store.verification import held_in, verify
@@ -33,7 +33,7 @@ TASKS = JUDGES * PROBLEMS
 def main() -> None:
     """Make the store, and print what was measured."""
     with tempfile.TemporaryDirectory() as folder:
-        store = open_store(find_place(Path(folder) / "study.yaml"))
+        store = open_store(locate_database(Path(folder) / "study.yaml"))
         seconds = fill(store)
         took = f"median {statistics.median(seconds):.4f} s, last ten {max(seconds[-10:]):.4f} s"
         print(f"seal of {TASKS // SEALS} tasks among up to {TASKS:,}: {took}")
@@ -57,16 +57,16 @@ def fill(store: Store) -> list[float]:
             salt, name = new_salt(), f"J{number}"
             digest = judge_digest(salt, name)
             row = {"study_id": STUDY, "id": name, "id_salt": salt, "id_digest": digest}
-            c.execute(insert(Judge).values(row))
+            c.execute(insert(JudgeRow).values(row))
     with store.read() as c:
-        digests = dict(c.execute(select(Judge.key, Judge.id_digest)).all())
+        digests = dict(c.execute(select(JudgeRow.key, JudgeRow.id_digest)).all())
     tasks = [(judge, problem) for judge in digests for problem in range(PROBLEMS)]
     seconds = []
     for start in range(0, TASKS, TASKS // SEALS):
         with store.write() as c:
             for key, (judge, problem) in enumerate(tasks[start : start + TASKS // SEALS], start):
                 rows = task_of(secret, key + 1, judge, f"P{problem}", digests[judge])
-                for table, made in zip((Ballot, Layout, Revision), rows, strict=True):
+                for table, made in zip((BallotRow, Layout, RevisionRow), rows, strict=True):
                     c.execute(insert(table), made)
         begin = process_time()
         with store.write() as c:

@@ -17,7 +17,7 @@ from quem.comparison.assistance import measure_uplift
 from quem.comparison.independent import compare_apart
 from quem.comparison.pair_tests import problem_test, signflip_test, twoway_test
 from quem.comparison.selection import locate
-from quem.comparison.system_estimates import Standing
+from quem.comparison.system_estimates import SystemEstimate
 from quem.experience.averages import average_cells
 from quem.experience.batch import batch_estimates
 from quem.experience.cells import judged_cells, score_cells
@@ -88,7 +88,7 @@ def welch(studies: int) -> None:
         print(f"{design:<49} {100 * covered.mean():6.1f}  {100 * held.mean():6.1f}")
 
 
-def _standings(simulated: Simulated) -> Iterator[Standing]:
+def _standings(simulated: Simulated) -> Iterator[SystemEstimate]:
     """The one system of each study, as a comparison takes it."""
     found = batch_estimates(simulated)
     df = simulated.scenario.subjects - 2
@@ -99,7 +99,7 @@ def _standings(simulated: Simulated) -> Iterator[Standing]:
     ):
         side: Literal["inside", "above"] = "inside" if inside else "above"
         estimate = Estimate("", 0, 0, False, years, none, none, None, side, NAN, ())  # noqa: FBT003
-        yield Standing(0, "", "", "", None, estimate, error, df)
+        yield SystemEstimate(0, "", "", "", None, estimate, error, df)
 
 
 def uplift(studies: int) -> None:

@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 from joblib.externals.loky import get_reusable_executor
 
-from quem.dialogue.case_base import CaseBase
+from quem.dialogue.case_base import EncodedCases
 from quem.dialogue.loading import load_dialogue
 from quem.dialogue.running import run_experiment
-from quem.dialogue.settings import Settings
+from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
 from quem.dialogue.users import named_user
 from quem.parallel import Workers
@@ -44,7 +44,7 @@ SIZES = {"zoo": (101, 16, 0), "spect": (267, 22, 0), "pima": (768, 8, 8)}
 LARGE = (5000, 30, 15)
 
 
-def made_up(n: int, m: int, numeric: int, seed: int = 1) -> CaseBase:
+def made_up(n: int, m: int, numeric: int, seed: int = 1) -> EncodedCases:
     """Make up a case base of some size, with five classes that its attributes tell of.
 
     Parameters
@@ -61,7 +61,7 @@ def made_up(n: int, m: int, numeric: int, seed: int = 1) -> CaseBase:
     tells = random.random((n, m)) < 0.4  # noqa: PLR2004  of the values
     values[tells] = ((classes[:, np.newaxis] + np.arange(m)) % 4)[tells]
     values[:, :numeric] += random.normal(0, 0.5, (n, numeric))
-    return CaseBase(
+    return EncodedCases(
         tuple(map(str, range(n))),
         tuple(f"a{i}" for i in range(m)),
         values,
@@ -72,17 +72,19 @@ def made_up(n: int, m: int, numeric: int, seed: int = 1) -> CaseBase:
     )
 
 
-def timed(name: str, cases: CaseBase, orders: int, jobs: int) -> float:
+def timed(name: str, cases: EncodedCases, orders: int, jobs: int) -> float:
     """Simulate all dialogues of a case base, and print how long that takes.
 
     Parameters
     ----------
     name : str
-    cases : CaseBase
+    cases : EncodedCases
     orders, jobs : int
     """
     start = time.perf_counter()
-    experiment = prepare(cases, Settings(orders=orders), strategies=STRATEGIES, users=USERS)
+    experiment = prepare(
+        cases, SimulationSettings(orders=orders), strategies=STRATEGIES, users=USERS
+    )
     run_experiment(experiment, workers=Workers(jobs))
     took = time.perf_counter() - start
     lists = _lists(experiment)

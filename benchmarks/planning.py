@@ -11,15 +11,15 @@ from quem.experience.simulation import NOISES, Noise, Scenario, simulate
 from quem.planning.closed_form import average_variance, half_width
 from quem.planning.closed_form import power as power_by_formula
 from quem.planning.components import ComponentsError, estimate_components
-from quem.planning.designs import Design
-from quem.planning.simulated_designs import Circumstances, try_design
+from quem.planning.designs import StudyDesign
+from quem.planning.simulated_designs import PlanAssumptions, try_design
 
 _RANGE = (1.0, 12.0)
 _VARIANCE = (_RANGE[1] - _RANGE[0]) ** 2 / 12
 _STUDIES = 4000
 _PILOTS = 1000
 _DIFFERENCE = 2.0
-_PLANNED = Design(12, 3, 6)
+_PLANNED = StudyDesign(12, 3, 6)
 
 
 def main() -> None:
@@ -28,20 +28,25 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for subjects in (5, 7, 12, 20, 40):
         for judges, problems in ((2, 3), (3, 6), (5, 12)):
-            print(_against_simulation(Design(subjects, judges, problems)))
+            print(_against_simulation(StudyDesign(subjects, judges, problems)))
     print()
     print("| noise | pilot | person | solution | judge | taste | interval covers | planned |")
     print("|---|---|---|---|---|---|---|---|")
     for name, noise in NOISES.items():
         print(_truth(name, noise))
-        for pilot in (Design(7, 2, 3), Design(12, 3, 6), Design(20, 3, 6), Design(20, 5, 12)):
+        for pilot in (
+            StudyDesign(7, 2, 3),
+            StudyDesign(12, 3, 6),
+            StudyDesign(20, 3, 6),
+            StudyDesign(20, 5, 12),
+        ):
             print(_recovered(name, noise, pilot))
 
 
-def _against_simulation(design: Design) -> str:
+def _against_simulation(design: StudyDesign) -> str:
     widths, powers = [], []
     for noise in NOISES.values():
-        trial = try_design(design, Circumstances(noise, _RANGE, 1, _DIFFERENCE), studies=_STUDIES)
+        trial = try_design(design, PlanAssumptions(noise, _RANGE, 1, _DIFFERENCE), studies=_STUDIES)
         formula = _formula(design, noise)
         percent = 100 * (trial.half_width / formula - 1)
         widths.append(f"{formula:.2f}, {trial.half_width:.2f} ({percent:+.0f}%)")
@@ -50,7 +55,7 @@ def _against_simulation(design: Design) -> str:
     return f"| {' | '.join([*map(str, design), *widths, *powers])} |"
 
 
-def _formula(design: Design, noise: Noise, variance: float = _VARIANCE) -> float:
+def _formula(design: StudyDesign, noise: Noise, variance: float = _VARIANCE) -> float:
     return float(
         half_width(
             design.subjects, average_variance(noise, design.judges, design.problems), variance
@@ -64,7 +69,7 @@ def _truth(name: str, noise: Noise) -> str:
     return f"| {' | '.join([name, 'the truth', *map(str, values), '', width])} |"
 
 
-def _recovered(name: str, noise: Noise, pilot: Design) -> str:
+def _recovered(name: str, noise: Noise, pilot: StudyDesign) -> str:
     """Medians over simulated pilots, and what they would plan."""
     scenario = Scenario(pilot.subjects, pilot.judges, pilot.problems, noise=noise)
     simulated = simulate(scenario, _PILOTS, seed=1)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["Doubt", "FileError", "Mistake", "QuemError"]
+__all__ = ["FileError", "Mistake", "QuemError", "StudyWarning"]
 
 
 @dataclass(frozen=True, order=True)
@@ -88,7 +88,7 @@ class FileError(QuemError):
 
 
 @dataclass(frozen=True)
-class Doubt:
+class StudyWarning:
     """A warning: the result stands, but its reader must know this.
 
     Parameters

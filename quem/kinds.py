@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from quem.comparison.result import ExperienceComparison
-    from quem.experience.result import ExperienceAnalysis
-    from quem.planning.result import ExperiencePlan
+    from quem.comparison.result import ComparisonResult
+    from quem.experience.result import ExperienceResult
+    from quem.planning.result import PlanResult
     from quem.retrieval.experts import ExpertRanks
-    from quem.retrieval.loading import LoadedRetrieval
+    from quem.retrieval.loading import RetrievalStudy
 
 __all__ = ["KINDS", "Kind", "analyze", "check", "compare", "load_study", "plan", "settings_of"]
 
@@ -89,7 +89,7 @@ KINDS = {
 }
 
 
-def _load_retrieval(path: str | os.PathLike[str], *, code: bool = True) -> LoadedRetrieval:
+def _load_retrieval(path: str | os.PathLike[str], *, code: bool = True) -> RetrievalStudy:
     """Read a study of retrievers, whose ground truth may be the judges of another study."""
     from quem.retrieval.loading import load_retrieval
 
@@ -151,7 +151,7 @@ def load_study(
 
 
 @overload
-def analyze(study: Study, **settings: Any) -> ExperienceAnalysis: ...  # noqa: ANN401
+def analyze(study: Study, **settings: Any) -> ExperienceResult: ...  # noqa: ANN401
 
 
 @overload
@@ -174,7 +174,7 @@ def analyze(study: Any, **settings: Any) -> Any:
     Returns
     -------
     quem.report.result.Result
-        Of an experience study an `ExperienceAnalysis`.
+        Of an experience study an `ExperienceResult`.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def compare(
     test: Literal["problem", "twoway", "signflip"] = "problem",
     same_system: bool = False,
     **settings: Any,  # noqa: ANN401  see Analysis
-) -> ExperienceComparison:
+) -> ComparisonResult:
     """Compare the systems of a study, or those of several independent studies.
 
     Parameters
@@ -265,7 +265,7 @@ def plan(
     jobs: int = 1,
     cluster: str | None = None,
     **settings: Any,  # noqa: ANN401  see PlanSettings
-) -> ExperiencePlan:
+) -> PlanResult:
     """Say how large a study has to be.
 
     Parameters
@@ -293,17 +293,17 @@ def plan(
         What is given is no study.
     """
     from quem.planning.planner import make_plan
-    from quem.planning.result import ExperiencePlan
+    from quem.planning.result import PlanResult
 
     minutes = None
     if pilot is not None:
         _refuse_other_than_study("plan", pilot)
         from quem.rankings.stored import Session, judging_minutes
-        from quem.store.location import find_place
+        from quem.store.location import locate_database
 
-        session = Session(find_place(pilot.path, database))
+        session = Session(locate_database(pilot.path, database))
         minutes = judging_minutes(session, pilot.spec.id)
-    made = ExperiencePlan(make_plan(pilot, settings, measured=minutes))
+    made = PlanResult(make_plan(pilot, settings, measured=minutes))
     studies = made.findings.settings.simulate
     return made.simulated(studies, jobs=jobs, cluster=cluster)
 

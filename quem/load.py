@@ -10,7 +10,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.rankings import PrintedAverages, Rankings, Session, read_rankings
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.study.document import Document
 from quem.study.reading import draft_study
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.errors import Mistake
-    from quem.study import Declared, ExperienceStudy
+    from quem.study import Declared, ExperienceSpec
     from quem.study.document import Loc
     from quem.study.reading import StudyFile
 
@@ -41,7 +41,7 @@ class Study:
         The study file.
     name : str
         The path as the user wrote it, for messages.
-    spec : ExperienceStudy
+    spec : ExperienceSpec
         What the study file says.
     declared : Declared
         Its ids.
@@ -52,7 +52,7 @@ class Study:
 
     path: Path
     name: str
-    spec: ExperienceStudy
+    spec: ExperienceSpec
     declared: Declared
     data: Rankings | PrintedAverages
     document: Document = field(default=Document("", None, {}, {}), compare=False)
@@ -109,7 +109,7 @@ def load_study(
     mistakes = list(draft.mistakes)
     data = None
     if draft.source is not None:
-        session = Session(find_place(Path(path), database), reveal)
+        session = Session(locate_database(Path(path), database), reveal)
         data, more = read_rankings(draft, draft.source, session)
         mistakes += more
     if not mistakes and draft.spec is not None and data is not None:

@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
-    "chance",
-    "interval_text",
-    "joined",
+    "format_interval",
+    "format_number",
+    "format_p",
+    "format_percent",
+    "format_probability",
+    "format_signed",
+    "join_words",
     "measured",
-    "number",
-    "p_text",
-    "percent",
-    "signed",
 ]
 
 # Below this a score is 0 but for rounding.
 _ZERO = 1e-12
 
 
-def number(value: float, digits: int = 1) -> str:
+def format_number(value: float, digits: int = 1) -> str:
     """Write a number with a fixed number of decimals and a true minus; "–" for none."""
     if not np.isfinite(value):
         return "–"
@@ -62,13 +62,13 @@ def measured(value: float, digits: int = 3, *, sign: bool = False) -> str:
     return f"{'−' if value < 0 else '+' if sign else ''}{text}"
 
 
-def signed(value: float, digits: int = 1) -> str:
+def format_signed(value: float, digits: int = 1) -> str:
     """Write a difference, with its sign: "+1.2", "−0.3"; "–" for none."""
-    text = number(value, digits)
+    text = format_number(value, digits)
     return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
-def p_text(p: float) -> str:
+def format_p(p: float) -> str:
     """Write a p value: "p = .0035", "p < .0001"."""
     if not np.isfinite(p):
         return "p unknown"
@@ -79,7 +79,7 @@ def p_text(p: float) -> str:
     return f"p = {text.removeprefix('0')}"
 
 
-def chance(p: float) -> str:
+def format_probability(p: float) -> str:
     """Write a probability as a percentage that is never rounded to certainty."""
     if p < 0.005:  # noqa: PLR2004  rounds to 0
         return "<1%"
@@ -88,20 +88,20 @@ def chance(p: float) -> str:
     return f"{100 * p:.0f}%"
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Write a share as a percentage, with decimals only where it has some: "95%"."""
     return f"{100 * share:.10g}%"
 
 
-def interval_text(interval: tuple[float, float], digits: int = 1) -> str:
+def format_interval(interval: tuple[float, float], digits: int = 1) -> str:
     """Write an interval: "3.6 to 10.9"; "unbounded" where it has no ends."""
     low, high = interval
     if not (np.isfinite(low) and np.isfinite(high)):
         return "unbounded"
-    return f"{number(low, digits)} to {number(high, digits)}"
+    return f"{format_number(low, digits)} to {format_number(high, digits)}"
 
 
-def joined(words: Iterable[str], most: int = 6) -> str:
+def join_words(words: Iterable[str], most: int = 6) -> str:
     """List words as a sentence does: "a, b and c", at most so many of them."""
     found = list(words)
     if len(found) > most:

@@ -22,7 +22,7 @@ import pytest
 from quem.store.ballots import ballots_of, current_state
 from quem.store.engine import store_of
 from quem.store.judges import judges_of
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.study.reading import read_study
 from tests.patience import SECONDS
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from quem.store.ballots import Dealt
+    from quem.store.ballots import AssignedBallot
 
 __all__ = ["Browserless", "Served", "write_judging_study"]
 
@@ -183,7 +183,7 @@ class Served:
 
     def stored(self, judge: str, problem: str, occasion: int = 1) -> dict[str, Any]:
         """Give what the store holds of a ranking, in labels, with its revision."""
-        store = store_of(find_place(self.study, self.database), read_study(self.study).id)
+        store = store_of(locate_database(self.study, self.database), read_study(self.study).id)
         assert store is not None
         with store.read() as c:
             person = next(j for j in judges_of(c, read_study(self.study).id) if j.id == judge)
@@ -197,7 +197,7 @@ class Served:
         return {"state": state, "revision": ballot.head, "submitted": ballot.is_submitted}
 
 
-def label_of(ballot: Dealt) -> dict[str, str]:
+def label_of(ballot: AssignedBallot) -> dict[str, str]:
     """Solver to label."""
     return ballot.layout.letters if ballot.layout else {}
 

@@ -10,7 +10,7 @@ from flask import url_for
 if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
 
-__all__ = ["SAID", "Question", "about_judge", "about_study"]
+__all__ = ["SAID", "Confirmation", "about_judge", "about_study"]
 
 SAID = {
     "opened": "The study is open.",
@@ -26,7 +26,7 @@ _IN_EARNEST = "Judges can then rank in earnest, until you close the study."
 
 
 @dataclass(frozen=True)
-class Question:
+class Confirmation:
     """What is asked on a page of its own, so that it works without scripts.
 
     Parameters
@@ -54,7 +54,7 @@ class Question:
     sure: str = ""
 
 
-def about_study(what: str, page: dict[str, Any]) -> Question:
+def about_study(what: str, page: dict[str, Any]) -> Confirmation:
     """Ask before a study goes on in its life.
 
     Parameters
@@ -73,7 +73,7 @@ def about_study(what: str, page: dict[str, Any]) -> Question:
     return questions[what](page)
 
 
-def about_judge(what: str, judge: StoredJudge) -> Question:
+def about_judge(what: str, judge: StoredJudge) -> Confirmation:
     """Ask before something is done to a judge or a link.
 
     Parameters
@@ -84,30 +84,30 @@ def about_judge(what: str, judge: StoredJudge) -> Question:
     return {"link": _new_link, "revoke": _revoke, "forget": _forget}[what](judge)
 
 
-def _open(page: dict[str, Any]) -> Question:
+def _open(page: dict[str, Any]) -> Confirmation:
     action = url_for("desk.open_study")
     if page["status"].state == "trial":
         text: tuple[str, ...] = (_IN_EARNEST,)
-        return Question("Open the study?", text, action, "Open the study")
+        return Confirmation("Open the study?", text, action, "Open the study")
     text = (
         "Judges can then rank again, and change what they submitted, until you close it.",
         "Whoever has seen the report is no longer blind to how things stand. That the study "
         "was closed and opened again is logged, and the report will say so.",
     )
-    return Question("Open the study again?", text, action, "Open the study again")
+    return Confirmation("Open the study again?", text, action, "Open the study again")
 
 
-def _close(page: dict[str, Any]) -> Question:
+def _close(page: dict[str, Any]) -> Confirmation:
     text = (
         _submitted(page),
         "Judges can then no longer change anything: only what is submitted counts. The report and "
         "what judges wrote are shown. You can open the study again, which is logged.",
     )
-    return Question("Close the study?", text, url_for("desk.close_study"), "Close the study")
+    return Confirmation("Close the study?", text, url_for("desk.close_study"), "Close the study")
 
 
-def _discard(page: dict[str, Any]) -> Question:
-    return Question(
+def _discard(page: dict[str, Any]) -> Confirmation:
+    return Confirmation(
         "Discard the trial rankings?",
         _deleting(page),
         url_for("desk.discard"),
@@ -117,8 +117,8 @@ def _discard(page: dict[str, Any]) -> Question:
     )
 
 
-def _discard_and_open(page: dict[str, Any]) -> Question:
-    return Question(
+def _discard_and_open(page: dict[str, Any]) -> Confirmation:
+    return Confirmation(
         "Discard the trial rankings, and open the study?",
         (*_deleting(page), _IN_EARNEST),
         url_for("desk.discard_and_open"),
@@ -139,7 +139,7 @@ def _for_good(page: dict[str, Any]) -> str:
     return f"Delete {_trial(page['begun'])} for good"
 
 
-def _reveal(page: dict[str, Any]) -> Question:
+def _reveal(page: dict[str, Any]) -> Confirmation:
     text = (
         _submitted(page),
         "You will see rankings, comments and the report while judges are still ranking. Whoever "
@@ -147,7 +147,7 @@ def _reveal(page: dict[str, Any]) -> Question:
         "logged with your id, the report will say so, and it cannot be undone.",
         "To see the rankings without that, close the study.",
     )
-    return Question(
+    return Confirmation(
         "Reveal the rankings?",
         text,
         url_for("desk.reveal"),
@@ -157,22 +157,22 @@ def _reveal(page: dict[str, Any]) -> Question:
     )
 
 
-def _new_link(judge: StoredJudge) -> Question:
+def _new_link(judge: StoredJudge) -> Confirmation:
     text = (
         f"The link that {_who(judge)} has now stops working, on all devices. All rankings stay. "
         "The new link is shown once.",
         "This is logged; if the study is open, the report will say so, too.",
     )
     action = url_for("desk.people.make_link", key=judge.key)
-    return Question(f"Make a new link for {judge.id}?", text, action, "Make a new link")
+    return Confirmation(f"Make a new link for {judge.id}?", text, action, "Make a new link")
 
 
-def _revoke(judge: StoredJudge) -> Question:
+def _revoke(judge: StoredJudge) -> Confirmation:
     text = (
         f"{_who(judge)} can no longer open the study, on any device. What was submitted stays and "
         "counts. You can make a new link later.",
     )
-    return Question(
+    return Confirmation(
         f"Revoke the link of {judge.id}?",
         text,
         url_for("desk.people.revoke_link", key=judge.key),
@@ -181,14 +181,14 @@ def _revoke(judge: StoredJudge) -> Question:
     )
 
 
-def _forget(judge: StoredJudge) -> Question:
+def _forget(judge: StoredJudge) -> Confirmation:
     text = (
         f"The id, the name and the experience of {_who(judge)} are deleted, with all comments and "
         "reasons, and the link ends. The rankings stay and count, under a pseudonym.",
         "This cannot be undone. Study file, exported archives and backups are not changed: take "
         f"{judge.id} out of them yourself.",
     )
-    return Question(
+    return Confirmation(
         f"Forget {judge.id}?",
         text,
         url_for("desk.people.forget", key=judge.key),

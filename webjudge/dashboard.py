@@ -8,7 +8,7 @@ from flask import Blueprint, make_response, request
 
 from quem.errors import QuemError
 from quem.store import studies
-from quem.store.audit_log import happenings
+from quem.store.audit_log import audit_events
 from webjudge import confirmations as asking
 from webjudge.access import acting, admit, attempts, log_out, site
 from webjudge.desk_pages import UnsureError, ask, back, desk_page, message, require_sure
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response
 
-    from webjudge.confirmations import Question
+    from webjudge.confirmations import Confirmation
 
 __all__ = ["desk"]
 
@@ -68,7 +68,7 @@ def events() -> str:
     """Show what happened, newest first."""
     attempts().note()
     with site().store.read() as c:
-        found = happenings(c, site().id, _MOST_EVENTS + 1)
+        found = audit_events(c, site().id, _MOST_EVENTS + 1)
     cut = len(found) > _MOST_EVENTS
     return desk_page("events.html", events=found[:_MOST_EVENTS], cut=cut, most=_MOST_EVENTS)
 
@@ -144,7 +144,7 @@ def leave() -> OwnResponse:
     return answer
 
 
-def _question(what: str) -> Question:
+def _question(what: str) -> Confirmation:
     return asking.about_study(what, overview_page(site()))
 
 

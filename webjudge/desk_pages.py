@@ -13,7 +13,7 @@ from webjudge.access import site
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
-    from webjudge.confirmations import Question
+    from webjudge.confirmations import Confirmation
 
 __all__ = ["UnsureError", "ask", "back", "desk_page", "message", "problem_titles", "require_sure"]
 
@@ -23,10 +23,10 @@ class UnsureError(Exception):
 
     Parameters
     ----------
-    question : Question
+    question : Confirmation
     """
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Confirmation) -> None:
         super().__init__(question.title)
         self.question = question
 
@@ -40,17 +40,17 @@ def desk_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a temp
     return render_template(f"dashboard/{template}", **{**page, "say": wording, **values})
 
 
-def ask(question: Question, refusal: str = "") -> str:
+def ask(question: Confirmation, refusal: str = "") -> str:
     """Render a question, with what was wrong with the last answer."""
     return desk_page("confirm.html", question=question, refusal=refusal)
 
 
-def require_sure(question: Question) -> None:
+def require_sure(question: Confirmation) -> None:
     """Refuse what was not asked and confirmed on the question's page.
 
     Parameters
     ----------
-    question : Question
+    question : Confirmation
 
     Raises
     ------

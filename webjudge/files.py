@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flask import Response
 
     from quem.solutions import SolutionFile
-    from quem.store.ballots import Dealt
+    from quem.store.ballots import AssignedBallot
     from webjudge.site import Site
 
 __all__ = ["file_token", "send_file"]
@@ -44,13 +44,13 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
         return "gone"
 
 
-def send_file(site: Site, ballot: Dealt, token: str, page: int | None = None) -> Response:
+def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None = None) -> Response:
     """Send an image of a ballot's solutions or statement, or a page of a PDF.
 
     Parameters
     ----------
     site : Site
-    ballot : Dealt
+    ballot : AssignedBallot
     token : str
         As from `file_token`.
     page : int, optional
@@ -84,7 +84,7 @@ def send_file(site: Site, ballot: Dealt, token: str, page: int | None = None) ->
     return response
 
 
-def _files(site: Site, ballot: Dealt) -> Iterator[tuple[str, SolutionFile]]:
+def _files(site: Site, ballot: AssignedBallot) -> Iterator[tuple[str, SolutionFile]]:
     """Each file that a ballot shows, with what it is called when it is saved."""
     for letter, solver in ballot.layout.solvers.items() if ballot.layout else ():
         solution = site.solution(ballot.problem, solver)

@@ -35,7 +35,15 @@ from quem.store.waiting import UnavailableError
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
 from webjudge.files import send_file
-from webjudge.pages import Area, Shown, group_page, home_page, just_submitted, listed, next_url
+from webjudge.pages import (
+    Area,
+    DisplayedBallot,
+    group_page,
+    home_page,
+    just_submitted,
+    listed,
+    next_url,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +51,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.ballots import Dealt, Group, Saved
+    from quem.store.ballots import AssignedBallot, Group, Saved
     from quem.store.judges import StoredJudge
     from quem.store.layouts import Content, Layout
 
@@ -119,7 +127,9 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
     return page
 
 
-def _laid_out_page(area: Area, ballot: Dealt, planned: Group, groups: list[dict[str, Any]]) -> str:
+def _laid_out_page(
+    area: Area, ballot: AssignedBallot, planned: Group, groups: list[dict[str, Any]]
+) -> str:
     """Make a page of just what the ballot's layout says, also where files change meanwhile."""
     just = just_submitted(groups, request.args.get("submitted"))
     contents = site().contents(planned)
@@ -127,7 +137,7 @@ def _laid_out_page(area: Area, ballot: Dealt, planned: Group, groups: list[dict[
         ballot = _up_to_date(ballot, contents, area.state)
         with site().store.read() as c:
             state = current_state(c, ballot)
-        shown = Shown(ballot, state.renamed(_labels_of(ballot)), contents)
+        shown = DisplayedBallot(ballot, state.renamed(_labels_of(ballot)), contents)
         values = group_page(site(), area, shown, groups)
         page = render_template("judge/group.html", **values, just=just)
         before, contents = contents, site().contents(planned)
@@ -234,7 +244,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     return _acknowledged(saved, person, gid)
 
 
-def _refused(error: Exception, ballot: Dealt) -> Response:
+def _refused(error: Exception, ballot: AssignedBallot) -> Response:
     """Say why a change was not saved."""
     if isinstance(error, StaleError):
         newer = error.state.renamed(_labels_of(ballot)).to_json()
@@ -261,7 +271,9 @@ def _acknowledged(saved: Saved, person: StoredJudge, gid: str) -> Response:
     return jsonify(answer)
 
 
-def _up_to_date(ballot: Dealt, contents: Mapping[str, Content | None], state: str) -> Dealt:
+def _up_to_date(
+    ballot: AssignedBallot, contents: Mapping[str, Content | None], state: str
+) -> AssignedBallot:
     """Give a ballot with the letters of what is there now, unless the study is closed.
 
     Raises
@@ -275,7 +287,7 @@ def _up_to_date(ballot: Dealt, contents: Mapping[str, Content | None], state: st
         return lay_out(c, ballot, contents)
 
 
-def _other_layout(ballot: Dealt, shown: Layout | None) -> Response:
+def _other_layout(ballot: AssignedBallot, shown: Layout | None) -> Response:
     """Refuse what was made on another layout, and say what is different now."""
     held = ballot.layout
     assert held is not None, "not laid out"  # noqa: S101  a bug of ours
@@ -332,7 +344,7 @@ def _invalid(message: str) -> NoReturn:
     abort(422, message)
 
 
-def _mine(c: Connection, person: StoredJudge) -> list[Dealt]:
+def _mine(c: Connection, person: StoredJudge) -> list[AssignedBallot]:
     """A judge's ballots, dealt now where the study has some that they lack."""
     plan = site().plan
     held = ballots_of(c, person.key)
@@ -343,7 +355,7 @@ def _mine(c: Connection, person: StoredJudge) -> list[Dealt]:
     return [ballot for ballot in held if plan.find(ballot)]
 
 
-def _planned(ballots: list[Dealt], gid: str) -> tuple[Dealt, Group]:
+def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, Group]:
     ballot = next((b for b in ballots if b.public_id == gid), None)
     planned = site().plan.find(ballot) if ballot else None
     if ballot is None or planned is None:
@@ -351,7 +363,7 @@ def _planned(ballots: list[Dealt], gid: str) -> tuple[Dealt, Group]:
     return ballot, planned
 
 
-def _found(c: Connection, person: StoredJudge, gid: str) -> Dealt:
+def _found(c: Connection, person: StoredJudge, gid: str) -> AssignedBallot:
     """One of the judge's ballots, or 404: also where it is another judge's."""
     try:
         return ballot_of(c, person.key, gid)
@@ -359,7 +371,7 @@ def _found(c: Connection, person: StoredJudge, gid: str) -> Dealt:
         abort(404)
 
 
-def _labels_of(ballot: Dealt) -> dict[str, str]:
+def _labels_of(ballot: AssignedBallot) -> dict[str, str]:
     """Solver to label."""
     return ballot.layout.letters if ballot.layout else {}
 

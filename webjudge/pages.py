@@ -17,13 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from quem.solutions import SolutionFile
-    from quem.store.ballots import Dealt
+    from quem.store.ballots import AssignedBallot
     from quem.store.exporting import Receipt
     from quem.store.layouts import Content, Item, Layout
     from quem.store.state import State
     from webjudge.site import Site
 
-__all__ = ["Area", "Shown", "group_page", "home_page", "just_submitted", "listed", "next_url"]
+__all__ = [
+    "Area",
+    "DisplayedBallot",
+    "group_page",
+    "home_page",
+    "just_submitted",
+    "listed",
+    "next_url",
+]
 
 TRIAL = "Test mode: the study has not started. Rankings you make now may be deleted."
 CLOSED = "This study is closed. Your submitted rankings are saved. Thank you!"
@@ -62,12 +70,12 @@ class Area:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DisplayedBallot:
     """A ballot as it is shown.
 
     Parameters
     ----------
-    ballot : Dealt
+    ballot : AssignedBallot
         With its layout.
     state : State
         Of labels.
@@ -75,7 +83,7 @@ class Shown:
         What the solution of each solver holds now, as far as that is to be what the layout says.
     """
 
-    ballot: Dealt
+    ballot: AssignedBallot
     state: State
     contents: Mapping[str, Content | None] = field(default_factory=dict)
 
@@ -94,7 +102,7 @@ class Shown:
 def listed(
     site: Site,
     area: Area,
-    ballots: Sequence[Dealt],
+    ballots: Sequence[AssignedBallot],
     receipts: Mapping[str, Receipt] | None = None,
 ) -> list[dict[str, Any]]:
     """Describe a judge's groups for lists and navigation, in his order.
@@ -130,7 +138,7 @@ def listed(
     return groups
 
 
-def _parts(ballots: Sequence[Dealt]) -> dict[tuple[str, int], str]:
+def _parts(ballots: Sequence[AssignedBallot]) -> dict[tuple[str, int], str]:
     """What is said of each block behind its problem's title."""
     blocks: dict[str, list[int]] = {}
     for ballot in ballots:
@@ -186,7 +194,7 @@ def home_page(site: Site, area: Area, groups: list[dict[str, Any]]) -> dict[str,
 
 
 def group_page(
-    site: Site, area: Area, shown: Shown, groups: list[dict[str, Any]]
+    site: Site, area: Area, shown: DisplayedBallot, groups: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Give what the ranking page shows."""
     gid = shown.ballot.public_id
@@ -234,7 +242,7 @@ def _name(site: Site, gid: str, item: Item, digest: str | None) -> str:
     return keyed(site.secret, "content", gid, item.solver, digest)
 
 
-def _item(site: Site, area: Area, shown: Shown, item: Item) -> dict[str, Any]:
+def _item(site: Site, area: Area, shown: DisplayedBallot, item: Item) -> dict[str, Any]:
     """One solution under its letter: only what the layout says that it is."""
     solution = site.solution(shown.ballot.problem, item.solver)
     content = shown.contents.get(item.solver)
@@ -251,7 +259,7 @@ def _item(site: Site, area: Area, shown: Shown, item: Item) -> dict[str, Any]:
     }
 
 
-def _statement(site: Site, area: Area, ballot: Dealt) -> str:
+def _statement(site: Site, area: Area, ballot: AssignedBallot) -> str:
     """The problem's statement as safe HTML."""
     statement = site.solutions.statements.get(ballot.problem)
     files = statement.files if statement else ()
@@ -270,7 +278,7 @@ def _addresses(
     return address
 
 
-def _title(site: Site, ballot: Dealt) -> str:
+def _title(site: Site, ballot: AssignedBallot) -> str:
     problem = site.problem(ballot.problem)
     if problem is not None and problem.title:
         return problem.title

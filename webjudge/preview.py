@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from flask import Blueprint, abort, render_template, url_for
 
-from quem.store.ballots import Dealt
+from quem.store.ballots import AssignedBallot
 from quem.store.layouts import Item, Layout
 from quem.store.state import State, labels
-from quem.study.fields import Met
+from quem.study.fields import PairCounts
 from webjudge.access import admit, site
 from webjudge.files import send_file
-from webjudge.pages import Area, Shown, group_page, home_page, listed
+from webjudge.pages import Area, DisplayedBallot, group_page, home_page, listed
 
 if TYPE_CHECKING:
     from flask import Response
@@ -51,8 +51,8 @@ def group(gid: str) -> str:
     """Show a ranking page."""
     ballots = _ballots()
     ballot = _ballot(gid)
-    shown = Shown(ballot, State())
-    shown = Shown(ballot, State(tray=tuple(shown.names)))
+    shown = DisplayedBallot(ballot, State())
+    shown = DisplayedBallot(ballot, State(tray=tuple(shown.names)))
     groups = listed(site(), _AREA, ballots)
     return render_template(
         "judge/group.html", **group_page(site(), _AREA, shown, groups), just=None
@@ -66,19 +66,19 @@ def file(gid: str, token: str, page: int | None = None) -> Response:
     return send_file(site(), _ballot(gid), token, page)
 
 
-def _ballot(gid: str) -> Dealt:
+def _ballot(gid: str) -> AssignedBallot:
     ballot = next((b for b in _ballots() if b.public_id == gid), None)
     if ballot is None:
         abort(404)
     return ballot
 
 
-def _ballots() -> list[Dealt]:
+def _ballots() -> list[AssignedBallot]:
     """Ballots that no judge was dealt: the study's order, and an order of solutions that stays."""
     plan = site().plan
     groups = [(plan.practice, 1)] if plan.practice else []
     # The same blocks each time; nobody judges them.
-    rng, met = random.Random(0), Met()  # noqa: S311
+    rng, met = random.Random(0), PairCounts()  # noqa: S311
     parts = [part for group in plan.groups for part in plan.deal(group, met, rng)]
     groups += [(group, 1) for group in parts]
     groups += [(group, 2) for group in parts[: plan.repeat]]
@@ -89,12 +89,12 @@ def _ballots() -> list[Dealt]:
     ]
 
 
-def _made_up(number: int, group: Group, occasion: int, *, practice: bool) -> Dealt:
+def _made_up(number: int, group: Group, occasion: int, *, practice: bool) -> AssignedBallot:
     solvers = list(group.solvers)
     random.Random(f"{number} {group.problem}").shuffle(solvers)  # noqa: S311  nobody judges it
     letters = zip(labels(len(solvers)), solvers, strict=True)
     layout = Layout("", tuple(Item(letter, solver, None, None) for letter, solver in letters))
-    return Dealt(
+    return AssignedBallot(
         key=0,
         public_id=str(number),
         judge_key=0,

@@ -13,7 +13,7 @@ from quem.solutions import check_solutions
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
 from quem.store.living import contents_of, effects, new_solvers, note_effects, plan_of
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.organizers import sync_organizers
 from quem.store.studies import register_study, secret_of
 from quem.study.reading import draft_study
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
     from quem.solutions import Solution, Solutions
-    from quem.store.ballots import Dealt, Group, Plan
+    from quem.store.ballots import AssignedBallot, Group, JudgingPlan
     from quem.store.engine import Store
     from quem.store.layouts import Content
     from quem.store.living import Effect
-    from quem.study.models import ExperienceStudy, Problem
+    from quem.study.models import ExperienceSpec, Problem
 
 __all__ = ["Site", "open_site"]
 
@@ -44,25 +44,25 @@ class Site:
     ----------
     path : Path
         The study file.
-    spec : ExperienceStudy
+    spec : ExperienceSpec
     solutions : Solutions
     store : Store
-    plan : Plan
+    plan : JudgingPlan
     secret : str
         The key of the hashes that judges see.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
         About the solutions.
     troubles : dict of str to str
         What is wrong with the running server now, for the dashboard: a sentence for each key.
     """
 
     path: Path
-    spec: ExperienceStudy
+    spec: ExperienceSpec
     solutions: Solutions
     store: Store
-    plan: Plan
+    plan: JudgingPlan
     secret: str = field(repr=False)
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
@@ -96,7 +96,7 @@ class Site:
         """Give what the solutions of a group hold now; None for one that cannot be read."""
         return contents_of(self.spec, self.solutions, group)
 
-    def to_place(self, ballot: Dealt) -> int:
+    def to_place(self, ballot: AssignedBallot) -> int:
         """Count the solutions that are new in a submitted ranking of a judge."""
         group = self.plan.find(ballot) if ballot.is_submitted else None
         return len(new_solvers(ballot, self._lately(group))) if group else 0
@@ -130,7 +130,7 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
     path : path-like
         The study file.
     database : str, optional
-        A URL, or the path of an SQLite file; see `quem.store.location.find_place`.
+        A URL, or the path of an SQLite file; see `quem.store.location.locate_database`.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
     if mistakes:
         raise QuemError(mistakes)
     spec = draft.spec
-    store = open_store(find_place(Path(path), database))
+    store = open_store(locate_database(Path(path), database))
     with store.write() as c:
         register_study(c, spec.id)
         sync_organizers(c, spec.id, spec.organizers)

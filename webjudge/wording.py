@@ -9,7 +9,7 @@ from quem.store.models import now
 if TYPE_CHECKING:
     import datetime as dt
 
-    from quem.store.audit_log import Happening
+    from quem.store.audit_log import AuditEvent
 
 __all__ = ["ago", "at_utc", "duration", "happened", "marked", "size"]
 
@@ -74,7 +74,7 @@ def size(count: int) -> str:
     return f"{kilobytes:.0f} kB" if kilobytes < 1000 else f"{kilobytes / 1000:.1f} MB"  # noqa: PLR2004
 
 
-def happened(event: Happening) -> str:
+def happened(event: AuditEvent) -> str:
     """Tell an event in a sentence; one that is not known yet is told by its name."""
     if event.what == "trial-discarded":
         count = event.detail.get("rankings", 0)
@@ -96,7 +96,7 @@ def happened(event: Happening) -> str:
     return f"{text} (second time)" if event.occasion > 1 else text
 
 
-def marked(event: Happening) -> str:
+def marked(event: AuditEvent) -> str:
     """Tell what is to be seen at a glance of what may bear upon the results."""
     if event.what == "open" and event.detail.get("before") == "closed":
         return "after it was closed"

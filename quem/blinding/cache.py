@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["Kept", "cache_folder", "trim", "write_whole"]
+__all__ = ["SizedCache", "cache_folder", "trim", "write_whole"]
 
 _MOST_BYTES = 1_000_000_000
 _OWNER_ONLY = 0o700
@@ -22,7 +22,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Kept(Generic[K, V]):
+class SizedCache(Generic[K, V]):
     """A mapping that forgets what was longest not used when it gets too large.
 
     Parameters

@@ -16,7 +16,7 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from quem.blinding.cache import Kept, cache_folder, trim, write_whole
+from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
 from quem.errors import FileError
 from quem.solutions import signature
 from quem.solutions.metadata import FORMATS, MOST_PIXELS
@@ -42,7 +42,7 @@ _WORTH_KEEPING = 200_000
 _RECIPE = 1
 
 
-_kept: Kept[object, tuple[bytes, str]] = Kept(_MOST_KEPT)
+_kept: SizedCache[object, tuple[bytes, str]] = SizedCache(_MOST_KEPT)
 # One at a time: a large image takes hundreds of megabytes while it is decoded.
 _one = Lock()
 

@@ -16,7 +16,7 @@ from itertools import count
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
-from quem.blinding.cache import Kept, cache_folder, trim, write_whole
+from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
 from quem.errors import FileError
 from quem.solutions.model import file_digest, signature
 
@@ -72,9 +72,9 @@ class PdfDocument:
     entries: dict[str, str]
 
 
-_kept: Kept[object, PdfDocument] = Kept(_MOST_KEPT)
+_kept: SizedCache[object, PdfDocument] = SizedCache(_MOST_KEPT)
 # Files that took too long or crashed the worker, which they do not do twice.
-_failed: Kept[str, str] = Kept(1_000)
+_failed: SizedCache[str, str] = SizedCache(1_000)
 _drawn = count(1)
 
 

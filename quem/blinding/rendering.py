@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from markupsafe import Markup, escape
 
-from quem.blinding.cache import Kept
+from quem.blinding.cache import SizedCache
 from quem.blinding.markup import code_html, markdown_html, text_html
 from quem.blinding.pdf import read_pdf
 from quem.blinding.sanitizing import sanitize
@@ -119,7 +119,7 @@ class _Text:
         return Markup("".join(pieces))  # noqa: S704  sanitised, or escaped
 
 
-_texts: Kept[object, _Text] = Kept(_MOST_KEPT)
+_texts: SizedCache[object, _Text] = SizedCache(_MOST_KEPT)
 
 
 def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Rendered:

@@ -84,9 +84,9 @@ def _copy(
     """Make one copy; the database is opened anew, as it may have been replaced."""
     from quem.store.backup import back_up
     from quem.store.engine import held_store
-    from quem.store.location import find_place
+    from quem.store.location import locate_database
 
-    with held_store(find_place(study, database), study, study_id) as store:
+    with held_store(locate_database(study, database), study, study_id) as store:
         return back_up(store, study_id, folder, actor="shell", keep=keep, every=every)
 
 

@@ -12,7 +12,7 @@ from quem.commands.options import code_option, data_option, database_option, ref
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from quem.errors import Doubt, Mistake
+    from quem.errors import Mistake, StudyWarning
     from quem.load import Study
     from quem.solutions import Solutions
     from quem.study.declared import Declared
@@ -95,7 +95,7 @@ def _check_experience(study: Path, database: str | None) -> None:
     _print(study, doubts, [*contents, waits] if waits else contents)
 
 
-def _print(study: Path, doubts: list[Doubt], contents: list[str]) -> None:
+def _print(study: Path, doubts: list[StudyWarning], contents: list[str]) -> None:
     from quem.commands.output import print_warnings
 
     count = len(doubts)
@@ -105,7 +105,9 @@ def _print(study: Path, doubts: list[Doubt], contents: list[str]) -> None:
     print_warnings(doubts)
 
 
-def _analyzed(path: Path, database: str | None) -> tuple[Study | None, list[Doubt], list[Mistake]]:
+def _analyzed(
+    path: Path, database: str | None
+) -> tuple[Study | None, list[StudyWarning], list[Mistake]]:
     """Read the study with its rankings, and give what is doubtful or wrong about the result."""
     from quem.errors import QuemError
     from quem.experience.analysis import check_experience
@@ -127,9 +129,9 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
     if draft.spec.rankings.source != "store" and not draft.beside(draft.spec.solutions)[0].is_dir():
         return ""
     from quem.rankings.stored import Session, session_of_study
-    from quem.store.location import find_place
+    from quem.store.location import locate_database
 
-    store = session_of_study(Session(find_place(draft.path, database)), draft.spec.id)
+    store = session_of_study(Session(locate_database(draft.path, database)), draft.spec.id)
     if store is None:
         return "no rankings yet"
     from quem.store.studies import status_of
@@ -142,13 +144,13 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
         store.close()
 
 
-def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> list[Doubt]:
+def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> list[StudyWarning]:
     """Say whom it affects that the study is no longer what judges were shown."""
     from quem.rankings.stored import Session, session_of_study
-    from quem.store.location import find_place
+    from quem.store.location import locate_database
 
     spec = draft.spec
-    store = spec and session_of_study(Session(find_place(draft.path, database)), spec.id)
+    store = spec and session_of_study(Session(locate_database(draft.path, database)), spec.id)
     if not spec or not store:
         return []
     from quem.store.living import contents_of, effects, plan_of, told

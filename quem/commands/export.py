@@ -50,13 +50,13 @@ def export(
     from quem.errors import QuemError
     from quem.report.files import write_files
     from quem.store.engine import held_store
-    from quem.store.location import find_place
+    from quem.store.location import locate_database
     from quem.study.reading import draft_study
 
     draft = draft_study(study)
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)
-    place = find_place(study, database)
+    place = locate_database(study, database)
     with held_store(place, study, draft.spec.id) as store:
         _require_shown(store, draft, reveal=reveal)
         with store.read() as c:

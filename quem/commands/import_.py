@@ -25,13 +25,13 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
     from quem.store.archive import restore_archive
     from quem.store.archive_rows import read_archive
     from quem.store.engine import clear_refusals, open_store
-    from quem.store.location import find_place
+    from quem.store.location import locate_database
     from quem.study.reading import read_study
 
     spec = read_study(study)
     text = read_text(archive, str(archive), what="archive")
     rows = read_archive(text, str(archive), spec.id)
-    store = open_store(find_place(study, database))
+    store = open_store(locate_database(study, database))
     try:
         with clear_refusals(store.place), store.write() as c:
             counts = restore_archive(c, spec.id, rows, str(archive))

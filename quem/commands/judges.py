@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.commands.links import Row
-    from quem.study.models import ExperienceStudy, Judge
+    from quem.study.models import ExperienceSpec, Judge
 
 __all__ = ["judges"]
 
@@ -71,7 +71,7 @@ def judges(
         click.echo(line, err=True)
 
 
-def _declared(spec: ExperienceStudy, judge_id: str, name: str, experience: float | None) -> Judge:
+def _declared(spec: ExperienceSpec, judge_id: str, name: str, experience: float | None) -> Judge:
     """Check a judge who is to be added as one that the study file names."""
     from pydantic import ValidationError
 
@@ -89,7 +89,7 @@ def _declared(spec: ExperienceStudy, judge_id: str, name: str, experience: float
     return judge
 
 
-def _take_over(c: Connection, spec: ExperienceStudy, added: Judge | None) -> None:
+def _take_over(c: Connection, spec: ExperienceSpec, added: Judge | None) -> None:
     from quem.store.judges import add_judge, sync_judges
     from quem.store.studies import register_study
 
@@ -99,7 +99,7 @@ def _take_over(c: Connection, spec: ExperienceStudy, added: Judge | None) -> Non
         add_judge(c, spec.id, added.id, added.name, added.experience, "shell")
 
 
-def _forget(c: Connection, spec: ExperienceStudy, study: Path, ids: tuple[str, ...]) -> list[str]:
+def _forget(c: Connection, spec: ExperienceSpec, study: Path, ids: tuple[str, ...]) -> list[str]:
     """Forget judges; gives what to say of it."""
     from quem.store.judges import forget, judge_named
 
@@ -114,14 +114,14 @@ def _forget(c: Connection, spec: ExperienceStudy, study: Path, ids: tuple[str, .
     return told
 
 
-def _revoke(c: Connection, spec: ExperienceStudy, ids: tuple[str, ...]) -> None:
+def _revoke(c: Connection, spec: ExperienceSpec, ids: tuple[str, ...]) -> None:
     from quem.store.judges import judge_named, revoke_link
 
     for judge_id in dict.fromkeys(ids):
         revoke_link(c, judge_named(c, spec.id, judge_id), "shell")
 
 
-def _rows(c: Connection, spec: ExperienceStudy, base: str, reissue: tuple[str, ...]) -> list[Row]:
+def _rows(c: Connection, spec: ExperienceSpec, base: str, reissue: tuple[str, ...]) -> list[Row]:
     """Give the table of judges, with the links that are made now."""
     from quem.store.judges import issue_link, judge_named, judges_of
 

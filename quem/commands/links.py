@@ -61,9 +61,9 @@ def links_session(
     All is done that was asked for, and its links are handed over, or nothing is.
     """
     from quem.store.engine import clear_refusals, open_store
-    from quem.store.location import find_place
+    from quem.store.location import locate_database
 
-    store = open_store(find_place(study, database))
+    store = open_store(locate_database(study, database))
     try:
         with clear_refusals(store.place), link_file(study, out) as file, store.write() as c:
             yield c, file

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
     from quem.report.result import Result
 
 __all__ = ["print_warnings", "show_result"]
@@ -33,7 +33,7 @@ def show_result(result: Result, folder: Path, *, as_json: bool) -> None:
     click.echo(f"\nReport: {folder / 'report.html'}", err=True)
 
 
-def print_warnings(doubts: Iterable[Doubt]) -> None:
+def print_warnings(doubts: Iterable[StudyWarning]) -> None:
     """Print warnings on stderr, each with its code."""
     import sys
 

@@ -12,7 +12,7 @@ import click
 from quem.commands.options import code_option, database_option
 
 if TYPE_CHECKING:
-    from quem.planning.result import ExperiencePlan
+    from quem.planning.result import PlanResult
 
 __all__ = ["plan"]
 
@@ -268,9 +268,7 @@ def _refuse_half_said(pilot: Path | None, settings: dict[str, Any]) -> None:
         raise click.UsageError(message)
 
 
-def _simulated(
-    result: ExperiencePlan, studies: int, jobs: int, cluster: str | None
-) -> ExperiencePlan:
+def _simulated(result: PlanResult, studies: int, jobs: int, cluster: str | None) -> PlanResult:
     """Simulate, with progress on stderr."""
     import sys
 

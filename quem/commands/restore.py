@@ -24,12 +24,12 @@ def restore(study: Path, copy: Path, database: str | None, *, replace: bool) -> 
     Stop the server first. The copy is checked before anything is changed. Judges' links that
     worked when it was made work again.
     """
-    from quem.store.location import find_place
+    from quem.store.location import locate_database
     from quem.store.restoring import restore_copy
     from quem.study.reading import read_study
 
     spec = read_study(study)
-    place = find_place(study, database)
+    place = locate_database(study, database)
     restored = restore_copy(place, spec.id, copy, replace=replace)
     if restored.kept:
         click.echo(f"kept the old database as {restored.kept}", err=True)

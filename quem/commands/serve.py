@@ -89,7 +89,7 @@ def serve(
     from quem.errors import QuemError
     from quem.store.backup import back_up, make_folder
     from quem.store.engine import clear_refusals
-    from quem.store.location import find_place
+    from quem.store.location import locate_database
     from webjudge import create_app, open_site
     from webjudge.housekeeping import Housekeeping
     from webjudge.running import Server
@@ -99,7 +99,7 @@ def serve(
     gc.enable()  # which the command line switched off: a server runs for long
     if backup:
         make_folder(backup)
-    with clear_refusals(find_place(study, database)):
+    with clear_refusals(locate_database(study, database)):
         site = open_site(study, database)
     app = create_app(site, behind_proxy=behind_proxy, url=url, listens=host)
     try:

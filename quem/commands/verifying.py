@@ -41,14 +41,14 @@ def check_store(path: Path, database: str | None, *, head: str | None, receipt: 
     """
     from quem.errors import Mistake, QuemError
     from quem.store.engine import held_store
-    from quem.store.location import find_place
+    from quem.store.location import locate_database
     from quem.study.reading import draft_study
 
     head, receipt = _digits(head, "--head"), _digits(receipt, "--receipt")
     draft = draft_study(path)
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)
-    place = find_place(path, database)
+    place = locate_database(path, database)
     with held_store(place, path, draft.spec.id) as store, store.read() as c:
         found = _verified(c, draft.spec.id, place.name)
         lines, wrong = _compared(c, draft.spec.id, found, head, receipt)

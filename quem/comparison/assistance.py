@@ -15,7 +15,7 @@ from quem.experience.averages import average_cells
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
 from quem.lists.inference import holm
 from quem.rankings import Rankings
-from quem.wording import joined
+from quem.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.experience.skill import SkillForm, SkillFunction
     from quem.load import Study
-    from quem.study import Analysis
+    from quem.study import ExperienceSettings
     from quem.study.models import Assisted
 
-__all__ = ["PersonUplift", "Uplift", "gain_test", "measure_uplift", "no_gain", "uplifts_of"]
+__all__ = ["AssistanceGain", "PersonUplift", "gain_test", "measure_uplift", "no_gain", "uplifts_of"]
 
 
-def uplifts_of(study: Study, settings: Analysis) -> list[Uplift]:
+def uplifts_of(study: Study, settings: ExperienceSettings) -> list[AssistanceGain]:
     """Measure what each system does for the people it helps, if it helps any.
 
     Parameters
     ----------
     study : Study
-    settings : Analysis
+    settings : ExperienceSettings
         Of which only form and level matter: ranks are always located among people who
         worked alone, and made comparable between groups of unequal size.
 
@@ -89,7 +89,8 @@ def no_gain(study: Study, one: Assisted) -> str:
     verb = "has" if len(missing) == 1 else "have"
     return (
         f"the gain of {one.person} is the difference between solutions with help and without, and "
-        f"{joined(missing)} {verb} no ranks; let each helped person solve some problems in either "
+        f"{join_words(missing)} {verb} no ranks; let each helped person solve some problems in "
+        "either "
         "way"
     )
 
@@ -105,7 +106,8 @@ def _solved_twice(study: Study, located: Located) -> Iterator[Mistake]:
             if both:
                 other_way = "alone" if other == one.person else f"as {other}"
                 message = (
-                    f"{one.person} solved {joined(both)} twice, as {one.id} and {other_way}: who "
+                    f"{one.person} solved {join_words(both)} twice, as {one.id} and {other_way}: "
+                    "who "
                     "meets a problem again has learned from the first time, and that cannot be "
                     "told from the help; give work with and without help different problems"
                 )
@@ -119,7 +121,7 @@ def _alone(study: Study, located: Located, ranked: list[tuple[int, Assisted]]) -
         for solver, how in ((one.id, "with help"), (one.person, "alone")):
             if problems := located.few_at(solver):
                 message = (
-                    f"{one.person} solved {joined(problems)} {how}, where fewer than "
+                    f"{one.person} solved {join_words(problems)} {how}, where fewer than "
                     f"{LEAST_REFERENCES} people without help were ranked, so that there is nobody "
                     "to measure it against; let some people solve every problem without help"
                 )
@@ -127,7 +129,7 @@ def _alone(study: Study, located: Located, ranked: list[tuple[int, Assisted]]) -
 
 
 def _form(
-    study: Study, settings: Analysis, located: Located, experience: NDArray[np.float64]
+    study: Study, settings: ExperienceSettings, located: Located, experience: NDArray[np.float64]
 ) -> SkillForm:
     x, y = average_cells(located.cells, experience).fitted()
     name = settings.form
@@ -179,7 +181,7 @@ class PersonUplift:
 
 
 @dataclass(frozen=True)
-class Uplift:
+class AssistanceGain:
     """What one system does for those it helps.
 
     Parameters
@@ -215,7 +217,7 @@ def measure_uplift(
     form: SkillForm,
     *,
     level: float,
-) -> list[Uplift]:
+) -> list[AssistanceGain]:
     """Measure what each system does for the people it helps.
 
     Parameters
@@ -238,7 +240,7 @@ def measure_uplift(
 
 def _of_system(
     located: Located, system: str, assisted: list[Assisted], function: SkillFunction, level: float
-) -> Uplift:
+) -> AssistanceGain:
     people = [_of_person(located, one, function, level) for one in assisted]
     adjusted = holm([person.test.p for person in people])
     aided = np.array([located.of(one.id) for one in assisted])
@@ -246,7 +248,7 @@ def _of_system(
     test, n_problems, n_sets = gain_test(unaided, aided, level)
     gain = float(np.mean([person.gain for person in people]))
     middle = float(np.mean([(person.aided + person.unaided) / 2 for person in people]))
-    return Uplift(
+    return AssistanceGain(
         system,
         tuple(replace(person, p_holm=p) for person, p in zip(people, adjusted, strict=True)),
         n_problems,

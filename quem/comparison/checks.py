@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.comparison.assistance import no_gain
-from quem.errors import Doubt
-from quem.wording import joined
+from quem.errors import StudyWarning
+from quem.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.comparison.findings import Comparison
+    from quem.comparison.findings import ComparisonFindings
     from quem.comparison.pairs import Pair
     from quem.comparison.versions import Progression
 
-__all__ = ["doubts_of"]
+__all__ = ["find_warnings"]
 
 # What a comparison answers itself.
 _ANSWERED = ("assisted", "no-system")
 
 
-def doubts_of(found: Comparison) -> Iterator[Doubt]:
+def find_warnings(found: ComparisonFindings) -> Iterator[StudyWarning]:
     """Collect the doubts about the studies, and those about their comparison.
 
     Parameters
     ----------
-    found : Comparison
+    found : ComparisonFindings
     """
     several = len(found.studies) > 1
     # People are located anew to measure their gain, whatever the size of the groups.
@@ -47,7 +47,7 @@ def doubts_of(found: Comparison) -> Iterator[Doubt]:
     yield from _no_gain(found)
 
 
-def _same_study(found: Comparison) -> Iterator[Doubt]:
+def _same_study(found: ComparisonFindings) -> Iterator[StudyWarning]:
     ids = [study.study.spec.id for study in found.studies]
     for name in dict.fromkeys(ids):
         if ids.count(name) > 1:
@@ -56,10 +56,10 @@ def _same_study(found: Comparison) -> Iterator[Doubt]:
                 "judges or solutions they are not independent, and neither intervals nor p "
                 "values hold"
             )
-            yield Doubt("same-study", message)
+            yield StudyWarning("same-study", message)
 
 
-def _pairs_of_steps(found: Comparison) -> Iterator[Pair]:
+def _pairs_of_steps(found: ComparisonFindings) -> Iterator[Pair]:
     """The pairs of a system over time; those of one study are among its pairs."""
     if found.mode == "time":
         for progression in found.progressions:
@@ -68,36 +68,37 @@ def _pairs_of_steps(found: Comparison) -> Iterator[Pair]:
                     yield step.pair
 
 
-def _pairs(pairs: list[Pair]) -> Iterator[Doubt]:
+def _pairs(pairs: list[Pair]) -> Iterator[StudyWarning]:
     if incomplete := [pair for pair in pairs if pair.paired.alone and pair.paired.n_cells]:
-        each = joined(
+        each = join_words(
             f"{pair.a} and {pair.b} ({pair.paired.alone} rankings hold one of them)"
             for pair in incomplete
         )
         message = f"not always ranked together: {each}; only rankings that hold both "
         message += "are compared (worths are of all rankings)"
-        yield Doubt("not-always-together", message)
+        yield StudyWarning("not-always-together", message)
     reasons: dict[str, list[str]] = {}
     for pair in pairs:
         if not np.isfinite(pair.test.p):
             reasons.setdefault(pair.test.reason, []).append(f"{pair.a} and {pair.b}")
     for reason, names in reasons.items():
-        yield Doubt("no-test", f"there is no test of {joined(names)}: {reason}")
+        yield StudyWarning("no-test", f"there is no test of {join_words(names)}: {reason}")
 
 
-def _undated(found: Comparison, progression: Progression) -> Iterator[Doubt]:
+def _undated(found: ComparisonFindings, progression: Progression) -> Iterator[StudyWarning]:
     """Versions over time, and those of which others have a date, should have one."""
     without = [found.name_of(version) for version in progression.versions if not version.date]
     if without and (found.mode == "time" or len(without) < len(progression.versions)):
         verb = "has" if len(without) == 1 else "have"
         message = (
-            f"{joined(without)} {verb} no `date`, so that the versions of {progression.of} stand "
+            f"{join_words(without)} {verb} no `date`, so that the versions of {progression.of} "
+            "stand "
             "in the order in which they are given, at equal distances"
         )
-        yield Doubt("undated", message)
+        yield StudyWarning("undated", message)
 
 
-def _no_gain(found: Comparison) -> Iterator[Doubt]:
+def _no_gain(found: ComparisonFindings) -> Iterator[StudyWarning]:
     """Help whose effect cannot be told."""
     if found.mode != "systems" or found.chosen:
         return
@@ -105,7 +106,7 @@ def _no_gain(found: Comparison) -> Iterator[Doubt]:
     for one in found.studies[0].study.spec.assisted:
         if one.id not in measured:
             told = no_gain(found.studies[0].study, one)
-            yield Doubt("no-gain", f"{one.id} is left out: {told}")
+            yield StudyWarning("no-gain", f"{one.id} is left out: {told}")
     for uplift in found.uplifts:
         if not uplift.common:
             message = (
@@ -113,10 +114,10 @@ def _no_gain(found: Comparison) -> Iterator[Doubt]:
                 f"{uplift.system} are measured against other people than those without; the gain "
                 "is off if these differ"
             )
-            yield Doubt("changing-references", message)
+            yield StudyWarning("changing-references", message)
         for what, test in [
             (f"the gain by {uplift.system}", uplift.test),
             *((f"the gain of {person.person}", person.test) for person in uplift.people),
         ]:
             if test.reason:
-                yield Doubt("no-test", f"there is no test of {what}: {test.reason}")
+                yield StudyWarning("no-test", f"there is no test of {what}: {test.reason}")

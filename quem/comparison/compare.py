@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quem.comparison.assistance import no_gain, uplifts_of
-from quem.comparison.checks import doubts_of
-from quem.comparison.findings import Comparison
+from quem.comparison.checks import find_warnings
+from quem.comparison.findings import ComparisonFindings
 from quem.comparison.independent import compare_studies
 from quem.comparison.pair_tests import refusal
 from quem.comparison.pairs import compare_pairs
-from quem.comparison.result import ExperienceComparison
+from quem.comparison.result import ComparisonResult
 from quem.comparison.selection import (
     chosen_of,
     one_system,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from quem.comparison.pairs import Pair
-    from quem.comparison.system_estimates import Standing
-    from quem.experience.findings import Findings
+    from quem.comparison.system_estimates import SystemEstimate
+    from quem.experience.findings import ExperienceFindings
     from quem.load import Study
 
 __all__ = ["compare_experience"]
@@ -42,7 +42,7 @@ def compare_experience(
     test: str = "problem",
     same_system: bool = False,
     **settings: Any,  # noqa: ANN401
-) -> ExperienceComparison:
+) -> ComparisonResult:
     """Compare systems of studies of kind ``experience`` (see `quem.compare`)."""
     refuse_test(test)
     refuse_studies(studies)
@@ -50,14 +50,16 @@ def compare_experience(
     found = tuple(analyze_experience(s, **settings, bootstrap=0).findings for s in studies)
     standings = [s for at, f in enumerate(found) for s in standings_of(at, f)]
     chosen = chosen_of(standings, systems, studies)
-    start = Comparison("systems", found, tuple(chosen), test, tuple(systems), settings["level"])
+    start = ComparisonFindings(
+        "systems", found, tuple(chosen), test, tuple(systems), settings["level"]
+    )
     if same_system:
         made = _over_time(start, studies)
     elif len(studies) > 1:
         made = _unrelated(start, studies)
     else:
         made = _in_one_study(start, studies[0])
-    return ExperienceComparison(replace(made, doubts=tuple(doubts_of(made))))
+    return ComparisonResult(replace(made, doubts=tuple(find_warnings(made))))
 
 
 def _level(studies: Sequence[Study], level: float | None) -> float:
@@ -72,7 +74,7 @@ def _level(studies: Sequence[Study], level: float | None) -> float:
     return next(iter(levels))
 
 
-def _in_one_study(start: Comparison, study: Study) -> Comparison:
+def _in_one_study(start: ComparisonFindings, study: Study) -> ComparisonFindings:
     found = start.studies[0]
     if isinstance(study.data, PrintedAverages):
         message = (
@@ -97,7 +99,9 @@ def _in_one_study(start: Comparison, study: Study) -> Comparison:
     )
 
 
-def _nothing_to_compare(start: Comparison, study: Study, names: list[str]) -> Iterator[Mistake]:
+def _nothing_to_compare(
+    start: ComparisonFindings, study: Study, names: list[str]
+) -> Iterator[Mistake]:
     """Too few systems, and nobody whose gain by help can be told."""
     what = f"only {names[0]} has" if names else "no system has"
     message = (
@@ -111,7 +115,7 @@ def _nothing_to_compare(start: Comparison, study: Study, names: list[str]) -> It
             yield study.mistake(("assisted", at), no_gain(study, one))
 
 
-def _refuse_blocks(found: Findings) -> None:
+def _refuse_blocks(found: ExperienceFindings) -> None:
     """Ranks of different blocks do not compare."""
     if found.cells is not None and found.cells.is_blocked:
         message = (
@@ -137,7 +141,7 @@ def _refuse_untestable(study: Study, pairs: Sequence[Pair]) -> None:
 _REMEDY = "choose another test, or leave one of them out by --systems"
 
 
-def _unrelated(start: Comparison, studies: Sequence[Study]) -> Comparison:
+def _unrelated(start: ComparisonFindings, studies: Sequence[Study]) -> ComparisonFindings:
     held = {standing.study for standing in start.standings}
     empty = [study for at, study in enumerate(studies) if at not in held]
     if empty:
@@ -148,7 +152,7 @@ def _unrelated(start: Comparison, studies: Sequence[Study]) -> Comparison:
     return replace(start, mode="studies", apart=tuple(apart))
 
 
-def _over_time(start: Comparison, studies: Sequence[Study]) -> Comparison:
+def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> ComparisonFindings:
     if len(studies) == 1:
         message = (
             "same_system needs two studies; versions in one study (`of`) are shown as a "
@@ -157,8 +161,8 @@ def _over_time(start: Comparison, studies: Sequence[Study]) -> Comparison:
         raise QuemError([Mistake(studies[0].name, message=message)])
     of, versions = one_system(start.standings, studies, named=bool(start.chosen))
 
-    def within(before: Standing, after: Standing) -> Pair:
-        found: Findings = start.studies[before.study]
+    def within(before: SystemEstimate, after: SystemEstimate) -> Pair:
+        found: ExperienceFindings = start.studies[before.study]
         if found.cells is None:
             message = (
                 f"{before.name} and {after.name} are versions in one study of averages, and "

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from quem.comparison.assistance import Uplift
-    from quem.comparison.independent import Apart
+    from quem.comparison.assistance import AssistanceGain
+    from quem.comparison.independent import IndependentDifference
     from quem.comparison.pairs import Pair
-    from quem.comparison.system_estimates import Standing
+    from quem.comparison.system_estimates import SystemEstimate
     from quem.comparison.versions import Progression
-    from quem.errors import Doubt
-    from quem.experience.findings import Findings
+    from quem.errors import StudyWarning
+    from quem.experience.findings import ExperienceFindings
 
-__all__ = ["Comparison", "Mode"]
+__all__ = ["ComparisonFindings", "Mode"]
 
 Mode = Literal["systems", "studies", "time"]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonFindings:
     """What was compared, and what came out.
 
     Parameters
@@ -28,8 +28,8 @@ class Comparison:
     mode : {"systems", "studies", "time"}
         The systems of one study, unrelated systems of independent studies, or one system in
         several studies.
-    studies : tuple of Findings
-    standings : tuple of Standing
+    studies : tuple of ExperienceFindings
+    standings : tuple of SystemEstimate
         The systems that were compared, in order.
     test : {"problem", "twoway", "signflip"}
         For systems of the same study.
@@ -38,36 +38,36 @@ class Comparison:
     level : float
     pairs : tuple of Pair
         Only of mode "systems".
-    apart : tuple of Apart
+    apart : tuple of IndependentDifference
         Only of mode "studies".
     progressions : tuple of Progression
-    uplifts : tuple of Uplift
+    uplifts : tuple of AssistanceGain
         Only of mode "systems".
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     """
 
     mode: Mode
-    studies: tuple[Findings, ...]
-    standings: tuple[Standing, ...]
+    studies: tuple[ExperienceFindings, ...]
+    standings: tuple[SystemEstimate, ...]
     test: str
     chosen: tuple[str, ...]
     level: float
     pairs: tuple[Pair, ...] = ()
-    apart: tuple[Apart, ...] = ()
+    apart: tuple[IndependentDifference, ...] = ()
     progressions: tuple[Progression, ...] = ()
-    uplifts: tuple[Uplift, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    uplifts: tuple[AssistanceGain, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
 
     @property
     def unit(self) -> str:
         """The unit of experience, in which all studies agree."""
         return self.studies[0].study.spec.experience_unit
 
-    def study_of(self, standing: Standing) -> str:
+    def study_of(self, standing: SystemEstimate) -> str:
         """Give the id of the study that a system was measured in."""
         return self.studies[standing.study].study.spec.id
 
-    def name_of(self, standing: Standing) -> str:
+    def name_of(self, standing: SystemEstimate) -> str:
         """Name a system, with its study where there are several."""
         if len(self.studies) == 1:
             return standing.name

@@ -14,22 +14,22 @@ from quem.lists.inference import holm
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from quem.comparison.system_estimates import Standing
+    from quem.comparison.system_estimates import SystemEstimate
     from quem.experience.estimate import Interval
 
-__all__ = ["Apart", "compare_apart", "compare_studies"]
+__all__ = ["IndependentDifference", "compare_apart", "compare_studies"]
 
 _NONE = float("nan")
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Apart:
+class IndependentDifference:
     """Two systems of two independent studies; the difference is b less a.
 
     Parameters
     ----------
-    a, b : Standing
+    a, b : SystemEstimate
     years : float
     error, df : float
         Standard error, and Welch's degrees of freedom.
@@ -43,8 +43,8 @@ class Apart:
         Why there is no interval; empty where there is one.
     """
 
-    a: Standing
-    b: Standing
+    a: SystemEstimate
+    b: SystemEstimate
     years: float
     error: float
     df: float
@@ -63,12 +63,14 @@ class Apart:
         return self.years / self.error
 
 
-def compare_studies(standings: Sequence[Standing], level: float) -> list[Apart]:
+def compare_studies(
+    standings: Sequence[SystemEstimate], level: float
+) -> list[IndependentDifference]:
     """Compare every two systems of different studies.
 
     Parameters
     ----------
-    standings : sequence of Standing
+    standings : sequence of SystemEstimate
     level : float
         Of the intervals.
     """
@@ -76,14 +78,14 @@ def compare_studies(standings: Sequence[Standing], level: float) -> list[Apart]:
     return adjusted(compare_apart(a, b, level) for a, b in pairs)
 
 
-def adjusted(compared: Iterable[Apart]) -> list[Apart]:
+def adjusted(compared: Iterable[IndependentDifference]) -> list[IndependentDifference]:
     """Adjust the p values for their number."""
     found = list(compared)
     p_values = holm([apart.p for apart in found])
     return [replace(apart, p_holm=p) for apart, p in zip(found, p_values, strict=True)]
 
 
-def compare_apart(a: Standing, b: Standing, level: float) -> Apart:
+def compare_apart(a: SystemEstimate, b: SystemEstimate, level: float) -> IndependentDifference:
     r"""Compare two systems that were measured independently.
 
     The variance of the difference is the sum of both prediction variances, and
@@ -96,7 +98,7 @@ def compare_apart(a: Standing, b: Standing, level: float) -> Apart:
 
     Parameters
     ----------
-    a, b : Standing
+    a, b : SystemEstimate
     level : float
 
     References
@@ -114,7 +116,7 @@ def compare_apart(a: Standing, b: Standing, level: float) -> Apart:
         half = float(stdtrit(df, (1 + level) / 2)) * error
         interval = (years - half, years + half)
         p = _p_value(years, error, df)
-        return Apart(a, b, years, error, df, interval, _NONE, _NONE, p, p)
+        return IndependentDifference(a, b, years, error, df, interval, _NONE, _NONE, p, p)
     one_sided = float(stdtrit(df, level)) * error
     pulls = {_pull(a) * -1, _pull(b)} - {0}
     if len(far) > 1:
@@ -123,7 +125,7 @@ def compare_apart(a: Standing, b: Standing, level: float) -> Apart:
         (one,) = far
         name = one.name if a.name != b.name else "the first" if one is a else "the second"
         reason = f"{name} lies outside the subjects' range"
-    return Apart(
+    return IndependentDifference(
         a,
         b,
         years,
@@ -138,7 +140,7 @@ def compare_apart(a: Standing, b: Standing, level: float) -> Apart:
     )
 
 
-def _pull(standing: Standing) -> float:
+def _pull(standing: SystemEstimate) -> float:
     """Where the truth may be, as seen from the estimate: 1 for above, -1 for below.
 
     NaN where rank and estimate leave the range on different sides.

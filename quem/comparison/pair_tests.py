@@ -14,7 +14,7 @@ from quem.lists.inference import sign_flips
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
     from quem.experience.estimate import Interval
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "TESTS",
     "Differences",
     "PairTest",
-    "Paired",
+    "RankDifferences",
     "pair_up",
     "problem_test",
     "refusal",
@@ -100,13 +100,13 @@ class PairTest:
     reason: str = ""
 
 
-def refusal(name: str, paired: Paired) -> str:
+def refusal(name: str, paired: RankDifferences) -> str:
     """Say why the data of two systems do not allow a test; empty where they do.
 
     Parameters
     ----------
     name : {"problem", "twoway", "signflip"}
-    paired : Paired
+    paired : RankDifferences
     """
     n_judges, n_problems = paired.difference.shape
     if not n_problems:
@@ -129,13 +129,15 @@ def refusal(name: str, paired: Paired) -> str:
     return ""
 
 
-def run_test(name: str, paired: Paired, *, level: float, permutations: int, seed: int) -> PairTest:
+def run_test(
+    name: str, paired: RankDifferences, *, level: float, permutations: int, seed: int
+) -> PairTest:
     """Test the difference of two systems; without a test where the data allow none.
 
     Parameters
     ----------
     name : {"problem", "twoway", "signflip"}
-    paired : Paired
+    paired : RankDifferences
     level : float
         Of the interval, in (0, 1).
     permutations, seed : int
@@ -278,7 +280,7 @@ def signflip_test(by_problem: NDArray[np.float64], *, permutations: int, seed: i
 
 
 @dataclass(frozen=True)
-class Paired:
+class RankDifferences:
     """Two systems a and b, wherever a judge ranked both in one group.
 
     Parameters
@@ -326,12 +328,12 @@ class Paired:
         return np.asarray(np.nanmean(self.won, axis=0))
 
 
-def pair_up(cells: Cells, a: str, b: str) -> Paired:
+def pair_up(cells: RankCells, a: str, b: str) -> RankDifferences:
     """Find the rankings that hold both systems, and how far apart they are in each.
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
         Whose scores are compared. Who is above whom is read off the order that the judge
         gave, which no setting changes.
     a, b : str
@@ -356,7 +358,7 @@ def pair_up(cells: Cells, a: str, b: str) -> Paired:
         with np.errstate(invalid="ignore"):
             return (total / count).reshape(shape)
 
-    return Paired(
+    return RankDifferences(
         tuple(cells.judges[i] for i in judges),
         tuple(cells.problems[i] for i in problems),
         mean(cells.score[rows_b] - cells.score[rows_a]),

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.comparison.pair_tests import Paired, PairTest
+    from quem.comparison.pair_tests import PairTest, RankDifferences
     from quem.experience.averages import Averages
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
     from quem.experience.estimate import Interval
-    from quem.experience.findings import Findings
+    from quem.experience.findings import ExperienceFindings
     from quem.experience.skill import SkillFunction
 
 __all__ = ["Difference", "Pair", "compare_pairs", "difference_interval", "years_between"]
@@ -35,7 +35,7 @@ class Pair:
     Parameters
     ----------
     a, b : str
-    paired : Paired
+    paired : RankDifferences
     tests : dict of str to PairTest
         All of them.
     chosen : str
@@ -47,7 +47,7 @@ class Pair:
 
     a: str
     b: str
-    paired: Paired
+    paired: RankDifferences
     tests: dict[str, PairTest]
     chosen: str
     p_holm: float
@@ -68,12 +68,12 @@ class Pair:
         return own if np.isfinite(own).all() else self.tests["problem"].interval
 
 
-def compare_pairs(found: Findings, systems: Sequence[str], test: str) -> list[Pair]:
+def compare_pairs(found: ExperienceFindings, systems: Sequence[str], test: str) -> list[Pair]:
     """Compare every two of some systems.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
         Of a study of ranks.
     systems : sequence of str
         In the order in which later ones are held against earlier ones.
@@ -84,7 +84,7 @@ def compare_pairs(found: Findings, systems: Sequence[str], test: str) -> list[Pa
     return [replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
-def _compare(found: Findings, a: str, b: str, test: str) -> Pair:
+def _compare(found: ExperienceFindings, a: str, b: str, test: str) -> Pair:
     cells, settings = found.cells, found.settings
     assert cells is not None  # noqa: S101  studies of averages are refused before
     paired = pair_up(cells, a, b)
@@ -140,7 +140,7 @@ class Difference:
 
 
 def difference_interval(
-    cells: Cells | None,
+    cells: RankCells | None,
     averages: Averages,
     function: SkillFunction,
     a: str,
@@ -152,7 +152,7 @@ def difference_interval(
 
     Parameters
     ----------
-    cells : Cells or None
+    cells : RankCells or None
         None for a study of averages computed elsewhere.
     averages : Averages
     function : SkillFunction
@@ -182,7 +182,7 @@ def difference_interval(
     return Difference(years, calibrated, float(found.years[0]), (low, high))
 
 
-def _unfit(cells: Cells, averages: Averages) -> str:
+def _unfit(cells: RankCells, averages: Averages) -> str:
     """Why a study has no intervals for differences, or nothing."""
     if cells.block.max(initial=1) > 1:
         return "groups were judged in blocks"
@@ -210,7 +210,7 @@ def _too_few(pair: NDArray[np.float64]) -> str:
     return ""
 
 
-def _ahead(cells: Cells, a: str, b: str) -> float:
+def _ahead(cells: RankCells, a: str, b: str) -> float:
     """The mean difference in score where both were ranked; NaN where they never met."""
     shape = (len(cells.judges), len(cells.problems), int(cells.block.max(initial=1)))
     scores = []
@@ -226,7 +226,7 @@ def _ahead(cells: Cells, a: str, b: str) -> float:
     return float((total[count > 0] / count[count > 0]).mean()) if met.any() else float("nan")
 
 
-def _tensor(cells: Cells) -> tuple[NDArray[np.float64], list[str]]:
+def _tensor(cells: RankCells) -> tuple[NDArray[np.float64], list[str]]:
     """Ranks among all solvers, shape (judges, problems, solvers), and whose columns they are."""
     adjusted = cells.adjusted
     if cells.reference != "all":

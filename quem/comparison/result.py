@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.report.result import Reported
+from quem.report.result import BaseResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from quem.comparison.findings import Comparison
-    from quem.errors import Doubt
+    from quem.comparison.findings import ComparisonFindings
+    from quem.errors import StudyWarning
 
-__all__ = ["ExperienceComparison"]
+__all__ = ["ComparisonResult"]
 
 
 @dataclass(frozen=True, repr=False)
-class ExperienceComparison(Reported):
+class ComparisonResult(BaseResult):
     """How far systems are apart.
 
     Parameters
     ----------
-    findings : Comparison
+    findings : ComparisonFindings
         Every number, as plain results.
     """
 
-    findings: Comparison
+    findings: ComparisonFindings
     kind = "comparison"
     figure_stems = ("estimates", "differences", "wins", "progression", "uplift")
     table_stems = ("estimates", "differences", "rankings", "progression", "uplift")
@@ -37,7 +37,7 @@ class ExperienceComparison(Reported):
     def __repr__(self) -> str:
         """One line; `summary` says more."""
         names = ", ".join(self.findings.name_of(s) for s in self.findings.standings)
-        return f"<ExperienceComparison of {names or 'people with and without help'}>"
+        return f"<ComparisonResult of {names or 'people with and without help'}>"
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -45,7 +45,7 @@ class ExperienceComparison(Reported):
         return tuple(file for found in self.findings.studies for file in found.study.files)
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
         return self.findings.doubts
 

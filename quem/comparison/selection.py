@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.comparison.system_estimates import Standing
-    from quem.experience.cells import Cells
+    from quem.comparison.system_estimates import SystemEstimate
+    from quem.experience.cells import RankCells
     from quem.load import Study
     from quem.rankings import Rankings
     from quem.study import Declared
@@ -84,13 +84,13 @@ def _other_units(studies: Sequence[Study]) -> Iterator[Mistake]:
 
 
 def chosen_of(
-    standings: Sequence[Standing], names: Sequence[str], studies: Sequence[Study]
-) -> list[Standing]:
+    standings: Sequence[SystemEstimate], names: Sequence[str], studies: Sequence[Study]
+) -> list[SystemEstimate]:
     """Choose systems by id, or by what their versions share.
 
     Parameters
     ----------
-    standings : sequence of Standing
+    standings : sequence of SystemEstimate
         All systems that have ranks.
     names : sequence of str
         Empty for all.
@@ -98,7 +98,7 @@ def chosen_of(
 
     Returns
     -------
-    list of Standing
+    list of SystemEstimate
         In the order of `standings`.
 
     Raises
@@ -121,7 +121,7 @@ def chosen_of(
     return [standing for at, standing in enumerate(standings) if at in chosen]
 
 
-def _unknown(name: str, standings: Sequence[Standing], studies: Sequence[Study]) -> str:
+def _unknown(name: str, standings: Sequence[SystemEstimate], studies: Sequence[Study]) -> str:
     where = " or ".join(study.name for study in studies)
     if any(system.id == name for study in studies for system in study.spec.systems):
         return f"{shown(name)} has no ranks in {where}; leave it out, or add them"
@@ -132,15 +132,15 @@ def _unknown(name: str, standings: Sequence[Standing], studies: Sequence[Study])
 
 
 def one_system(
-    standings: Sequence[Standing], studies: Sequence[Study], *, named: bool
-) -> tuple[str, list[Standing]]:
+    standings: Sequence[SystemEstimate], studies: Sequence[Study], *, named: bool
+) -> tuple[str, list[SystemEstimate]]:
     """Find the one system whose versions several studies measured.
 
     That is the system which they all share by id or ``of``; or the only one that each has.
 
     Parameters
     ----------
-    standings : sequence of Standing
+    standings : sequence of SystemEstimate
     studies : sequence of Study
     named : bool
         Whether the caller named the systems, and so says that they are one.
@@ -148,7 +148,7 @@ def one_system(
     Returns
     -------
     of : str
-    versions : list of Standing
+    versions : list of SystemEstimate
 
     Raises
     ------
@@ -185,7 +185,7 @@ class Located:
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
         ``size`` counts the references of the cell's group; ``score`` is as of ``normalize:
         expected``, so that groups with more references and with fewer compare.
     scores : array of float, shape (n_problems, n_solvers)
@@ -194,7 +194,7 @@ class Located:
         Whether the references are the same people throughout: those who never had help.
     """
 
-    cells: Cells
+    cells: RankCells
     scores: NDArray[np.float64]
     common: bool
 

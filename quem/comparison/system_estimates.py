@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from quem.experience.estimate import Estimate
-    from quem.experience.findings import Findings
+    from quem.experience.findings import ExperienceFindings
 
-__all__ = ["Standing", "by_date", "in_order", "standings_of"]
+__all__ = ["SystemEstimate", "by_date", "in_order", "standings_of"]
 
 
 @dataclass(frozen=True)
-class Standing:
+class SystemEstimate:
     """A system with its estimate in one study.
 
     Parameters
@@ -52,13 +52,13 @@ class Standing:
         return self.estimate.system
 
 
-def standings_of(study: int, found: Findings) -> list[Standing]:
+def standings_of(study: int, found: ExperienceFindings) -> list[SystemEstimate]:
     """List the systems of a study that have ranks, versions of one system in their order.
 
     Parameters
     ----------
     study : int
-    found : Findings
+    found : ExperienceFindings
     """
     declared = {system.id: system for system in found.study.spec.systems}
     t = float(stdtrit(found.function.df, (1 + found.settings.level) / 2))
@@ -67,7 +67,7 @@ def standings_of(study: int, found: Findings) -> list[Standing]:
         system = declared[estimate.system]
         low, high = estimate.prediction
         standings.append(
-            Standing(
+            SystemEstimate(
                 study,
                 found.name_of(system.id),
                 system.version,
@@ -81,22 +81,22 @@ def standings_of(study: int, found: Findings) -> list[Standing]:
     return in_order(standings)
 
 
-def in_order(standings: list[Standing]) -> list[Standing]:
+def in_order(standings: list[SystemEstimate]) -> list[SystemEstimate]:
     """Put versions of one system beside each other, by date if all have one.
 
     Without, they keep the order in which they are given; so do systems.
 
     Parameters
     ----------
-    standings : list of Standing
+    standings : list of SystemEstimate
     """
-    families: dict[str, list[Standing]] = {}
+    families: dict[str, list[SystemEstimate]] = {}
     for standing in standings:
         families.setdefault(standing.of, []).append(standing)
     return [standing for family in families.values() for standing in by_date(family)]
 
 
-def by_date(versions: list[Standing]) -> list[Standing]:
+def by_date(versions: list[SystemEstimate]) -> list[SystemEstimate]:
     """Sort versions by date, if all have one; equal dates keep their order."""
     dated = [(version.date, at) for at, version in enumerate(versions) if version.date]
     return [versions[at] for _, at in sorted(dated)] if len(dated) == len(versions) else versions

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from quem.comparison.independent import Apart, compare_apart
+from quem.comparison.independent import IndependentDifference, compare_apart
 from quem.comparison.system_estimates import by_date
 from quem.lists.inference import holm
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from quem.comparison.pairs import Pair
-    from quem.comparison.system_estimates import Standing
+    from quem.comparison.system_estimates import SystemEstimate
 
 __all__ = ["Progression", "Step", "across_studies", "progressions_of"]
 
@@ -25,31 +25,33 @@ class Step:
 
     Parameters
     ----------
-    before, after : Standing
-    how : Pair or Apart
+    before, after : SystemEstimate
+    how : Pair or IndependentDifference
         A pair where the same study holds both versions.
     p_holm : float
     """
 
-    before: Standing
-    after: Standing
-    how: Pair | Apart
+    before: SystemEstimate
+    after: SystemEstimate
+    how: Pair | IndependentDifference
     p_holm: float
 
     @property
     def pair(self) -> Pair | None:
         """The step as a comparison within a study; None between studies."""
-        return None if isinstance(self.how, Apart) else self.how
+        return None if isinstance(self.how, IndependentDifference) else self.how
 
     @property
     def years(self) -> float:
         """By how much the later version is ahead."""
-        return self.how.years if isinstance(self.how, Apart) else self.how.years.years
+        return (
+            self.how.years if isinstance(self.how, IndependentDifference) else self.how.years.years
+        )
 
     @property
     def p(self) -> float:
         """Of the step's test, not adjusted; NaN without a test."""
-        return self.how.p if isinstance(self.how, Apart) else self.how.test.p
+        return self.how.p if isinstance(self.how, IndependentDifference) else self.how.test.p
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,14 @@ class Progression:
     Parameters
     ----------
     of : str
-    versions : tuple of Standing
+    versions : tuple of SystemEstimate
         By date, if all have one, else in the order of the files.
     steps : tuple of Step
         One fewer.
     """
 
     of: str
-    versions: tuple[Standing, ...]
+    versions: tuple[SystemEstimate, ...]
     steps: tuple[Step, ...]
 
     @property
@@ -75,18 +77,20 @@ class Progression:
         return all(version.date for version in self.versions)
 
 
-def progressions_of(standings: Sequence[Standing], pairs: Sequence[Pair]) -> list[Progression]:
+def progressions_of(
+    standings: Sequence[SystemEstimate], pairs: Sequence[Pair]
+) -> list[Progression]:
     """Find the systems of one study of which there are several versions.
 
     Parameters
     ----------
-    standings : sequence of Standing
+    standings : sequence of SystemEstimate
         In order, as from `quem.comparison.system_estimates.in_order`.
     pairs : sequence of Pair
         Of each two of them; the steps are among these, and keep their adjusted p values.
     """
     by_ends = {(pair.a, pair.b): pair for pair in pairs}
-    families: dict[str, list[Standing]] = {}
+    families: dict[str, list[SystemEstimate]] = {}
     for standing in standings:
         families.setdefault(standing.of, []).append(standing)
     made = []
@@ -102,8 +106,8 @@ def progressions_of(standings: Sequence[Standing], pairs: Sequence[Pair]) -> lis
 
 def across_studies(
     of: str,
-    standings: Sequence[Standing],
-    within: Callable[[Standing, Standing], Pair],
+    standings: Sequence[SystemEstimate],
+    within: Callable[[SystemEstimate, SystemEstimate], Pair],
     level: float,
 ) -> Progression:
     """Put the versions of one system in order that several studies measured.
@@ -114,7 +118,7 @@ def across_studies(
     Parameters
     ----------
     of : str
-    standings : sequence of Standing
+    standings : sequence of SystemEstimate
     within : callable
         Compares two versions of the same study.
     level : float

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from quem.dialogue.checks import doubts_of
+from quem.dialogue.checks import find_warnings
 from quem.dialogue.findings import Inference, evaluate
-from quem.dialogue.result import DialogueAnalysis
+from quem.dialogue.result import DialogueResult
 from quem.dialogue.running import run_experiment
 from quem.dialogue.sensitivity import find_sensitivity
-from quem.dialogue.settings import Settings
+from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare
 from quem.parallel import Workers
 from quem.study.schema import changed_settings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.dialogue.loading import DialogueStudy
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
 
 __all__ = ["analyze_dialogue", "check_dialogue"]
 
@@ -35,7 +35,7 @@ def analyze_dialogue(
     keep: Path | None = None,
     progress: Callable[[str, int], Callable[[int], object]] | None = None,
     **settings: Any,  # noqa: ANN401
-) -> DialogueAnalysis:
+) -> DialogueResult:
     """Analyse a study of kind ``dialogue`` (see `quem.analyze`).
 
     Parameters
@@ -58,7 +58,7 @@ def analyze_dialogue(
     inference = Inference(**{name: asked.pop(name) for name in _INFERENCE})
     experiment = prepare(
         study.cases,
-        Settings(**asked),
+        SimulationSettings(**asked),
         strategies=study.strategies,
         users=study.users,
         questions=study.questions,
@@ -71,15 +71,15 @@ def analyze_dialogue(
     tried = None
     if sensitivity:
         tried = find_sensitivity(found, study.published, workers=workers, progress=report)
-    doubts = (*study.doubts, *doubts_of(found))
-    return DialogueAnalysis(study, found, tried, doubts)
+    doubts = (*study.doubts, *find_warnings(found))
+    return DialogueResult(study, found, tried, doubts)
 
 
 def _silent(_: str, __: int) -> Callable[[int], object]:
     return lambda _: None
 
 
-def check_dialogue(study: DialogueStudy) -> Iterable[Doubt]:
+def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:
     """Say what an analysis of a study would warn of, as far as no dialogue tells it.
 
     Parameters
@@ -89,6 +89,6 @@ def check_dialogue(study: DialogueStudy) -> Iterable[Doubt]:
     from quem.dialogue.checks import doubts_before
 
     asked = study.spec.analysis.model_dump()
-    settings = Settings(**{name: asked[name] for name in asked if name not in _INFERENCE})
+    settings = SimulationSettings(**{name: asked[name] for name in asked if name not in _INFERENCE})
     yield from study.doubts
     yield from doubts_before(study.cases, settings, study.users)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CaseBase", "CaseFiles", "Cells", "read_cells"]
+__all__ = ["CaseFiles", "CaseTable", "EncodedCases", "read_cells"]
 
 
 @dataclass(frozen=True)
-class CaseBase:
+class EncodedCases:
     """Cases with attributes and a class.
 
     Parameters
@@ -83,7 +83,7 @@ class CaseBase:
         """Which values are not missing, shape (n, m)."""
         return ~np.isnan(self.values)
 
-    def without(self, case: int) -> CaseBase:
+    def without(self, case: int) -> EncodedCases:
         """Leave one case out.
 
         Parameters
@@ -139,7 +139,7 @@ class CaseFiles:
 
 
 @dataclass(frozen=True)
-class Cells:
+class CaseTable:
     """The cells of all files, and where each row comes from.
 
     Parameters
@@ -161,7 +161,7 @@ class Cells:
         return Mistake(path, line, self.names.index(name) + 1, name, message)
 
 
-def read_cells(asked: CaseFiles) -> tuple[Cells | None, list[Mistake]]:
+def read_cells(asked: CaseFiles) -> tuple[CaseTable | None, list[Mistake]]:
     """Read all files; one after the other makes the case base.
 
     Parameters
@@ -170,7 +170,7 @@ def read_cells(asked: CaseFiles) -> tuple[Cells | None, list[Mistake]]:
 
     Returns
     -------
-    cells : Cells or None
+    cells : CaseTable or None
         None where something is wrong.
     mistakes : list of Mistake
     """
@@ -224,7 +224,7 @@ def _without_blank_rows(
     names: list[str],
     columns: list[list[str]],
     starts: list[tuple[int, str, Callable[[], list[int]], int]],
-) -> Cells:
+) -> CaseTable:
     kept = [row for row, cells in enumerate(zip(*columns, strict=True)) if any(cells)]
 
     def where(row: int) -> tuple[str, int]:
@@ -232,4 +232,4 @@ def _without_blank_rows(
         all_lines = [first, *lines()] if first else lines()
         return name, all_lines[kept[row] - start]
 
-    return Cells(names, [[column[row] for row in kept] for column in columns], where)
+    return CaseTable(names, [[column[row] for row in kept] for column in columns], where)

@@ -6,48 +6,50 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Doubt
+from quem.errors import StudyWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.dialogue.case_base import CaseBase
-    from quem.dialogue.findings import Findings
-    from quem.dialogue.settings import Settings
+    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.findings import DialogueFindings
+    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.users import User
 
-__all__ = ["doubts_before", "doubts_of"]
+__all__ = ["doubts_before", "find_warnings"]
 
 _FEW = 20
 _OFTEN, _RARELY = 0.5, 0.01
 _MISSING = 0.2
 
 
-def doubts_of(found: Findings) -> list[Doubt]:
+def find_warnings(found: DialogueFindings) -> list[StudyWarning]:
     """Find what is doubtful about an evaluation.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
     """
     experiment = found.experiment
     before = doubts_before(experiment.cases, experiment.settings, experiment.users)
     return [*before, *_contractions(found), *_selections(found)]
 
 
-def doubts_before(cases: CaseBase, settings: Settings, users: Iterable[User]) -> Iterator[Doubt]:
+def doubts_before(
+    cases: EncodedCases, settings: SimulationSettings, users: Iterable[User]
+) -> Iterator[StudyWarning]:
     """Find what is doubtful before any dialogue.
 
     Parameters
     ----------
-    cases : CaseBase
-    settings : Settings
+    cases : EncodedCases
+    settings : SimulationSettings
     users : iterable of User
     """
     n = len(cases)
     if n < _FEW:
         message = f"there are {n} cases, and each is a target once; intervals of so few mean little"
-        yield Doubt("few-cases", message)
+        yield StudyWarning("few-cases", message)
     same = [name for name, span in zip(cases.attributes, cases.spans, strict=True) if not span]
     if same:
         verb = "has" if len(same) == 1 else "have"
@@ -55,30 +57,30 @@ def doubts_before(cases: CaseBase, settings: Settings, users: Iterable[User]) ->
             f"{_some(same)} {verb} one value in all cases: a question about it tells nothing, and "
             "counts as any other"
         )
-        yield Doubt("constant-attribute", message)
+        yield StudyWarning("constant-attribute", message)
     if settings.k > (n - 1) / 2:
         message = (
             f"k = {settings.k} and there are {n - 1} candidates: rank quality compares most of the "
             "case base; choose a smaller k"
         )
-        yield Doubt("k-large", message)
+        yield StudyWarning("k-large", message)
     small = sorted({user.b for user in users if user.b is not None and user.b * n < 0.5})  # noqa: PLR2004
     if small:
         message = (
             f"b = {small[0]:g} of {n} cases is less than half a case; the threshold is the "
             "distance of the nearest"
         )
-        yield Doubt("threshold-small", message)
+        yield StudyWarning("threshold-small", message)
     share = 1 - cases.known.mean()
     if share > _MISSING:
         message = (
             f"{100 * share:.0f}% of the values are missing; what such a value counts in a "
             "distance is an open choice (missing), see --sensitivity"
         )
-        yield Doubt("many-missing", message)
+        yield StudyWarning("many-missing", message)
 
 
-def _contractions(found: Findings) -> Iterator[Doubt]:
+def _contractions(found: DialogueFindings) -> Iterator[StudyWarning]:
     """Lists that had contracted to nothing after some answer."""
     later = found.contracted[:, 1:-1] if found.contracted.shape[1] > 2 else found.contracted  # noqa: PLR2004
     worst = int(later.max(axis=1).argmax())
@@ -89,10 +91,10 @@ def _contractions(found: Findings) -> Iterator[Doubt]:
             "had so many ties that no candidate was left to compare, and rank quality 0 "
             f"(granularity {found.granularity:.3f}); a larger k makes this rarer"
         )
-        yield Doubt("contracted", message)
+        yield StudyWarning("contracted", message)
 
 
-def _selections(found: Findings) -> Iterator[Doubt]:
+def _selections(found: DialogueFindings) -> Iterator[StudyWarning]:
     """Users that rarely select anything."""
     for column, user in enumerate(found.users):
         least = int(found.unselected[:, column].argmax())
@@ -102,14 +104,14 @@ def _selections(found: Findings) -> Iterator[Doubt]:
                 f"{user} selected no case in {100 * share:.0f}% of the dialogues with "
                 f"{found.strategies[least]}; what these count is an open choice (no_selection)"
             )
-            yield Doubt("rarely-selects", message)
+            yield StudyWarning("rarely-selects", message)
     if np.isnan(found.efficiency.mean).any():
         place = np.argwhere(np.isnan(found.efficiency.mean))[0]
         message = (
             f"{found.users[place[1]]} never selects a case with {found.strategies[place[0]]}, and "
             "such dialogues are left out, so nothing is known"
         )
-        yield Doubt("never-selects", message)
+        yield StudyWarning("never-selects", message)
 
 
 def _some(names: list[str]) -> str:

@@ -10,14 +10,14 @@ from typing import Any
 from quem.errors import QuemError
 from quem.io.custom_functions import BrokenEntry, find_entry, load_entry, raised
 
-__all__ = ["OwnFunction", "find_own"]
+__all__ = ["CustomFunction", "find_own"]
 
 # What this process has loaded, by name, folder and fingerprint.
 _LOADED: dict[tuple[str, str, str], Any] = {}
 
 
 @dataclass
-class OwnFunction:
+class CustomFunction:
     """A function of one's own, which goes to other processes by its name.
 
     Parameters
@@ -81,7 +81,7 @@ class OwnFunction:
             raise QuemError([f"{self.what} ({self.entry}) {raised(error)}"]) from error
 
 
-def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> OwnFunction:
+def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> CustomFunction:
     """Find a function of one's own, and run nothing yet.
 
     Parameters
@@ -98,4 +98,4 @@ def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> OwnFu
         Its file is not in the folder, or code is refused.
     """
     find_entry(entry, folder, code=code)
-    return OwnFunction(what, entry, str(folder))
+    return CustomFunction(what, entry, str(folder))

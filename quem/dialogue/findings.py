@@ -20,10 +20,10 @@ from quem.lists.inference import holm, query_means, sign_flips
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.outcomes import Agreement
+    from quem.dialogue.outcomes import UserAgreement
     from quem.dialogue.simulation import Dialogues, Experiment
 
-__all__ = ["Estimate", "Findings", "Inference", "evaluate"]
+__all__ = ["DialogueFindings", "Inference", "StrategyOutcomes", "evaluate"]
 
 
 # Means that differ by less differ by rounding.
@@ -50,7 +50,7 @@ class Inference:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class StrategyOutcomes:
     """A measure of each strategy in several columns: users, or numbers of answers.
 
     Parameters
@@ -89,7 +89,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Findings:
+class DialogueFindings:
     """What an evaluation found.
 
     Parameters
@@ -97,11 +97,11 @@ class Findings:
     experiment : Experiment
     inference : Inference
     dialogues : Dialogues
-    efficiency, precision : Estimate
+    efficiency, precision : StrategyOutcomes
         By user.
-    quality : Estimate
+    quality : StrategyOutcomes
         By number of answers, from 0.
-    whole : Estimate
+    whole : StrategyOutcomes
         Rank quality averaged over the dialogue: one column.
     unselected : array of float, shape (strategies, users)
         Share of dialogues in which no case was selected.
@@ -109,22 +109,22 @@ class Findings:
         Share of dialogues whose list had contracted to nothing.
     granularity : float
         Of the distances of the case base.
-    by_efficiency, by_precision : Agreement
+    by_efficiency, by_precision : UserAgreement
         How alike users order the strategies; the last judge is rank quality.
     """
 
     experiment: Experiment
     inference: Inference
     dialogues: Dialogues
-    efficiency: Estimate
-    precision: Estimate
-    quality: Estimate
-    whole: Estimate
+    efficiency: StrategyOutcomes
+    precision: StrategyOutcomes
+    quality: StrategyOutcomes
+    whole: StrategyOutcomes
     unselected: NDArray[np.float64]
     contracted: NDArray[np.float64]
     granularity: float
-    by_efficiency: Agreement
-    by_precision: Agreement
+    by_efficiency: UserAgreement
+    by_precision: UserAgreement
 
     @property
     def strategies(self) -> list[str]:
@@ -137,7 +137,9 @@ class Findings:
         return [user.name for user in self.experiment.users]
 
 
-def evaluate(experiment: Experiment, dialogues: Dialogues, inference: Inference) -> Findings:
+def evaluate(
+    experiment: Experiment, dialogues: Dialogues, inference: Inference
+) -> DialogueFindings:
     """Evaluate simulated dialogues.
 
     Parameters
@@ -162,7 +164,7 @@ def evaluate(experiment: Experiment, dialogues: Dialogues, inference: Inference)
         name: _estimate(values, inference, settings.seed)
         for name, values in {**by_user, "quality": dialogues.quality, "whole": whole}.items()
     }
-    return Findings(
+    return DialogueFindings(
         experiment,
         inference,
         dialogues,
@@ -175,7 +177,7 @@ def evaluate(experiment: Experiment, dialogues: Dialogues, inference: Inference)
     )
 
 
-def _estimate(values: NDArray[np.float64], inference: Inference, seed: int) -> Estimate:
+def _estimate(values: NDArray[np.float64], inference: Inference, seed: int) -> StrategyOutcomes:
     targets, strategies, columns = values.shape
     told = query_means(
         values.reshape(targets, -1),
@@ -184,7 +186,7 @@ def _estimate(values: NDArray[np.float64], inference: Inference, seed: int) -> E
         seed=seed,
     )
     shape = (strategies, columns)
-    return Estimate(
+    return StrategyOutcomes(
         values,
         told.mean.reshape(shape),
         told.low.reshape(shape),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from quem.dialogue.custom_functions import OwnFunction, find_own
+from quem.dialogue.custom_functions import CustomFunction, find_own
 from quem.dialogue.published import read_published
 from quem.dialogue.questions import Questions
 from quem.dialogue.reading import CaseFiles, read_cases
@@ -15,16 +15,16 @@ from quem.dialogue.users import User, named_user
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, shown
 from quem.study.dialogue import FIVE, SEVEN, Strategy
-from quem.study.dialogue import DialogueStudy as Spec
+from quem.study.dialogue import DialogueSpec as Spec
 from quem.study.dialogue import User as AskedUser
 from quem.study.reading import draft_of_kind
 
 if TYPE_CHECKING:
     import os
 
-    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.case_base import EncodedCases
     from quem.dialogue.published import Published
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
     from quem.study.document import Loc
     from quem.study.reading import Draft
 
@@ -43,16 +43,16 @@ class DialogueStudy:
         The study file.
     name : str
         The path as the user wrote it, for messages.
-    spec : quem.study.dialogue.DialogueStudy
+    spec : quem.study.dialogue.DialogueSpec
     files : tuple of Path
         All that was read.
-    cases : CaseBase
+    cases : EncodedCases
     strategies : tuple of NamedStrategy
     users : tuple of User
     questions : Questions
     published : Published or None
         Figures that somebody else found.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
         About the data.
     """
 
@@ -60,12 +60,12 @@ class DialogueStudy:
     name: str
     spec: Spec
     files: tuple[Path, ...]
-    cases: CaseBase
+    cases: EncodedCases
     strategies: tuple[NamedStrategy, ...]
     users: tuple[User, ...]
     questions: Questions
     published: Published | None = None
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
 
     def __repr__(self) -> str:
         """One line; the attributes hold the rest."""
@@ -92,7 +92,7 @@ class _Loading:
     code: bool = True
     files: list[Path] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
-    functions: list[tuple[Loc, OwnFunction]] = field(default_factory=list)
+    functions: list[tuple[Loc, CustomFunction]] = field(default_factory=list)
 
     def wrong(self, loc: Loc, message: str) -> None:
         self.mistakes.append(self.draft.document.mistake(loc, message))
@@ -114,7 +114,7 @@ class _Loading:
         self.wrong(loc, message)
         return None
 
-    def own(self, loc: Loc, what: str, entry: str) -> OwnFunction | None:
+    def own(self, loc: Loc, what: str, entry: str) -> CustomFunction | None:
         """Find a function; `load_functions` loads it, when all else is right."""
         folder = self.draft.path.absolute().parent
         try:
@@ -185,7 +185,7 @@ def load_dialogue(
     )
 
 
-def _cases(loading: _Loading) -> tuple[CaseBase | None, list[Doubt]]:
+def _cases(loading: _Loading) -> tuple[EncodedCases | None, list[StudyWarning]]:
     spec = loading.spec.cases
     content = loading.draft.document.content["cases"]
     listed = isinstance(content, dict) and isinstance(content["file"], list)
@@ -253,7 +253,7 @@ def _users(loading: _Loading) -> tuple[User, ...]:
     return tuple(found)
 
 
-def _questions(loading: _Loading, cases: CaseBase | None) -> Questions | None:
+def _questions(loading: _Loading, cases: EncodedCases | None) -> Questions | None:
     asked = loading.spec.questions
     if asked.order == "own":
         function = loading.own(("questions",), "the choice of questions", asked.function)

@@ -13,11 +13,11 @@ from quem.lists.inference import resample_means
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.settings import Settings
+    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.simulation import Dialogues
 
 __all__ = [
-    "Agreement",
+    "UserAgreement",
     "agreement",
     "efficiency",
     "means_of_targets",
@@ -27,13 +27,13 @@ __all__ = [
 ]
 
 
-def efficiency(told: Dialogues, settings: Settings) -> NDArray[np.float64]:
+def efficiency(told: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
     """Which share of the questions each dialogue did without.
 
     Parameters
     ----------
     told : Dialogues
-    settings : Settings
+    settings : SimulationSettings
         Its ``efficiency`` says of what, its ``no_selection`` what counts where no case was
         selected.
 
@@ -53,13 +53,13 @@ def efficiency(told: Dialogues, settings: Settings) -> NDArray[np.float64]:
     return np.where(told.stop >= 0, share, none)
 
 
-def precision(told: Dialogues, settings: Settings) -> NDArray[np.float64]:
+def precision(told: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
     """Whether the case selected in each dialogue has the solution of the target.
 
     Parameters
     ----------
     told : Dialogues
-    settings : Settings
+    settings : SimulationSettings
         Its ``no_selection`` says what counts where no case was selected.
 
     Returns
@@ -106,7 +106,7 @@ _DRAWS = 500
 
 
 @dataclass(frozen=True)
-class Agreement:
+class UserAgreement:
     """How alike the orders of the strategies are.
 
     Parameters
@@ -132,7 +132,7 @@ class Agreement:
 
 def agreement(
     values: NDArray[np.float64], users: int, *, draws: int, level: float, seed: int
-) -> Agreement:
+) -> UserAgreement:
     """Compare the orders that users give the strategies.
 
     Parameters
@@ -159,7 +159,7 @@ def agreement(
     shared = [bool(set(winners[a]) & set(winners[b])) for a, b in pairs_of(users)]
     mean = float(_mean_tau(between[np.newaxis], users)[0])
     same = float(np.mean(shared)) if shared else np.nan
-    return Agreement(between, mean, float(low), float(high), winners, same)
+    return UserAgreement(between, mean, float(low), float(high), winners, same)
 
 
 def pairs_of(things: int) -> list[tuple[int, int]]:

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.case_base import EncodedCases
 
-__all__ = ["OwnQuestion", "Questions", "information_gain", "question_orders"]
+__all__ = ["CustomQuestion", "Questions", "information_gain", "question_orders"]
 
 _BINS = 4
 
 
-class OwnQuestion(Protocol):
+class CustomQuestion(Protocol):
     """What a choice of questions of one's own is: a function named in the study file."""
 
     def __call__(
         self,
-        cases: CaseBase,
+        cases: EncodedCases,
         answers: NDArray[np.float64],
         asked: NDArray[np.bool_],
         random: np.random.Generator,
@@ -35,7 +35,7 @@ class OwnQuestion(Protocol):
 
         Parameters
         ----------
-        cases : CaseBase
+        cases : EncodedCases
             Without the target.
         answers : array of float, shape (dialogues, attributes)
             NaN where not asked, or asked and not known.
@@ -75,14 +75,14 @@ class Questions:
 
 
 def question_orders(
-    questions: Questions, cases: CaseBase, target: int, orders: int, random: np.random.Generator
+    questions: Questions, cases: EncodedCases, target: int, orders: int, random: np.random.Generator
 ) -> NDArray[np.intp]:
     """Order the questions of a target's dialogues.
 
     Parameters
     ----------
     questions : Questions
-    cases : CaseBase
+    cases : EncodedCases
     target : int
     orders : int
     random : numpy.random.Generator
@@ -134,7 +134,7 @@ def _checked(given: Any, asked: NDArray[np.bool_], name: str) -> NDArray[np.intp
 
 
 def information_gain(
-    cases: CaseBase,
+    cases: EncodedCases,
     answers: NDArray[np.float64],
     asked: NDArray[np.bool_],
     random: np.random.Generator,
@@ -149,7 +149,7 @@ def information_gain(
     Parameters
     ----------
     cases, answers, asked, random
-        See `OwnQuestion`.
+        See `CustomQuestion`.
     """
     del random
     grouped, answered = _grouped(cases, answers)
@@ -168,7 +168,7 @@ def information_gain(
 
 
 def _grouped(
-    cases: CaseBase, answers: NDArray[np.float64]
+    cases: EncodedCases, answers: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Categories, and quarters of numbers; -1 where missing."""
     grouped = np.where(cases.known, cases.values, -1.0)

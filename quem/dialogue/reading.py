@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.case_base import CaseBase, CaseFiles, Cells, read_cells
-from quem.errors import Doubt, Mistake
+from quem.dialogue.case_base import CaseFiles, CaseTable, EncodedCases, read_cells
+from quem.errors import Mistake, StudyWarning
 from quem.io.numerals import endless_message, nearly_numeric, numerals, parsed
 from quem.io.text import nearest, shown
 
@@ -35,19 +35,19 @@ class ReadCases:
 
     Parameters
     ----------
-    cases : CaseBase or None
+    cases : EncodedCases or None
         None where something is wrong.
     mistakes : list of Mistake
         In the files.
     misplaced : list of (Loc, str)
         In the keys of `CaseFiles`: the key, and what is wrong.
-    doubts : list of Doubt
+    doubts : list of StudyWarning
     """
 
-    cases: CaseBase | None = None
+    cases: EncodedCases | None = None
     mistakes: list[Mistake] = field(default_factory=list)
     misplaced: list[tuple[Loc, str]] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
+    doubts: list[StudyWarning] = field(default_factory=list)
 
 
 def read_cases(asked: CaseFiles) -> ReadCases:
@@ -77,7 +77,7 @@ def read_cases(asked: CaseFiles) -> ReadCases:
         path, line = cells.where(next(r for r, label in enumerate(labels) if label in blank))
         text = f"{lost} case{'s have' if lost > 1 else ' has'} no {asked.label} ({path}:{line}"
         text += " is the first)" if lost > 1 else ")"
-        found.doubts.append(Doubt("no-class", f"{text}; left out"))
+        found.doubts.append(StudyWarning("no-class", f"{text}; left out"))
     if len(rows) < _FEWEST:
         message = f"there are {len(rows)} cases with a class, and dialogues need {_FEWEST} at least"
         found.mistakes.append(Mistake(asked.files[0][1], message=message))
@@ -90,7 +90,7 @@ def read_cases(asked: CaseFiles) -> ReadCases:
     return found
 
 
-def _make(asked: CaseFiles, cells: Cells, rows: list[int], found: ReadCases) -> None:
+def _make(asked: CaseFiles, cells: CaseTable, rows: list[int], found: ReadCases) -> None:
     apart = {asked.label, asked.id, *asked.ignore}
     names = [name for name in cells.names if name and name not in apart]
     values, categories = [], []
@@ -111,17 +111,17 @@ def _make(asked: CaseFiles, cells: Cells, rows: list[int], found: ReadCases) -> 
     labels = sorted(set(texts))
     if len(labels) == 1:
         message = f"all cases have the same {asked.label}, so precision is 1 whatever is selected"
-        found.doubts.append(Doubt("one-class", message))
+        found.doubts.append(StudyWarning("one-class", message))
     if len(labels) == len(texts):
         message = f"no two cases have the same {asked.label}, so precision is 0"
-        found.doubts.append(Doubt("class-unique", message))
+        found.doubts.append(StudyWarning("class-unique", message))
     place = {label: index for index, label in enumerate(labels)}
     weights = np.array([asked.weights.get(name, 1.0) for name in names])
     if weights.sum() <= 0:
         found.misplaced.append((("weights",), "at least one attribute needs a weight above 0"))
         return
     if not found.mistakes:
-        found.cases = CaseBase(
+        found.cases = EncodedCases(
             tuple(ids),
             tuple(names),
             np.array(values, dtype=float).T,
@@ -162,7 +162,7 @@ def _contradictions(asked: CaseFiles) -> Iterator[tuple[Loc, str]]:
 
 
 def _attribute(
-    asked: CaseFiles, cells: Cells, name: str, rows: list[int], found: ReadCases
+    asked: CaseFiles, cells: CaseTable, name: str, rows: list[int], found: ReadCases
 ) -> tuple[list[float], tuple[str, ...] | None] | None:
     """The values of one attribute; None where there are none to be had."""
     column = cells.columns[cells.names.index(name)]
@@ -171,7 +171,7 @@ def _attribute(
     known = Counter(text for text in texts if text not in blank)
     if not known:
         message = f"no case has a value of {name}; the attribute is left out"
-        found.doubts.append(Doubt("empty-attribute", message))
+        found.doubts.append(StudyWarning("empty-attribute", message))
         return None
     numbers = {text: parsed(text, asked.decimal) for text in known}
     if _is_numeric(asked, name, numbers, known, found, cells, rows):
@@ -184,7 +184,7 @@ def _attribute(
 
 def _refuse(
     asked: CaseFiles,
-    cells: Cells,
+    cells: CaseTable,
     name: str,
     rows: list[int],
     numbers: dict[str, float | None],
@@ -210,7 +210,7 @@ def _is_numeric(
     numbers: dict[str, float | None],
     known: Counter[str],
     found: ReadCases,
-    cells: Cells,
+    cells: CaseTable,
     rows: list[int],
 ) -> bool:
     """Whether a column is numeric: as told, else by its looks."""
@@ -247,7 +247,7 @@ def _no_number(text: str, decimal: str, number: float | None) -> str:
     return f"{shown(text)} is not a number; if it stands for a missing value, name it under missing"
 
 
-def _ids(asked: CaseFiles, cells: Cells, rows: Sequence[int], found: ReadCases) -> list[str]:
+def _ids(asked: CaseFiles, cells: CaseTable, rows: Sequence[int], found: ReadCases) -> list[str]:
     if not asked.id:
         return [str(number) for number in range(1, len(rows) + 1)]
     column = cells.columns[cells.names.index(asked.id)]
@@ -265,7 +265,7 @@ def _ids(asked: CaseFiles, cells: Cells, rows: Sequence[int], found: ReadCases) 
     message = (
         f"several cases are named {shown(repeated[0])}{_and_more(repeated)}; they are numbered"
     )
-    found.doubts.append(Doubt("case-named-twice", message))
+    found.doubts.append(StudyWarning("case-named-twice", message))
     return list(_numbered(ids, set(repeated)))
 
 

@@ -12,8 +12,8 @@ from quem.dialogue.space import steps
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import CaseBase
-    from quem.dialogue.settings import Settings
+    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Space
 
 __all__ = ["Groups", "Neighbourhoods", "Regions", "find_regions", "keyed"]
@@ -115,14 +115,14 @@ def keyed(apart: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int6
 _BITS = 20
 
 
-def find_regions(space: Space, cases: CaseBase, settings: Settings) -> Regions:
+def find_regions(space: Space, cases: EncodedCases, settings: SimulationSettings) -> Regions:
     """Find the regions of a case base.
 
     Parameters
     ----------
     space : Space
-    cases : CaseBase
-    settings : Settings
+    cases : EncodedCases
+    settings : SimulationSettings
     """
     if settings.regions == "classes":
         return _groups(space, cases.classes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from quem.report.result import Reported
+from quem.report.result import BaseResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,33 +13,33 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from quem.dialogue.findings import Findings
+    from quem.dialogue.findings import DialogueFindings
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.sensitivity import Sensitivity
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
 
-__all__ = ["DialogueAnalysis"]
+__all__ = ["DialogueResult"]
 
 
 @dataclass(frozen=True, repr=False)
-class DialogueAnalysis(Reported):
+class DialogueResult(BaseResult):
     """How good a conversational CBR system is with each strategy.
 
     Parameters
     ----------
     study : DialogueStudy
-    findings : Findings
+    findings : DialogueFindings
         Every number, as plain results.
     tried : Sensitivity or None
         What other values of the open choices give, if that was asked for.
-    warnings : tuple of Doubt
+    warnings : tuple of StudyWarning
         What a reader of the result must know, each with a code and a sentence.
     """
 
     study: DialogueStudy
-    findings: Findings
+    findings: DialogueFindings
     tried: Sensitivity | None
-    warnings: tuple[Doubt, ...]
+    warnings: tuple[StudyWarning, ...]
     kind = "dialogue"
     figure_stems = ("rank-quality", "outcomes", "agreement-efficiency", "agreement-precision")
     table_stems = (
@@ -57,7 +57,7 @@ class DialogueAnalysis(Reported):
         found = self.findings
         best = found.strategies[found.whole.order(0)[0]]
         return (
-            f"<DialogueAnalysis of {self.study.spec.id}: {len(found.experiment.cases)} targets, "
+            f"<DialogueResult of {self.study.spec.id}: {len(found.experiment.cases)} targets, "
             f"best rank quality: {best} {found.whole.mean.max():.3f}>"
         )
 

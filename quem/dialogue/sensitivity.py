@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.findings import Findings
-    from quem.dialogue.settings import Settings
+    from quem.dialogue.findings import DialogueFindings
+    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.simulation import Dialogues, Experiment
     from quem.parallel import Workers
 
-__all__ = ["Sensitivity", "Trial", "find_sensitivity"]
+__all__ = ["Sensitivity", "Variation", "find_sensitivity"]
 
 
 @dataclass(frozen=True)
-class Trial:
+class Variation:
     """One value of one open choice, all others as in the evaluation.
 
     Parameters
@@ -67,24 +67,24 @@ class Sensitivity:
 
     Parameters
     ----------
-    trials : tuple of Trial
+    trials : tuple of Variation
     constant : (float, float)
         The least error that one number for all can have; NaN without published figures.
     found : Search or None
         The combination of open choices nearest to published figures.
     """
 
-    trials: tuple[Trial, ...]
+    trials: tuple[Variation, ...]
     constant: tuple[float, float]
     found: Search | None
 
-    def used(self) -> Trial:
+    def used(self) -> Variation:
         """Give the evaluation itself."""
         return next(trial for trial in self.trials if trial.used)
 
 
 def find_sensitivity(
-    found: Findings,
+    found: DialogueFindings,
     published: Published | None,
     *,
     workers: Workers = ALONE,
@@ -94,7 +94,7 @@ def find_sensitivity(
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
         With the present values.
     published : Published or None
         With them, all combinations are searched for the one nearest to them.
@@ -171,7 +171,11 @@ _CONCERNED = {
 
 
 def _dialogues(
-    experiment: Experiment, told: Dialogues, name: str, settings: Settings, workers: Workers
+    experiment: Experiment,
+    told: Dialogues,
+    name: str,
+    settings: SimulationSettings,
+    workers: Workers,
 ) -> Dialogues:
     """Simulate again what the choice changes."""
     if name in _AFTER:
@@ -196,9 +200,9 @@ def _trial(
     value: Any,  # noqa: ANN401  a number or a word
     told: Dialogues,
     experiment: Experiment,
-    settings: Settings,
+    settings: SimulationSettings,
     published: Published | None,
-) -> Trial:
+) -> Variation:
     measures = [means_of_targets(measure(told, settings)) for measure in (efficiency, precision)]
     means = [_means(values) for values in measures]
     users = len(experiment.users)
@@ -206,7 +210,7 @@ def _trial(
     errors = (np.nan, np.nan)
     if published is not None:
         errors = (error(means[0], published.values[0]), error(means[1], published.values[1]))
-    return Trial(
+    return Variation(
         name,
         value,
         value == getattr(experiment.settings, name),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["OPEN_CHOICES", "Choice", "Settings", "open_choices"]
+__all__ = ["OPEN_CHOICES", "Choice", "SimulationSettings", "open_choices"]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ OPEN_CHOICES = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class SimulationSettings:
     """How dialogues are simulated and counted.
 
     The first twelve are the open choices, explained in `OPEN_CHOICES`.
@@ -153,12 +153,12 @@ class Settings:
         return asdict(self)
 
 
-def open_choices(settings: Settings) -> Iterator[tuple[str, Any, Choice]]:
+def open_choices(settings: SimulationSettings) -> Iterator[tuple[str, Any, Choice]]:
     """Give each open choice with its present value.
 
     Parameters
     ----------
-    settings : Settings
+    settings : SimulationSettings
     """
     for entry in fields(settings):
         if choice := OPEN_CHOICES.get(entry.name):

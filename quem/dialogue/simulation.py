@@ -11,7 +11,7 @@ from quem.dialogue.questions import Questions, question_orders
 from quem.dialogue.regions import find_regions
 from quem.dialogue.space import NANO, make_space, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
-from quem.dialogue.users import FAR, Candidates, Shown, nearest, selections, thresholds
+from quem.dialogue.users import FAR, CandidateList, Candidates, nearest, selections, thresholds
 from quem.lists.rank_quality import boundary, rank_quality
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.case_base import EncodedCases
     from quem.dialogue.regions import Regions
-    from quem.dialogue.settings import Settings
+    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Space
     from quem.dialogue.users import User
 
@@ -40,7 +40,7 @@ class NamedStrategy:
     name : str
         DD, FA, ND, NF or RA; or any name, with
     function : callable, optional
-        `quem.dialogue.strategies.OwnStrategy`.
+        `quem.dialogue.strategies.CustomStrategy`.
     """
 
     name: str
@@ -118,8 +118,8 @@ class Experiment:
 
     Parameters
     ----------
-    cases : CaseBase
-    settings : Settings
+    cases : EncodedCases
+    settings : SimulationSettings
     strategies : tuple of NamedStrategy
     users : tuple of User
     questions : Questions
@@ -129,8 +129,8 @@ class Experiment:
         The threshold of each b.
     """
 
-    cases: CaseBase
-    settings: Settings
+    cases: EncodedCases
+    settings: SimulationSettings
     strategies: tuple[NamedStrategy, ...]
     users: tuple[User, ...]
     questions: Questions
@@ -281,7 +281,7 @@ class Experiment:
         partial = settings.user_distance == "partial"
         distance = lists.apart[which.ravel(), : user.top] / NANO if partial else true[cases]
         level = np.nan if user.b is None else self.levels[user.b]
-        shown = Shown(cases, distance, same[cases], level, np.repeat(chance, points))
+        shown = CandidateList(cases, distance, same[cases], level, np.repeat(chance, points))
         position = selections(user, shown, settings).reshape(dialogues, points)
         position[:, : settings.first_list] = -1
         stop = (position >= 0).argmax(axis=1)
@@ -292,8 +292,8 @@ class Experiment:
 
 
 def prepare(
-    cases: CaseBase,
-    settings: Settings,
+    cases: EncodedCases,
+    settings: SimulationSettings,
     *,
     strategies: Sequence[NamedStrategy],
     users: Sequence[User],
@@ -303,8 +303,8 @@ def prepare(
 
     Parameters
     ----------
-    cases : CaseBase
-    settings : Settings
+    cases : EncodedCases
+    settings : SimulationSettings
     strategies : sequence of NamedStrategy
     users : sequence of User
     questions : Questions, optional

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.case_base import EncodedCases
 
 __all__ = ["NANO", "Fills", "Space", "make_space", "steps"]
 
@@ -236,12 +236,12 @@ def _mean(together: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray
     return np.where(nothing, 1.0, together / np.where(nothing, 1.0, weight))
 
 
-def make_space(cases: CaseBase, missing: Literal["zero", "worst", "skip"] = "zero") -> Space:
+def make_space(cases: EncodedCases, missing: Literal["zero", "worst", "skip"] = "zero") -> Space:
     """Put a case base on the scale of its distances.
 
     Parameters
     ----------
-    cases : CaseBase
+    cases : EncodedCases
     missing : {"zero", "worst", "skip"}
         See `quem.dialogue.settings`.
     """

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.case_base import EncodedCases
     from quem.dialogue.regions import Regions
-    from quem.dialogue.settings import Settings
+    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Fills, Space
 
-__all__ = ["MEANINGS", "STRATEGIES", "OwnStrategy", "Revealed", "Strategy"]
+__all__ = ["MEANINGS", "STRATEGIES", "CustomStrategy", "Revealed", "Strategy"]
 
 MEANINGS = {
     "DD": "assumes no difference in an attribute that is not known (DefaultDifference(0))",
@@ -46,15 +46,15 @@ MEANINGS = {
 }
 
 
-class OwnStrategy(Protocol):
+class CustomStrategy(Protocol):
     """What a strategy of one's own is: a function named in the study file."""
 
-    def __call__(self, cases: CaseBase, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Say how far each case is from each partly known problem.
 
         Parameters
         ----------
-        cases : CaseBase
+        cases : EncodedCases
             Without the target.
         answers : array of float, shape (problems, attributes)
             Numbers, or indices of categories as in ``cases.values``; NaN where not known.
@@ -72,11 +72,11 @@ class Revealed:
 
     Parameters
     ----------
-    cases : CaseBase
+    cases : EncodedCases
     space : Space
     regions : Regions or None
         None where RA is not asked for.
-    settings : Settings
+    settings : SimulationSettings
     target : int
     revealed : array of bool, shape (rows, m)
         Which attributes were asked for at each point.
@@ -84,10 +84,10 @@ class Revealed:
         `Space.differences` of the target.
     """
 
-    cases: CaseBase
+    cases: EncodedCases
     space: Space
     regions: Regions | None
-    settings: Settings
+    settings: SimulationSettings
     target: int
     revealed: NDArray[np.bool_]
     apart: NDArray[np.float64]
@@ -217,12 +217,12 @@ STRATEGIES: dict[str, Callable[[Revealed], NDArray[np.int64]]] = {
 }
 
 
-def own_distances(strategy: OwnStrategy, name: str, known: Revealed) -> NDArray[np.int64]:
+def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArray[np.int64]:
     """Ask a strategy of one's own, and check what it says.
 
     Parameters
     ----------
-    strategy : OwnStrategy
+    strategy : CustomStrategy
     name : str
         For messages.
     known : Revealed

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.settings import Settings
+    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Space
 
 __all__ = [
     "FAR",
+    "CandidateList",
     "Candidates",
-    "OwnUser",
-    "Shown",
+    "CustomUser",
     "User",
     "named_user",
     "nearest",
@@ -57,8 +57,8 @@ class User:
     b : float or None
         The share of the case base within its threshold; None where it has none.
     function : callable, optional
-        See `OwnUser`.
-    reads : Settings, optional
+        See `CustomUser`.
+    reads : SimulationSettings, optional
         Choices of this user that are not those of the experiment: how lists are read.
     """
 
@@ -67,11 +67,11 @@ class User:
     top: int
     b: float | None = None
     function: Callable[..., Any] | None = None
-    reads: Settings | None = None
+    reads: SimulationSettings | None = None
 
 
 @dataclass(frozen=True)
-class Shown:
+class CandidateList:
     """The lists that a user is shown at several points of several dialogues.
 
     Parameters
@@ -95,10 +95,10 @@ class Shown:
     chance: NDArray[np.float64]
 
 
-class OwnUser(Protocol):
+class CustomUser(Protocol):
     """What a user of one's own is: a function named in the study file."""
 
-    def __call__(self, shown: Shown) -> NDArray[np.integer[Any]]:
+    def __call__(self, shown: CandidateList) -> NDArray[np.integer[Any]]:
         """Say what is selected from each list.
 
         Returns
@@ -126,14 +126,14 @@ def named_user(name: str, b: float | None) -> User | None:
     return User(f"{rule}{found[2]} {b:g}" if b else f"{rule}{found[2]}", rule, int(found[2]), b)
 
 
-def selections(user: User, shown: Shown, settings: Settings) -> NDArray[np.int64]:
+def selections(user: User, shown: CandidateList, settings: SimulationSettings) -> NDArray[np.int64]:
     """Say which position of each list a user selects; -1 where none.
 
     Parameters
     ----------
     user : User
-    shown : Shown
-    settings : Settings
+    shown : CandidateList
+    settings : SimulationSettings
     """
     if user.function is not None:
         return _own(user, user.function, shown)
@@ -145,7 +145,7 @@ def selections(user: User, shown: Shown, settings: Settings) -> NDArray[np.int64
     return np.where(near.any(axis=1), near.argmax(axis=1), -1)
 
 
-def _average(shown: Shown, top: int, settings: Settings) -> NDArray[np.int64]:
+def _average(shown: CandidateList, top: int, settings: SimulationSettings) -> NDArray[np.int64]:
     distance = shown.distance[:, :top]
     average = distance.mean(axis=1)
     # In billionths, as distances are: equal ones have their average.
@@ -159,7 +159,7 @@ def _average(shown: Shown, top: int, settings: Settings) -> NDArray[np.int64]:
     return np.where(mean < level, position, -1)
 
 
-def _own(user: User, function: Callable[..., Any], shown: Shown) -> NDArray[np.int64]:
+def _own(user: User, function: Callable[..., Any], shown: CandidateList) -> NDArray[np.int64]:
     given = function(shown)
     lists, top = shown.cases.shape
     found = np.asarray(given)

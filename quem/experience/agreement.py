@@ -16,9 +16,9 @@ from quem.experience.ranks import adjusted_ranks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
 
-__all__ = ["Agreement", "Concordance", "judge_agreement"]
+__all__ = ["Concordance", "JudgeAgreement", "judge_agreement"]
 
 # Of more pairs of judges than the first, a sample as large as the second is compared.
 _MOST_PAIRS, _SAMPLE = 1000, 200
@@ -65,7 +65,7 @@ class Concordance:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class JudgeAgreement:
     """The agreement of the judges of a study.
 
     Parameters
@@ -84,12 +84,12 @@ class Agreement:
     sampled: bool
 
 
-def judge_agreement(cells: Cells, *, seed: int) -> Agreement:
+def judge_agreement(cells: RankCells, *, seed: int) -> JudgeAgreement:
     """Measure how well the judges agree.
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
     seed : int
         For the sample of pairs, where there are too many of them.
     """
@@ -115,10 +115,10 @@ def judge_agreement(cells: Cells, *, seed: int) -> Agreement:
             for (a, b), r, t, n in compared
         ]
     overall = _overall(problems, np.concatenate(units, axis=1))
-    return Agreement(problems, overall, pairs, sampled)
+    return JudgeAgreement(problems, overall, pairs, sampled)
 
 
-def _tables(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _tables(cells: RankCells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Orders as given, and ranks renumbered, both of shape (problems, judges, solvers).
 
     Ranks are renumbered among the solvers whom all judges of the problem ranked; judges with

@@ -12,10 +12,10 @@ from quem.experience.agreement import judge_agreement
 from quem.experience.averages import Averages, average_cells
 from quem.experience.bootstrap import bootstrap
 from quem.experience.cells import judged_cells, score_cells
-from quem.experience.checks import doubts_of
+from quem.experience.checks import find_warnings
 from quem.experience.estimate import estimate_system
 from quem.experience.expected_ranks import pool, pooled_averages
-from quem.experience.findings import Findings
+from quem.experience.findings import ExperienceFindings
 from quem.experience.influence import (
     leave_out_cells,
     leave_out_pooled,
@@ -24,21 +24,21 @@ from quem.experience.influence import (
     vary,
 )
 from quem.experience.recognized import leave_out_recognised
-from quem.experience.result import ExperienceAnalysis
+from quem.experience.result import ExperienceResult
 from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
 from quem.rankings import PrintedAverages
-from quem.study import Analysis
+from quem.study import ExperienceSettings
 from quem.study.schema import changed_settings
-from quem.wording import joined
+from quem.wording import join_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.errors import Doubt
-    from quem.experience.cells import Cells
-    from quem.experience.expected_ranks import Pooled
+    from quem.errors import StudyWarning
+    from quem.experience.cells import RankCells
+    from quem.experience.expected_ranks import ExpectedRanks
     from quem.load import Study
 
 __all__ = ["analyze_experience", "check_experience"]
@@ -46,7 +46,7 @@ __all__ = ["analyze_experience", "check_experience"]
 _LARGE_AGREEMENT = 20_000_000
 
 
-def analyze_experience(study: Study, **settings: Any) -> ExperienceAnalysis:  # noqa: ANN401
+def analyze_experience(study: Study, **settings: Any) -> ExperienceResult:  # noqa: ANN401
     """Analyse a study of kind ``experience`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
     experience = _experience(study)
@@ -64,21 +64,21 @@ def analyze_experience(study: Study, **settings: Any) -> ExperienceAnalysis:  # 
         else:
             averages = average_cells(cells, experience)
     findings = _findings(study, used, cells, averages, pooled)
-    return ExperienceAnalysis(replace(findings, doubts=tuple(doubts_of(findings))))
+    return ExperienceResult(replace(findings, doubts=tuple(find_warnings(findings))))
 
 
-def check_experience(study: Study) -> tuple[Doubt, ...]:
+def check_experience(study: Study) -> tuple[StudyWarning, ...]:
     """Say what an analysis of a study would warn of, without what takes long."""
     return analyze_experience(study, bootstrap=0, permutations=0).warnings
 
 
 def _findings(
     study: Study,
-    settings: Analysis,
-    cells: Cells | None,
+    settings: ExperienceSettings,
+    cells: RankCells | None,
     averages: Averages,
-    pooled: Pooled | None,
-) -> Findings:
+    pooled: ExpectedRanks | None,
+) -> ExperienceFindings:
     x, y = averages.fitted()
     _refuse_flat(study, x, y)
     systems = [averages.solvers[i] for i in averages.of_kind("system")]
@@ -107,7 +107,7 @@ def _findings(
     # Both take each cell's score, of which worths have none.
     averaged = cells if not pooled else None
     anova = factorial_anova(averaged, experience) if averaged else None
-    return Findings(
+    return ExperienceFindings(
         study=study,
         settings=settings,
         cells=cells,
@@ -144,7 +144,9 @@ def _findings(
     )
 
 
-def _suited_to_blocks(study: Study, settings: Analysis, cells: Cells) -> Analysis:
+def _suited_to_blocks(
+    study: Study, settings: ExperienceSettings, cells: RankCells
+) -> ExperienceSettings:
     """Pool worths where ranks of different blocks cannot be averaged."""
     if settings.score == "pl" or not cells.is_blocked:
         return settings
@@ -155,13 +157,14 @@ def _suited_to_blocks(study: Study, settings: Analysis, cells: Cells) -> Analysi
     return settings.model_copy(update={"score": "pl"})
 
 
-def _pool(study: Study, cells: Cells) -> Pooled:
+def _pool(study: Study, cells: RankCells) -> ExpectedRanks:
     """Fit worths, where the rankings put all solvers on one scale."""
     pooled = pool(cells)
     if pooled.is_connected:
         return pooled
     parts = "; ".join(
-        f"({joined(cells.solvers[solver] for solver in part)})" for part in pooled.connection.parts
+        f"({join_words(cells.solvers[solver] for solver in part)})"
+        for part in pooled.connection.parts
     )
     message = (
         f"the solvers fall into parts that were never compared with each other: {parts}; let a "
@@ -171,7 +174,7 @@ def _pool(study: Study, cells: Cells) -> Pooled:
     raise QuemError([study.mistake(("rankings",), message)])
 
 
-def _wrong_setting(study: Study, settings: Analysis, key: str, message: str) -> Mistake:
+def _wrong_setting(study: Study, settings: ExperienceSettings, key: str, message: str) -> Mistake:
     """A setting that does not suit the study: in the study file, or as the caller gave it."""
     if getattr(settings, key) != getattr(study.spec.analysis, key):
         return Mistake("", key=key, message=message)
@@ -189,9 +192,9 @@ def _printed(data: PrintedAverages, study: Study, experience: NDArray[np.float64
     return Averages(data.solvers, kinds, experience, data.average, none, np.empty((0, len(kinds))))
 
 
-def _refuse_for_averages(study: Study, settings: Analysis) -> None:
+def _refuse_for_averages(study: Study, settings: ExperienceSettings) -> None:
     """Scores other than the printed ones need the ranks."""
-    plain = Analysis()
+    plain = ExperienceSettings()
     message = "needs the ranks, and this study has only their averages; leave it out"
     mistakes = [
         _wrong_setting(study, settings, key, message)

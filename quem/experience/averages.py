@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
 
 __all__ = ["Averages", "average_cells", "widening"]
 
@@ -63,12 +63,12 @@ class Averages:
         return self.average[subjects], self.experience[subjects]
 
 
-def average_cells(cells: Cells, experience: NDArray[np.float64]) -> Averages:
+def average_cells(cells: RankCells, experience: NDArray[np.float64]) -> Averages:
     """Average the scores of each solver over all its cells.
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
     experience : array of float, shape (n_solvers,)
 
     Returns

@@ -12,7 +12,7 @@ from quem.experience.batch import fit_batch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
     from quem.experience.skill import SkillForm
 
 __all__ = ["Bootstrap", "bootstrap"]
@@ -45,7 +45,7 @@ class Bootstrap:
 
 
 def bootstrap(
-    cells: Cells,
+    cells: RankCells,
     experience: NDArray[np.float64],
     form: SkillForm,
     *,
@@ -60,7 +60,7 @@ def bootstrap(
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
     experience : array of float, shape (n_solvers,)
     form : SkillForm
     replicates : int
@@ -109,7 +109,7 @@ def bootstrap(
 
 
 def _tensor(
-    cells: Cells, wanted: NDArray[np.int64]
+    cells: RankCells, wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum of scores and number of cells, shape (n_judges, n_problems, len(wanted)).
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from quem.rankings import Rankings
     from quem.study import Declared
 
-__all__ = ["Cells", "Gap", "judged_cells", "score_cells"]
+__all__ = ["Gap", "RankCells", "judged_cells", "score_cells"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Cells:
+class RankCells:
     """Every judged solution.
 
     Parameters
@@ -141,7 +141,7 @@ def judged_cells(
     declared: Declared,
     *,
     reference: Literal["all", "humans"] = "all",
-) -> Cells:
+) -> RankCells:
     """Place every solution in its group and give it its adjusted rank.
 
     Of a group that a judge saw again, only the first occasion counts. A solution that failed
@@ -158,7 +158,7 @@ def judged_cells(
 
     Returns
     -------
-    Cells
+    RankCells
         With ``score`` equal to ``adjusted``.
     """
     rows = _first_occasions(rankings)
@@ -186,7 +186,7 @@ def judged_cells(
         adjusted, size = adjusted_ranks(columns["group"], columns["given"], counted)
     elif len(adjusted) < len(columns["given"]):
         adjusted, size = adjusted_ranks(columns["group"], columns["given"])
-    return Cells(
+    return RankCells(
         rankings.judges,
         rankings.problems,
         rankings.solvers,
@@ -200,7 +200,9 @@ def judged_cells(
     )
 
 
-def score_cells(cells: Cells, *, score: Score | Literal["pl"], normalize: Normalization) -> Cells:
+def score_cells(
+    cells: RankCells, *, score: Score | Literal["pl"], normalize: Normalization
+) -> RankCells:
     """Give each cell the score that is averaged (see `quem.experience.ranks.scores`).
 
     Worths (``pl``) are pooled and not averaged. Of whole groups each cell keeps its rank, which

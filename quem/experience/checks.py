@@ -7,30 +7,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Doubt
+from quem.errors import StudyWarning
 from quem.experience.wording import SIGNIFICANT
-from quem.wording import interval_text, joined, number, p_text, percent
+from quem.wording import format_interval, format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.experience.estimate import Estimate
-    from quem.experience.expected_ranks import Pooled
-    from quem.experience.findings import Findings
+    from quem.experience.expected_ranks import ExpectedRanks
+    from quem.experience.findings import ExperienceFindings
     from quem.experience.recognized import Recognised
 
-__all__ = ["doubts_of", "judge_doubts", "pooled_doubts"]
+__all__ = ["find_warnings", "judge_doubts", "pooled_doubts"]
 
 
 _FEW_SUBJECTS = 5
 
 
-def doubts_of(found: Findings) -> Iterator[Doubt]:
+def find_warnings(found: ExperienceFindings) -> Iterator[StudyWarning]:
     """Collect the doubts about a result, those about the data first.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     """
     yield from found.study.data.doubts
     yield from _people(found)
@@ -43,27 +43,27 @@ def doubts_of(found: Findings) -> Iterator[Doubt]:
     yield from _left_undone(found)
 
 
-def _people(found: Findings) -> Iterator[Doubt]:
+def _people(found: ExperienceFindings) -> Iterator[StudyWarning]:
     ranked = {found.averages.solvers[i] for i in found.averages.of_kind("subject")}
     subjects = [subject for subject in found.study.spec.subjects if subject.id in ranked]
     if len(subjects) < _FEW_SUBJECTS:
         message = (
             f"only {len(subjects)} subjects have ranks; with fewer than 5 the interval is wide"
         )
-        yield Doubt("few-subjects", message)
+        yield StudyWarning("few-subjects", message)
     unit = found.study.spec.experience_unit
     for judge in found.study.spec.judges:
         above = [
             s for s in subjects if judge.experience is not None and s.experience > judge.experience
         ]
         if above:
-            names = joined(f"{subject.id} ({subject.experience:g})" for subject in above)
+            names = join_words(f"{subject.id} ({subject.experience:g})" for subject in above)
             verb = "has" if len(above) == 1 else "have"
             message = (
                 f"the judge {judge.id} has {judge.experience:g} {unit} of experience, and {names} "
                 f"{verb} more; judges should have at least as much as every subject"
             )
-            yield Doubt("judge-less-experienced", message)
+            yield StudyWarning("judge-less-experienced", message)
     # A system that helps people need not have solved anything by itself.
     helping = {assisted.by for assisted in found.study.spec.assisted}
     unranked = [
@@ -73,8 +73,8 @@ def _people(found: Findings) -> Iterator[Doubt]:
     ]
     if unranked:
         verb = "has" if len(unranked) == 1 else "have"
-        yield Doubt(
-            "no-ranks", f"{joined(unranked)} {verb} no ranks and {verb} no part in the result"
+        yield StudyWarning(
+            "no-ranks", f"{join_words(unranked)} {verb} no ranks and {verb} no part in the result"
         )
     if idle := [
         solver
@@ -82,45 +82,47 @@ def _people(found: Findings) -> Iterator[Doubt]:
         if kind == "withheld" and found.cells and not np.isfinite(_average(found, solver))
     ]:
         verb = "is" if len(idle) == 1 else "are"
-        message = f"the withheld {joined(idle)} {verb} not in the rankings, and no gap is theirs"
-        yield Doubt("no-ranks", message)
+        message = (
+            f"the withheld {join_words(idle)} {verb} not in the rankings, and no gap is theirs"
+        )
+        yield StudyWarning("no-ranks", message)
     n_systems = len(found.averages.of_kind("system"))
     if n_systems == 0:
         message = "no system has ranks; the skill function of the subjects stands alone"
-        yield Doubt("no-system", message)
+        yield StudyWarning("no-system", message)
     if n_systems > len(subjects) / 2 and found.settings.reference == "all":
         message = (
             f"there are {n_systems} systems and {len(subjects)} subjects: the systems shift the "
             "subjects' ranks; consider `reference: humans`, which ranks each against people only"
         )
-        yield Doubt("many-systems", message)
+        yield StudyWarning("many-systems", message)
     if any(kind == "assisted" for kind in found.study.declared.solvers.values()):
         message = (
             "assisted solvers hold their places in the groups, but are neither fitted nor "
             "estimated by this analysis; `quem compare` measures what they gain"
         )
-        yield Doubt("assisted", message)
+        yield StudyWarning("assisted", message)
 
 
-def _average(found: Findings, solver: str) -> float:
+def _average(found: ExperienceFindings, solver: str) -> float:
     return float(found.averages.average[found.averages.solvers.index(solver)])
 
 
-def _groups(found: Findings) -> Iterator[Doubt]:
+def _groups(found: ExperienceFindings) -> Iterator[StudyWarning]:
     cells = found.cells
     if cells is None:
         message = (
             "the study has average ranks only: the agreement of the judges, the influence of each "
             "judge, the analysis of variance and the bootstrap are unknown"
         )
-        yield Doubt("averages-only", message)
+        yield StudyWarning("averages-only", message)
         return
     if cells.gaps:
         gap = cells.gaps[0]
-        ranks = joined(map(str, gap.ranks))
+        ranks = join_words(map(str, gap.ranks))
         noun = "rank" if len(gap.ranks) == 1 else "ranks"
         others = [f"{other.judge} on {other.problem}" for other in cells.gaps[1:]]
-        more = f"; gaps also in {joined(others)}" if others else ""
+        more = f"; gaps also in {join_words(others)}" if others else ""
         remedy = "declare it as withheld if there was one"
         if "withheld" in found.study.declared.solvers.values():
             remedy = "the declared withheld solvers do not account for it"
@@ -128,16 +130,16 @@ def _groups(found: Findings) -> Iterator[Doubt]:
             f"{gap.judge} on {gap.problem} left the {noun} {ranks} unused, as if a solution were "
             f"not in the data; {remedy}{more}"
         )
-        yield Doubt("rank-gap", message)
+        yield StudyWarning("rank-gap", message)
     sizes = Counter(np.bincount(cells.group).tolist())
     comparable = found.settings.normalize != "none" or found.settings.score != "rank"
     if len(sizes) > 1 and not comparable:
-        counts = joined(f"{sizes[size]} of {size}" for size in sorted(sizes))
+        counts = join_words(f"{sizes[size]} of {size}" for size in sorted(sizes))
         message = (
             f"the groups are of unequal size ({counts} solutions), so that the same rank means "
             "different things; compare `normalize: expected`"
         )
-        yield Doubt("unequal-groups", message)
+        yield StudyWarning("unequal-groups", message)
     if found.pooled:
         yield from pooled_doubts(found, found.pooled)
     unused = [
@@ -150,10 +152,10 @@ def _groups(found: Findings) -> Iterator[Doubt]:
         if not count
     ]
     if unused:
-        yield Doubt("not-in-rankings", f"the rankings hold nothing of {joined(unused)}")
+        yield StudyWarning("not-in-rankings", f"the rankings hold nothing of {join_words(unused)}")
 
 
-def _function(found: Findings) -> Iterator[Doubt]:
+def _function(found: ExperienceFindings) -> Iterator[StudyWarning]:
     falling = found.function.falling_share
     if falling == 1:
         message = (
@@ -161,28 +163,29 @@ def _function(found: Findings) -> Iterator[Doubt]:
             "function does not measure skill here; were the ranks entered upside down (1 is the "
             "worst)?"
         )
-        yield Doubt("falling", message)
+        yield StudyWarning("falling", message)
     elif falling > 0:
         message = (
-            f"the skill function turns: over {percent(round(falling, 2))} of the subjects' range "
+            f"the skill function turns: over {format_percent(round(falling, 2))} of the subjects' "
+            "range "
             "experience falls with quality; prefer a form that does not turn, such as linear"
         )
-        yield Doubt("falling", message)
+        yield StudyWarning("falling", message)
     if not found.p_value < SIGNIFICANT:
         message = (
-            f"the skill function is not significant ({p_text(found.p_value)}): these data do not "
+            f"the skill function is not significant ({format_p(found.p_value)}): these data do not "
             "show that experience goes with quality"
         )
-        yield Doubt("not-significant", message)
+        yield StudyWarning("not-significant", message)
     if found.settings.form == "auto":
         message = (
             f"the form {found.function.form.name} was chosen by AICc on these data; after such a "
             "choice a 95% interval covers 93 to 94%"
         )
-        yield Doubt("form-chosen", message)
+        yield StudyWarning("form-chosen", message)
 
 
-def _estimate(found: Findings, estimate: Estimate) -> Iterator[Doubt]:
+def _estimate(found: ExperienceFindings, estimate: Estimate) -> Iterator[StudyWarning]:
     unit, settings = found.study.spec.experience_unit, found.settings
     name = found.name_of(estimate.system)
     if estimate.side != "inside":
@@ -193,15 +196,17 @@ def _estimate(found: Findings, estimate: Estimate) -> Iterator[Doubt]:
         }[estimate.side]
         message = (
             f"{name} lies {estimate.side} the subjects' range (average rank "
-            f"{number(estimate.average_rank, 2)}, {number(estimate.experience)} {unit}){told}"
+            f"{format_number(estimate.average_rank, 2)}, {format_number(estimate.experience)} "
+            f"{unit}){told}"
         )
-        yield Doubt("outside-range", message)
+        yield StudyWarning("outside-range", message)
     if estimate.experience < 0:
         message = (
-            f"the estimate of {name} is negative ({number(estimate.experience)} {unit}): the skill "
+            f"the estimate of {name} is negative ({format_number(estimate.experience)} {unit}): "
+            "the skill "
             "function reaches below 0 there, where nobody's experience is"
         )
-        yield Doubt("negative-estimate", message)
+        yield StudyWarning("negative-estimate", message)
     if 0 < estimate.n_problems < found.averages.study_problems:
         told = (
             "its prediction interval is widened for that"
@@ -214,23 +219,23 @@ def _estimate(found: Findings, estimate: Estimate) -> Iterator[Doubt]:
             f"{name} was judged on {estimate.n_problems} of "
             f"{found.averages.study_problems} problems; {told}"
         )
-        yield Doubt("fewer-problems", message)
+        yield StudyWarning("fewer-problems", message)
     if settings.interval == "calibration":
         if estimate.calibration is None:
             message = (
                 f"the form {found.function.form.name} has no calibration interval; the headline "
                 f"of {name} has none"
             )
-            yield Doubt("no-interval", message)
+            yield StudyWarning("no-interval", message)
         elif not estimate.calibration.bounded:
             message = (
                 f"the calibration interval of {name} is unbounded, since the slope is not "
-                f"significant at {percent(1 - settings.level)}"
+                f"significant at {format_percent(1 - settings.level)}"
             )
-            yield Doubt("no-interval", message)
+            yield StudyWarning("no-interval", message)
 
 
-def _decisive(found: Findings) -> Iterator[Doubt]:
+def _decisive(found: ExperienceFindings) -> Iterator[StudyWarning]:
     """Leaving one out moves the estimate by more than the interval's half-width."""
     unit = found.study.spec.experience_unit
     for estimate in found.estimates:
@@ -242,14 +247,15 @@ def _decisive(found: Findings) -> Iterator[Doubt]:
             if left.system == estimate.system and abs(left.change) > half:
                 message = (
                     f"the {left.what} {left.id} decides the answer: without, "
-                    f"{found.name_of(left.system)} is at {number(left.estimate)} instead of "
-                    f"{number(estimate.experience)} {unit}, more than the interval's half-width "
-                    f"({number(half)}) away"
+                    f"{found.name_of(left.system)} is at {format_number(left.estimate)} instead of "
+                    f"{format_number(estimate.experience)} {unit}, more than the interval's "
+                    "half-width "
+                    f"({format_number(half)}) away"
                 )
-                yield Doubt(f"decisive-{left.what}", message)
+                yield StudyWarning(f"decisive-{left.what}", message)
 
 
-def _left_undone(found: Findings) -> Iterator[Doubt]:
+def _left_undone(found: ExperienceFindings) -> Iterator[StudyWarning]:
     """What was sampled, skipped or discarded."""
     if found.cells is None:
         return
@@ -258,29 +264,31 @@ def _left_undone(found: Findings) -> Iterator[Doubt]:
             "there are too many pairs of judges to compare all: the Spearman and tau-b "
             "correlations are means over a random sample of 200 pairs a problem"
         )
-        yield Doubt("pairs-sampled", message)
+        yield StudyWarning("pairs-sampled", message)
     if found.agreement is None and not found.cells.is_blocked:
-        yield Doubt("agreement-skipped", "the study is too large to measure the judges' agreement")
+        yield StudyWarning(
+            "agreement-skipped", "the study is too large to measure the judges' agreement"
+        )
     if found.anova is None and not found.pooled:
         message = "the study is too large for the factorial analysis of variance, which is left out"
-        yield Doubt("anova-skipped", message)
+        yield StudyWarning("anova-skipped", message)
     if (
         found.bootstrap is None
         and not found.pooled
         and found.settings.bootstrap
         and found.estimates
     ):
-        yield Doubt(
+        yield StudyWarning(
             "bootstrap-skipped", "the study is too large for the bootstrap, which is left out"
         )
     if found.bootstrap and found.bootstrap.discarded > found.bootstrap.replicates / 20:
-        intervals = [interval_text(i) for i in found.bootstrap.intervals.values()]
+        intervals = [format_interval(i) for i in found.bootstrap.intervals.values()]
         message = (
             f"{found.bootstrap.discarded} of {found.bootstrap.replicates} bootstrap replicates "
             f"were discarded for fewer than 3 different averages; the bootstrap interval "
-            f"({joined(intervals) or 'none'}) says little"
+            f"({join_words(intervals) or 'none'}) says little"
         )
-        yield Doubt("bootstrap-discarded", message)
+        yield StudyWarning("bootstrap-discarded", message)
 
 
 _LOW_AGREEMENT = 0.25
@@ -293,46 +301,48 @@ _LOW_CONSISTENCY = 0.3
 _FEWEST_REPEATED = 8
 
 
-def judge_doubts(found: Findings) -> Iterator[Doubt]:
+def judge_doubts(found: ExperienceFindings) -> Iterator[StudyWarning]:
     """Collect the doubts about the judges.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     """
     yield from _disagreeing(found)
     yield from _inconsistent(found)
     if found.recognised:
-        yield Doubt("recognised-authors", _recognised(found, found.recognised))
+        yield StudyWarning("recognised-authors", _recognised(found, found.recognised))
 
 
-def _disagreeing(found: Findings) -> Iterator[Doubt]:
+def _disagreeing(found: ExperienceFindings) -> Iterator[StudyWarning]:
     if found.agreement is None:
         return
     if found.agreement.overall.n_judges < 2:  # noqa: PLR2004  nobody to agree with
-        yield Doubt("one-judge", "there is one judge only, so agreement between judges is unknown")
+        yield StudyWarning(
+            "one-judge", "there is one judge only, so agreement between judges is unknown"
+        )
     low = [
-        f"{problem} ({number(concordance.mean_spearman, 2)})"
+        f"{problem} ({format_number(concordance.mean_spearman, 2)})"
         for problem, concordance in found.agreement.problems.items()
         if concordance.mean_spearman < _LOW_AGREEMENT
     ]
     if low:
-        message = f"the judges disagree (mean Spearman correlation below .25) on {joined(low)}"
-        yield Doubt("judges-disagree", message)
+        message = f"the judges disagree (mean Spearman correlation below .25) on {join_words(low)}"
+        yield StudyWarning("judges-disagree", message)
 
 
-def _inconsistent(found: Findings) -> Iterator[Doubt]:
+def _inconsistent(found: ExperienceFindings) -> Iterator[StudyWarning]:
     for judge, own in found.retest.judges.items() if found.retest else ():
         if own.n_solutions >= _FEWEST_REPEATED and own.mean_tau_b < _LOW_CONSISTENCY:
             groups = "a repeated group" if own.n_groups == 1 else f"{own.n_groups} repeated groups"
             message = (
                 f"the judge {judge} ranked {groups} quite differently the second time (mean tau-b "
-                f"{number(own.mean_tau_b, 2)}, {own.n_solutions} solutions)"
+                f"{format_number(own.mean_tau_b, 2)}, {own.n_solutions} solutions)"
             )
-            yield Doubt("inconsistent-judge", message)
+            yield StudyWarning("inconsistent-judge", message)
 
 
-def _recognised(found: Findings, without: Recognised) -> str:
+def _recognised(found: ExperienceFindings, without: Recognised) -> str:
     one = without.n_ranks == 1
     message = (
         f"{without.n_ranks:,} of {without.of_ranks:,} ranks {'is' if one else 'are'} of "
@@ -343,22 +353,22 @@ def _recognised(found: Findings, without: Recognised) -> str:
         return f"{message}; without {pronoun} no skill function can be fitted"
     years = {estimate.system: estimate.experience for estimate in found.estimates}
     changes = [
-        f"{found.name_of(left.system)} comes out at {number(left.estimate)} instead of "
-        f"{number(years[left.system])} {found.study.spec.experience_unit}"
+        f"{found.name_of(left.system)} comes out at {format_number(left.estimate)} instead of "
+        f"{format_number(years[left.system])} {found.study.spec.experience_unit}"
         if np.isfinite(left.estimate)
         else f"{found.name_of(left.system)} has no ranks"
         for left in without.estimates
     ]
-    return f"{message}; without {pronoun} {joined(changes)}" if changes else message
+    return f"{message}; without {pronoun} {join_words(changes)}" if changes else message
 
 
-def pooled_doubts(found: Findings, pooled: Pooled) -> Iterator[Doubt]:
+def pooled_doubts(found: ExperienceFindings, pooled: ExpectedRanks) -> Iterator[StudyWarning]:
     """Collect the doubts about worths.
 
     Parameters
     ----------
-    found : Findings
-    pooled : Pooled
+    found : ExperienceFindings
+    pooled : ExpectedRanks
         Of the same.
     """
     blocked = found.cells is not None and found.cells.is_blocked
@@ -369,20 +379,20 @@ def pooled_doubts(found: Findings, pooled: Pooled) -> Iterator[Doubt]:
             "judges' agreement, the analysis of variance and the bootstrap, which need ranks of "
             "whole groups, are left out"
         )
-        yield Doubt("blocks", message)
+        yield StudyWarning("blocks", message)
     else:
         message = (
             "worths are pooled over all rankings, so that no rank has a score of its own: the "
             "analysis of variance and the bootstrap are left out"
         )
-        yield Doubt("pooled", message)
+        yield StudyWarning("pooled", message)
     several = found.cells is not None and len(set(found.cells.judge.tolist())) > 1
     if several and found.estimates and not found.judges:
         message = (
             "the study is too large to fit worths without each judge and each problem in turn; how "
             "far the answer rests on one of them is unknown"
         )
-        yield Doubt("influence-skipped", message)
+        yield StudyWarning("influence-skipped", message)
     told = [
         f"{_names(found, solvers)} {'was' if len(solvers) == 1 else 'were'} always ranked {where} "
         "all others compared with"
@@ -391,8 +401,8 @@ def pooled_doubts(found: Findings, pooled: Pooled) -> Iterator[Doubt]:
     ]
     if told:
         message = f"{'; '.join(told)}; how far apart, only the small penalty on worths says"
-        yield Doubt("always-above", message)
+        yield StudyWarning("always-above", message)
 
 
-def _names(found: Findings, solvers: tuple[int, ...]) -> str:
-    return joined(found.name_of(found.averages.solvers[solver]) for solver in solvers)
+def _names(found: ExperienceFindings, solvers: tuple[int, ...]) -> str:
+    return join_words(found.name_of(found.averages.solvers[solver]) for solver in solvers)

@@ -18,15 +18,15 @@ from quem.experience.plackett_luce import RIDGE, fit_plackett_luce, weak_orders
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
     from quem.experience.connectivity import Connection
     from quem.experience.plackett_luce import PlackettLuce
 
-__all__ = ["Pooled", "averages_without", "expected_ranks", "pool", "pooled_averages"]
+__all__ = ["ExpectedRanks", "averages_without", "expected_ranks", "pool", "pooled_averages"]
 
 
 @dataclass(frozen=True)
-class Pooled:
+class ExpectedRanks:
     """The worths of a study's solvers.
 
     Parameters
@@ -52,12 +52,12 @@ class Pooled:
         return len(self.connection.parts) == 1
 
 
-def pool(cells: Cells, keep: NDArray[np.bool_] | None = None) -> Pooled:
+def pool(cells: RankCells, keep: NDArray[np.bool_] | None = None) -> ExpectedRanks:
     """Fit Plackett-Luce to all rankings.
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
     keep : array of bool, shape (n_cells,), optional
         Which cells count; all by default.
     """
@@ -68,7 +68,7 @@ def pool(cells: Cells, keep: NDArray[np.bool_] | None = None) -> Pooled:
     found = connection(orders, n)
     ranked = np.bincount(solver, minlength=n) > 0
     rankings = sum(len(order.ranking) for order in orders)
-    return Pooled(fit_plackett_luce(orders, n), ranked, found, rankings)
+    return ExpectedRanks(fit_plackett_luce(orders, n), ranked, found, rankings)
 
 
 def expected_ranks(
@@ -101,8 +101,8 @@ def expected_ranks(
 
 
 def pooled_averages(
-    pooled: Pooled,
-    cells: Cells,
+    pooled: ExpectedRanks,
+    cells: RankCells,
     experience: NDArray[np.float64],
     keep: NDArray[np.bool_] | None = None,
 ) -> Averages:
@@ -113,8 +113,8 @@ def pooled_averages(
 
     Parameters
     ----------
-    pooled : Pooled
-    cells : Cells
+    pooled : ExpectedRanks
+    cells : RankCells
     experience : array of float, shape (n_solvers,)
     keep : array of bool, shape (n_cells,), optional
         Which cells were pooled; all by default.
@@ -130,13 +130,13 @@ def pooled_averages(
 
 
 def averages_without(
-    cells: Cells, experience: NDArray[np.float64], keep: NDArray[np.bool_]
+    cells: RankCells, experience: NDArray[np.float64], keep: NDArray[np.bool_]
 ) -> Averages:
     """Pool the cells that are kept; no solver has an average where they fall into parts.
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
     experience : array of float, shape (n_solvers,)
     keep : array of bool, shape (n_cells,)
     """

@@ -6,34 +6,34 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from quem.errors import Doubt
-    from quem.experience.agreement import Agreement
+    from quem.errors import StudyWarning
+    from quem.experience.agreement import JudgeAgreement
     from quem.experience.averages import Averages
     from quem.experience.bootstrap import Bootstrap
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
-    from quem.experience.expected_ranks import Pooled
-    from quem.experience.influence import LeftOut, SubjectDiagnostic, Variant
+    from quem.experience.expected_ranks import ExpectedRanks
+    from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
     from quem.experience.recognized import Recognised
     from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
     from quem.load import Study
-    from quem.study import Analysis
+    from quem.study import ExperienceSettings
 
-__all__ = ["Findings"]
+__all__ = ["ExperienceFindings"]
 
 
 @dataclass(frozen=True)
-class Findings:
+class ExperienceFindings:
     """What the method found.
 
     Parameters
     ----------
     study : Study
-    settings : Analysis
+    settings : ExperienceSettings
         As used.
-    cells : Cells or None
+    cells : RankCells or None
         None for a study of averages computed elsewhere; so are agreement, anova and
         bootstrap.
     averages : Averages
@@ -46,44 +46,44 @@ class Findings:
     permutation : PermutationTest or None
     estimates : tuple of Estimate
         One a system that has ranks.
-    judges, subjects, problems : tuple of LeftOut
+    judges, subjects, problems : tuple of LeaveOneOut
         The estimates without each; empty where that is unknown.
     diagnostics : tuple of SubjectDiagnostic
     variants : tuple of Variant
         The estimates under other settings.
-    agreement : Agreement or None
+    agreement : JudgeAgreement or None
     anova : tuple of AnovaRow or None
     bootstrap : Bootstrap or None
     recognised : Recognised or None
         The estimates without the authors whom judges recognised; None where there are none.
     retest : Retest or None
         The agreement of the judges with themselves; None where no group was repeated.
-    pooled : Pooled or None
+    pooled : ExpectedRanks or None
         The worths that `averages` are made of; None where ranks were averaged.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     """
 
     study: Study
-    settings: Analysis
-    cells: Cells | None
+    settings: ExperienceSettings
+    cells: RankCells | None
     averages: Averages
     function: SkillFunction
     forms: dict[str, FormFit]
     p_value: float
     permutation: PermutationTest | None
     estimates: tuple[Estimate, ...]
-    judges: tuple[LeftOut, ...]
-    subjects: tuple[LeftOut, ...]
-    problems: tuple[LeftOut, ...]
+    judges: tuple[LeaveOneOut, ...]
+    subjects: tuple[LeaveOneOut, ...]
+    problems: tuple[LeaveOneOut, ...]
     diagnostics: tuple[SubjectDiagnostic, ...]
     variants: tuple[Variant, ...]
-    agreement: Agreement | None
+    agreement: JudgeAgreement | None
     anova: tuple[AnovaRow, ...] | None
     bootstrap: Bootstrap | None
     recognised: Recognised | None = None
     retest: Retest | None = None
-    pooled: Pooled | None = None
-    doubts: tuple[Doubt, ...] = ()
+    pooled: ExpectedRanks | None = None
+    doubts: tuple[StudyWarning, ...] = ()
 
     def name_of(self, solver: str) -> str:
         """Name a system as the study does, with its version; any other solver by its id."""

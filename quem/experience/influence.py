@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.averages import Averages
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
     from quem.experience.ranks import Normalization, Score
     from quem.experience.skill import FormFit, SkillForm, SkillFunction
-    from quem.study import Analysis
+    from quem.study import ExperienceSettings
 
 __all__ = [
-    "LeftOut",
+    "LeaveOneOut",
     "SubjectDiagnostic",
     "Variant",
     "leave_out_cells",
@@ -47,7 +47,7 @@ _MOST_POOLED = 20_000_000
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeaveOneOut:
     """A system's estimate without one judge, subject or problem.
 
     Parameters
@@ -98,7 +98,7 @@ class SubjectDiagnostic:
 
 def leave_out_subjects(
     averages: Averages, function: SkillFunction, estimates: dict[str, float], level: float
-) -> list[LeftOut]:
+) -> list[LeaveOneOut]:
     """Estimate each system without each subject.
 
     The others keep the ranks that they had with the subject in their groups.
@@ -129,18 +129,18 @@ def leave_out_subjects(
 
 def leave_out_cells(
     what: str,
-    cells: Cells,
+    cells: RankCells,
     averages: Averages,
     function: SkillFunction,
     estimates: dict[str, float],
     level: float,
-) -> list[LeftOut]:
+) -> list[LeaveOneOut]:
     """Estimate each system without each judge, or without each problem.
 
     Parameters
     ----------
     what : {"judge", "problem"}
-    cells : Cells
+    cells : RankCells
     averages : Averages
     function : SkillFunction
     estimates : dict of str to float
@@ -178,12 +178,12 @@ def leave_out_cells(
 
 def leave_out_pooled(
     what: str,
-    cells: Cells,
+    cells: RankCells,
     averages: Averages,
     function: SkillFunction,
     estimates: dict[str, float],
     level: float,
-) -> list[LeftOut]:
+) -> list[LeaveOneOut]:
     """Do as `leave_out_cells`, fitting the worths of all solvers anew each time.
 
     An estimate is NaN where what is left falls into parts that were never compared. Nothing is
@@ -192,7 +192,7 @@ def leave_out_pooled(
     Parameters
     ----------
     what : {"judge", "problem"}
-    cells : Cells
+    cells : RankCells
     averages : Averages
     function : SkillFunction
     estimates : dict of str to float
@@ -216,7 +216,7 @@ def leave_out_pooled(
 
 
 def _remaining_means(
-    codes: NDArray[np.int64], n_codes: int, cells: Cells
+    codes: NDArray[np.int64], n_codes: int, cells: RankCells
 ) -> Iterator[NDArray[np.float64]]:
     """Problem means, shape (n_problems, n_solvers), without the cells of each code in turn."""
     shape = (len(cells.problems), len(cells.solvers))
@@ -262,7 +262,7 @@ def _left_out(
     form: SkillForm,
     estimates: dict[str, float],
     level: float,
-) -> list[LeftOut]:
+) -> list[LeaveOneOut]:
     if not estimates:
         return []
     subjects = averages.of_kind("subject")
@@ -274,7 +274,7 @@ def _left_out(
         half = fit.half_width(x, level, np.nan_to_num(left.widened))
     change = centre - np.array(list(estimates.values()))
     return [
-        LeftOut(left.what, name, system, *map(float, (c, c - h, c + h, d)))
+        LeaveOneOut(left.what, name, system, *map(float, (c, c - h, c + h, d)))
         for name, row in zip(left.names, zip(centre, half, change, strict=True), strict=True)
         for system, c, h, d in zip(estimates, *row, strict=True)
     ]
@@ -339,26 +339,26 @@ class Variant:
 
 
 def vary(
-    cells: Cells | None,
+    cells: RankCells | None,
     experience: NDArray[np.float64],
     averages: Averages,
     function: SkillFunction,
     forms: dict[str, FormFit],
     estimates: list[Estimate],
-    settings: Analysis,
+    settings: ExperienceSettings,
 ) -> list[Variant]:
     """Estimate each system under every other form, normalisation and score, and calibrated.
 
     Parameters
     ----------
-    cells : Cells or None
+    cells : RankCells or None
     experience : array of float, shape (n_solvers,)
     averages : Averages
     function : SkillFunction
     forms : dict of str to FormFit
     estimates : list of Estimate
         The headline's.
-    settings : Analysis
+    settings : ExperienceSettings
     """
     kind = settings.interval
     other = "prediction" if kind == "calibration" else "calibration"
@@ -382,7 +382,10 @@ def _variant(setting: str, value: str, estimate: Estimate, kind: str) -> Variant
 
 
 def _scored(
-    cells: Cells, experience: NDArray[np.float64], function: SkillFunction, settings: Analysis
+    cells: RankCells,
+    experience: NDArray[np.float64],
+    function: SkillFunction,
+    settings: ExperienceSettings,
 ) -> Iterator[tuple[str, str, SkillFunction, Averages]]:
     """The skill function over scores made otherwise of the same adjusted ranks."""
     options: list[tuple[str, Score, Normalization]] = [

@@ -11,7 +11,7 @@ from quem.experience.averages import average_cells
 from quem.experience.cells import score_cells
 from quem.experience.estimate import estimate_system
 from quem.experience.expected_ranks import averages_without
-from quem.experience.influence import LeftOut
+from quem.experience.influence import LeaveOneOut
 from quem.experience.ranks import adjusted_ranks
 from quem.experience.skill import fit, refusal
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.averages import Averages
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
     from quem.experience.skill import SkillForm, SkillFunction
-    from quem.study import Analysis
+    from quem.study import ExperienceSettings
 
 __all__ = ["Recognised", "leave_out_recognised", "without_recognised"]
 
@@ -41,7 +41,7 @@ class Recognised:
         How many ranks the judges gave in all.
     fitted : bool
         Whether a skill function can be fitted to what is left.
-    estimates : tuple of LeftOut
+    estimates : tuple of LeaveOneOut
         One a system; NaN where nothing can be fitted, or no rank of the system is left.
     """
 
@@ -49,24 +49,28 @@ class Recognised:
     n_judges: int
     of_ranks: int
     fitted: bool
-    estimates: tuple[LeftOut, ...]
+    estimates: tuple[LeaveOneOut, ...]
 
 
 def leave_out_recognised(
-    cells: Cells, averages: Averages, form: SkillForm, found: list[Estimate], settings: Analysis
+    cells: RankCells,
+    averages: Averages,
+    form: SkillForm,
+    found: list[Estimate],
+    settings: ExperienceSettings,
 ) -> Recognised | None:
     """Estimate each system without what judges ranked and recognised.
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
     averages : Averages
         With all ranks.
     form : SkillForm
         The headline's.
     found : list of Estimate
         With all ranks.
-    settings : Analysis
+    settings : ExperienceSettings
 
     Returns
     -------
@@ -92,7 +96,7 @@ def leave_out_recognised(
     )
 
 
-def without_recognised(cells: Cells) -> Cells:
+def without_recognised(cells: RankCells) -> RankCells:
     """Rank what is left of each group as if what its judge recognised had not been in it.
 
     Withheld solvers, who are in no result, keep their places whether they were recognised or
@@ -100,11 +104,11 @@ def without_recognised(cells: Cells) -> Cells:
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
 
     Returns
     -------
-    Cells
+    RankCells
         The same cells; those taken out have the size 0 and a rank of NaN, which no average
         takes in. ``score`` is equal to ``adjusted``.
     """
@@ -121,7 +125,7 @@ def without_recognised(cells: Cells) -> Cells:
     return replace(cells, adjusted=adjusted, size=size, score=adjusted)
 
 
-def _marked(cells: Cells) -> NDArray[np.bool_]:
+def _marked(cells: RankCells) -> NDArray[np.bool_]:
     """Which ranks count in the result and are of a recognised author."""
     # A study without marks has one False for all its cells, and need not look further.
     return cells.recognised & cells.judged() if cells.recognised.any() else cells.recognised
@@ -139,11 +143,11 @@ def _function(form: SkillForm, averages: Averages) -> SkillFunction | None:
 
 def _without(
     found: Estimate, function: SkillFunction | None, averages: Averages, level: float
-) -> LeftOut:
+) -> LeaveOneOut:
     """A system's estimate by what is left."""
     years, low, high = np.nan, np.nan, np.nan
     if function and np.isfinite(averages.average[averages.solvers.index(found.system)]):
         other = estimate_system(found.system, function, averages, level=level, at_least=())
         years, (low, high) = other.experience, other.prediction
     change = years - found.experience
-    return LeftOut("recognised", "recognised authors", found.system, years, low, high, change)
+    return LeaveOneOut("recognised", "recognised authors", found.system, years, low, high, change)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.report.result import Reported
+from quem.report.result import BaseResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from quem.errors import Doubt
-    from quem.experience.findings import Findings
+    from quem.errors import StudyWarning
+    from quem.experience.findings import ExperienceFindings
     from quem.load import Study
 
-__all__ = ["ExperienceAnalysis"]
+__all__ = ["ExperienceResult"]
 
 
 @dataclass(frozen=True, repr=False)
-class ExperienceAnalysis(Reported):
+class ExperienceResult(BaseResult):
     """How experienced the systems of a study are.
 
     Parameters
     ----------
-    findings : Findings
+    findings : ExperienceFindings
         Every number, as plain results.
     """
 
-    findings: Findings
+    findings: ExperienceFindings
     kind = "experience"
     figure_stems = ("skill-function", "estimate", "sensitivity", "influence", "agreement", "ranks")
     table_stems = ("ranks", "averages", "estimates")
@@ -38,7 +38,7 @@ class ExperienceAnalysis(Reported):
     def __repr__(self) -> str:
         """One line; `summary` says more."""
         systems = ", ".join(f"{e.system} {e.experience:.4g}" for e in self.findings.estimates)
-        return f"<ExperienceAnalysis of {self.study.spec.id}: {systems or 'no system'}>"
+        return f"<ExperienceResult of {self.study.spec.id}: {systems or 'no system'}>"
 
     @property
     def study(self) -> Study:
@@ -51,7 +51,7 @@ class ExperienceAnalysis(Reported):
         return self.study.files
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
         return self.findings.doubts
 

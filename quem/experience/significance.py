@@ -13,7 +13,7 @@ from scipy.special import fdtrc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
 
 __all__ = ["AnovaRow", "PermutationTest", "factorial_anova", "permutation_test"]
 
@@ -112,7 +112,7 @@ class AnovaRow:
     p: float
 
 
-def factorial_anova(cells: Cells, experience: NDArray[np.float64]) -> list[AnovaRow] | None:
+def factorial_anova(cells: RankCells, experience: NDArray[np.float64]) -> list[AnovaRow] | None:
     """Reproduce the paper's factorial analysis, type II, over the cells of the subjects.
 
     Two models: ``score ~ experience + judge + problem``, and the same with all interactions
@@ -122,7 +122,7 @@ def factorial_anova(cells: Cells, experience: NDArray[np.float64]) -> list[Anova
 
     Parameters
     ----------
-    cells : Cells
+    cells : RankCells
     experience : array of float, shape (n_solvers,)
 
     Returns

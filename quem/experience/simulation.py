@@ -14,7 +14,7 @@ from quem.experience.connectivity import connection
 from quem.experience.expected_ranks import expected_ranks
 from quem.experience.plackett_luce import fit_plackett_luce, weak_orders
 from quem.experience.ranks import adjusted_ranks
-from quem.study.fields import Met, deal_blocks
+from quem.study.fields import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -232,7 +232,7 @@ def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
     """One of the studies, with ids S1, S2, ... for subjects and K1, K2, ... for systems."""
     from quem.load import Study
     from quem.rankings import Rankings
-    from quem.study import Declared, ExperienceStudy
+    from quem.study import Declared, ExperienceSpec
 
     ranks = simulated.ranks[index]
     n_judges, n_problems, _ = ranks.shape
@@ -264,7 +264,7 @@ def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
         rank,
         np.zeros(len(judge), dtype=bool),
     )
-    spec = ExperienceStudy.model_validate(
+    spec = ExperienceSpec.model_validate(
         {
             "id": f"simulated-{index}",
             "title": f"Simulated study {index}",
@@ -331,7 +331,7 @@ def _dealt(
     judges: int, problems: int, solvers: int, block_size: int, way: int
 ) -> NDArray[np.int64]:
     """Judge, problem, block and solver of every place, shape (4, n); also of absent solutions."""
-    rng, met = Random(way), Met()  # noqa: S311  chance here guards no secret
+    rng, met = Random(way), PairCounts()  # noqa: S311  chance here guards no secret
     names = [str(solver) for solver in range(solvers)]
     rows = [
         (judge, problem, block, int(solver))

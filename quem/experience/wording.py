@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quem.wording import interval_text, number, p_text, percent
+from quem.wording import format_interval, format_number, format_p, format_percent
 
 if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
@@ -39,7 +39,7 @@ def caveat(p_value: float, falling: float) -> str:
         return "Experience falls with quality here, so that this number does not measure skill."
     if not p_value < SIGNIFICANT:
         return (
-            f"These subjects do not show that experience goes with quality ({p_text(p_value)}), "
+            f"These subjects do not show that experience goes with quality ({format_p(p_value)}), "
             "so that this number means little."
         )
     return ""
@@ -58,11 +58,13 @@ def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> 
         Of experience.
     """
     if estimate.side == "above":
-        return f"at least {number(estimate.bound)} {unit} ({percent(level)} one-sided)"
+        return (
+            f"at least {format_number(estimate.bound)} {unit} ({format_percent(level)} one-sided)"
+        )
     if estimate.side == "below":
-        return f"at most {number(estimate.bound)} {unit} ({percent(level)} one-sided)"
-    ends = interval_text(estimate.interval(interval))
-    value = number(estimate.headline(interval))
+        return f"at most {format_number(estimate.bound)} {unit} ({format_percent(level)} one-sided)"
+    ends = format_interval(estimate.interval(interval))
+    value = format_number(estimate.headline(interval))
     if estimate.side == "outside":
         return f"{value} {unit} by the line, which says nothing outside the subjects' range"
-    return f"{value} {unit} ({percent(level)} {INTERVALS[interval]} {ends})"
+    return f"{value} {unit} ({format_percent(level)} {INTERVALS[interval]} {ends})"

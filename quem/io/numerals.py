@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt
+from quem.errors import StudyWarning
 from quem.io.text import shown
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def numerals(values: Mapping[str, float | None], cells: Mapping[str, int], least
     )
 
 
-def nearly_numeric(at: Mistake, text: str, others: int, remedy: str) -> Doubt:
+def nearly_numeric(at: Mistake, text: str, others: int, remedy: str) -> StudyWarning:
     """Warn of a column that is compared as words because of a few values.
 
     Parameters
@@ -126,7 +126,7 @@ def nearly_numeric(at: Mistake, text: str, others: int, remedy: str) -> Doubt:
         f"{place}: {shown(text)} is not a number{more}, so the whole column is compared as words; "
         f"{remedy}"
     )
-    return Doubt("nearly-numeric", message)
+    return StudyWarning("nearly-numeric", message)
 
 
 def endless_message(text: str, remedy: str) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from quem.errors import QuemError
 from quem.lists import properties
 from quem.lists.inference import compare_systems, fewest_of, query_means
-from quem.options.checks import doubts_of
-from quem.options.findings import Findings, Standing, Undefined
+from quem.options.checks import find_warnings
+from quem.options.findings import OptionsFindings, SystemScores, Undefined
 from quem.options.lists import by_length
 from quem.options.result import OptionsResult
 from quem.options.scoring import make_scorer
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
     from quem.lists import Properties
-    from quem.options.loading import OptionsData
+    from quem.options.loading import OptionsStudy
     from quem.options.scoring import Scorer
-    from quem.study.options import OptionsAnalysis
+    from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
@@ -38,7 +38,7 @@ __all__ = ["analyze_options", "check_options"]
 _LONGEST_CHECKED = 8
 
 
-def analyze_options(study: OptionsData, **settings: Any) -> OptionsResult:  # noqa: ANN401
+def analyze_options(study: OptionsStudy, **settings: Any) -> OptionsResult:  # noqa: ANN401
     """Analyse a study of kind ``options`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
     lengths, places = _lists(study, used)
@@ -52,7 +52,7 @@ def analyze_options(study: OptionsData, **settings: Any) -> OptionsResult:  # no
         for number, answers in enumerate(systems)
         if answers.has_confidences
     ]
-    findings = Findings(
+    findings = OptionsFindings(
         data=study,
         settings=used,
         scorer=scorer,
@@ -75,15 +75,15 @@ def analyze_options(study: OptionsData, **settings: Any) -> OptionsResult:  # no
         ),
         properties=tuple(_promises(scorer)),
     )
-    return OptionsResult(replace(findings, doubts=(*study.doubts, *doubts_of(findings))))
+    return OptionsResult(replace(findings, doubts=(*study.doubts, *find_warnings(findings))))
 
 
-def check_options(study: OptionsData) -> tuple[Doubt, ...]:
+def check_options(study: OptionsStudy) -> tuple[StudyWarning, ...]:
     """Say what an analysis of a study would warn of, without what takes long."""
     return analyze_options(study, bootstrap=0, permutations=0, thresholds=50).warnings
 
 
-def _lists(study: OptionsData, settings: OptionsAnalysis) -> tuple[Integers, Integers]:
+def _lists(study: OptionsStudy, settings: OptionsSettings) -> tuple[Integers, Integers]:
     """Length of each list, -1 where it does not count, and place of its correct option."""
     answers = [study.offered.of_system(system) for system in range(len(study.systems))]
     lengths = np.stack([found.length for found in answers]).astype(np.int64)
@@ -94,12 +94,12 @@ def _lists(study: OptionsData, settings: OptionsAnalysis) -> tuple[Integers, Int
 
 
 def _standings(
-    study: OptionsData,
-    settings: OptionsAnalysis,
+    study: OptionsStudy,
+    settings: OptionsSettings,
     lengths: Integers,
     places: Integers,
     scores: Floats,
-) -> Iterator[Standing]:
+) -> Iterator[SystemScores]:
     for system in range(len(study.systems)):
         counts = lengths[system] >= 0
         columns = np.column_stack(
@@ -115,7 +115,7 @@ def _standings(
         mean = means.mean.tolist()
         ends = list(zip(means.low.tolist(), means.high.tolist(), strict=True))
         answered = study.offered.answered[system]
-        yield Standing(
+        yield SystemScores(
             system=system,
             n_lists=int(answered.sum()),
             n_missing=int((~answered).sum()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt, Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.tables import read_delimited
 from quem.io.text import shown
 from quem.options.rows import JSON_LINES, MOST_OF_A_KIND, json_lines, text_of
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.study.options import OptionsStudy
+    from quem.study.options import OptionsSpec
     from quem.study.reading import Draft
 
-__all__ = ["Key", "read_key"]
+__all__ = ["AnswerKey", "read_key"]
 
 _FIELDS = ("question", "correct", "title")
 # Where an answer stands, the question, its right option and its title.
@@ -26,7 +26,7 @@ _Entry = tuple[Mistake, str, str, str]
 
 
 @dataclass(frozen=True)
-class Key:
+class AnswerKey:
     """The questions, in the order of the file.
 
     Parameters
@@ -35,36 +35,36 @@ class Key:
         Of each question its id, its right option and its title, which may be empty.
     files : tuple of Path
         The file that holds them, if one does.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     """
 
     ids: tuple[str, ...]
     correct: tuple[str, ...]
     titles: tuple[str, ...]
     files: tuple[Path, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
 
 
-def read_key(draft: Draft[OptionsStudy], spec: OptionsStudy) -> tuple[Key, list[Mistake]]:
+def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, list[Mistake]]:
     """Read the questions of a study.
 
     Parameters
     ----------
     draft : Draft
-    spec : OptionsStudy
+    spec : OptionsSpec
 
     Returns
     -------
-    key : Key
+    key : AnswerKey
         Worth using only where there are no mistakes.
     mistakes : list of Mistake
     """
     files: tuple[Path, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
     if isinstance(spec.questions, str) and (
         missing := draft.not_there(("questions",), spec.questions)
     ):
-        return Key((), (), ()), [missing]
+        return AnswerKey((), (), ()), [missing]
     try:
         if isinstance(spec.questions, str):
             path, name = draft.beside(spec.questions)
@@ -79,13 +79,13 @@ def read_key(draft: Draft[OptionsStudy], spec: OptionsStudy) -> tuple[Key, list[
                 for i, q in enumerate(spec.questions)
             ]
     except QuemError as error:
-        return Key((), (), ()), list(error.mistakes)
+        return AnswerKey((), (), ()), list(error.mistakes)
     mistakes = list(_mistakes(entries))
     if not entries:
         message = "there is no question; add questions, each with its correct option"
         place = draft.document.mistake(("questions",), message)
         mistakes.append(Mistake(str(files[0]), message=message) if files else place)
-    key = Key(
+    key = AnswerKey(
         tuple(question for _, question, _, _ in entries),
         tuple(correct for _, _, correct, _ in entries),
         tuple(title for _, _, _, title in entries),
@@ -122,7 +122,7 @@ def _mistakes(entries: list[_Entry]) -> Iterator[Mistake]:
             yield Mistake(place.path, place.line, place.column, place.key, message)
 
 
-def _from_table(path: Path, name: str) -> tuple[list[_Entry], tuple[Doubt, ...]]:
+def _from_table(path: Path, name: str) -> tuple[list[_Entry], tuple[StudyWarning, ...]]:
     table = read_delimited(path, name, what="table of questions")
     at, doubts = named_columns(table, _FIELDS, required=("question", "correct"))
     n_rows = len(table.columns[at["question"]].codes)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Doubt
-from quem.wording import joined, number
+from quem.errors import StudyWarning
+from quem.wording import format_number, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.options.findings import Findings
+    from quem.options.findings import OptionsFindings
 
-__all__ = ["doubts_of"]
+__all__ = ["find_warnings"]
 
 _FEW = 30
 _NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
@@ -22,12 +22,12 @@ _NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
 _MUCH = 0.05
 
 
-def doubts_of(found: Findings) -> Iterator[Doubt]:
+def find_warnings(found: OptionsFindings) -> Iterator[StudyWarning]:
     """Find everything doubtful about an analysis.
 
     Parameters
     ----------
-    found : Findings
+    found : OptionsFindings
     """
     n = len(found.data.key.ids)
     if n < _FEW and found.settings.bootstrap:
@@ -35,13 +35,13 @@ def doubts_of(found: Findings) -> Iterator[Doubt]:
             f"there {'is 1 question' if n == 1 else f'are {n} questions'} only; bootstrap "
             f"intervals over so few are too narrow, and {_FEW} or more make them useful"
         )
-        yield Doubt("few-questions", message)
+        yield StudyWarning("few-questions", message)
     yield from _lists(found)
     yield from _measures(found)
     yield from _confidences(found)
 
 
-def _lists(found: Findings) -> Iterator[Doubt]:
+def _lists(found: OptionsFindings) -> Iterator[StudyWarning]:
     n = len(found.data.key.ids)
     for standing in found.standings:
         name = found.name_of(standing.system)
@@ -51,7 +51,7 @@ def _lists(found: Findings) -> Iterator[Doubt]:
                 "leave-out": "they are left out of its means",
             }[found.settings.missing]
             message = f"{name} has no list for {standing.n_missing:,} of {n:,} questions; {as_what}"
-            yield Doubt("missing-lists", message)
+            yield StudyWarning("missing-lists", message)
         empty = int((found.lengths[standing.system] == 0).sum())
         lost = [
             found.scorer.names[u.measure]
@@ -61,20 +61,20 @@ def _lists(found: Findings) -> Iterator[Doubt]:
         if empty and lost:
             are = "is" if empty == 1 else "are"
             message = (
-                f"{empty:,} of {n:,} lists of {name} {are} empty, where {joined(lost)} "
+                f"{empty:,} of {n:,} lists of {name} {are} empty, where {join_words(lost)} "
                 f"{'is' if len(lost) == 1 else 'are'} undefined: the mean is over the others, so "
                 "that a system gains which answers only what it knows"
             )
-            yield Doubt("empty-lists", message)
+            yield StudyWarning("empty-lists", message)
         if n > 1 and not (found.places[standing.system] > 0).any():
             message = (
                 f"no list of {name} has a correct option; check that options are named as in the "
                 "questions"
             )
-            yield Doubt("never-correct", message)
+            yield StudyWarning("never-correct", message)
 
 
-def _measures(found: Findings) -> Iterator[Doubt]:
+def _measures(found: OptionsFindings) -> Iterator[StudyWarning]:
     longest = int(found.lengths.max(initial=0))
     if longest > found.scorer.max_length:
         over = int((found.lengths > found.scorer.max_length).sum())
@@ -83,7 +83,7 @@ def _measures(found: Findings) -> Iterator[Doubt]:
             f"{found.scorer.max_length}, and no score by measures that depend on it; the longest "
             f"has {longest:,}"
         )
-        yield Doubt("beyond-max-length", message)
+        yield StudyWarning("beyond-max-length", message)
     few = [
         f"{name} of {found.name_of(standing.system)} ({standing.defined[at]:,})"
         for at, name in enumerate(found.scorer.names)
@@ -93,17 +93,17 @@ def _measures(found: Findings) -> Iterator[Doubt]:
     if few:
         message = (
             f"means over fewer than half of the {len(found.data.key.ids):,} questions are not "
-            f"ranked and not tested: {joined(few, 3)}"
+            f"ranked and not tested: {join_words(few, 3)}"
         )
-        yield Doubt("few-defined", message)
+        yield StudyWarning("few-defined", message)
     for at, name in enumerate(found.scorer.names):
         if all(standing.defined[at] == 0 for standing in found.standings):
             reasons = dict.fromkeys(u.reason for u in found.undefined if u.measure == at)
-            why = joined(reasons, 2) or "there is no list"
-            yield Doubt("undefined-measure", f"{name} is undefined for every list: {why}")
+            why = join_words(reasons, 2) or "there is no list"
+            yield StudyWarning("undefined-measure", f"{name} is undefined for every list: {why}")
 
 
-def _confidences(found: Findings) -> Iterator[Doubt]:
+def _confidences(found: OptionsFindings) -> Iterator[StudyWarning]:
     swept = {sweep.system for sweep in found.sweeps}
     for system in range(len(found.data.systems)):
         answers = found.data.offered.of_system(system)
@@ -114,13 +114,13 @@ def _confidences(found: Findings) -> Iterator[Doubt]:
                 f"{int((~told).sum()):,} of {len(told):,} options of {name} have no confidence, "
                 "so that no threshold is looked for"
             )
-            yield Doubt("partial-confidence", message)
+            yield StudyWarning("partial-confidence", message)
         elif system in swept and (against := int((~answers.falls).sum())):
             message = (
                 f"{against:,} lists of {name} do not have their options in the order of their "
                 "confidences; measures go by the positions, and thresholds by the confidences"
             )
-            yield Doubt("order-against-confidence", message)
+            yield StudyWarning("order-against-confidence", message)
     for sweep in found.sweeps:
         name, best = found.name_of(sweep.system), sweep.threshold[sweep.best]
         if sweep.coarse:
@@ -128,32 +128,34 @@ def _confidences(found: Findings) -> Iterator[Doubt]:
                 f"the lists of {name} are so long that only {len(sweep.threshold)} thresholds "
                 "were tried"
             )
-            yield Doubt("coarse-thresholds", message)
+            yield StudyWarning("coarse-thresholds", message)
         optimism = float(sweep.scores[sweep.best, found.scorer.headline]) - sweep.cross_validated
         if np.isfinite(optimism) and optimism > _MUCH:
             message = (
-                f"the best threshold of {name}, {best:.4g}, scores {number(optimism, 3)} less on "
+                f"the best threshold of {name}, {best:.4g}, scores {format_number(optimism, 3)} "
+                "less on "
                 "questions that it was not chosen on; go by the cross-validated score, or answer "
                 "more questions"
             )
-            yield Doubt("optimistic-threshold", message)
+            yield StudyWarning("optimistic-threshold", message)
     yield from _edges(found)
 
 
-def _edges(found: Findings) -> Iterator[Doubt]:
+def _edges(found: OptionsFindings) -> Iterator[StudyWarning]:
     """Systems whose best threshold is the lowest or the highest that was tried."""
     several = [sweep for sweep in found.sweeps if len(sweep.threshold) > 1]
     if lowest := [found.name_of(s.system) for s in several if s.best == 0]:
         message = (
-            f"the lowest threshold is the best for {joined(lowest)}, so that no option that was "
+            f"the lowest threshold is the best for {join_words(lowest)}, so that no option that "
+            "was "
             "offered should be held back; options of less confidence might help still more"
         )
-        yield Doubt("threshold-at-the-edge", message)
+        yield StudyWarning("threshold-at-the-edge", message)
     if highest := [found.name_of(s.system) for s in several if s.best == len(s.threshold) - 1]:
         least = found.settings.least
         shown = "the best option" if least == 1 else f"the best {least} options"
         message = (
-            f"the highest threshold is the best for {joined(highest)}, so that only {shown} "
+            f"the highest threshold is the best for {join_words(highest)}, so that only {shown} "
             "should be shown, whatever the confidence"
         )
-        yield Doubt("threshold-at-the-edge", message)
+        yield StudyWarning("threshold-at-the-edge", message)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Doubt, Mistake
+from quem.errors import Mistake, StudyWarning
 from quem.io.text import nearest, shown
 from quem.options.lists import Offered
 from quem.options.rows import MOST_OF_A_KIND
-from quem.wording import joined
+from quem.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.io.tables import Column
-    from quem.options.answer_key import Key
+    from quem.options.answer_key import AnswerKey
     from quem.options.rows import Rows
 
     Integers = NDArray[np.int64]
@@ -40,7 +40,7 @@ class Gathered:
     ----------
     tables : sequence of (Rows, str)
         Each file, and the system whose lists it holds; empty where it names systems.
-    key : Key
+    key : AnswerKey
     declared : list of str
         The systems of the study file.
 
@@ -55,7 +55,9 @@ class Gathered:
     mistakes : list of Mistake
     """
 
-    def __init__(self, tables: Sequence[tuple[Rows, str]], key: Key, declared: list[str]) -> None:
+    def __init__(
+        self, tables: Sequence[tuple[Rows, str]], key: AnswerKey, declared: list[str]
+    ) -> None:
         self.tables = [rows for rows, _ in tables]
         self.mistakes: list[Mistake] = [m for rows in self.tables for m in rows.mistakes]
         self.key = key
@@ -232,16 +234,16 @@ class Assembled:
     ----------
     systems : tuple of str
     offered : Offered
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     """
 
     systems: tuple[str, ...]
     offered: Offered
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[StudyWarning, ...]
 
 
 def assemble(
-    tables: Sequence[tuple[Rows, str]], key: Key, declared: list[str]
+    tables: Sequence[tuple[Rows, str]], key: AnswerKey, declared: list[str]
 ) -> tuple[Assembled, list[Mistake]]:
     """Put the rows of all files together.
 
@@ -249,7 +251,7 @@ def assemble(
     ----------
     tables : sequence of (Rows, str)
         Each file, and the system whose lists it holds; empty where it names systems.
-    key : Key
+    key : AnswerKey
     declared : list of str
         The systems of the study file; without any, those that the files name.
 
@@ -290,7 +292,7 @@ def assemble(
     return Assembled(found.systems, offered, tuple(doubts)), mistakes
 
 
-def _order(found: Gathered) -> tuple[Integers, list[Doubt]]:
+def _order(found: Gathered) -> tuple[Integers, list[StudyWarning]]:
     """Best first: by position, else by confidence, else as the rows stand."""
     n = len(found.list)
     by_position = ~np.isnan(found.position)
@@ -306,16 +308,16 @@ def _order(found: Gathered) -> tuple[Integers, list[Doubt]]:
         else np.zeros(0, dtype=bool)
     )
     if gaps.any():
-        examples = joined((found.name(int(i)) for i in found.list[order][starts][gaps]), 3)
+        examples = join_words((found.name(int(i)) for i in found.list[order][starts][gaps]), 3)
         message = (
             f"{int(gaps.sum()):,} of {len(starts):,} lists number their positions with gaps, as "
             f"if options were lost: {examples}; only the order is read"
         )
-        doubts.append(Doubt("gap-in-positions", message))
+        doubts.append(StudyWarning("gap-in-positions", message))
     return order, doubts
 
 
-def _nearly_right(found: Gathered, key: Key, offered: Offered) -> Iterator[Doubt]:
+def _nearly_right(found: Gathered, key: AnswerKey, offered: Offered) -> Iterator[StudyWarning]:
     """Lists without the right option that have one which is written nearly the same."""
     folded: dict[str, int] = {}
     of_text = np.array(
@@ -336,7 +338,7 @@ def _nearly_right(found: Gathered, key: Key, offered: Offered) -> Iterator[Doubt
             f"ha{'s' if lists == 1 else 've'} one that differs from it only in upper and lower "
             f"case or blanks, and counts as wrong: {shown(text)} for {shown(right)}"
         )
-        yield Doubt("nearly-correct", message)
+        yield StudyWarning("nearly-correct", message)
 
 
 def _folded(text: str) -> str:

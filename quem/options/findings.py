@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
     from quem.lists import Properties
     from quem.lists.inference import PairDifference
     from quem.options.lists import LengthGroup
-    from quem.options.loading import OptionsData
+    from quem.options.loading import OptionsStudy
     from quem.options.scoring import Scorer
     from quem.options.thresholds import Sweep
-    from quem.study.options import OptionsAnalysis
+    from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Findings", "Standing", "Undefined"]
+__all__ = ["OptionsFindings", "SystemScores", "Undefined"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Undefined:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SystemScores:
     """What a system's lists are worth.
 
     Parameters
@@ -78,20 +78,20 @@ class Standing:
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class OptionsFindings:
     """The result of an analysis, as plain results.
 
     Parameters
     ----------
-    data : OptionsData
-    settings : OptionsAnalysis
+    data : OptionsStudy
+    settings : OptionsSettings
         As used.
     scorer : Scorer
     lengths, places : array of int, shape (systems, questions)
         How many options each list has, -1 where it does not count; and where the correct one
         stands, from 1, 0 where it does not.
     scores : array of float, shape (systems, questions, measures)
-    standings : tuple of Standing
+    standings : tuple of SystemScores
         One a system.
     undefined : tuple of Undefined
     groups : tuple of LengthGroup
@@ -100,22 +100,22 @@ class Findings:
     pairs : tuple of PairDifference
     properties : tuple of Properties
         Of the measures that have a direction, on short lists.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     """
 
-    data: OptionsData
-    settings: OptionsAnalysis
+    data: OptionsStudy
+    settings: OptionsSettings
     scorer: Scorer
     lengths: Integers
     places: Integers
     scores: Floats
-    standings: tuple[Standing, ...]
+    standings: tuple[SystemScores, ...]
     undefined: tuple[Undefined, ...]
     groups: tuple[LengthGroup, ...]
     sweeps: tuple[Sweep, ...]
     pairs: tuple[PairDifference, ...]
     properties: tuple[tuple[str, Properties], ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
 
     @property
     def fewest(self) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-    from quem.study.options import OptionsAnalysis
+    from quem.study.options import OptionsSettings
 
 
 __all__ = ["Answers", "LengthGroup", "Offered", "by_length"]
@@ -155,7 +155,7 @@ def by_length(
     places: Integers,
     scores: Floats,
     headline: int,
-    settings: OptionsAnalysis,
+    settings: OptionsSettings,
 ) -> tuple[LengthGroup, ...]:
     """Group the lists of each system by their length.
 
@@ -167,7 +167,7 @@ def by_length(
         Where the correct option stands, from 1; 0 where it does not.
     scores : array of float, shape (systems, questions, measures)
     headline : int
-    settings : OptionsAnalysis
+    settings : OptionsSettings
 
     Returns
     -------

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt, Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import shown
-from quem.options.answer_key import Key, read_key
+from quem.options.answer_key import AnswerKey, read_key
 from quem.options.encode_rows import assemble
 from quem.options.rows import JSON_LINES, rows_of_json, rows_of_table
 from quem.study.document import Document
-from quem.study.options import OptionsStudy
+from quem.study.options import OptionsSpec
 from quem.study.reading import draft_of_kind
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from quem.study.document import Loc
     from quem.study.reading import Draft
 
-__all__ = ["OptionsData", "load_options"]
+__all__ = ["OptionsStudy", "load_options"]
 
 
 @dataclass(frozen=True, repr=False)
-class OptionsData:
+class OptionsStudy:
     """A study of kind ``options`` that can be analysed.
 
     Parameters
@@ -36,9 +36,9 @@ class OptionsData:
         The study file.
     name : str
         The path as the user wrote it, for messages.
-    spec : OptionsStudy
+    spec : OptionsSpec
         What the study file says.
-    key : Key
+    key : AnswerKey
         The questions, and which option is right.
     systems : tuple of str
         The ids of the systems that answered.
@@ -46,7 +46,7 @@ class OptionsData:
         Their lists.
     files : tuple of Path
         The study file and all files that it names.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
         What is doubtful about the data.
     document : Document
         The study file with its lines and columns.
@@ -54,17 +54,17 @@ class OptionsData:
 
     path: Path
     name: str
-    spec: OptionsStudy
-    key: Key
+    spec: OptionsSpec
+    key: AnswerKey
     systems: tuple[str, ...]
     offered: Offered
     files: tuple[Path, ...]
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
     document: Document = field(default=Document("", None, {}, {}), compare=False)
 
     def __repr__(self) -> str:
         """One line; the attributes hold the rest."""
-        return f"<OptionsData {self.spec.id}: {len(self.systems)} systems, from {self.name}>"
+        return f"<OptionsStudy {self.spec.id}: {len(self.systems)} systems, from {self.name}>"
 
     def counts(self) -> dict[str, int]:
         """Count what was read, by noun."""
@@ -80,7 +80,7 @@ class OptionsData:
         return self.document.mistake(loc, message)
 
 
-def load_options(path: str | os.PathLike[str]) -> OptionsData:
+def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
     """Read a study of kind ``options`` and all of its data.
 
     Parameters
@@ -93,7 +93,7 @@ def load_options(path: str | os.PathLike[str]) -> OptionsData:
     QuemError
         With every mistake in the file and in its data.
     """
-    draft = draft_of_kind(path, OptionsStudy)
+    draft = draft_of_kind(path, OptionsSpec)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
     spec = draft.spec
@@ -117,7 +117,7 @@ def load_options(path: str | os.PathLike[str]) -> OptionsData:
         found, mistakes = assemble(tables, key, [system.id for system in spec.systems])
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    return OptionsData(
+    return OptionsStudy(
         draft.path,
         draft.name,
         spec,
@@ -136,7 +136,7 @@ def _rows(path: Path, name: str) -> Rows:
     return read(path, name)
 
 
-def _named_files(spec: OptionsStudy) -> list[tuple[Loc, str, str]]:
+def _named_files(spec: OptionsSpec) -> list[tuple[Loc, str, str]]:
     """Where the study names a file of lists, that name, and whose lists it holds if one's."""
     found: list[tuple[Loc, str, str]] = [
         (("lists", index) if len(spec.lists) > 1 else ("lists",), name, "")
@@ -147,7 +147,7 @@ def _named_files(spec: OptionsStudy) -> list[tuple[Loc, str, str]]:
     return found
 
 
-def _twice(draft: Draft[OptionsStudy], locs: list[Loc]) -> list[Mistake]:
+def _twice(draft: Draft[OptionsSpec], locs: list[Loc]) -> list[Mistake]:
     """Ids of systems that stand twice."""
     seen: set[str] = set()
     mistakes = []

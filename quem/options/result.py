@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.report.result import Reported
+from quem.report.result import BaseResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from quem.errors import Doubt
-    from quem.options.findings import Findings
+    from quem.errors import StudyWarning
+    from quem.options.findings import OptionsFindings
 
 __all__ = ["OptionsResult"]
 
 
 @dataclass(frozen=True, repr=False)
-class OptionsResult(Reported):
+class OptionsResult(BaseResult):
     """How good the lists of options are that systems answer with.
 
     Parameters
     ----------
-    findings : Findings
+    findings : OptionsFindings
         Every number, as plain results.
     """
 
-    findings: Findings
+    findings: OptionsFindings
     kind = "options"
     figure_stems = ("scores", "lengths", "thresholds", "differences")
     table_stems = ("scores", "lists", "lengths", "thresholds", "differences")
@@ -50,7 +50,7 @@ class OptionsResult(Reported):
         return self.findings.data.files
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
         return self.findings.doubts
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import Doubt, Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.tables import Column, column_of, read_delimited
 from quem.io.text import read_text, shown
 from quem.rankings.layouts import named_columns
@@ -64,7 +64,7 @@ class Rows:
         NaN where none is told.
     place : callable
         From row and field to line and column.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     mistakes : tuple of Mistake
         Cells that cannot be read.
     """
@@ -76,7 +76,7 @@ class Rows:
     position: Floats
     confidence: Floats
     place: Callable[[int, str], tuple[int, int]]
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
 
     def mistake(self, row: int, field: str, message: str) -> Mistake:

@@ -18,8 +18,8 @@ from quem.lists.measure import split_spelling
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.options.loading import OptionsData
-    from quem.study.options import OptionsAnalysis
+    from quem.options.loading import OptionsStudy
+    from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
@@ -102,13 +102,13 @@ def _options(length: int, place: int) -> list[int]:
     return options
 
 
-def make_scorer(data: OptionsData, settings: OptionsAnalysis, longest: int) -> Scorer:
+def make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) -> Scorer:
     """Find the measures that the settings name.
 
     Parameters
     ----------
-    data : OptionsData
-    settings : OptionsAnalysis
+    data : OptionsStudy
+    settings : OptionsSettings
     longest : int
         How many options the longest list has.
 
@@ -146,7 +146,7 @@ def _with_length(name: str, max_length: int) -> Measure:
     return measure(found, max_length=max_length) if asks and not told else found
 
 
-def _wrong(data: OptionsData, settings: OptionsAnalysis, key: str, message: str) -> Mistake:
+def _wrong(data: OptionsStudy, settings: OptionsSettings, key: str, message: str) -> Mistake:
     """A setting that is wrong: in the study file, or as the caller gave it."""
     if getattr(settings, key) != getattr(data.spec.analysis, key):
         return Mistake("", key=key, message=message)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from quem.lists.inference import Means
     from quem.options.lists import Answers
     from quem.options.scoring import Scorer
-    from quem.study.options import OptionsAnalysis
+    from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
@@ -96,7 +96,7 @@ class Sweep:
 
 
 def sweep(
-    system: int, answers: Answers, given: Floats, scorer: Scorer, settings: OptionsAnalysis
+    system: int, answers: Answers, given: Floats, scorer: Scorer, settings: OptionsSettings
 ) -> Sweep | None:
     """Score the lists of a system at each threshold.
 
@@ -108,7 +108,7 @@ def sweep(
     given : array of float, shape (q,)
         The headline of each list as it is.
     scorer : Scorer
-    settings : OptionsAnalysis
+    settings : OptionsSettings
 
     Returns
     -------
@@ -210,7 +210,7 @@ def _try(answers: Answers, least: int, most: int) -> _Tried:
     return _Tried(threshold, lists // width, lists % width, codes, coarse)
 
 
-def _drawn(values: Floats, which: NDArray[np.integer[Any]], settings: OptionsAnalysis) -> Floats:
+def _drawn(values: Floats, which: NDArray[np.integer[Any]], settings: OptionsSettings) -> Floats:
     """Mean scores over resampled questions, shape (replicates, t), some thresholds at a time."""
     parts = [
         resample_means(
@@ -302,7 +302,7 @@ def _held_out(
     return scores, folds
 
 
-def _means(scores: Floats, settings: OptionsAnalysis) -> Means:
+def _means(scores: Floats, settings: OptionsSettings) -> Means:
     return query_means(
         scores, level=settings.level, replicates=settings.bootstrap, seed=settings.seed
     )

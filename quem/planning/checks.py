@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt
+from quem.errors import StudyWarning
 from quem.experience.wording import SIGNIFICANT
 from quem.planning import closed_form
-from quem.wording import joined, number, p_text, percent
+from quem.wording import format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.planning.components import Components
-    from quem.planning.findings import Plan
+    from quem.planning.findings import PlanFindings
 
-__all__ = ["LONG_LIST", "doubts_of"]
+__all__ = ["LONG_LIST", "find_warnings"]
 
 LONG_LIST = 12
 _FALSE_ALARMS = 0.1
@@ -25,20 +25,20 @@ _FEW = 10
 _ROUGH = 0.05
 
 
-def doubts_of(plan: Plan) -> Iterator[Doubt]:
+def find_warnings(plan: PlanFindings) -> Iterator[StudyWarning]:
     """Yield the warnings of a plan.
 
     Parameters
     ----------
-    plan : Plan
+    plan : PlanFindings
     """
     if plan.settings.width is not None and plan.recommended is None:
-        yield Doubt("width-not-reached", " ".join(_not_reached(plan, plan.settings.width)))
+        yield StudyWarning("width-not-reached", " ".join(_not_reached(plan, plan.settings.width)))
     elif plan.recommended is not None:
         yield from _overrated(plan)
     yield from _few_simulated(plan)
     if plan.assumed:
-        yield Doubt(
+        yield StudyWarning(
             "noise-assumed",
             "the noise is an assumption (low); estimate it from a pilot (--from), or say it "
             "(--noise high, --person and others)",
@@ -47,7 +47,7 @@ def doubts_of(plan: Plan) -> Iterator[Doubt]:
     design = plan.design(plan.reference)
     length = design.subjects + plan.circumstances.systems
     if length > LONG_LIST:
-        yield Doubt(
+        yield StudyWarning(
             "long-lists",
             f"a judge of {_counted(design.subjects, 'subject')} would rank {length} solutions in "
             f"one list, and about {LONG_LIST} are manageable; in balanced blocks of 8 the error is "
@@ -55,10 +55,11 @@ def doubts_of(plan: Plan) -> Iterator[Doubt]:
         )
     false_alarms = plan.designs.false_alarms.flat[plan.reference]
     if false_alarms > _FALSE_ALARMS:
-        yield Doubt(
+        yield StudyWarning(
             "taste-false-alarms",
             "with the tastes of these judges the test over problems would call "
-            f"{percent(round(false_alarms, 2))} of equal pairs of systems different, and not 5%; "
+            f"{format_percent(round(false_alarms, 2))} of equal pairs of systems different, and "
+            "not 5%; "
             "more judges lower that",
         )
 
@@ -67,27 +68,29 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _not_reached(plan: Plan, width: float) -> Iterator[str]:
+def _not_reached(plan: PlanFindings, width: float) -> Iterator[str]:
     """Say that no design reaches the width, which is nearest, and what would."""
     design, most = plan.design(plan.nearest), int(plan.designs.subjects[-1])
     yield (
         f"no design tried reaches ± {width:g} {plan.unit}; the nearest is ± "
-        f"{number(plan.best_half_width(plan.nearest), 2)} with {design.words}."
+        f"{format_number(plan.best_half_width(plan.nearest), 2)} with {design.words}."
     )
     noise, variance = plan.circumstances.noise, plan.experience_variance
     if plan.limit > width:
         allowed = closed_form.largest_variance(width, 1e6, variance, plan.level) ** 0.5
         yield (
             f"No number of subjects, judges and problems can: people of equal experience differ by "
-            f"{number(noise.person, 2)} {plan.unit} (standard deviation), which alone leaves ± "
-            f"{number(plan.limit, 2)}. Only people who are more alike would do, with a standard "
-            f"deviation below {number(float(allowed), 2)}."
+            f"{format_number(noise.person, 2)} {plan.unit} (standard deviation), which alone "
+            "leaves ± "
+            f"{format_number(plan.limit, 2)}. Only people who are more alike would do, with a "
+            "standard "
+            f"deviation below {format_number(float(allowed), 2)}."
         )
         return
     if plan.limit_of_subjects > width:
         yield (
             f"With {_counted(most, 'subject')} no number of judges and problems can (± "
-            f"{number(plan.limit_of_subjects, 2)} at best)."
+            f"{format_number(plan.limit_of_subjects, 2)} at best)."
         )
     shared = closed_form.average_variance(noise, plan.designs.judges[-1], plan.designs.problems[-1])
     needed = closed_form.subjects_needed(width, float(shared), variance, plan.level)
@@ -99,7 +102,7 @@ def _not_reached(plan: Plan, width: float) -> Iterator[str]:
         yield f"With {of} it takes {_counted(needed, 'subject')}."
 
 
-def _overrated(plan: Plan) -> Iterator[Doubt]:
+def _overrated(plan: PlanFindings) -> Iterator[StudyWarning]:
     width = plan.settings.width
     wrong = [
         index
@@ -107,14 +110,14 @@ def _overrated(plan: Plan) -> Iterator[Doubt]:
         if not plan.reaches(index) and plan.designs.half_width.flat[index] <= (width or 0)
     ]
     if wrong:
-        yield Doubt(
+        yield StudyWarning(
             "formula-optimistic",
             f"{_counted(len(wrong), 'design')} shown reach{'es' if len(wrong) == 1 else ''} the "
             "width by the formula and not in simulation, which decides",
         )
 
 
-def _few_simulated(plan: Plan) -> Iterator[Doubt]:
+def _few_simulated(plan: PlanFindings) -> Iterator[StudyWarning]:
     """A simulation that is too small to decide between designs."""
     if not plan.trials:
         return
@@ -122,14 +125,14 @@ def _few_simulated(plan: Plan) -> Iterator[Doubt]:
     if not error <= _ROUGH * plan.best_half_width(plan.reference):
         studies = next(iter(plan.trials.values())).studies
         tell = f"{studies:,} simulated studies tell" if studies > 1 else "one simulated study tells"
-        near = f" only to ± {number(error, 2)}" if studies > 1 else " by chance"
-        yield Doubt(
+        near = f" only to ± {format_number(error, 2)}" if studies > 1 else " by chance"
+        yield StudyWarning(
             "few-simulations",
             f"{tell} the half-width{near}; simulate more, for example --simulate 1000",
         )
 
 
-def _of_pilot(plan: Plan) -> Iterator[Doubt]:
+def _of_pilot(plan: PlanFindings) -> Iterator[StudyWarning]:
     found = plan.components
     if found is None:
         return
@@ -137,35 +140,36 @@ def _of_pilot(plan: Plan) -> Iterator[Doubt]:
         one = "no two judges ranked the same problem" if found.judges > 1 else "it has one judge"
         if found.lacking == "problem":
             one = "no judge ranked two problems" if found.problems > 1 else "it has one problem"
-        yield Doubt(
+        yield StudyWarning(
             "pilot-incomplete",
             f"the pilot cannot tell the noise of solution, judge and taste apart ({one}); they "
             "are assumed to be in the proportions of low noise, 1 to 1 to 0.5",
         )
     if found.none_seen:
         are = "it is" if len(found.none_seen) == 1 else "they are"
-        yield Doubt(
+        yield StudyWarning(
             "pilot-none-seen",
-            f"the pilot shows less than no noise of {joined(found.none_seen)}, by chance or "
+            f"the pilot shows less than no noise of {join_words(found.none_seen)}, by chance or "
             f"because there is little; {are} taken for 0",
         )
     if not found.p_value < SIGNIFICANT:
-        yield Doubt(
+        yield StudyWarning(
             "pilot-weak",
             "in the pilot quality does not clearly rise with experience "
-            f"({p_text(found.p_value)}), so that its noise in {plan.unit} is hardly known",
+            f"({format_p(found.p_value)}), so that its noise in {plan.unit} is hardly known",
         )
     if found.df < _FEW and "person" not in plan.replaced:
-        yield Doubt("pilot-small", _small(plan, found))
+        yield StudyWarning("pilot-small", _small(plan, found))
 
 
-def _small(plan: Plan, found: Components) -> str:
+def _small(plan: PlanFindings, found: Components) -> str:
     """How little is known of persons, and what that means for the design to begin with."""
     low, high = found.person_interval
     design = plan.design(plan.reference)
     worse = plan.formula(design, replace(plan.circumstances.noise, person=high))
     return (
         f"what the pilot says of people rests on {_counted(found.df, 'degree')} of freedom: their "
-        f"standard deviation may be anything from {number(low)} to {number(high)} {plan.unit} "
-        f"(about 90% confidence); at the upper end {design.words} give ± {number(worse, 2)}"
+        f"standard deviation may be anything from {format_number(low)} to {format_number(high)} "
+        f"{plan.unit} "
+        f"(about 90% confidence); at the upper end {design.words} give ± {format_number(worse, 2)}"
     )

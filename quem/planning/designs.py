@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from quem.experience.simulation import Noise
 
-__all__ = ["Costs", "Design", "Designs", "efficient", "make_designs", "smallest"]
+__all__ = ["Costs", "Designs", "StudyDesign", "efficient", "make_designs", "smallest"]
 
 
-class Design(NamedTuple):
+class StudyDesign(NamedTuple):
     """How large a study is."""
 
     subjects: int
@@ -77,10 +77,10 @@ class Designs:
     cost: NDArray[np.float64]
     hours: NDArray[np.float64]
 
-    def at(self, index: int) -> Design:
+    def at(self, index: int) -> StudyDesign:
         """Give the design at a place of the flattened arrays."""
         j, s, p = np.unravel_index(index, self.half_width.shape)
-        return Design(int(self.subjects[s]), int(self.judges[j]), int(self.problems[p]))
+        return StudyDesign(int(self.subjects[s]), int(self.judges[j]), int(self.problems[p]))
 
     @property
     def largest(self) -> int:

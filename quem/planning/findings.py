@@ -12,19 +12,19 @@ from quem.planning import closed_form
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
     from quem.experience.simulation import Noise
     from quem.load import Study
     from quem.planning.components import Components
-    from quem.planning.designs import Costs, Design, Designs
+    from quem.planning.designs import Costs, Designs, StudyDesign
     from quem.planning.settings import PlanSettings
-    from quem.planning.simulated_designs import Circumstances, Trial
+    from quem.planning.simulated_designs import PlanAssumptions, SimulatedDesign
 
-__all__ = ["Plan"]
+__all__ = ["PlanFindings"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlanFindings:
     """A plan.
 
     Parameters
@@ -35,7 +35,7 @@ class Plan:
         Where the noise is from.
     replaced : tuple of str
         Components of it that were given instead.
-    circumstances : Circumstances
+    circumstances : PlanAssumptions
     costs : Costs
     measured : bool
         Whether the minutes are those of the pilot's judging session.
@@ -47,15 +47,15 @@ class Plan:
     designs : Designs
     shown : tuple of int
         Places of designs worth showing, the cheapest first.
-    trials : mapping of int to Trial
+    trials : mapping of int to SimulatedDesign
         What simulation gave for them.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     """
 
     settings: PlanSettings
     source: str
     replaced: tuple[str, ...]
-    circumstances: Circumstances
+    circumstances: PlanAssumptions
     costs: Costs
     measured: bool
     unit: str
@@ -63,8 +63,8 @@ class Plan:
     components: Components | None
     designs: Designs
     shown: tuple[int, ...]
-    trials: Mapping[int, Trial]
-    doubts: tuple[Doubt, ...] = ()
+    trials: Mapping[int, SimulatedDesign]
+    doubts: tuple[StudyWarning, ...] = ()
 
     @property
     def level(self) -> float:
@@ -144,11 +144,11 @@ class Plan:
         """The largest standard error of a simulated half-width; NaN where one cannot tell."""
         return float(np.max([trial.half_width_error for trial in self.trials.values()] or [np.nan]))
 
-    def design(self, index: int) -> Design:
+    def design(self, index: int) -> StudyDesign:
         """Give a design by its place."""
         return self.designs.at(index)
 
-    def formula(self, design: Design, noise: Noise | None = None) -> float:
+    def formula(self, design: StudyDesign, noise: Noise | None = None) -> float:
         """Half of the interval of any design, and with any noise, by the closed form."""
         noise = noise or self.circumstances.noise
         variance = closed_form.average_variance(noise, design.judges, design.problems)

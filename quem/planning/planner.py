@@ -11,12 +11,12 @@ from quem.errors import QuemError
 from quem.experience.cells import judged_cells, score_cells
 from quem.experience.simulation import NOISES
 from quem.parallel import ALONE
-from quem.planning.checks import doubts_of
+from quem.planning.checks import find_warnings
 from quem.planning.components import ComponentsError, estimate_components
 from quem.planning.designs import Costs, efficient, make_designs, smallest
-from quem.planning.findings import Plan
+from quem.planning.findings import PlanFindings
 from quem.planning.settings import COMPONENTS, plan_settings
-from quem.planning.simulated_designs import Circumstances, try_designs
+from quem.planning.simulated_designs import PlanAssumptions, try_designs
 from quem.rankings import PrintedAverages
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _BY_HAND = "or leave the pilot out and give --person, --solution, --judge and --
 
 def make_plan(
     pilot: Study | None, settings: dict[str, Any], *, measured: float | None = None
-) -> Plan:
+) -> PlanFindings:
     """Plan by the closed form.
 
     Parameters
@@ -64,7 +64,7 @@ def make_plan(
     systems = asked.systems or max(
         2 if asked.power_for else 1, len(pilot.spec.systems) if pilot else 0
     )
-    circumstances = Circumstances(
+    circumstances = PlanAssumptions(
         noise=noise,
         experience=asked.experience or (components.experience if components else _EXPERIENCE),
         systems=systems,
@@ -83,7 +83,7 @@ def make_plan(
         costs=costs,
     )
     reaching = smallest(designs, asked.width) if asked.width else []
-    plan = Plan(
+    plan = PlanFindings(
         settings=asked,
         source=source,
         replaced=replaced,
@@ -97,12 +97,12 @@ def make_plan(
         shown=tuple(reaching[:_SHOWN] or _thinned(efficient(designs))),
         trials={},
     )
-    return replace(plan, doubts=tuple(doubts_of(plan)))
+    return replace(plan, doubts=tuple(find_warnings(plan)))
 
 
 def simulate_plan(
-    plan: Plan, *, workers: Workers = ALONE, done: Callable[[], object] = lambda: None
-) -> Plan:
+    plan: PlanFindings, *, workers: Workers = ALONE, done: Callable[[], object] = lambda: None
+) -> PlanFindings:
     """Try the designs that a plan shows on simulated studies.
 
     Where none of them reaches the width there, larger ones are tried: those that leave as much
@@ -110,7 +110,7 @@ def simulate_plan(
 
     Parameters
     ----------
-    plan : Plan
+    plan : PlanFindings
         Whose settings say how many studies.
     workers : Workers
     done : callable
@@ -126,12 +126,12 @@ def simulate_plan(
             if plan.recommended is None:
                 untried = tuple(index for index in larger if index not in plan.trials)
                 plan = _tried(plan, untried, workers, done)
-    return replace(plan, doubts=tuple(doubts_of(plan)))
+    return replace(plan, doubts=tuple(find_warnings(plan)))
 
 
 def _tried(
-    plan: Plan, places: tuple[int, ...], workers: Workers, done: Callable[[], object]
-) -> Plan:
+    plan: PlanFindings, places: tuple[int, ...], workers: Workers, done: Callable[[], object]
+) -> PlanFindings:
     trials = dict(plan.trials)
     found = try_designs(
         [plan.design(index) for index in places],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from quem.report.result import Reported
+from quem.report.result import BaseResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from quem.errors import Doubt
-    from quem.planning.findings import Plan
+    from quem.errors import StudyWarning
+    from quem.planning.findings import PlanFindings
 
-__all__ = ["ExperiencePlan"]
+__all__ = ["PlanResult"]
 
 
 @dataclass(frozen=True, repr=False)
-class ExperiencePlan(Reported):
+class PlanResult(BaseResult):
     """How large a study has to be.
 
     Parameters
     ----------
-    findings : Plan
+    findings : PlanFindings
         Every number, as plain results.
     """
 
-    findings: Plan
+    findings: PlanFindings
     kind = "plan"
     figure_stems = ("reach", "growth")
     table_stems = ("designs", "all-designs")
@@ -40,7 +40,7 @@ class ExperiencePlan(Reported):
         found = self.findings
         design = found.design(found.reference)
         return (
-            f"<ExperiencePlan: ± {found.best_half_width(found.reference):.2f} {found.unit} with "
+            f"<PlanResult: ± {found.best_half_width(found.reference):.2f} {found.unit} with "
             f"{design.subjects} subjects, {design.judges} judges, {design.problems} problems>"
         )
 
@@ -51,7 +51,7 @@ class ExperiencePlan(Reported):
         jobs: int = 1,
         cluster: str | None = None,
         done: Callable[[], object] = lambda: None,
-    ) -> ExperiencePlan:
+    ) -> PlanResult:
         """Try the designs shown on simulated studies.
 
         Parameters
@@ -70,7 +70,7 @@ class ExperiencePlan(Reported):
 
         settings = self.findings.settings.model_copy(update={"simulate": studies})
         found = replace(self.findings, settings=settings)
-        return ExperiencePlan(simulate_plan(found, workers=Workers(jobs, cluster), done=done))
+        return PlanResult(simulate_plan(found, workers=Workers(jobs, cluster), done=done))
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -78,7 +78,7 @@ class ExperiencePlan(Reported):
         return self.findings.pilot.files if self.findings.pilot else ()
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
         return self.findings.doubts
 

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from quem.experience.simulation import Noise, Simulated
     from quem.parallel import Workers
-    from quem.planning.designs import Design
+    from quem.planning.designs import StudyDesign
 
-__all__ = ["Circumstances", "Trial", "try_design", "try_designs"]
+__all__ = ["PlanAssumptions", "SimulatedDesign", "try_design", "try_designs"]
 
 _CELLS = 500_000
 _TEST_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class PlanAssumptions:
     """What all designs of a plan share.
 
     Parameters
@@ -50,7 +50,7 @@ class Circumstances:
 
 
 @dataclass(frozen=True)
-class Trial:
+class SimulatedDesign:
     """What simulated studies of a design gave.
 
     Parameters
@@ -74,19 +74,19 @@ class Trial:
 
 
 def try_designs(
-    designs: Sequence[Design],
-    circumstances: Circumstances,
+    designs: Sequence[StudyDesign],
+    circumstances: PlanAssumptions,
     *,
     studies: int,
     seed: int = 0,
     workers: Workers = ALONE,
-) -> Iterator[Trial]:
+) -> Iterator[SimulatedDesign]:
     """Try designs one after the other, or several at a time.
 
     Parameters
     ----------
-    designs : sequence of Design
-    circumstances : Circumstances
+    designs : sequence of StudyDesign
+    circumstances : PlanAssumptions
     studies : int
         How many are simulated of each.
     seed : int
@@ -95,14 +95,16 @@ def try_designs(
 
     Returns
     -------
-    iterator of Trial
+    iterator of SimulatedDesign
         In the order of the designs, each as soon as it is known.
     """
     tasks = [(design, circumstances, studies, seed) for design in designs]
     return workers.each(try_design, tasks)
 
 
-def try_design(design: Design, circumstances: Circumstances, studies: int, seed: int = 0) -> Trial:
+def try_design(
+    design: StudyDesign, circumstances: PlanAssumptions, studies: int, seed: int = 0
+) -> SimulatedDesign:
     """Simulate studies of one design.
 
     Half-width and coverage are those of systems that are drawn as the subjects are. The power
@@ -111,8 +113,8 @@ def try_design(design: Design, circumstances: Circumstances, studies: int, seed:
 
     Parameters
     ----------
-    design : Design
-    circumstances : Circumstances
+    design : StudyDesign
+    circumstances : PlanAssumptions
     studies : int
     seed : int
         The same seed gives a design the same studies, whatever else is tried.
@@ -135,7 +137,7 @@ def try_design(design: Design, circumstances: Circumstances, studies: int, seed:
         covered.append(inside)
     # The mean over the systems of a study, which share its line.
     half, inside = np.concatenate(halves).mean(axis=1), np.concatenate(covered).mean(axis=1)
-    return Trial(
+    return SimulatedDesign(
         studies,
         float(np.nanmean(half)),
         float(np.nanstd(half, ddof=1) / np.sqrt(studies)) if studies > 1 else np.nan,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import Doubt, Mistake
+    from quem.errors import Mistake, StudyWarning
 
 __all__ = ["PrintedAverages", "read_averages"]
 
@@ -31,12 +31,12 @@ class PrintedAverages:
     solvers : tuple of str
     average : array of float, shape (len(solvers),)
         NaN where the table has none.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     """
 
     solvers: tuple[str, ...]
     average: NDArray[np.float64]
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
 
 
 def read_averages(

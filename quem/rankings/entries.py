@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from quem.errors import Doubt, Mistake
+from quem.errors import Mistake, StudyWarning
 from quem.io.tables import Column, column_of
 from quem.io.text import nearest, shown
 from quem.rankings.table import Rankings
@@ -70,7 +70,7 @@ class Entries:
         By the names in `FIELDS`; judge, problem, solver and rank at least.
     place : callable
         From row and field to line and column.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     mistakes : tuple of Mistake
         What is wrong with the file as a whole.
     titles : dict of str to str
@@ -80,7 +80,7 @@ class Entries:
     name: str
     columns: dict[str, Column]
     place: Callable[[int, str], tuple[int, int]]
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     titles: dict[str, str] = field(default_factory=dict)
 
@@ -336,7 +336,7 @@ def repeated(rankings: Rankings) -> pd.DataFrame:
     return frame[frame.groupby(_GROUP)["occasion"].transform("max") > 1]
 
 
-def occasion_doubts(rankings: Rankings) -> Iterator[Doubt]:
+def occasion_doubts(rankings: Rankings) -> Iterator[StudyWarning]:
     """Tell which groups and which single ranks are of a later occasion only.
 
     A group without a first occasion is analysed by the earliest that it has. A solution that
@@ -358,7 +358,7 @@ def occasion_doubts(rankings: Rankings) -> Iterator[Doubt]:
         named = [f"{_group(rankings, row)} (occasion {first})" for row, first in firsts]
         verb = "has" if len(late) == 1 else "have"
         message = f"{_few(named)} {verb} no first occasion; the earliest counts as the first"
-        yield Doubt("first-occasion-missing", message)
+        yield StudyWarning("first-occasion-missing", message)
     alone = frame[frame["ranked"] & (frame["own"] > frame["first"])]
     rows = alone.drop_duplicates([*_GROUP, "solver"]).index.tolist()
     if rows:
@@ -368,7 +368,7 @@ def occasion_doubts(rankings: Rankings) -> Iterator[Doubt]:
             f"{_few(named)} {verb} ranked on a later occasion only, though the group has an "
             f"earlier one; {ranks} not count"
         )
-        yield Doubt("first-occasion-missing", message)
+        yield StudyWarning("first-occasion-missing", message)
 
 
 def _group(rankings: Rankings, row: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt, Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.tables import Column, Delimited, column_of, read_delimited
 from quem.io.text import nearest, shown
 from quem.rankings.entries import FIELDS, Entries
@@ -64,7 +64,7 @@ def _field(cell: str) -> str:
 
 def named_columns(
     table: Delimited, fields: tuple[str, ...], required: tuple[str, ...]
-) -> tuple[dict[str, int], tuple[Doubt, ...]]:
+) -> tuple[dict[str, int], tuple[StudyWarning, ...]]:
     """Find the columns of a table by the names in its header.
 
     Parameters
@@ -79,7 +79,7 @@ def named_columns(
     -------
     at : dict of str to int
         The index of each field's column.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
         Columns that mean nothing.
 
     Raises
@@ -112,7 +112,9 @@ def named_columns(
     for cell in unknown:
         hint = nearest(cell, fields)
         doubts.append(
-            Doubt("ignored-column", f"{table.name}: the column {shown(cell)} is not read{hint}")
+            StudyWarning(
+                "ignored-column", f"{table.name}: the column {shown(cell)} is not read{hint}"
+            )
         )
     return at, tuple(doubts)
 
@@ -221,7 +223,7 @@ def _wide_header_rows(first: list[str]) -> int:
     return 1 if any(":" in cell for cell in first[1:]) else 2
 
 
-def _one_row_heads(table: Delimited) -> tuple[Heads, tuple[Doubt, ...]]:
+def _one_row_heads(table: Delimited) -> tuple[Heads, tuple[StudyWarning, ...]]:
     heads: Heads = {}
     doubts = []
     for index, cell in enumerate(table.header[0]):
@@ -233,12 +235,12 @@ def _one_row_heads(table: Delimited) -> tuple[Heads, tuple[Doubt, ...]]:
     return heads, tuple(doubts)
 
 
-def _ignored(table: Delimited, cell: str, reason: str) -> Doubt:
+def _ignored(table: Delimited, cell: str, reason: str) -> StudyWarning:
     message = f"{table.name}: the column {shown(cell)} {reason} and is not read"
-    return Doubt("ignored-column", message)
+    return StudyWarning("ignored-column", message)
 
 
-def _two_row_heads(table: Delimited, declared: Declared) -> tuple[Heads, tuple[Doubt, ...]]:
+def _two_row_heads(table: Delimited, declared: Declared) -> tuple[Heads, tuple[StudyWarning, ...]]:
     heads: Heads = {}
     doubts = []
     judge = problem = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt, Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.tables import column_of
 from quem.rankings.entries import FIELDS, Entries, assemble
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quem.rankings.table import Rankings
-    from quem.store.audit_log import Happening
+    from quem.store.audit_log import AuditEvent
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
-    from quem.store.location import Place
+    from quem.store.location import DatabaseLocation
     from quem.study.declared import Declared
     from quem.study.reading import StudyFile
 
@@ -32,12 +32,12 @@ class Session:
 
     Parameters
     ----------
-    place : Place
+    place : DatabaseLocation
     reveal : bool
         Whether rankings may be read before the study is closed; that is logged.
     """
 
-    place: Place
+    place: DatabaseLocation
     reveal: bool = False
 
 
@@ -139,7 +139,7 @@ def read_stored(
     doubts = [*_changed(file, shown), *removed, *_events_doubted(noted)]
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
-        doubts.append(Doubt("session-open", message))
+        doubts.append(StudyWarning("session-open", message))
     entries = Entries(store.place.name, columns, lambda *_: (0, 0), tuple(doubts))
     declared = replace(file.declared, judges=judges)
     return assemble([entries], declared)
@@ -147,7 +147,7 @@ def read_stored(
 
 def _still_there(
     rankings: list[SubmittedRanking], declared: Declared
-) -> tuple[list[SubmittedRanking], list[Doubt]]:
+) -> tuple[list[SubmittedRanking], list[StudyWarning]]:
     """Leave out problems and solvers that were removed from the study after they were ranked."""
     if {"problem", "solver"} & declared.broken:
         return rankings, []
@@ -162,15 +162,15 @@ def _still_there(
         f"{', '.join(gone)}: removed from the study after judges had ranked; left out, as if never "
         "ranked; to keep their places, declare solvers under withheld"
     )
-    return [s.without(solvers) for s in kept], [Doubt("removed-after-ranking", message)]
+    return [s.without(solvers) for s in kept], [StudyWarning("removed-after-ranking", message)]
 
 
-def _events_doubted(events: Sequence[Happening]) -> list[Doubt]:
+def _events_doubted(events: Sequence[AuditEvent]) -> list[StudyWarning]:
     """Say what happened in the session that bears upon how far the rankings can be trusted.
 
     Of what happened several times the first is told: an analysis that reveals makes one more.
     """
-    first: dict[str, Happening] = {}
+    first: dict[str, AuditEvent] = {}
     for event in events:
         first.setdefault(event.what, event)
     doubts = []
@@ -179,13 +179,13 @@ def _events_doubted(events: Sequence[Happening]) -> list[Doubt]:
             f"rankings were revealed {_when(revealed)}, before the study was closed; whoever saw "
             "them was no longer blind, so say so with the results"
         )
-        doubts.append(Doubt("rankings-revealed", message))
+        doubts.append(StudyWarning("rankings-revealed", message))
     if reopened := first.get("open"):
         message = (
             f"the study was opened again {_when(reopened)}, after it was closed and its rankings "
             "could be seen; say so with the results"
         )
-        doubts.append(Doubt("session-reopened", message))
+        doubts.append(StudyWarning("session-reopened", message))
     replaced = [event for event in events if event.what == "link-replaced"]
     if replaced:
         told = [f"the link of {event.judge} was replaced {_when(event)}" for event in replaced]
@@ -194,16 +194,16 @@ def _events_doubted(events: Sequence[Happening]) -> list[Doubt]:
             f"{', '.join(told[:_MOST])}{more}, while the study was open; whoever had the new link "
             "could rank as that judge"
         )
-        doubts.append(Doubt("link-replaced", message))
+        doubts.append(StudyWarning("link-replaced", message))
     return doubts
 
 
-def _when(event: Happening) -> str:
+def _when(event: AuditEvent) -> str:
     by = event.by if event.by.startswith("organizer ") else f"the {event.by}"
     return f"on {event.at:%Y-%m-%d at %H:%M} UTC by {by}"
 
 
-def _changed(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> list[Doubt]:
+def _changed(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> list[StudyWarning]:
     """Say which solutions are no longer what the judges saw."""
     from quem.solutions import find_solutions, is_unchanged
 
@@ -227,4 +227,4 @@ def _changed(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> list[Do
         f"{', '.join(other[:_MOST])}{' and others' if len(other) > _MOST else ''}: "
         "changed or gone since judges saw it; the rankings are of what they saw"
     )
-    return [Doubt("solutions-changed", message)]
+    return [StudyWarning("solutions-changed", message)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.report.drawing import LINE, PAPER, SYSTEMS, label_inches, one_axes, with_style
-from quem.wording import number
+from quem.wording import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,7 @@ def _write_numbers(axes: Axes, values: NDArray[np.float64], ends: tuple[float, f
         value = values[row, column]
         # Fixed colours: the cells are as light or dark in either scheme.
         colour = "#fefefe" if abs(value - middle) > _DARK * half else "#1b1f25"
-        text = number(value, 2)
+        text = format_number(value, 2)
         axes.text(column, row, text, color=colour, ha="center", va="center", fontsize=7.5)
 
 

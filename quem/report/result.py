@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
 
-__all__ = ["Attaches", "Content", "Reported", "Result"]
+__all__ = ["Attaches", "BaseResult", "Content", "Result"]
 
 
-class Reported:
+class BaseResult:
     """A result of any kind, as a report has it."""
 
     figure_stems: ClassVar[tuple[str, ...]]
@@ -64,7 +64,7 @@ class Result(Protocol):
         """Every file that a report of this kind may consist of."""
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader must know."""
 
     def summary(self, *, warnings: bool = True) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from quem.errors import QuemError
 from quem.lists.inference import Means, compare_systems, fewest_of, query_means
 from quem.retrieval.build_retrievers import make_retrievers, run_phases, run_retrievers
-from quem.retrieval.checks import doubts_of, entry_doubts
+from quem.retrieval.checks import entry_doubts, find_warnings
 from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of, truth_depth_of
 from quem.retrieval.experts import (
     Panels,
@@ -19,8 +19,8 @@ from quem.retrieval.experts import (
     panel_means,
     panels_of,
 )
-from quem.retrieval.findings import Evaluated, Findings, MacFacFound, MacFacPair, time_of
-from quem.retrieval.result import RetrievalEvaluation
+from quem.retrieval.findings import Evaluated, MacFacFound, MacFacPair, RetrievalFindings, time_of
+from quem.retrieval.result import RetrievalResult
 from quem.retrieval.running import Run, Times
 from quem.retrieval.scoring import QueryScores, score_lists
 from quem.retrieval.truth import Need, find_truth, require_truth
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.lists.inference import PairDifference
     from quem.retrieval.build_retrievers import Phases
     from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.findings import Truth
     from quem.retrieval.lists import CaseLists
-    from quem.retrieval.loading import LoadedRetrieval
+    from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.running import Task
-    from quem.study.retrieval import RetrievalAnalysis
+    from quem.study.retrieval import RetrievalSettings
 
     Progress = Callable[[str, int], Callable[[int], object]]
 
@@ -55,24 +55,24 @@ def _silent(_: str, __: int) -> Callable[[int], object]:
 
 
 def analyze_retrieval(
-    study: LoadedRetrieval,
+    study: RetrievalStudy,
     *,
     keep: Path | None = None,
     progress: Progress = _silent,
     **settings: Any,  # noqa: ANN401  those of the study file
-) -> RetrievalEvaluation:
+) -> RetrievalResult:
     """Evaluate the retrievers of a study (see `quem.analyze`).
 
     Parameters
     ----------
-    study : LoadedRetrieval
+    study : RetrievalStudy
     keep : Path, optional
         Where the ground truth of an earlier evaluation may be, which is used again if it still
         fits.
     progress : callable, optional
         ``progress(label, length)`` gives a function that is called with each number of steps done.
     **settings
-        See `RetrievalAnalysis`.
+        See `RetrievalSettings`.
     """
     used = changed_settings(study.spec.analysis, settings)
     made, doubts = make_retrievers(study)
@@ -92,7 +92,7 @@ def analyze_retrieval(
     scored = [one for one in evaluated if one.scores is not None]
     if not scored and study.spec.mac_fac is None:
         raise QuemError([*(doubt.message for doubt in doubts), _nothing(study)])
-    found = Findings(
+    found = RetrievalFindings(
         study=study,
         settings=used,
         task=study.data.task,
@@ -108,10 +108,10 @@ def analyze_retrieval(
         n_panels=len(work.panels.chance) if work.panels else 0,
     )
     doubts = [*study.data.doubts, *doubts]
-    return RetrievalEvaluation(replace(found, doubts=(*doubts, *doubts_of(found))))
+    return RetrievalResult(replace(found, doubts=(*doubts, *find_warnings(found))))
 
 
-def check_retrieval(study: LoadedRetrieval) -> tuple[Doubt, ...]:
+def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
     """Say what is doubtful before anything is run; retrievers are made, and asked nothing.
 
     Raises
@@ -124,7 +124,7 @@ def check_retrieval(study: LoadedRetrieval) -> tuple[Doubt, ...]:
     return (*study.data.doubts, *doubts, *entry_doubts(study))
 
 
-def _nothing(study: LoadedRetrieval) -> str:
+def _nothing(study: RetrievalStudy) -> str:
     if study.spec.ground_truth.retriever:
         return (
             f"{study.name}: no retriever is left to be held against the ground truth; name another "
@@ -137,8 +137,8 @@ def _nothing(study: LoadedRetrieval) -> str:
 class _Work:
     """What all steps need."""
 
-    study: LoadedRetrieval
-    settings: RetrievalAnalysis
+    study: RetrievalStudy
+    settings: RetrievalSettings
     truth: Truth
     measures: tuple[Measure, ...]
     depth: int

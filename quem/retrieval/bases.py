@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import Doubt, Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.numerals import endless_message, nearly_numeric, numerals, parsed
 from quem.retrieval.base_files import read_base_file
 from quem.retrieval.cases import CaseBase
@@ -48,7 +48,7 @@ class Roles:
 
 def read_bases(
     files: list[tuple[Path, str, str, str]], roles: Roles | None = None
-) -> tuple[list[CaseBase], list[Doubt]]:
+) -> tuple[list[CaseBase], list[StudyWarning]]:
     """Read files of cases, CSV or JSON, so that an attribute has one type in all of them.
 
     An attribute is numeric where each of its values in all files is a number, or missing; else it
@@ -69,7 +69,7 @@ def read_bases(
     roles = roles or Roles()
     raw: list[BaseFile] = []
     mistakes: list[Mistake] = []
-    doubts: list[Doubt] = []
+    doubts: list[StudyWarning] = []
     for file in files:
         try:
             raw.append(read_base_file(*file))
@@ -104,7 +104,11 @@ def read_bases(
 
 
 def _is_numeric(
-    name: str, raw: list[BaseFile], roles: Roles, mistakes: list[Mistake], doubts: list[Doubt]
+    name: str,
+    raw: list[BaseFile],
+    roles: Roles,
+    mistakes: list[Mistake],
+    doubts: list[StudyWarning],
 ) -> bool:
     """Whether an attribute is numeric, by its looks; says what speaks against it."""
     cells: Counter[str] = Counter()

@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from quem.errors import Doubt, QuemError
+from quem.errors import QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, raised
 from quem.io.text import nearest, shown
 from quem.retrieval.bases import is_number
@@ -14,7 +14,7 @@ from quem.retrieval.findings import asked_both
 from quem.retrieval.linear import LinearRetriever, local_of, make_linear
 from quem.retrieval.retrievers import PythonRetriever, StoredRetriever
 from quem.retrieval.running import Run, asked, n_calls, run_rounds
-from quem.wording import joined
+from quem.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.retrieval.cases import Case
     from quem.retrieval.linear import Local
-    from quem.retrieval.loading import LoadedRetrieval
+    from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Runs
     from quem.retrieval.running import Times
     from quem.study.retrieval import Attribute, Retriever
@@ -36,18 +36,18 @@ __all__ = ["Phases", "make_built_in", "make_retrievers", "run_phases", "run_retr
 _OUTCOMES = {"class", "label", "outcome", "solution", "target"}
 
 
-def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt]]:
+def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyWarning]]:
     """Make every retriever of a study.
 
     Parameters
     ----------
-    study : LoadedRetrieval
+    study : RetrievalStudy
 
     Returns
     -------
     retrievers : dict of str to Runs
         By their ids; those that cannot be made are left out.
-    doubts : list of Doubt
+    doubts : list of StudyWarning
         Which were left out, and why.
 
     Raises
@@ -57,14 +57,14 @@ def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt
     """
     made = make_built_in(study)
     mistakes: list[Mistake] = []
-    doubts: list[Doubt] = []
+    doubts: list[StudyWarning] = []
     for at, retriever in enumerate(study.spec.retrievers):
         if retriever.python:
             try:
                 made[retriever.id] = _python(study, retriever.id)
             except BrokenEntry as error:
                 message = f"the retriever {shown(retriever.id)} is left out: {error}"
-                doubts.append(Doubt("retriever-left-out", message))
+                doubts.append(StudyWarning("retriever-left-out", message))
             except QuemError as error:
                 loc = ("retrievers", at, "python")
                 mistakes += [study.mistake(loc, m.message) for m in error.mistakes]
@@ -76,12 +76,12 @@ def make_retrievers(study: LoadedRetrieval) -> tuple[dict[str, Runs], list[Doubt
     return made, [*doubts, *_outcomes(study, made)]
 
 
-def make_built_in(study: LoadedRetrieval) -> dict[str, Runs]:
+def make_built_in(study: RetrievalStudy) -> dict[str, Runs]:
     """Make the retrievers that need no code of the study: the linear ones and stored lists.
 
     Parameters
     ----------
-    study : LoadedRetrieval
+    study : RetrievalStudy
 
     Raises
     ------
@@ -103,7 +103,7 @@ def make_built_in(study: LoadedRetrieval) -> dict[str, Runs]:
     return made
 
 
-def _outcomes(study: LoadedRetrieval, made: dict[str, Runs]) -> Iterator[Doubt]:
+def _outcomes(study: RetrievalStudy, made: dict[str, Runs]) -> Iterator[StudyWarning]:
     """Retrievers that compare the outcome, which nobody knows of a new problem."""
     declared = study.data.task.cases.solution
     for name, retriever in made.items():
@@ -120,15 +120,16 @@ def _outcomes(study: LoadedRetrieval, made: dict[str, Runs]) -> Iterator[Doubt]:
         if found:
             known = "the solution" if declared else "an outcome by its name"
             message = (
-                f"the retriever {shown(name)} compares {joined(map(shown, found))}, {known}, which "
+                f"the retriever {shown(name)} compares {join_words(map(shown, found))}, {known}, "
+                "which "
                 "makes scores too good; leave it out of its attributes"
             )
             if not declared:
                 message += ", or name the outcome as cases.solution"
-            yield Doubt("outcome-compared", message)
+            yield StudyWarning("outcome-compared", message)
 
 
-def _python(study: LoadedRetrieval, name: str) -> PythonRetriever:
+def _python(study: RetrievalStudy, name: str) -> PythonRetriever:
     entry, task = study.entries[name], study.data.task
     if not isinstance(entry, Entry):
         raise BrokenEntry(entry)
@@ -172,7 +173,7 @@ def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., An
 
 
 def _linear(
-    study: LoadedRetrieval, at: int, retriever: Retriever, mistakes: list[Mistake]
+    study: RetrievalStudy, at: int, retriever: Retriever, mistakes: list[Mistake]
 ) -> LinearRetriever | None:
     cases, queries = study.data.task.cases, study.data.task.queries
     spec = retriever.linear
@@ -206,7 +207,7 @@ def _linear(
     return make_linear(cases, queries, locals_, spec.missing)
 
 
-def _absent(name: str, study: LoadedRetrieval) -> str:
+def _absent(name: str, study: RetrievalStudy) -> str:
     """Say why an attribute cannot be compared; nothing if it can."""
     cases, queries = study.data.task.cases, study.data.task.queries
     if name in cases.ignored:
@@ -219,7 +220,7 @@ def _absent(name: str, study: LoadedRetrieval) -> str:
     return ""
 
 
-def _whose(name: str, study: LoadedRetrieval) -> str:
+def _whose(name: str, study: RetrievalStudy) -> str:
     """Say which case or query has a value that is no number."""
     for base in (study.data.task.cases, study.data.task.queries):
         for own, value in zip(base.ids, base.columns[name], strict=True):
@@ -228,7 +229,7 @@ def _whose(name: str, study: LoadedRetrieval) -> str:
     return ""
 
 
-def _local(attribute: Attribute, study: LoadedRetrieval) -> Local:
+def _local(attribute: Attribute, study: RetrievalStudy) -> Local:
     cases, queries = study.data.task.cases, study.data.task.queries
     return local_of(
         attribute.name,
@@ -240,7 +241,7 @@ def _local(attribute: Attribute, study: LoadedRetrieval) -> Local:
     )
 
 
-def _phases(study: LoadedRetrieval, made: dict[str, Runs]) -> list[Mistake]:
+def _phases(study: RetrievalStudy, made: dict[str, Runs]) -> list[Mistake]:
     """The second phase has to search among some of the cases."""
     phases = study.spec.mac_fac
     if phases is None or phases.fac not in made or made[phases.fac].takes_cases:
@@ -260,13 +261,13 @@ _NAMED = 4
 
 
 def run_retrievers(
-    study: LoadedRetrieval, made: dict[str, Runs], depth: int, times: Times, progress: Progress
+    study: RetrievalStudy, made: dict[str, Runs], depth: int, times: Times, progress: Progress
 ) -> dict[str, Run]:
     """Ask all retrievers that run, in turn; those that do not have their lists.
 
     Parameters
     ----------
-    study : LoadedRetrieval
+    study : RetrievalStudy
     made : dict of str to Runs
     depth : int
         As many cases are asked for.
@@ -287,7 +288,7 @@ def run_retrievers(
         else asked(made[one.id], task, depth)
         for one in running
     ]
-    names = joined((one.name or one.id for one in running), _NAMED)
+    names = join_words((one.name or one.id for one in running), _NAMED)
     found = {}
     if those:
         done = progress(f"Retrieving: {names}", n_calls(those, times))
@@ -321,13 +322,13 @@ class Phases:
 
 
 def run_phases(
-    study: LoadedRetrieval, made: dict[str, Runs], times: Times, progress: Progress
+    study: RetrievalStudy, made: dict[str, Runs], times: Times, progress: Progress
 ) -> Phases:
     """Ask both phases, with each size of the filter, and the second alone, in turn.
 
     Parameters
     ----------
-    study : LoadedRetrieval
+    study : RetrievalStudy
     made : dict of str to Runs
     times : Times
     progress : callable

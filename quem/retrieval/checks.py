@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Doubt
+from quem.errors import StudyWarning
 from quem.io.text import shown
 from quem.retrieval.trec import words_of
-from quem.wording import joined
+from quem.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.retrieval.findings import Evaluated, Findings, MacFacFound
+    from quem.retrieval.findings import Evaluated, MacFacFound, RetrievalFindings
     from quem.retrieval.lists import CaseLists
-    from quem.retrieval.loading import LoadedRetrieval
+    from quem.retrieval.loading import RetrievalStudy
 
-__all__ = ["doubts_of", "entry_doubts"]
+__all__ = ["entry_doubts", "find_warnings"]
 
 _FEW_QUERIES = 10
 _FEW_JUDGES = 5
@@ -28,7 +28,7 @@ _LEAVE = ("leaves", "leave")
 _ROUNDING = 1e-9
 
 
-def entry_doubts(study: LoadedRetrieval) -> Iterator[Doubt]:
+def entry_doubts(study: RetrievalStudy) -> Iterator[StudyWarning]:
     """Doubts that are known before anything is run."""
     yield from _few(len(study.data.task.queries))
     experts = study.data.experts
@@ -38,12 +38,12 @@ def entry_doubts(study: LoadedRetrieval) -> Iterator[Doubt]:
         yield from _without_truth(study.data.truth)
 
 
-def doubts_of(found: Findings) -> Iterator[Doubt]:
+def find_warnings(found: RetrievalFindings) -> Iterator[StudyWarning]:
     """All doubts about the result of an evaluation.
 
     Parameters
     ----------
-    found : Findings
+    found : RetrievalFindings
     """
     yield from _few(len(found.task.queries))
     if found.experts is not None:
@@ -62,38 +62,38 @@ def doubts_of(found: Findings) -> Iterator[Doubt]:
         yield from _mac_fac(found.mac_fac)
     elif found.study.spec.mac_fac is not None:
         message = "MAC/FAC is left out, since one of its retrievers is"
-        yield Doubt("mac-fac-left-out", message)
+        yield StudyWarning("mac-fac-left-out", message)
 
 
-def _few(n_queries: int) -> Iterator[Doubt]:
+def _few(n_queries: int) -> Iterator[StudyWarning]:
     if n_queries == 1:
         message = "there is one query: nothing can be said about other queries, and no interval"
-        yield Doubt("few-queries", message)
+        yield StudyWarning("few-queries", message)
     elif n_queries < _FEW_QUERIES:
         message = (
             f"there are {n_queries} queries: the bootstrap intervals are too narrow with fewer "
             f"than {_FEW_QUERIES}, and differences can hardly be told from chance"
         )
-        yield Doubt("few-queries", message)
+        yield StudyWarning("few-queries", message)
 
 
-def _judges(n_judges: int) -> Iterator[Doubt]:
+def _judges(n_judges: int) -> Iterator[StudyWarning]:
     if n_judges == 1:
         message = (
             "the ground truth is the order of one judge, so that the intervals leave out that "
             "another judge would order otherwise"
         )
-        yield Doubt("few-judges", message)
+        yield StudyWarning("few-judges", message)
     elif n_judges < _FEW_JUDGES:
         message = (
             f"the ground truth is the consensus of {n_judges} judges, and drawing them anew says "
             "little about other judges: the intervals are too narrow"
         )
-        yield Doubt("few-judges", message)
+        yield StudyWarning("few-judges", message)
 
 
 def _named(queries: list[str]) -> str:
-    return joined(map(shown, queries), _FEW)
+    return join_words(map(shown, queries), _FEW)
 
 
 def _of_all(n: int, total: int) -> str:
@@ -102,7 +102,7 @@ def _of_all(n: int, total: int) -> str:
     return f"{n:,} of {total:,} queries"
 
 
-def _without_truth(truth: CaseLists) -> Iterator[Doubt]:
+def _without_truth(truth: CaseLists) -> Iterator[StudyWarning]:
     lacking = np.flatnonzero(truth.sizes == 0).tolist()
     if lacking:
         names = [truth.queries[query] for query in lacking]
@@ -110,20 +110,20 @@ def _without_truth(truth: CaseLists) -> Iterator[Doubt]:
             f"there is no ground truth for {_of_all(len(names), len(truth.queries))} "
             f"({_named(names)}), so that nothing is scored there"
         )
-        yield Doubt("no-ground-truth", message)
+        yield StudyWarning("no-ground-truth", message)
 
 
-def _out_of_range(found: Findings) -> Iterator[Doubt]:
+def _out_of_range(found: RetrievalFindings) -> Iterator[StudyWarning]:
     values = found.truth.lists.similarity
     if len(values) and (values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING):
         message = (
             f"similarities of the ground truth go from {values.min():g} to {values.max():g}; "
             "quality_mueller, MAE and MSE have their ranges for similarities from 0 to 1"
         )
-        yield Doubt("similarity-range", message)
+        yield StudyWarning("similarity-range", message)
 
 
-def _lost(found: Findings, one: Evaluated) -> list[str]:
+def _lost(found: RetrievalFindings, one: Evaluated) -> list[str]:
     """Measures that have no score for an empty list, and so leave failures out."""
     where = [query for query in one.run.lists.failed if found.truth.lists.sizes[query]]
     if one.scores is None or not where:
@@ -132,7 +132,7 @@ def _lost(found: Findings, one: Evaluated) -> list[str]:
     return [measure.name for at, measure in enumerate(found.measures) if lost[:, at].all()]
 
 
-def _failed(lists: CaseLists, what: str, lost: list[str]) -> Iterator[Doubt]:
+def _failed(lists: CaseLists, what: str, lost: list[str]) -> Iterator[StudyWarning]:
     failed = {q: why for q, why in lists.failed.items() if why != "was not asked"}
     if not failed:
         return
@@ -144,23 +144,23 @@ def _failed(lists: CaseLists, what: str, lost: list[str]) -> Iterator[Doubt]:
     message = (
         f"{what} gave no list for {_of_all(len(failed), len(lists.queries))}, which "
         f"{'counts as an empty list' if len(failed) == 1 else 'count as empty lists'}"
-        + (f" ({joined(lost, _FEW)} {_LEAVE[len(lost) > 1]} empty lists out)" if lost else "")
+        + (f" ({join_words(lost, _FEW)} {_LEAVE[len(lost) > 1]} empty lists out)" if lost else "")
         + f": {'; '.join(told)}{more}"
     )
-    yield Doubt("retriever-failed", message)
+    yield StudyWarning("retriever-failed", message)
 
 
-def _unstable(one: Evaluated) -> Iterator[Doubt]:
+def _unstable(one: Evaluated) -> Iterator[StudyWarning]:
     if one.run.unstable:
         names = [one.run.lists.queries[query] for query in one.run.unstable]
         message = (
             f"the retriever {shown(one.id)} gave other lists when it was asked again, for "
             f"{_of_all(len(names), len(one.run.lists.queries))} ({_named(names)}); the first count"
         )
-        yield Doubt("unstable-retriever", message)
+        yield StudyWarning("unstable-retriever", message)
 
 
-def _undefined(found: Findings) -> Iterator[Doubt]:
+def _undefined(found: RetrievalFindings) -> Iterator[StudyWarning]:
     """Measures without a score where there is a list and a ground truth."""
     n = len(found.task.queries)
     told = []
@@ -179,11 +179,13 @@ def _undefined(found: Findings) -> Iterator[Doubt]:
         if where:
             told.append(f"{measure.name} for {_of_all(len(where), n)} ({why})")
     if told:
-        message = f"undefined for some retriever are {joined(told, _FEW)}; means leave these out"
-        yield Doubt("undefined-scores", message)
+        message = (
+            f"undefined for some retriever are {join_words(told, _FEW)}; means leave these out"
+        )
+        yield StudyWarning("undefined-scores", message)
 
 
-def _few_defined(found: Findings) -> Iterator[Doubt]:
+def _few_defined(found: RetrievalFindings) -> Iterator[StudyWarning]:
     """Means over so few queries that they are neither ranked nor tested."""
     told = [
         f"{measure.name} of {shown(one.id)} ({int(one.means.defined[at]):,})"
@@ -194,36 +196,36 @@ def _few_defined(found: Findings) -> Iterator[Doubt]:
     if told:
         message = (
             f"means over fewer than half of the {found.n_scorable:,} queries with a ground truth "
-            f"are not ranked and not tested: {joined(told, _FEW)}"
+            f"are not ranked and not tested: {join_words(told, _FEW)}"
         )
-        yield Doubt("few-defined", message)
+        yield StudyWarning("few-defined", message)
 
 
-def _large_k(found: Findings) -> Iterator[Doubt]:
+def _large_k(found: RetrievalFindings) -> Iterator[StudyWarning]:
     n = found.task.n_candidates
     large = [m.name for m in found.measures if int(dict(m.values).get("k") or 0) > n]
     if large:
-        message = f"{joined(large, _FEW)}: there are {n} cases only"
-        yield Doubt("k-beyond-cases", message)
+        message = f"{join_words(large, _FEW)}: there are {n} cases only"
+        yield StudyWarning("k-beyond-cases", message)
 
 
-def _no_trec_files(found: Findings) -> Iterator[Doubt]:
+def _no_trec_files(found: RetrievalFindings) -> Iterator[StudyWarning]:
     for names, what in ((found.task.queries.ids, "queries"), (found.task.cases.ids, "cases")):
         if words_of(names) is None:
             message = (
                 f"ids of {what} differ in spaces alone, which the files of TREC cannot hold; runs "
                 "and qrels are not written"
             )
-            yield Doubt("no-trec-files", message)
+            yield StudyWarning("no-trec-files", message)
 
 
-def _mac_fac(found: MacFacFound) -> Iterator[Doubt]:
+def _mac_fac(found: MacFacFound) -> Iterator[StudyWarning]:
     for pair in found.pairs:
         yield from _failed(
             pair.run.lists, f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}", []
         )
     small = [pair for pair in found.pairs if pair.k > pair.filter]
     if small:
-        each = joined((f"k = {pair.k:,} of {pair.filter:,}" for pair in small), _FEW)
+        each = join_words((f"k = {pair.k:,} of {pair.filter:,}" for pair in small), _FEW)
         message = f"a filter that holds fewer cases than k cannot give k: {each}"
-        yield Doubt("k-beyond-filter", message)
+        yield StudyWarning("k-beyond-filter", message)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from quem.lists import Measure
     from quem.retrieval.findings import TruthKind
     from quem.retrieval.lists import CaseLists
-    from quem.retrieval.loading import LoadedRetrieval
-    from quem.study.retrieval import RetrievalAnalysis
+    from quem.retrieval.loading import RetrievalStudy
+    from quem.study.retrieval import RetrievalSettings
 
 __all__ = [
     "DEFAULTS",
@@ -117,7 +117,7 @@ def chosen_measures(
     return tuple(chosen.values()), list(chosen).index(best.name)
 
 
-def truth_kind(study: LoadedRetrieval) -> TruthKind:
+def truth_kind(study: RetrievalStudy) -> TruthKind:
     """Say what the ground truth is, before it is found."""
     if study.data.experts is not None:
         return "experts"
@@ -125,7 +125,7 @@ def truth_kind(study: LoadedRetrieval) -> TruthKind:
 
 
 def measures_of(
-    study: LoadedRetrieval, settings: RetrievalAnalysis
+    study: RetrievalStudy, settings: RetrievalSettings
 ) -> tuple[tuple[Measure, ...], int]:
     """Choose the measures of a study, and refuse those that its ground truth cannot serve.
 
@@ -185,7 +185,7 @@ def _without_relevance(measures: Iterable[Measure]) -> Iterator[str]:
             )
 
 
-def _wrong(study: LoadedRetrieval, settings: RetrievalAnalysis, key: str, message: str) -> Mistake:
+def _wrong(study: RetrievalStudy, settings: RetrievalSettings, key: str, message: str) -> Mistake:
     """A setting that is wrong: in the study file, or as the caller gave it."""
     if getattr(settings, key) != getattr(study.spec.analysis, key):
         return Mistake("", key=key, message=message)

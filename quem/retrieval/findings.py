@@ -13,22 +13,22 @@ from quem.retrieval.running import Asked, ask, asked
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.lists.inference import Means, PairDifference
     from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.lists import CaseLists
-    from quem.retrieval.loading import LoadedRetrieval
+    from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Guard, Run, Task
     from quem.retrieval.scoring import QueryScores
-    from quem.study.retrieval import RetrievalAnalysis
+    from quem.study.retrieval import RetrievalSettings
 
 __all__ = [
     "Evaluated",
-    "Findings",
     "MacFacFound",
     "MacFacPair",
+    "RetrievalFindings",
     "Time",
     "Truth",
     "TruthKind",
@@ -186,13 +186,13 @@ class MacFacFound:
 
 
 @dataclass(frozen=True)
-class Findings:
+class RetrievalFindings:
     """The result of an evaluation.
 
     Parameters
     ----------
-    study : LoadedRetrieval
-    settings : RetrievalAnalysis
+    study : RetrievalStudy
+    settings : RetrievalSettings
     task : Task
     truth : Truth
     measures : tuple of Measure
@@ -210,11 +210,11 @@ class Findings:
     experts : ExpertRanks or None
     n_panels : int
         How many panels of judges the intervals are made of.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     """
 
-    study: LoadedRetrieval
-    settings: RetrievalAnalysis
+    study: RetrievalStudy
+    settings: RetrievalSettings
     task: Task
     truth: Truth
     measures: tuple[Measure, ...]
@@ -226,7 +226,7 @@ class Findings:
     mac_fac: MacFacFound | None = None
     experts: ExpertRanks | None = None
     n_panels: int = 0
-    doubts: tuple[Doubt, ...] = field(default=())
+    doubts: tuple[StudyWarning, ...] = field(default=())
 
     def time(self, one: Evaluated | MacFacPair) -> Time:
         """The time of a query, with its interval at the level of the settings."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from quem.retrieval.running import Task
 
-__all__ = ["FILE", "Kept", "fingerprint", "read_kept", "similarities_parts"]
+__all__ = ["FILE", "GroundTruthCache", "fingerprint", "read_kept", "similarities_parts"]
 
 FILE = "similarities.csv"
 _AT_ONCE = 100_000
@@ -54,7 +54,7 @@ def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] =
 
 
 @dataclass(frozen=True)
-class Kept:
+class GroundTruthCache:
     """Similarities that were read again.
 
     Parameters
@@ -80,7 +80,7 @@ def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterat
     mark : str
         As from `fingerprint`.
     depth : int or None
-        See `Kept`.
+        See `GroundTruthCache`.
 
     Yields
     ------
@@ -99,7 +99,7 @@ def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterat
         text.truncate()
 
 
-def read_kept(path: Path, mark: str, task: Task) -> Kept | None:
+def read_kept(path: Path, mark: str, task: Task) -> GroundTruthCache | None:
     """Read similarities again, if they are there, whole, and made of the same.
 
     Parameters
@@ -142,7 +142,7 @@ def read_kept(path: Path, mark: str, task: Task) -> Kept | None:
         return None
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     lists = CaseLists(task.queries.ids, task.cases.ids, starts, case.astype(np.int32), similarity)
-    return Kept(lists, depth)
+    return GroundTruthCache(lists, depth)
 
 
 def _numbers(column: Any) -> NDArray[np.float64]:  # noqa: ANN401  a column

@@ -11,7 +11,7 @@ from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.retrieval.build_retrievers import make_built_in
 from quem.retrieval.reading import RetrievalData, read_retrieval
 from quem.study.reading import draft_of_kind
-from quem.study.retrieval import RetrievalStudy
+from quem.study.retrieval import RetrievalSpec
 
 if TYPE_CHECKING:
     import os
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from quem.study.document import Loc
     from quem.study.reading import Draft
 
-__all__ = ["LoadedRetrieval", "load_retrieval"]
+__all__ = ["RetrievalStudy", "load_retrieval"]
 
 
 @dataclass(frozen=True, repr=False)
-class LoadedRetrieval:
+class RetrievalStudy:
     """A study of retrievers that can be analysed.
 
     Parameters
@@ -35,7 +35,7 @@ class LoadedRetrieval:
         The study file.
     name : str
         The path as the user wrote it, for messages.
-    spec : RetrievalStudy
+    spec : RetrievalSpec
     data : RetrievalData
     entries : dict of str to Entry or str
         The Python retrievers by their ids; or why one cannot be loaded.
@@ -43,15 +43,15 @@ class LoadedRetrieval:
 
     path: Path
     name: str
-    spec: RetrievalStudy
+    spec: RetrievalSpec
     data: RetrievalData
     entries: dict[str, Entry | str] = field(default_factory=dict)
-    _draft: Draft[RetrievalStudy] | None = field(default=None, compare=False)
+    _draft: Draft[RetrievalSpec] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         """One line; the attributes hold the rest."""
         n = len(self.spec.retrievers)
-        return f"<LoadedRetrieval {self.spec.id}: {n} retrievers, from {self.name}>"
+        return f"<RetrievalStudy {self.spec.id}: {n} retrievers, from {self.name}>"
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -87,7 +87,7 @@ class LoadedRetrieval:
 
 @dataclass(frozen=True)
 class _Source:
-    draft: Draft[RetrievalStudy]
+    draft: Draft[RetrievalSpec]
 
     def beside(self, name: str) -> tuple[Path, str]:
         return self.draft.beside(name)
@@ -101,7 +101,7 @@ def load_retrieval(
     *,
     experts: Callable[[Path, str], ExpertRanks],
     code: bool = True,
-) -> LoadedRetrieval:
+) -> RetrievalStudy:
     """Read a study file of kind ``retrieval``, and everything that it names.
 
     Parameters
@@ -118,7 +118,7 @@ def load_retrieval(
     QuemError
         With every mistake.
     """
-    draft = draft_of_kind(path, RetrievalStudy)
+    draft = draft_of_kind(path, RetrievalSpec)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
     source = _Source(draft)
@@ -132,7 +132,7 @@ def load_retrieval(
             mistakes += _at(source, at, error)
     if mistakes or data is None:
         raise QuemError(dict.fromkeys(mistakes))
-    study = LoadedRetrieval(Path(path), draft.name, draft.spec, data, {}, draft)
+    study = RetrievalStudy(Path(path), draft.name, draft.spec, data, {}, draft)
     make_built_in(study)
     # Only now is the study's own code run.
     entries: dict[str, Entry | str] = {}

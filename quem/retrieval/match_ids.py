@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import Doubt, Mistake
+from quem.errors import Mistake, StudyWarning
 from quem.io.text import nearest, shown
 from quem.retrieval.lists import CaseLists
 
@@ -29,7 +29,7 @@ def match(
     *,
     what: str,
     closed: bool,
-) -> tuple[CaseLists | None, list[Mistake], list[Doubt]]:
+) -> tuple[CaseLists | None, list[Mistake], list[StudyWarning]]:
     """Make the lists of a file.
 
     Parameters
@@ -47,11 +47,11 @@ def match(
         None where there are mistakes. Of queries that the file has not, the list is empty.
     mistakes : list of Mistake
         A case that is unknown, or twice in a list.
-    doubts : list of Doubt
+    doubts : list of StudyWarning
         Queries that the study or the file lacks, and ranks that contradict scores.
     """
     mistakes: list[Mistake] = []
-    doubts: list[Doubt] = []
+    doubts: list[StudyWarning] = []
     query = _places(stored.query.values, queries.index)[stored.query.codes]
     case = _places(stored.case.values, cases.index)[stored.case.codes]
     doubts += _other_queries(stored, query, queries, what)
@@ -77,7 +77,7 @@ def match(
             f"{what} has no list for {_named(lacking)}; each counts as an empty list "
             f"({stored.name})"
         )
-        doubts.append(Doubt("no-list", message))
+        doubts.append(StudyWarning("no-list", message))
     lists = CaseLists(
         queries.ids,
         cases.ids,
@@ -102,7 +102,7 @@ def _named(names: list[str]) -> str:
 
 def _other_queries(
     stored: Stored, query: NDArray[np.int64], queries: CaseBase, what: str
-) -> list[Doubt]:
+) -> list[StudyWarning]:
     codes = np.unique(stored.query.codes[query < 0])
     if not len(codes) or len(codes) == len(stored.query.used()):
         return []
@@ -112,7 +112,7 @@ def _other_queries(
         f"{stored.name} has lists of {what} for {_named(others)}, which {where} has not; they are "
         "left out"
     )
-    return [Doubt("unknown-query", message)]
+    return [StudyWarning("unknown-query", message)]
 
 
 def _unknown_cases(
@@ -162,7 +162,7 @@ def _order(stored: Stored, query: NDArray[np.int64]) -> NDArray[np.intp]:
 
 def _contradictions(
     stored: Stored, query: NDArray[np.int64], order: NDArray[np.intp], what: str
-) -> list[Doubt]:
+) -> list[StudyWarning]:
     if not stored.scored or np.isnan(stored.rank).all():
         return []
     same = query[order][1:] == query[order][:-1]
@@ -174,4 +174,4 @@ def _contradictions(
         f"ranks and scores of {what} contradict each other, as on line {stored.place(row)} of "
         f"{stored.name}; the scores count"
     )
-    return [Doubt("rank-against-score", message)]
+    return [StudyWarning("rank-against-score", message)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from quem.errors import Doubt, Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import nearest, shown
 from quem.lists import measure
 from quem.retrieval.bases import Roles, read_bases
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.stored import Stored
     from quem.study.document import Loc
-    from quem.study.retrieval import GroundTruth, RetrievalStudy
+    from quem.study.retrieval import GroundTruth, RetrievalSpec
 
 __all__ = ["RetrievalData", "StudySource", "read_retrieval"]
 
@@ -53,7 +53,7 @@ class RetrievalData:
         None where a retriever makes it.
     experts : ExpertRanks or None
         Where experts are the ground truth.
-    doubts : tuple of Doubt
+    doubts : tuple of StudyWarning
     files : tuple of Path
         Everything that was read.
     """
@@ -62,7 +62,7 @@ class RetrievalData:
     stored: dict[str, CaseLists]
     truth: CaseLists | None
     experts: ExpertRanks | None = None
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[StudyWarning, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False)
 
 
@@ -77,11 +77,11 @@ class _Read:
     queries: CaseBase | None = None
     files: list[Path] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
+    doubts: list[StudyWarning] = field(default_factory=list)
 
 
 def read_retrieval(
-    spec: RetrievalStudy,
+    spec: RetrievalSpec,
     source: StudySource,
     experts: Callable[[Path, str], ExpertRanks],
 ) -> tuple[RetrievalData | None, list[Mistake]]:
@@ -89,7 +89,7 @@ def read_retrieval(
 
     Parameters
     ----------
-    spec : RetrievalStudy
+    spec : RetrievalSpec
     source : StudySource
     experts : callable
         From a study file and its name for messages to what its judges said.
@@ -134,7 +134,7 @@ def read_retrieval(
     return data, []
 
 
-def _inconsistent(spec: RetrievalStudy, source: StudySource) -> Iterator[Mistake]:
+def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
     """Mistakes between the keys of the study file."""
     yield from _wrong_ids(spec, source)
     named: list[tuple[Loc, str]] = [
@@ -151,7 +151,7 @@ def _inconsistent(spec: RetrievalStudy, source: StudySource) -> Iterator[Mistake
     yield from _missing_bases(spec, source)
 
 
-def _wrong_ids(spec: RetrievalStudy, source: StudySource) -> Iterator[Mistake]:
+def _wrong_ids(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
     ids = [retriever.id for retriever in spec.retrievers]
     if not ids:
         yield source.mistake(("retrievers",), "name one retriever at least")
@@ -173,7 +173,7 @@ def _wrong_ids(spec: RetrievalStudy, source: StudySource) -> Iterator[Mistake]:
             yield source.mistake(loc, f"there is no retriever {shown(name)}{hint}")
 
 
-def _missing_bases(spec: RetrievalStudy, source: StudySource) -> Iterator[Mistake]:
+def _missing_bases(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
     """Retrievers that run need cases, and the linear one needs queries with attributes."""
     runs = [r for r in spec.retrievers if r.linear is not None or r.python]
     if runs and not spec.cases.file:
@@ -195,7 +195,7 @@ def _missing_bases(spec: RetrievalStudy, source: StudySource) -> Iterator[Mistak
 
 
 def _read_files(
-    spec: RetrievalStudy, source: StudySource, experts: Callable[[Path, str], ExpertRanks]
+    spec: RetrievalSpec, source: StudySource, experts: Callable[[Path, str], ExpertRanks]
 ) -> _Read:
     read = _Read()
     bases = []
@@ -221,14 +221,14 @@ def _read_files(
     return read
 
 
-def _roles(spec: RetrievalStudy) -> Roles:
+def _roles(spec: RetrievalSpec) -> Roles:
     linear = [one.linear for one in spec.retrievers if one.linear is not None]
     words = {a.name for one in linear for a in one.attributes if a.type == "categorical"}
     return Roles(spec.cases.solution, spec.cases.ignore, words)
 
 
 def _wrong_columns(
-    spec: RetrievalStudy, cases: CaseBase | None, source: StudySource
+    spec: RetrievalSpec, cases: CaseBase | None, source: StudySource
 ) -> Iterator[Mistake]:
     """Names of columns that the case base lacks."""
     known = [] if cases is None else [*cases.attributes, *cases.ignored]
@@ -301,7 +301,7 @@ def _matched(
     what: str,
     read: _Read,
     mistakes: list[Mistake],
-    doubts: list[Doubt],
+    doubts: list[StudyWarning],
 ) -> CaseLists | None:
     # Judgements and lists may name what a case base without a file cannot know.
     closed = read.cases is not None or read.experts is not None
@@ -313,7 +313,7 @@ def _matched(
     return lists.without_own() if task.leave_one_out else lists
 
 
-def _too_small(spec: RetrievalStudy, task: Task, source: StudySource) -> Iterator[Mistake]:
+def _too_small(spec: RetrievalSpec, task: Task, source: StudySource) -> Iterator[Mistake]:
     if task.leave_one_out and task.n_candidates < 1:
         message = "leave-one-out needs two cases at least"
         yield source.mistake(("queries",), message)
@@ -328,7 +328,7 @@ def _too_small(spec: RetrievalStudy, task: Task, source: StudySource) -> Iterato
             yield source.mistake(loc, message)
 
 
-def _shared_ids(spec: RetrievalStudy, task: Task) -> Iterator[Doubt]:
+def _shared_ids(spec: RetrievalSpec, task: Task) -> Iterator[StudyWarning]:
     """Queries that are cases find themselves."""
     if task.leave_one_out or not (spec.queries.file and spec.cases.file):
         return
@@ -341,4 +341,4 @@ def _shared_ids(spec: RetrievalStudy, task: Task) -> Iterator[Doubt]:
             f"{n} {told} ({each}) and may find {'itself' if n == 1 else 'themselves'}; "
             "`queries: leave-one-out` leaves the query out of the case base"
         )
-        yield Doubt("query-is-case", message)
+        yield StudyWarning("query-is-case", message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quem.report.result import Reported
+from quem.report.result import BaseResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from quem.errors import Doubt
-    from quem.retrieval.findings import Findings
-    from quem.retrieval.loading import LoadedRetrieval
+    from quem.errors import StudyWarning
+    from quem.retrieval.findings import RetrievalFindings
+    from quem.retrieval.loading import RetrievalStudy
 
-__all__ = ["RetrievalEvaluation"]
+__all__ = ["RetrievalResult"]
 
 
 @dataclass(frozen=True, repr=False)
-class RetrievalEvaluation(Reported):
+class RetrievalResult(BaseResult):
     """How good the retrievers of a study are, and how fast.
 
     Parameters
     ----------
-    findings : Findings
+    findings : RetrievalFindings
         Every number, as plain results.
     """
 
-    findings: Findings
+    findings: RetrievalFindings
     kind = "retrieval"
     figure_stems = ("quality", "differences", "times", "mac-fac")
     table_stems = (
@@ -47,10 +47,10 @@ class RetrievalEvaluation(Reported):
     def __repr__(self) -> str:
         """One line; `summary` says more."""
         names = ", ".join(one.id for one in self.findings.evaluated)
-        return f"<RetrievalEvaluation of {self.study.spec.id}: {names}>"
+        return f"<RetrievalResult of {self.study.spec.id}: {names}>"
 
     @property
-    def study(self) -> LoadedRetrieval:
+    def study(self) -> RetrievalStudy:
         """The study that was analysed."""
         return self.findings.study
 
@@ -71,7 +71,7 @@ class RetrievalEvaluation(Reported):
         return super().file_names | {"qrels.txt", *kept, *runs}
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
         return self.findings.doubts
 

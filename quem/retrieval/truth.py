@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.retrieval.lists import CaseLists
-    from quem.retrieval.loading import LoadedRetrieval
+    from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Guard, Task
 
@@ -80,7 +80,7 @@ class Need:
 
 
 def find_truth(
-    study: LoadedRetrieval,
+    study: RetrievalStudy,
     made: dict[str, Runs],
     keep: Path | None,
     need: Need,
@@ -90,7 +90,7 @@ def find_truth(
 
     Parameters
     ----------
-    study : LoadedRetrieval
+    study : RetrievalStudy
     made : dict of str to Runs
         The retrievers.
     keep : Path, optional
@@ -126,7 +126,7 @@ def find_truth(
     return Truth(lists, kind, source, mark, depth=need.depth if cuts else None)
 
 
-def require_truth(study: LoadedRetrieval, made: dict[str, Runs]) -> None:
+def require_truth(study: RetrievalStudy, made: dict[str, Runs]) -> None:
     """Refuse a study whose ground truth cannot be made, before anything is asked.
 
     Raises
@@ -142,7 +142,7 @@ def require_truth(study: LoadedRetrieval, made: dict[str, Runs]) -> None:
         raise QuemError([study.mistake(("ground_truth",), message)])
 
 
-def _mark(study: LoadedRetrieval, name: str) -> str:
+def _mark(study: RetrievalStudy, name: str) -> str:
     spec = next(one for one in study.spec.retrievers if one.id == name)
     entry = study.entries.get(name)
     sources = entry.sources if isinstance(entry, Entry) else ()

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt, QuemError
+from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.finding import find_solutions, printable
 from quem.solutions.sheets import inner_path, references
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.solutions.model import Kind, Solution, SolutionFile, Solutions
-    from quem.study.models import ExperienceStudy
+    from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
 
 __all__ = ["awaits_rankings", "check_solutions", "doubts_about"]
@@ -40,7 +40,7 @@ def awaits_rankings(file: StudyFile) -> bool:
 
 def check_solutions(
     file: StudyFile, *, complete: bool
-) -> tuple[Solutions, list[Mistake], list[Doubt]]:
+) -> tuple[Solutions, list[Mistake], list[StudyWarning]]:
     """Check the solutions of a study, and look for what would give their makers away.
 
     Parameters
@@ -54,7 +54,7 @@ def check_solutions(
     solutions : Solutions
     mistakes : list of Mistake
         What has to be mended before judges can be shown the solutions.
-    doubts : list of Doubt
+    doubts : list of StudyWarning
     """
     solutions, mistakes, doubts = find_solutions(file, complete=complete)
     if file.spec is not None:
@@ -62,18 +62,18 @@ def check_solutions(
     return solutions, mistakes, doubts
 
 
-def doubts_about(solutions: Solutions, spec: ExperienceStudy) -> list[Doubt]:
+def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarning]:
     """Tell what in solutions and texts may give a solver away.
 
     Parameters
     ----------
     solutions : Solutions
-    spec : ExperienceStudy
+    spec : ExperienceSpec
         Its names, ids, versions and identity words are looked for.
 
     Returns
     -------
-    list of Doubt
+    list of StudyWarning
         Words, metadata, formats that differ, images, scripts, styles and formulas that are not
         shown, and lists too long to rank.
     """
@@ -90,7 +90,7 @@ def doubts_about(solutions: Solutions, spec: ExperienceStudy) -> list[Doubt]:
     return [printable(doubt) for doubt in found]
 
 
-def _metadata(solutions: Solutions) -> Iterator[Doubt]:
+def _metadata(solutions: Solutions) -> Iterator[StudyWarning]:
     """What images and PDFs say beside what they show."""
     from quem.solutions.metadata import metadata_of
 
@@ -102,10 +102,12 @@ def _metadata(solutions: Solutions) -> Iterator[Doubt]:
         entries = [f'{name} "{text}"' for name, text in found.items()]
         told = ", ".join(entries[:4])
         more = f" and {len(entries) - 4} more" if len(entries) > 4 else ""  # noqa: PLR2004
-        yield Doubt("metadata", f"{file.name} holds {told}{more}, which is removed when shown")
+        yield StudyWarning(
+            "metadata", f"{file.name} holds {told}{more}, which is removed when shown"
+        )
     if len(seen) > _MOST_FILES:
         more = f"{len(seen) - _MOST_FILES} more files hold metadata, which are removed when shown"
-        yield Doubt("metadata", more)
+        yield StudyWarning("metadata", more)
 
 
 def _files(solutions: Solutions) -> Iterator[SolutionFile]:
@@ -113,7 +115,7 @@ def _files(solutions: Solutions) -> Iterator[SolutionFile]:
     yield from files.values()
 
 
-def _formats(solutions: Solutions) -> Iterator[Doubt]:
+def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
     """Problems whose solutions are not all of the same kinds of files."""
     groups = dict(solutions.by_problem)
     if solutions.practice:
@@ -133,10 +135,10 @@ def _formats(solutions: Solutions) -> Iterator[Doubt]:
             f"{problem}: most solutions are {usual}, but not all ({told}); a format of its own "
             "betrays its maker"
         )
-        yield Doubt("formats-differ", message)
+        yield StudyWarning("formats-differ", message)
 
 
-def _lost_images(solutions: Solutions) -> Iterator[Doubt]:
+def _lost_images(solutions: Solutions) -> Iterator[StudyWarning]:
     """Images that a text refers to, and that are not among its files."""
     told: list[str] = []
     for part in (*solutions, *solutions.sheets()):
@@ -149,17 +151,17 @@ def _lost_images(solutions: Solutions) -> Iterator[Doubt]:
                 if inner_path(target, file.inner).casefold() not in inside
             ]
     for message in told[:_MOST_FILES]:
-        yield Doubt("image-not-shown", message)
+        yield StudyWarning("image-not-shown", message)
     if more := max(len(told) - _MOST_FILES, 0):
-        yield Doubt("image-not-shown", f"and {more} more images are not shown")
+        yield StudyWarning("image-not-shown", f"and {more} more images are not shown")
 
 
-def _losses(solutions: Solutions) -> Iterator[Doubt]:
+def _losses(solutions: Solutions) -> Iterator[StudyWarning]:
     """What scripts, styles and formulas would have shown."""
     from quem.solutions.losses import losses_of
 
     lost = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
-    by_code: defaultdict[str, list[Doubt]] = defaultdict(list)
+    by_code: defaultdict[str, list[StudyWarning]] = defaultdict(list)
     for loss in lost:
         message = f"{loss.name}:{loss.line}: {loss.doubt.message}"
         by_code[loss.doubt.code].append(replace(loss.doubt, message=message))
@@ -169,7 +171,7 @@ def _losses(solutions: Solutions) -> Iterator[Doubt]:
             yield replace(found[0], message=f"and in {more} more files")
 
 
-def _long_lists(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Doubt]:
+def _long_lists(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
     """Problems with more solutions than judges rank well at once."""
     block_size = spec.design.block_size
     sizes = {problem: len(group) for problem, group in solutions.by_problem.items()}
@@ -186,7 +188,7 @@ def _long_lists(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Doubt]:
             f"blocks hold up to {block_size} solutions, and judges rank about {LONGEST_LIST} well "
             "in one list; choose a smaller block_size, such as 8"
         )
-    yield Doubt("long-lists", message)
+    yield StudyWarning("long-lists", message)
 
 
 def _references(file: SolutionFile) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import Doubt, Mistake
+from quem.errors import Mistake, StudyWarning
 from quem.io.text import nearest, shown
 from quem.solutions.files import is_ignored, kind_of
 from quem.solutions.folder import Folder, same
@@ -28,7 +28,7 @@ _NO_DOCUMENTS = {"readme", "license", "licence"}
 
 def find_solutions(
     file: StudyFile, *, complete: bool
-) -> tuple[Solutions, list[Mistake], list[Doubt]]:
+) -> tuple[Solutions, list[Mistake], list[StudyWarning]]:
     """Find the solutions of a study, and the texts that judges read.
 
     Names of files are compared with the declared ids; no path is ever made of an id.
@@ -46,7 +46,7 @@ def find_solutions(
         What could be read; worth serving only where there are no mistakes.
     mistakes : list of Mistake
         Everything that is wrong.
-    doubts : list of Doubt
+    doubts : list of StudyWarning
         Files that fit no declared solver.
     """
     search = _Search(file, complete=complete)
@@ -55,7 +55,7 @@ def find_solutions(
     return solutions, list(dict.fromkeys(search.mistakes)), doubts
 
 
-def printable(doubt: Doubt) -> Doubt:
+def printable(doubt: StudyWarning) -> StudyWarning:
     """Keep a doubt on one line: names of files may hold line ends, or what a terminal obeys."""
     message = "".join(sign if sign.isprintable() else " " for sign in doubt.message)
     return replace(doubt, message=message)
@@ -69,7 +69,7 @@ class _Search:
         self.file = file
         self.complete = complete
         self.mistakes: list[Mistake] = []
-        self.doubts: list[Doubt] = []
+        self.doubts: list[StudyWarning] = []
         given = file.spec.solutions if file.spec else content.get("solutions", "solutions")
         self.given = given if isinstance(given, str) and given else "solutions"
         judging = content.get("judging")
@@ -223,12 +223,12 @@ class _Search:
             stem = name if kind_of(Path(name)) == "text" else Path(name).stem
             hint = nearest(stem, known)
             message = f"{folder.name}/{name} fits no declared {noun} and is not shown{hint}"
-            self.doubts.append(Doubt("unknown-solution", message))
+            self.doubts.append(StudyWarning("unknown-solution", message))
         if more := len(strangers) - _MOST_STRANGERS:
             if more < 0:
                 return
             message = f"{folder.name}: {more} more fit no declared {noun} and are not shown"
-            self.doubts.append(Doubt("unknown-solution", message))
+            self.doubts.append(StudyWarning("unknown-solution", message))
 
 
 def _is_unusable(name: str) -> bool:

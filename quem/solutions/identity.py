@@ -8,14 +8,14 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt, QuemError
+from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from quem.solutions.model import SolutionFile, Solutions
-    from quem.study.models import ExperienceStudy
+    from quem.study.models import ExperienceSpec
 
 __all__ = ["Hit", "Term", "find_hits", "identity_doubts", "terms"]
 
@@ -66,7 +66,7 @@ class Hit:
     told: str
 
 
-def identity_doubts(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Doubt]:
+def identity_doubts(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
     """Warn of each place where something that judges receive names a solver.
 
     Parameters
@@ -74,7 +74,7 @@ def identity_doubts(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Dou
     solutions : Solutions
         What judges receive of them is read, and so is what they receive of statements, briefing
         and consent: texts as they are shown, pages of PDFs, and the bytes of images.
-    spec : ExperienceStudy
+    spec : ExperienceSpec
     """
     known = terms(spec)
     found: dict[SolutionFile, list[tuple[str, Hit]]] = {}
@@ -85,22 +85,22 @@ def identity_doubts(solutions: Solutions, spec: ExperienceStudy) -> Iterator[Dou
     left = _MOST_IN_ALL
     for file, hits in found.items():
         for place, hit in hits[: min(_MOST_A_FILE, left)]:
-            yield Doubt("identity", f'{file.name}{place}: names "{hit.text}", {hit.told}')
+            yield StudyWarning("identity", f'{file.name}{place}: names "{hit.text}", {hit.told}')
         left -= min(_MOST_A_FILE, left, len(hits))
         if left and len(hits) > _MOST_A_FILE:
             place = hits[_MOST_A_FILE][0].lstrip(": ")
             since = f", from line {place}" if place.isdecimal() else f", from {place}"
             message = f"{file.name}: and {len(hits) - _MOST_A_FILE} more{since if place else ''}"
-            yield Doubt("identity", message)
+            yield StudyWarning("identity", message)
         if not left:
             break
     shown = list(found)[: list(found).index(file) + 1] if found else []
     if others := [file for file in found if file not in shown]:
         count = sum(len(found[file]) for file in others)
-        yield Doubt("identity", f"and {count:,} more in {len(others):,} other files")
+        yield StudyWarning("identity", f"and {count:,} more in {len(others):,} other files")
 
 
-def terms(spec: ExperienceStudy) -> list[Term]:
+def terms(spec: ExperienceSpec) -> list[Term]:
     """List what names a solver of a study: ids, names, versions and identity words.
 
     What is also an ordinary word or number is looked for only where it is used as a name:
@@ -108,7 +108,7 @@ def terms(spec: ExperienceStudy) -> list[Term]:
 
     Parameters
     ----------
-    spec : ExperienceStudy
+    spec : ExperienceSpec
     """
     found = [_word(word, "an identity word") for word in spec.judging.identity_words]
     for subject in spec.subjects:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt, QuemError
+from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Loss:
 
     Parameters
     ----------
-    doubt : Doubt
+    doubt : StudyWarning
         What is lost, and what to do.
     name : str
         The file as a user would name it.
@@ -79,7 +79,7 @@ class Loss:
         Of the first place.
     """
 
-    doubt: Doubt
+    doubt: StudyWarning
     name: str
     line: int
 
@@ -110,7 +110,7 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
     return found
 
 
-def _formulas(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
+def _formulas(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
     """Tell of formulas that are shown as their source."""
     if not _DELIMITER.search(text):
         return
@@ -126,7 +126,7 @@ def _formulas(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
     first = first if len(first) <= _MOST_SHOWN else f"{first[:_MOST_SHOWN]}..."
     more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
     message = f"the formula {first}{more} is shown as its source; {_REMEDY}, or write it in words"
-    yield line, Doubt("math-not-rendered", message)
+    yield line, StudyWarning("math-not-rendered", message)
 
 
 def _prose(text: str, kind: str) -> Iterator[tuple[int, str]]:
@@ -145,7 +145,7 @@ def _prose(text: str, kind: str) -> Iterator[tuple[int, str]]:
             yield from ((start + line, words) for line, words in _read(token.content).prose)
 
 
-def _html_losses(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
+def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
     """Tell what HTML loses without scripts, styles and drawings."""
     if not _SUSPECT.search(text):
         return
@@ -154,7 +154,7 @@ def _html_losses(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
     page = _read(text)
     if lost := _lost_to_scripts(page):
         message = f"its script is not run, {lost}; {_REMEDY}"
-        yield page.first_script, Doubt("html-script", message)
+        yield page.first_script, StudyWarning("html-script", message)
     if page.hidden:
         line, words = page.hidden[0]
         more = f" and {len(page.hidden) - 1} more" if len(page.hidden) > 1 else ""
@@ -162,16 +162,16 @@ def _html_losses(text: str, kind: str) -> Iterator[tuple[int, Doubt]]:
             f"a style hides {shown(words[:_MOST_SHOWN])}{more}, and judges see it, since styles "
             f"are removed; delete the text, or {_REMEDY}"
         )
-        yield line, Doubt("html-style-hides", message)
+        yield line, StudyWarning("html-style-hides", message)
     if page.dropped:
         counts = Counter(name for _, name in page.dropped)
         told = ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts.items())
         is_one = len(page.dropped) == 1
         message = f"{told} {'is' if is_one else 'are'} not shown; {_REMEDY}"
-        yield page.dropped[0][0], Doubt("html-not-shown", message)
+        yield page.dropped[0][0], StudyWarning("html-not-shown", message)
     if page.mathml:
         message = f"a formula in MathML is not shown; {_REMEDY}, or write it in words"
-        yield page.mathml, Doubt("math-not-rendered", message)
+        yield page.mathml, StudyWarning("math-not-rendered", message)
 
 
 def _without_code(text: str) -> str:

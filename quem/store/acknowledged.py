@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, func, select
 
-from quem.store.models import Ballot, Event, Judge, Revision
+from quem.store.models import BallotRow, EventRow, JudgeRow, RevisionRow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,15 +109,15 @@ class Acknowledged:
     def _of_study(self, *columns: Any) -> Select[Any]:  # noqa: ANN401  what select takes
         return (
             select(*columns)
-            .select_from(Revision)
-            .join(Ballot, Ballot.key == Revision.ballot_key)
-            .join(Judge, Judge.key == Ballot.judge_key)
-            .where(Judge.study_id == self._study_id)
+            .select_from(RevisionRow)
+            .join(BallotRow, BallotRow.key == RevisionRow.ballot_key)
+            .join(JudgeRow, JudgeRow.key == BallotRow.judge_key)
+            .where(JudgeRow.study_id == self._study_id)
         )
 
     def _newest(self, c: Connection) -> dict[str, Any] | None:
-        columns = Ballot.public_id, Revision.number, Revision.made_at
-        row = c.execute(self._of_study(*columns).order_by(Revision.key.desc()).limit(1)).first()
+        columns = BallotRow.public_id, RevisionRow.number, RevisionRow.made_at
+        row = c.execute(self._of_study(*columns).order_by(RevisionRow.key.desc()).limit(1)).first()
         if row is None:
             return None
         return {
@@ -129,12 +129,12 @@ class Acknowledged:
 
     def _lacks(self, c: Connection, record: dict[str, Any]) -> bool:
         """Whether a revision is gone, though nobody has discarded what was ranked on trial."""
-        same = Ballot.public_id == record["ballot"], Revision.number == record["number"]
-        at = c.execute(self._of_study(Revision.made_at).where(*same)).scalar_one_or_none()
+        same = BallotRow.public_id == record["ballot"], RevisionRow.number == record["number"]
+        at = c.execute(self._of_study(RevisionRow.made_at).where(*same)).scalar_one_or_none()
         if at and at.isoformat() == record["made_at"]:
             return False
-        discarded = select(func.max(Event.made_at)).where(
-            Event.study_id == self._study_id, Event.what == "trial-discarded"
+        discarded = select(func.max(EventRow.made_at)).where(
+            EventRow.study_id == self._study_id, EventRow.what == "trial-discarded"
         )
         last = c.execute(discarded).scalar_one_or_none()
         return last is None or last.isoformat() < record["made_at"]

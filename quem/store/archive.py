@@ -13,14 +13,14 @@ from quem import __version__
 from quem.errors import Mistake, QuemError
 from quem.store.archive_rows import FORMAT, TABLES, UNKEPT
 from quem.store.models import (
-    Ballot,
-    Event,
-    Forgotten,
-    Judge,
+    BallotRow,
+    ErasedJudgeRow,
+    EventRow,
+    JudgeRow,
     Layout,
     Organizer,
-    Revision,
-    Study,
+    RevisionRow,
+    StudyRow,
     now,
 )
 
@@ -81,22 +81,28 @@ def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
 
 
 def _queries(study_id: str) -> dict[str, Select[Any]]:
-    judges = select(Judge.key).where(Judge.study_id == study_id)
-    ballots = select(Ballot.key).where(Ballot.judge_key.in_(judges))
-    of_ballots = select(Revision.__table__).where(Revision.ballot_key.in_(ballots))
+    judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
+    ballots = select(BallotRow.key).where(BallotRow.judge_key.in_(judges))
+    of_ballots = select(RevisionRow.__table__).where(RevisionRow.ballot_key.in_(ballots))
     queries: dict[str, Select[Any]] = {
-        "study": select(Study.__table__).where(Study.id == study_id),
+        "study": select(StudyRow.__table__).where(StudyRow.id == study_id),
         "organizer": select(Organizer.__table__)
         .where(Organizer.study_id == study_id)
         .order_by(Organizer.key),
-        "judge": select(Judge.__table__).where(Judge.study_id == study_id).order_by(Judge.key),
-        "forgotten": select(Forgotten.__table__).where(Forgotten.study_id == study_id),
-        "ballot": select(Ballot.__table__).where(Ballot.judge_key.in_(judges)).order_by(Ballot.key),
+        "judge": select(JudgeRow.__table__)
+        .where(JudgeRow.study_id == study_id)
+        .order_by(JudgeRow.key),
+        "forgotten": select(ErasedJudgeRow.__table__).where(ErasedJudgeRow.study_id == study_id),
+        "ballot": select(BallotRow.__table__)
+        .where(BallotRow.judge_key.in_(judges))
+        .order_by(BallotRow.key),
         "layout": select(Layout.__table__)
         .where(Layout.ballot_key.in_(ballots))
         .order_by(Layout.ballot_key, Layout.key),
-        "revision": of_ballots.order_by(Revision.ballot_key, Revision.number),
-        "event": select(Event.__table__).where(Event.study_id == study_id).order_by(Event.key),
+        "revision": of_ballots.order_by(RevisionRow.ballot_key, RevisionRow.number),
+        "event": select(EventRow.__table__)
+        .where(EventRow.study_id == study_id)
+        .order_by(EventRow.key),
     }
     return queries
 
@@ -130,7 +136,7 @@ def restore_archive(
     QuemError
         The store holds the study, or another study with the same links or ballots.
     """
-    if c.execute(select(Study.id).where(Study.id == study_id)).first():
+    if c.execute(select(StudyRow.id).where(StudyRow.id == study_id)).first():
         message = (
             f"the store holds the study {study_id!r} already; an archive goes into an empty "
             "store: name one with --database"
@@ -145,7 +151,7 @@ def restore_archive(
 
 
 def _insert(c: Connection, study_id: str, rows: dict[str, list[Row]]) -> None:
-    c.execute(insert(Study), rows["study"])
+    c.execute(insert(StudyRow), rows["study"])
     keys: dict[str, dict[int, int]] = {"judge": {}, "ballot": {}}
     for table, model in TABLES.items():
         made = [dict(row) for row in rows[table]]

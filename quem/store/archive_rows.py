@@ -13,15 +13,15 @@ from quem.errors import Mistake, QuemError
 from quem.io.text import shown
 from quem.store import migration as older
 from quem.store.models import (
-    Ballot,
+    BallotRow,
     Base,
-    Event,
-    Forgotten,
-    Judge,
+    ErasedJudgeRow,
+    EventRow,
+    JudgeRow,
     Layout,
     Organizer,
-    Revision,
-    Study,
+    RevisionRow,
+    StudyRow,
     Utc,
 )
 from quem.store.state import InvalidStateError, State
@@ -40,7 +40,16 @@ Row = dict[str, Any]
 # In the order in which they refer to each other.
 TABLES: dict[str, type[Base]] = {
     model.__tablename__: model
-    for model in (Study, Organizer, Judge, Forgotten, Ballot, Layout, Revision, Event)
+    for model in (
+        StudyRow,
+        Organizer,
+        JudgeRow,
+        ErasedJudgeRow,
+        BallotRow,
+        Layout,
+        RevisionRow,
+        EventRow,
+    )
 }
 # Columns that an archive does not hold: the header says the study, and nothing refers to
 # the keys of revisions and events.

@@ -10,15 +10,15 @@ from sqlalchemy import insert, select, update
 from quem.store.ballots import Group, ballot_of, ballots_of
 from quem.store.layouts import Layout as Shown
 from quem.store.layouts import arrange, as_stored, layout_id
-from quem.store.models import Ballot, Judge, Layout, Study, now
-from quem.study.fields import Met, deal_blocks
+from quem.store.models import BallotRow, JudgeRow, Layout, StudyRow, now
+from quem.study.fields import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import Connection
 
-    from quem.store.ballots import Dealt, Plan
+    from quem.store.ballots import AssignedBallot, JudgingPlan
     from quem.store.layouts import Content
 
 __all__ = ["deal", "is_dealt", "lay_out", "needs_layout"]
@@ -26,7 +26,7 @@ __all__ = ["deal", "is_dealt", "lay_out", "needs_layout"]
 _shuffler = secrets.SystemRandom()
 
 
-def deal(c: Connection, judge_key: int, plan: Plan) -> None:
+def deal(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
     """Give a judge the ballots that he lacks, in random order; repeated groups come last.
 
     Groups that are too large for one list are dealt in blocks, which follow on each other and
@@ -37,9 +37,9 @@ def deal(c: Connection, judge_key: int, plan: Plan) -> None:
     c : Connection
         Of a writing transaction.
     judge_key : int
-    plan : Plan
+    plan : JudgingPlan
     """
-    c.execute(select(Judge.key).where(Judge.key == judge_key).with_for_update())
+    c.execute(select(JudgeRow.key).where(JudgeRow.key == judge_key).with_for_update())
     held = ballots_of(c, judge_key)
     taken = {(b.problem, b.block, b.occasion) for b in held}
     groups = list(plan.groups)
@@ -69,11 +69,15 @@ def deal(c: Connection, judge_key: int, plan: Plan) -> None:
         if (group.problem, group.block, occasion) not in taken
     ]
     if rows:
-        c.execute(insert(Ballot), rows)
+        c.execute(insert(BallotRow), rows)
 
 
 def _in_blocks(
-    c: Connection, judge_key: int, plan: Plan, groups: list[Group], held: list[Dealt]
+    c: Connection,
+    judge_key: int,
+    plan: JudgingPlan,
+    groups: list[Group],
+    held: list[AssignedBallot],
 ) -> list[Group]:
     """The groups as a judge is to have them: as dealt already, whole, or in fresh blocks."""
     mine: dict[str, list[Group]] = {}
@@ -93,7 +97,9 @@ def _in_blocks(
     return parts
 
 
-def _more_blocks(plan: Plan, group: Group, held: list[Dealt], met: Met) -> list[Group]:
+def _more_blocks(
+    plan: JudgingPlan, group: Group, held: list[AssignedBallot], met: PairCounts
+) -> list[Group]:
     """Further blocks for solutions that came after a judge was dealt the problem in blocks.
 
     Some known solutions are in them too, so that all rankings of the problem hang together.
@@ -109,7 +115,7 @@ def _more_blocks(plan: Plan, group: Group, held: list[Dealt], met: Met) -> list[
     return [Group(group.problem, block, last + n) for n, block in enumerate(blocks, 1)]
 
 
-def _undealt(group: Group, held: list[Dealt]) -> list[str]:
+def _undealt(group: Group, held: list[AssignedBallot]) -> list[str]:
     """The solvers of a group that is dealt in blocks who are in none of them."""
     blocks = [b.solvers for b in held if b.problem == group.problem and not b.practice]
     if not blocks or None in blocks:
@@ -118,13 +124,13 @@ def _undealt(group: Group, held: list[Dealt]) -> list[str]:
     return [solver for solver in group.solvers if solver not in dealt]
 
 
-def is_dealt(plan: Plan, held: list[Dealt]) -> bool:
+def is_dealt(plan: JudgingPlan, held: list[AssignedBallot]) -> bool:
     """Whether a judge has all ballots that the study has for them.
 
     Parameters
     ----------
-    plan : Plan
-    held : list of Dealt
+    plan : JudgingPlan
+    held : list of AssignedBallot
         The judge's ballots.
     """
     problems = {b.problem for b in held if not b.practice}
@@ -135,21 +141,23 @@ def is_dealt(plan: Plan, held: list[Dealt]) -> bool:
     )
 
 
-def _met(c: Connection, judge_key: int) -> Met:
+def _met(c: Connection, judge_key: int) -> PairCounts:
     """How often solvers met in the blocks of all judges of the study."""
-    study = select(Judge.study_id).where(Judge.key == judge_key).scalar_subquery()
+    study = select(JudgeRow.study_id).where(JudgeRow.key == judge_key).scalar_subquery()
     blocks = c.execute(
-        select(Ballot.solvers)
-        .join(Judge, Ballot.judge_key == Judge.key)
-        .where(Judge.study_id == study, Ballot.occasion == 1)
+        select(BallotRow.solvers)
+        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
+        .where(JudgeRow.study_id == study, BallotRow.occasion == 1)
     ).scalars()
-    met = Met()
+    met = PairCounts()
     for block in blocks:
         met.add(block or ())
     return met
 
 
-def lay_out(c: Connection, ballot: Dealt, wanted: Mapping[str, Content | None]) -> Dealt:
+def lay_out(
+    c: Connection, ballot: AssignedBallot, wanted: Mapping[str, Content | None]
+) -> AssignedBallot:
     """Give solutions their letters, at random and then for good.
 
     A solution that came since gets a new letter. A submitted ranking keeps its layout where
@@ -159,13 +167,13 @@ def lay_out(c: Connection, ballot: Dealt, wanted: Mapping[str, Content | None]) 
     ----------
     c : Connection
         Of a writing transaction.
-    ballot : Dealt
+    ballot : AssignedBallot
     wanted : mapping of str to Content or None
         What the solution of each solver of the group holds now; None where it cannot be read.
 
     Returns
     -------
-    Dealt
+    AssignedBallot
         With the layout that holds now.
 
     Raises
@@ -180,20 +188,20 @@ def lay_out(c: Connection, ballot: Dealt, wanted: Mapping[str, Content | None]) 
     earlier = [Shown.stored(*row) for row in c.execute(mine.order_by(Layout.key))]
     items = arrange(earlier, ballot.layout, wanted, _shuffler)
     secret = c.execute(
-        select(Study.secret)
-        .join(Judge, Judge.study_id == Study.id)
-        .where(Judge.key == ballot.judge_key)
+        select(StudyRow.secret)
+        .join(JudgeRow, JudgeRow.study_id == StudyRow.id)
+        .where(JudgeRow.key == ballot.judge_key)
     ).scalar_one()
     identity, at = layout_id(secret, ballot.public_id, items), now()
     if identity not in {layout.id for layout in earlier}:
         values = {"ballot_key": ballot.key, "id": identity, "items": as_stored(items)}
         c.execute(insert(Layout).values(made_at=at, **values))
     held = {"layout": identity, "opened_at": ballot.opened_at or at}
-    c.execute(update(Ballot).where(Ballot.key == ballot.key).values(held))
+    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(held))
     return ballot_of(c, ballot.judge_key, ballot.public_id)
 
 
-def needs_layout(ballot: Dealt, wanted: Mapping[str, Content | None]) -> bool:
+def needs_layout(ballot: AssignedBallot, wanted: Mapping[str, Content | None]) -> bool:
     """Whether a ballot is to be given letters, or other ones."""
     if ballot.layout is None:
         return True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select
 
-from quem.store.models import Ballot, Event, Judge, Revision
+from quem.store.models import BallotRow, EventRow, JudgeRow, RevisionRow
 from quem.store.organizers import DEFAULT
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["Happening", "Stamp", "happenings", "noteworthy", "stamp_of"]
+__all__ = ["AuditEvent", "Stamp", "audit_events", "noteworthy", "stamp_of"]
 
 # For a machine to read (`quem.store.events.seal`), or of no interest but for the newest.
 _ROUTINE = ("sealed", "backup")
 
 
 @dataclass(frozen=True)
-class Happening:
+class AuditEvent:
     """Something that happened to a study.
 
     Parameters
@@ -80,7 +80,7 @@ class Stamp:
     noted: int
 
 
-def happenings(c: Connection, study_id: str, most: int) -> list[Happening]:
+def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
     """Give what happened last, newest first: events, submitted and reopened rankings.
 
     What comes again and again is left out, but for the newest backup.
@@ -92,39 +92,39 @@ def happenings(c: Connection, study_id: str, most: int) -> list[Happening]:
     most : int
         How many at most.
     """
-    mine = Event.study_id == study_id
-    backup = select(func.max(Event.key)).where(mine, Event.what == "backup").scalar_subquery()
+    mine = EventRow.study_id == study_id
+    backup = select(func.max(EventRow.key)).where(mine, EventRow.what == "backup").scalar_subquery()
     events = c.execute(
-        select(Event.made_at, Event.actor, Event.what, Event.detail, Judge.id)
-        .join(Judge, Judge.key == Event.judge_key, isouter=True)
-        .where(mine, or_(Event.what.not_in(_ROUTINE), Event.key == backup))
-        .order_by(Event.key.desc())
+        select(EventRow.made_at, EventRow.actor, EventRow.what, EventRow.detail, JudgeRow.id)
+        .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)
+        .where(mine, or_(EventRow.what.not_in(_ROUTINE), EventRow.key == backup))
+        .order_by(EventRow.key.desc())
         .limit(most)
     )
     saved = c.execute(
         select(
-            Revision.made_at,
-            Revision.kind,
-            Judge.id,
-            Ballot.problem,
-            Ballot.occasion,
-            Ballot.practice,
+            RevisionRow.made_at,
+            RevisionRow.kind,
+            JudgeRow.id,
+            BallotRow.problem,
+            BallotRow.occasion,
+            BallotRow.practice,
         )
-        .join(Ballot, Ballot.key == Revision.ballot_key)
-        .join(Judge, Judge.key == Ballot.judge_key)
-        .where(Judge.study_id == study_id, Revision.kind.in_(("submit", "reopen")))
-        .order_by(Revision.key.desc())
+        .join(BallotRow, BallotRow.key == RevisionRow.ballot_key)
+        .join(JudgeRow, JudgeRow.key == BallotRow.judge_key)
+        .where(JudgeRow.study_id == study_id, RevisionRow.kind.in_(("submit", "reopen")))
+        .order_by(RevisionRow.key.desc())
         .limit(most)
     )
-    found = [Happening(at, who, what, judge or "", detail=d) for at, who, what, d, judge in events]
+    found = [AuditEvent(at, who, what, judge or "", detail=d) for at, who, what, d, judge in events]
     found += [
-        Happening(at, "judge", kind, judge, problem, occasion, practice)
+        AuditEvent(at, "judge", kind, judge, problem, occasion, practice)
         for at, kind, judge, problem, occasion, practice in saved
     ]
     return sorted(found, key=attrgetter("at"), reverse=True)[:most]
 
 
-def noteworthy(c: Connection, study_id: str) -> list[Happening]:
+def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
     """Give what a reader of the results has to know of, oldest first.
 
     That is each time that rankings were revealed, that a closed study was opened again, and that
@@ -136,15 +136,15 @@ def noteworthy(c: Connection, study_id: str) -> list[Happening]:
     c : Connection
     study_id : str
     """
-    found: list[Happening] = []
+    found: list[AuditEvent] = []
     for row in c.execute(
-        select(Event.made_at, Event.actor, Event.what, Event.detail, Judge.id)
-        .join(Judge, Judge.key == Event.judge_key, isouter=True)
-        .where(Event.study_id == study_id)
-        .where(Event.what.in_(("revealed", "open", "link-replaced", "trial-discarded")))
-        .order_by(Event.key)
+        select(EventRow.made_at, EventRow.actor, EventRow.what, EventRow.detail, JudgeRow.id)
+        .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)
+        .where(EventRow.study_id == study_id)
+        .where(EventRow.what.in_(("revealed", "open", "link-replaced", "trial-discarded")))
+        .order_by(EventRow.key)
     ):
-        event = Happening(row[0], row[1], row[2], row[4] or "", detail=row[3])
+        event = AuditEvent(row[0], row[1], row[2], row[4] or "", detail=row[3])
         if event.what == "trial-discarded":
             found = []
         wanted = {
@@ -166,12 +166,12 @@ def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
     study_id : str
     state : {"trial", "open", "closed"}
     """
-    mine = Judge.study_id == study_id
-    judges = c.execute(select(Judge.id).where(mine).order_by(Judge.key)).scalars()
+    mine = JudgeRow.study_id == study_id
+    judges = c.execute(select(JudgeRow.id).where(mine).order_by(JudgeRow.key)).scalars()
     last = c.execute(
-        select(func.max(Revision.key))
-        .join(Ballot, Ballot.key == Revision.ballot_key)
-        .join(Judge, Judge.key == Ballot.judge_key)
-        .where(mine, Revision.kind == "submit")
+        select(func.max(RevisionRow.key))
+        .join(BallotRow, BallotRow.key == RevisionRow.ballot_key)
+        .join(JudgeRow, JudgeRow.key == BallotRow.judge_key)
+        .where(mine, RevisionRow.kind == "submit")
     ).scalar()
     return Stamp(tuple(judges), state, last or 0, len(noteworthy(c, study_id)))

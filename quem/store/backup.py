@@ -23,7 +23,7 @@ from quem.store.copying import (
     stamp,
 )
 from quem.store.events import record, seal
-from quem.store.models import Event, now
+from quem.store.models import EventRow, now
 from quem.store.waiting import UnavailableError
 
 if TYPE_CHECKING:
@@ -163,10 +163,12 @@ def backup_state(c: Connection, study_id: str) -> BackupState:
     c : Connection
     study_id : str
     """
-    columns = select(Event.key, Event.made_at, Event.detail).where(Event.study_id == study_id)
-    newest = columns.order_by(Event.key.desc()).limit(1)
-    good = c.execute(newest.where(Event.what == _GOOD)).first()
-    failed = c.execute(newest.where(Event.what == _FAILED)).first()
+    columns = select(EventRow.key, EventRow.made_at, EventRow.detail).where(
+        EventRow.study_id == study_id
+    )
+    newest = columns.order_by(EventRow.key.desc()).limit(1)
+    good = c.execute(newest.where(EventRow.what == _GOOD)).first()
+    failed = c.execute(newest.where(EventRow.what == _FAILED)).first()
     failure = failed.detail["reason"] if failed and (not good or failed.key > good.key) else ""
     if good is None:
         return BackupState(failure=failure)

@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, insert, select, update
 
 from quem.store.chains import new_salt, receipt_code, revision_link, words_digest
 from quem.store.layouts import Layout
-from quem.store.models import Ballot, Judge, Revision, Study, now
+from quem.store.models import BallotRow, JudgeRow, RevisionRow, StudyRow, now
 from quem.store.models import Layout as LayoutRow
 from quem.store.state import State
 from quem.study.fields import block_sizes, deal_blocks
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.study.fields import Met
+    from quem.study.fields import PairCounts
 
 __all__ = [
+    "AssignedBallot",
     "Change",
     "ClosedError",
-    "Dealt",
     "Group",
+    "JudgingPlan",
     "LayoutError",
     "NotDealtError",
-    "Plan",
     "Saved",
     "StaleError",
     "SubmittedError",
@@ -53,7 +53,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Plan:
+class JudgingPlan:
     """What every judge of a study is given.
 
     Parameters
@@ -90,13 +90,13 @@ class Plan:
         size = len(group.solvers)
         return block_sizes(size, self.block_size or max(size, 2))
 
-    def deal(self, group: Group, met: Met, rng: Random) -> list[Group]:
+    def deal(self, group: Group, met: PairCounts, rng: Random) -> list[Group]:
         """Give a group as one judge is to have it: whole, or in blocks.
 
         Parameters
         ----------
         group : Group
-        met : Met
+        met : PairCounts
             Who met in the blocks so far, to which those of this group are added.
         rng : random.Random
         """
@@ -105,7 +105,7 @@ class Plan:
         blocks = deal_blocks(group.solvers, self.block_size, met, rng)
         return [Group(group.problem, block, number) for number, block in enumerate(blocks, 1)]
 
-    def find(self, ballot: Dealt) -> Group | None:
+    def find(self, ballot: AssignedBallot) -> Group | None:
         """Give the group of a ballot, or None where the study has it no more."""
         if ballot.practice:
             same = self.practice and self.practice.problem == ballot.problem
@@ -120,8 +120,8 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Dealt:
-    """A ballot; see `quem.store.models.Ballot`.
+class AssignedBallot:
+    """A ballot; see `quem.store.models.BallotRow`.
 
     Parameters
     ----------
@@ -166,47 +166,55 @@ class Dealt:
 
 
 _COLUMNS = tuple(
-    getattr(Ballot, name) for name in Dealt.__dataclass_fields__ if name not in ("layout", "placed")
+    getattr(BallotRow, name)
+    for name in AssignedBallot.__dataclass_fields__
+    if name not in ("layout", "placed")
 )
-_LAST = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.head)
-_HOLDS = and_(LayoutRow.ballot_key == Ballot.key, LayoutRow.id == Ballot.layout)
+_LAST = and_(RevisionRow.ballot_key == BallotRow.key, RevisionRow.number == BallotRow.head)
+_HOLDS = and_(LayoutRow.ballot_key == BallotRow.key, LayoutRow.id == BallotRow.layout)
 # Each page asks these: a statement that is made once takes half the time.
 _ALL = (
-    select(*_COLUMNS, LayoutRow.id, LayoutRow.items, Revision.layout)
+    select(*_COLUMNS, LayoutRow.id, LayoutRow.items, RevisionRow.layout)
     .join(LayoutRow, _HOLDS, isouter=True)
-    .join(Revision, _LAST, isouter=True)
+    .join(RevisionRow, _LAST, isouter=True)
 )
-_OF_JUDGE = _ALL.where(Ballot.judge_key == bindparam("judge")).order_by(Ballot.position, Ballot.key)
-_ONE = _ALL.where(Ballot.public_id == bindparam("gid"), Ballot.judge_key == bindparam("judge"))
+_OF_JUDGE = _ALL.where(BallotRow.judge_key == bindparam("judge")).order_by(
+    BallotRow.position, BallotRow.key
+)
+_ONE = _ALL.where(
+    BallotRow.public_id == bindparam("gid"), BallotRow.judge_key == bindparam("judge")
+)
 _LAYOUT = select(LayoutRow.items).where(
     LayoutRow.ballot_key == bindparam("ballot"), LayoutRow.id == bindparam("layout")
 )
-_REVISION = select(Revision.state, Revision.link).where(
-    Revision.ballot_key == bindparam("ballot"), Revision.number == bindparam("number")
+_REVISION = select(RevisionRow.state, RevisionRow.link).where(
+    RevisionRow.ballot_key == bindparam("ballot"), RevisionRow.number == bindparam("number")
 )
 _LOCK = (
-    select(Ballot.key)
-    .where(Ballot.public_id == bindparam("gid"), Ballot.judge_key == bindparam("judge"))
+    select(BallotRow.key)
+    .where(BallotRow.public_id == bindparam("gid"), BallotRow.judge_key == bindparam("judge"))
     .with_for_update()
 )
 _LOCK_STUDY = (
-    select(Study.state)
-    .join(Judge, Judge.study_id == Study.id)
-    .where(Judge.key == bindparam("judge"))
-    .with_for_update(read=True, of=Study)
+    select(StudyRow.state)
+    .join(JudgeRow, JudgeRow.study_id == StudyRow.id)
+    .where(JudgeRow.key == bindparam("judge"))
+    .with_for_update(read=True, of=StudyRow)
 )
 # Notes of visits, which change nothing that is a key, need not wait.
 _LOCK_JUDGE = (
-    select(Judge.forgotten_at, Judge.id_digest)
-    .where(Judge.key == bindparam("judge"))
+    select(JudgeRow.forgotten_at, JudgeRow.id_digest)
+    .where(JudgeRow.key == bindparam("judge"))
     .with_for_update(read=True, key_share=True)
 )
-_RETRIED = select(Revision.number, Revision.kind, Revision.made_at, Revision.link).where(
-    Revision.ballot_key == bindparam("ballot"),
-    Revision.client == bindparam("client"),
-    Revision.change == bindparam("change"),
+_RETRIED = select(
+    RevisionRow.number, RevisionRow.kind, RevisionRow.made_at, RevisionRow.link
+).where(
+    RevisionRow.ballot_key == bindparam("ballot"),
+    RevisionRow.client == bindparam("client"),
+    RevisionRow.change == bindparam("change"),
 )
-_APPEND = insert(Revision)
+_APPEND = insert(RevisionRow)
 
 
 @dataclass(frozen=True)
@@ -292,13 +300,15 @@ class StaleError(Exception):
         super().__init__(f"revision {revision} is newer")
 
 
-def ballots_of(c: Connection, judge_key: int) -> list[Dealt]:
+def ballots_of(c: Connection, judge_key: int) -> list[AssignedBallot]:
     """Give a judge's ballots, in their order."""
     rows = c.execute(_OF_JUDGE, {"judge": judge_key}).all()
     return [_dealt(c, row) for row in rows]
 
 
-def ballot_of(c: Connection, judge_key: int, public_id: str, *, lock: bool = False) -> Dealt:
+def ballot_of(
+    c: Connection, judge_key: int, public_id: str, *, lock: bool = False
+) -> AssignedBallot:
     """Find one of a judge's ballots.
 
     Raises
@@ -316,12 +326,12 @@ def ballot_of(c: Connection, judge_key: int, public_id: str, *, lock: bool = Fal
     return _dealt(c, row)
 
 
-def _dealt(c: Connection, row: Any) -> Dealt:  # noqa: ANN401  a row of `_ALL`
+def _dealt(c: Connection, row: Any) -> AssignedBallot:  # noqa: ANN401  a row of `_ALL`
     *columns, identity, items, on = row
     layout = Layout.stored(identity, items) if identity else None
     key = columns[0]
     placed = layout if on == identity else layout_of(c, key, on) if on else None
-    return Dealt(*[*columns, layout, placed])
+    return AssignedBallot(*[*columns, layout, placed])
 
 
 def layout_of(c: Connection, ballot_key: int, identity: str) -> Layout | None:
@@ -331,7 +341,7 @@ def layout_of(c: Connection, ballot_key: int, identity: str) -> Layout | None:
     return None if items is None else Layout.stored(identity, items)
 
 
-def current_state(c: Connection, ballot: Dealt) -> State:
+def current_state(c: Connection, ballot: AssignedBallot) -> State:
     """Give the last revision's state, of solvers, as far as it fits the layout that holds now.
 
     Solutions that are no longer there are left out of it, and new ones are in the tray; before
@@ -391,11 +401,11 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     values: Mapping[str, int] = {"head": number}
     if change.kind == "submit":
         values = {"head": number, "submitted": number}
-    c.execute(update(Ballot).where(Ballot.key == ballot.key).values(values))
+    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(values))
     return Saved(number, change.kind == "submit", revision["made_at"], revision["link"])
 
 
-def _revision(c: Connection, ballot: Dealt, change: Change, judge: str) -> dict[str, Any]:
+def _revision(c: Connection, ballot: AssignedBallot, change: Change, judge: str) -> dict[str, Any]:
     """Give the row of a revision, linked to the one before."""
     before = _last_revision(c, ballot).link if ballot.head else ""
     salt, state = new_salt(), change.state.to_json()
@@ -415,7 +425,7 @@ def _revision(c: Connection, ballot: Dealt, change: Change, judge: str) -> dict[
     return row | {"link": revision_link(before, row, vars(ballot), judge)}
 
 
-def _last_revision(c: Connection, ballot: Dealt) -> Any:  # noqa: ANN401  a row of `_REVISION`
+def _last_revision(c: Connection, ballot: AssignedBallot) -> Any:  # noqa: ANN401  a row of `_REVISION`
     return c.execute(_REVISION, {"ballot": ballot.key, "number": ballot.head}).one()
 
 
@@ -433,14 +443,14 @@ def _lock_session(c: Connection, judge_key: int) -> tuple[str, str]:
     return life, digest
 
 
-def add_seconds(c: Connection, ballot: Dealt, seconds: float) -> None:
+def add_seconds(c: Connection, ballot: AssignedBallot, seconds: float) -> None:
     """Add working time, of which there cannot be more than time since the group was opened.
 
     Parameters
     ----------
     c : Connection
         Of a writing transaction.
-    ballot : Dealt
+    ballot : AssignedBallot
     seconds : float
     """
     if ballot.opened_at is None or not seconds > 0:
@@ -448,4 +458,4 @@ def add_seconds(c: Connection, ballot: Dealt, seconds: float) -> None:
     most = (now() - ballot.opened_at).total_seconds()
     total = min(ballot.seconds + seconds, most)
     if total > ballot.seconds:
-        c.execute(update(Ballot).where(Ballot.key == ballot.key).values(seconds=total))
+        c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(seconds=total))

@@ -15,7 +15,7 @@ from quem.store.waiting import PATIENCE
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from quem.store.location import Place
+    from quem.store.location import DatabaseLocation
 
 __all__ = ["THREADS", "busy_timeout", "engine_of", "refusal"]
 
@@ -44,12 +44,12 @@ SELECT set_config('lock_timeout', '{int(PATIENCE * 1000)}', false),
 _POLL_SECONDS = 0.02
 
 
-def engine_of(place: Place) -> Engine:
+def engine_of(place: DatabaseLocation) -> Engine:
     """Make an engine, which connects when it is first used.
 
     Parameters
     ----------
-    place : Place
+    place : DatabaseLocation
 
     Raises
     ------
@@ -130,6 +130,6 @@ def _begin_on_server(connection: Connection) -> None:
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(patience * 1000))}")
 
 
-def refusal(place: Place, message: str) -> QuemError:
+def refusal(place: DatabaseLocation, message: str) -> QuemError:
     """Make the error of a database that cannot be used."""
     return QuemError([Mistake(place.name, message=message)])

@@ -18,7 +18,7 @@ from quem.store.archive_rows import read_archive
 from quem.store.dump import dump, dump_program, holdings_of_dump
 from quem.store.engine import open_store
 from quem.store.holdings import Holdings, holdings_of, holdings_of_file
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.models import now
 from quem.store.waiting import UnavailableError
 
@@ -137,7 +137,7 @@ def _write_archive(store: Store, study_id: str, partial: Path) -> Holdings:
     written = partial.read_text(encoding="utf-8")
     rows = read_archive(written, partial.name, study_id)
     with tempfile.TemporaryDirectory(prefix="quem-") as folder:
-        scratch = open_store(find_place(Path(folder), str(Path(folder) / "scratch.sqlite3")))
+        scratch = open_store(locate_database(Path(folder), str(Path(folder) / "scratch.sqlite3")))
         try:
             with scratch.write() as c:
                 restore_archive(c, study_id, rows, partial.name)

@@ -15,7 +15,7 @@ from quem.errors import FileError, QuemError
 from quem.store.connecting import THREADS, busy_timeout, engine_of, refusal
 from quem.store.events import append_events, forget_events
 from quem.store.migration import migrate, version_of
-from quem.store.models import Study
+from quem.store.models import StudyRow
 from quem.store.waiting import PATIENCE, BusyError, Turns, UnavailableError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
     from sqlalchemy.pool import PoolProxiedConnection
 
-    from quem.store.location import Place
+    from quem.store.location import DatabaseLocation
 
 __all__ = [
     "SCRUB",
@@ -52,7 +52,7 @@ class Store:
     Parameters
     ----------
     engine : sqlalchemy.Engine
-    place : Place
+    place : DatabaseLocation
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Store:
         Transactions of this process that were kept.
     """
 
-    def __init__(self, engine: Engine, place: Place) -> None:
+    def __init__(self, engine: Engine, place: DatabaseLocation) -> None:
         self.engine = engine
         self.place = place
         self.writes = 0
@@ -172,12 +172,12 @@ class Store:
             self._anchor = None
 
 
-def open_store(place: Place) -> Store:
+def open_store(place: DatabaseLocation) -> Store:
     """Open a store, made or brought to the newest version where that is needed.
 
     Parameters
     ----------
-    place : Place
+    place : DatabaseLocation
 
     Raises
     ------
@@ -194,12 +194,12 @@ def open_store(place: Place) -> Store:
     return Store(engine, place)
 
 
-def store_of(place: Place, study_id: str) -> Store | None:
+def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
     """Open a store if it is there and holds this study, and leave it as it is otherwise.
 
     Parameters
     ----------
-    place : Place
+    place : DatabaseLocation
     study_id : str
 
     Raises
@@ -214,7 +214,7 @@ def store_of(place: Place, study_id: str) -> Store | None:
         unless_opened.callback(engine.dispose)
         if version_of(engine, place):
             with engine.connect() as c:
-                known = c.execute(select(Study.id).where(Study.id == study_id)).first()
+                known = c.execute(select(StudyRow.id).where(StudyRow.id == study_id)).first()
             if known:
                 migrate(engine, place)
                 unless_opened.pop_all()
@@ -223,12 +223,12 @@ def store_of(place: Place, study_id: str) -> Store | None:
 
 
 @contextmanager
-def held_store(place: Place, study: Path, study_id: str) -> Iterator[Store]:
+def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[Store]:
     """Open the store that holds a study's judging session, and close it in the end.
 
     Parameters
     ----------
-    place : Place
+    place : DatabaseLocation
     study : Path
         The study file, for messages.
     study_id : str
@@ -249,12 +249,12 @@ def held_store(place: Place, study: Path, study_id: str) -> Iterator[Store]:
 
 
 @contextmanager
-def clear_refusals(place: Place) -> Iterator[None]:
+def clear_refusals(place: DatabaseLocation) -> Iterator[None]:
     """Say in clear words what keeps a database from being used, such as a lock or a full disk.
 
     Parameters
     ----------
-    place : Place
+    place : DatabaseLocation
 
     Raises
     ------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, insert, select, text, update
 
 from quem.store.chains import event_link, head_entry, heads_digest
-from quem.store.models import Ballot, Event, Judge, Revision, Study, now
+from quem.store.models import BallotRow, EventRow, JudgeRow, RevisionRow, StudyRow, now
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -63,8 +63,8 @@ def note_once(c: Connection, study_id: str, actor: str, what: str, **detail: Any
     **detail
         As of `record`.
     """
-    mine = Event.study_id == study_id, Event.what == what
-    last = select(Event.detail).where(*mine).order_by(Event.key.desc()).limit(1)
+    mine = EventRow.study_id == study_id, EventRow.what == what
+    last = select(EventRow.detail).where(*mine).order_by(EventRow.key.desc()).limit(1)
     if c.execute(last).scalar_one_or_none() != detail:
         record(c, study_id, actor, what, **detail)
 
@@ -80,13 +80,13 @@ def append_events(c: Connection) -> None:
         return
     _lock(c, {e["study_id"] for e in waiting}, {e["judge_key"] for e in waiting} - {None})
     for event in waiting:
-        mine = Event.study_id == event["study_id"]
-        last = select(Event.link).where(mine).order_by(Event.key.desc()).limit(1)
-        digest = select(Judge.id_digest).where(Judge.key == event["judge_key"])
+        mine = EventRow.study_id == event["study_id"]
+        last = select(EventRow.link).where(mine).order_by(EventRow.key.desc()).limit(1)
+        digest = select(JudgeRow.id_digest).where(JudgeRow.key == event["judge_key"])
         judge = c.execute(digest).scalar_one_or_none() if event["judge_key"] else None
         row = event | {"made_at": now()}
         link = event_link(c.execute(last).scalar_one_or_none() or "", row, judge)
-        c.execute(insert(Event).values(**row, link=link))
+        c.execute(insert(EventRow).values(**row, link=link))
 
 
 def forget_events(c: Connection) -> None:
@@ -109,20 +109,20 @@ def seal(c: Connection, study_id: str, why: str) -> None:
     why : {"start", "stop", "submit", "minute", "backup"}
     """
     # Rows before the lock on events, and in the order study, ballot, as everybody does.
-    c.execute(select(Study.id).where(Study.id == study_id).with_for_update(read=True))
-    mine = select(Judge.key).where(Judge.study_id == study_id)
-    unsealed = Ballot.judge_key.in_(mine), Ballot.head != Ballot.sealed
-    newer = select(Ballot.key).where(*unsealed).order_by(Ballot.key)
-    keys = set(c.execute(newer.with_for_update(skip_locked=True, of=Ballot)).scalars())
+    c.execute(select(StudyRow.id).where(StudyRow.id == study_id).with_for_update(read=True))
+    mine = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
+    unsealed = BallotRow.judge_key.in_(mine), BallotRow.head != BallotRow.sealed
+    newer = select(BallotRow.key).where(*unsealed).order_by(BallotRow.key)
+    keys = set(c.execute(newer.with_for_update(skip_locked=True, of=BallotRow)).scalars())
     if not keys and why in ("minute", "submit"):
         return
     _lock(c, {study_id}, set())
-    held = update(Ballot).where(Ballot.key == bindparam("held"))
+    held = update(BallotRow).where(BallotRow.key == bindparam("held"))
     if keys:
-        c.execute(held.values(sealed=Ballot.head), [{"held": key} for key in sorted(keys)])
-    last = (Revision.ballot_key == Ballot.key) & (Revision.number == Ballot.sealed)
-    columns = select(Ballot.key, Ballot.public_id, Ballot.sealed, Revision.link)
-    rows = c.execute(columns.join(Revision, last).where(Ballot.judge_key.in_(mine))).all()
+        c.execute(held.values(sealed=BallotRow.head), [{"held": key} for key in sorted(keys)])
+    last = (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.sealed)
+    columns = select(BallotRow.key, BallotRow.public_id, BallotRow.sealed, RevisionRow.link)
+    rows = c.execute(columns.join(RevisionRow, last).where(BallotRow.judge_key.in_(mine))).all()
     heads = {ballot: (number, link) for _, ballot, number, link in rows}
     entries = (head_entry(ballot, *heads[ballot]) for ballot in sorted(heads))
     named = {ballot: [number, link] for key, ballot, number, link in rows if key in keys}
@@ -136,7 +136,7 @@ def _lock(c: Connection, studies: set[str], judges: set[int]) -> None:
     """
     if c.dialect.name != "postgresql":
         return
-    for row, wanted in ((Study.id, studies), (Judge.key, judges)):
+    for row, wanted in ((StudyRow.id, studies), (JudgeRow.key, judges)):
         if wanted:
             held = select(row).where(row.in_(wanted)).order_by(row)
             c.execute(held.with_for_update(read=True, key_share=True))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import and_, bindparam, or_, select
 
 from quem.store.chains import receipt_code
-from quem.store.models import Ballot, Judge, Layout, Revision
+from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow
 from quem.store.state import State
 
 if TYPE_CHECKING:
@@ -142,14 +142,16 @@ def _file_names(problems: Iterable[str]) -> dict[str, str]:
     return names
 
 
-_SUBMITTED = and_(Revision.ballot_key == Ballot.key, Revision.number == Ballot.submitted)
+_SUBMITTED = and_(
+    RevisionRow.ballot_key == BallotRow.key, RevisionRow.number == BallotRow.submitted
+)
 
 
 # Each page asks this: a statement that is made once takes half the time.
 _RECEIPTS = (
-    select(Ballot.public_id, Revision.link, Revision.made_at)
-    .join(Revision, _SUBMITTED)
-    .where(Ballot.judge_key == bindparam("judge"))
+    select(BallotRow.public_id, RevisionRow.link, RevisionRow.made_at)
+    .join(RevisionRow, _SUBMITTED)
+    .where(BallotRow.judge_key == bindparam("judge"))
 )
 
 
@@ -236,11 +238,13 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
         In the order of judges, problems, blocks and occasions.
     """
     rows = c.execute(
-        select(Judge.id, Ballot.problem, Ballot.block, Ballot.occasion, Revision.state)
-        .join(Ballot, Ballot.judge_key == Judge.key)
-        .join(Revision, _SUBMITTED)
-        .where(Judge.study_id == study_id, Ballot.practice.is_(False))
-        .order_by(Judge.key, Ballot.problem, Ballot.block, Ballot.occasion)
+        select(
+            JudgeRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion, RevisionRow.state
+        )
+        .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
+        .join(RevisionRow, _SUBMITTED)
+        .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
+        .order_by(JudgeRow.key, BallotRow.problem, BallotRow.block, BallotRow.occasion)
     )
     return [
         SubmittedRanking(judge, problem, block, occasion, State.stored(state))
@@ -272,12 +276,12 @@ def sights(c: Connection, study_id: str) -> list[Sight]:
         Sorted, without practice and without what an older quem kept no digest of.
     """
     rows = c.execute(
-        select(Judge.id, Ballot.problem, Layout.items)
-        .join(Ballot, Ballot.judge_key == Judge.key)
-        .join(Revision, _SUBMITTED, isouter=True)
-        .join(Layout, Layout.ballot_key == Ballot.key)
-        .where(or_(Layout.id == Ballot.layout, Layout.id == Revision.layout))
-        .where(Judge.study_id == study_id, Ballot.practice.is_(False))
+        select(JudgeRow.id, BallotRow.problem, Layout.items)
+        .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
+        .join(RevisionRow, _SUBMITTED, isouter=True)
+        .join(Layout, Layout.ballot_key == BallotRow.key)
+        .where(or_(Layout.id == BallotRow.layout, Layout.id == RevisionRow.layout))
+        .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
     )
     found = {
         Sight(problem, str(solver), digest, judge, str(letter))

@@ -9,7 +9,7 @@ from sqlalchemy import URL, NullPool, create_engine, func, inspect, select, text
 from sqlalchemy.exc import DatabaseError
 
 from quem.errors import Mistake, QuemError
-from quem.store.models import Base, Revision, Study
+from quem.store.models import Base, RevisionRow, StudyRow
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -60,12 +60,12 @@ def holdings_of(c: Connection) -> Holdings:
     """
     there = set(inspect(c).get_table_names())
     tables = [table for table in Base.metadata.sorted_tables if table.name in there]
-    if Study.__table__ not in tables or "alembic_version" not in there:
+    if StudyRow.__table__ not in tables or "alembic_version" not in there:
         return Holdings()
-    newest = select(Revision.key, Revision.made_at).order_by(Revision.key.desc()).limit(1)
+    newest = select(RevisionRow.key, RevisionRow.made_at).order_by(RevisionRow.key.desc()).limit(1)
     last = c.execute(newest).first()
     return Holdings(
-        studies=tuple(sorted(c.execute(select(Study.id)).scalars())),
+        studies=tuple(sorted(c.execute(select(StudyRow.id)).scalars())),
         version=str(c.execute(text("SELECT version_num FROM alembic_version")).scalar()),
         rows={t.name: c.execute(select(func.count()).select_from(t)).scalar_one() for t in tables},
         last_key=last[0] if last else 0,

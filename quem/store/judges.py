@@ -13,7 +13,7 @@ from quem.store.chains import judge_digest, new_salt
 from quem.store.engine import SCRUB
 from quem.store.events import record
 from quem.store.inserting import insert_new
-from quem.store.models import Ballot, Forgotten, Judge, Revision, now
+from quem.store.models import BallotRow, ErasedJudgeRow, JudgeRow, RevisionRow, now
 from quem.store.state import State
 from quem.store.studies import digest_of, ended_link, new_link, person_named, status_of
 
@@ -45,7 +45,7 @@ _SEEN_SECONDS = 60
 
 @dataclass(frozen=True)
 class StoredJudge:
-    """A judge as the store knows him; see `quem.store.models.Judge`."""
+    """A judge as the store knows him; see `quem.store.models.JudgeRow`."""
 
     key: int
     study_id: str
@@ -66,16 +66,16 @@ class StoredJudge:
         return self.session_hash is not None
 
 
-_COLUMNS = tuple(getattr(Judge, name) for name in StoredJudge.__dataclass_fields__)
+_COLUMNS = tuple(getattr(JudgeRow, name) for name in StoredJudge.__dataclass_fields__)
 # Each page asks this: a statement that is made once takes half the time.
 _OF_SESSION = select(*_COLUMNS).where(
-    Judge.session_hash == bindparam("session"), Judge.study_id == bindparam("study")
+    JudgeRow.session_hash == bindparam("session"), JudgeRow.study_id == bindparam("study")
 )
 
 
 def judges_of(c: Connection, study_id: str) -> list[StoredJudge]:
     """Give all judges of a study, in the order in which they were made."""
-    rows = c.execute(select(*_COLUMNS).where(Judge.study_id == study_id).order_by(Judge.key))
+    rows = c.execute(select(*_COLUMNS).where(JudgeRow.study_id == study_id).order_by(JudgeRow.key))
     return [StoredJudge(**row) for row in rows.mappings()]
 
 
@@ -105,20 +105,24 @@ def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge])
     c : Connection
         Of a writing transaction.
     study_id : str
-    declared : iterable of quem.study.models.Judge
+    declared : iterable of quem.study.models.JudgeRow
         A forgotten one is not made again.
     """
     known = {judge.id: judge for judge in judges_of(c, study_id)}
-    gone = set(c.execute(select(Forgotten.id_hash).where(Forgotten.study_id == study_id)).scalars())
+    gone = set(
+        c.execute(
+            select(ErasedJudgeRow.id_hash).where(ErasedJudgeRow.study_id == study_id)
+        ).scalars()
+    )
     for judge in declared:
         told = {"name": judge.name, "experience": judge.experience}
         if judge.id not in known:
             if _hash(study_id, judge.id) not in gone:
                 values = {**_named(study_id, judge.id), "added": False, **told}
                 # Several workers start at once.
-                c.execute(insert_new(c, Judge).values(values))
+                c.execute(insert_new(c, JudgeRow).values(values))
         elif (known[judge.id].name, known[judge.id].experience) != (judge.name, judge.experience):
-            c.execute(update(Judge).where(Judge.key == known[judge.id].key).values(**told))
+            c.execute(update(JudgeRow).where(JudgeRow.key == known[judge.id].key).values(**told))
 
 
 def add_judge(
@@ -147,7 +151,7 @@ def add_judge(
         message = f"there is a judge {judge_id!r} already; give another id"
         raise QuemError([message])
     values = {**_named(study_id, judge_id), "name": name, "experience": experience}
-    c.execute(insert(Judge).values(added=True, **values))
+    c.execute(insert(JudgeRow).values(added=True, **values))
     judge = judge_named(c, study_id, judge_id)
     record(c, study_id, actor, "judge-added", judge.key)
     return judge
@@ -171,7 +175,7 @@ def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
     """
     _refuse_forgotten(judge)
     token, values = new_link()
-    c.execute(update(Judge).where(Judge.key == judge.key).values(**values))
+    c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(**values))
     what = "link-replaced" if judge.linked_at else "link-made"
     state = status_of(c, judge.study_id).state
     record(c, judge.study_id, actor, what, judge.key, state=state)
@@ -189,7 +193,7 @@ def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
     actor : str
         As in `quem.store.events.record`.
     """
-    c.execute(update(Judge).where(Judge.key == judge.key).values(**ended_link()))
+    c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(**ended_link()))
     record(c, judge.study_id, actor, "link-revoked", judge.key)
 
 
@@ -231,18 +235,18 @@ def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
         "seen_at": None,
         "forgotten_at": now(),
     }
-    c.execute(update(Judge).where(Judge.key == judge.key).values(**values))
+    c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(**values))
     id_hash = _hash(judge.study_id, judge.id)
-    c.execute(insert_new(c, Forgotten).values(study_id=judge.study_id, id_hash=id_hash))
-    ballots = select(Ballot.key).where(Ballot.judge_key == judge.key)
+    c.execute(insert_new(c, ErasedJudgeRow).values(study_id=judge.study_id, id_hash=id_hash))
+    ballots = select(BallotRow.key).where(BallotRow.judge_key == judge.key)
     saved = c.execute(
-        select(Revision.key, Revision.state, Revision.link)
-        .where(Revision.ballot_key.in_(ballots))
-        .order_by(Revision.key)
+        select(RevisionRow.key, RevisionRow.state, RevisionRow.link)
+        .where(RevisionRow.ballot_key.in_(ballots))
+        .order_by(RevisionRow.key)
     ).all()
     for key, data, _ in saved:
         bare = State.stored(data).without_words().to_json()
-        erased = update(Revision).where(Revision.key == key)
+        erased = update(RevisionRow).where(RevisionRow.key == key)
         c.execute(erased.values(state=bare, words_salt=None))
     links = [link for _, _, link in saved]
     record(c, judge.study_id, actor, "judge-forgotten", judge.key, links=links)
@@ -253,7 +257,7 @@ def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
 def consent(c: Connection, judge: StoredJudge) -> None:
     """Note that a judge agreed to take part."""
     if judge.consented_at is None:
-        c.execute(update(Judge).where(Judge.key == judge.key).values(consented_at=now()))
+        c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(consented_at=now()))
         record(c, judge.study_id, "judge", "consented", judge.key)
 
 
@@ -264,7 +268,7 @@ def saw_lately(judge: StoredJudge) -> bool:
 
 def saw(c: Connection, judge: StoredJudge) -> None:
     """Note that a judge is here."""
-    c.execute(update(Judge).where(Judge.key == judge.key).values(seen_at=now()))
+    c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(seen_at=now()))
 
 
 def _refuse_forgotten(judge: StoredJudge) -> None:

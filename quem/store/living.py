@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from quem.errors import Doubt
+from quem.errors import StudyWarning
 from quem.solutions import is_unchanged
-from quem.store.ballots import Group, Plan, ballots_of
+from quem.store.ballots import Group, JudgingPlan, ballots_of
 from quem.store.events import note_once
 from quem.store.judges import judges_of
 from quem.store.layouts import Content
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.solutions import Solution, Solutions
-    from quem.store.ballots import Dealt
-    from quem.study.models import ExperienceStudy
+    from quem.store.ballots import AssignedBallot
+    from quem.study.models import ExperienceSpec
 
 __all__ = ["Effect", "contents_of", "effects", "new_solvers", "note_effects", "plan_of", "told"]
 
@@ -29,17 +29,17 @@ Contents = dict[str, Content | None]
 _MOST_PROBLEMS = 5
 
 
-def plan_of(spec: ExperienceStudy, solutions: Solutions) -> Plan:
+def plan_of(spec: ExperienceSpec, solutions: Solutions) -> JudgingPlan:
     """Say what every judge of a study is given.
 
     Parameters
     ----------
-    spec : ExperienceStudy
+    spec : ExperienceSpec
     solutions : Solutions
     """
     practice = spec.judging.practice
     groups = [Group(p.id, tuple(solutions.by_problem.get(p.id, ()))) for p in spec.problems]
-    plan = Plan(
+    plan = JudgingPlan(
         tuple(group for group in groups if group.solvers and group.problem != practice),
         Group(practice, tuple(solutions.practice)) if practice else None,
         block_size=spec.design.block_size,
@@ -47,12 +47,12 @@ def plan_of(spec: ExperienceStudy, solutions: Solutions) -> Plan:
     return replace(plan, repeat=min(spec.judging.repeat, len(plan.parts)))
 
 
-def contents_of(spec: ExperienceStudy, solutions: Solutions, group: Group) -> Contents:
+def contents_of(spec: ExperienceSpec, solutions: Solutions, group: Group) -> Contents:
     """Say what the solutions of a group hold now; None for one that cannot be read.
 
     Parameters
     ----------
-    spec : ExperienceStudy
+    spec : ExperienceSpec
         Its corrections count.
     solutions : Solutions
     group : Group
@@ -74,12 +74,12 @@ def _content(solution: Solution, corrections: set[tuple[str, str, str]]) -> Cont
         return None
 
 
-def new_solvers(ballot: Dealt, contents: Mapping[str, Content | None]) -> list[str]:
+def new_solvers(ballot: AssignedBallot, contents: Mapping[str, Content | None]) -> list[str]:
     """Name the solvers whose solutions are to be placed in a ranking that is submitted.
 
     Parameters
     ----------
-    ballot : Dealt
+    ballot : AssignedBallot
     contents : mapping of str to Content or None
         What its solutions hold now.
     """
@@ -117,7 +117,7 @@ class Effect:
     submitted: int = 0
     digests: dict[str, str] = field(default_factory=dict)
 
-    def note(self, judge: str, ballot: Dealt, content: Content | None) -> None:
+    def note(self, judge: str, ballot: AssignedBallot, content: Content | None) -> None:
         """Count a ranking."""
         self.judges.add(judge)
         self.problems.add(ballot.problem)
@@ -128,7 +128,7 @@ class Effect:
 
 
 def effects(
-    c: Connection, study_id: str, plan: Plan, contents: Callable[[Group], Contents]
+    c: Connection, study_id: str, plan: JudgingPlan, contents: Callable[[Group], Contents]
 ) -> list[Effect]:
     """Say whom it affects that the study is no longer what judges were shown.
 
@@ -136,7 +136,7 @@ def effects(
     ----------
     c : Connection
     study_id : str
-    plan : Plan
+    plan : JudgingPlan
     contents : callable
         Gives what the solutions of a group hold now.
 
@@ -181,7 +181,7 @@ def note_effects(c: Connection, study_id: str, found: list[Effect]) -> None:
         note_once(c, study_id, "server", "study-changed", effects=sentences)
 
 
-def _differences(ballot: Dealt, now: Contents) -> Iterator[tuple[str, str]]:
+def _differences(ballot: AssignedBallot, now: Contents) -> Iterator[tuple[str, str]]:
     # A submitted ranking is of what it was made on, whatever its letters are by now.
     layout = ballot.placed if ballot.is_submitted and ballot.placed else ballot.layout
     held = {item.solver: item for item in layout.items} if layout else {}
@@ -195,7 +195,7 @@ def _differences(ballot: Dealt, now: Contents) -> Iterator[tuple[str, str]]:
             yield "removed", solver
 
 
-def told(effect: Effect) -> Doubt:
+def told(effect: Effect) -> StudyWarning:
     """Say what a change of the study asks of judges.
 
     Parameters
@@ -208,26 +208,26 @@ def told(effect: Effect) -> Doubt:
     asks = f"{_counted(len(effect.judges), 'judge')} for {_counted(count, 'placement')}"
     of_these = f", {effect.submitted} of them in submitted rankings" if effect.submitted else ""
     if effect.what == "added":
-        return Doubt("solution-added", f"adding {effect.solver} asks {asks}{of_these}")
+        return StudyWarning("solution-added", f"adding {effect.solver} asks {asks}{of_these}")
     if effect.what == "removed":
         message = (
             f"removing {effect.solver} takes it out of {_counted(effect.open, 'ranking')} in "
             f"progress; {_counted(effect.submitted, 'submitted ranking')} keep it in their history"
         )
-        return Doubt("solution-removed", message)
+        return StudyWarning("solution-removed", message)
     if effect.what == "corrected":
         message = (
             f"the corrected solution of {effect.solver} on {where} keeps its letter and place for "
             f"{_counted(len(effect.judges), 'judge')}"
         )
-        return Doubt("solution-corrected", message)
+        return StudyWarning("solution-corrected", message)
     problem, digest = min(effect.digests.items())
     message = (
         f"the changed solution of {effect.solver} on {where} counts as a new one and asks "
         f"{asks}{of_these}; if it only corrects the old one, declare it: corrections: "
         f"[{{problem: {problem}, solver: {effect.solver}, sha256: {digest}, reason: ...}}]"
     )
-    return Doubt("solution-changed", message)
+    return StudyWarning("solution-changed", message)
 
 
 def _counted(count: int, noun: str) -> str:

@@ -6,13 +6,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DATABASE_VARIABLE", "Place", "find_place"]
+__all__ = ["DATABASE_VARIABLE", "DatabaseLocation", "locate_database"]
 
 DATABASE_VARIABLE = "QUEM_DATABASE_URL"
 
 
 @dataclass(frozen=True)
-class Place:
+class DatabaseLocation:
     """Where a database is.
 
     Parameters
@@ -35,7 +35,7 @@ class Place:
         return self.file is None or self.file.is_file()
 
 
-def find_place(study: Path, given: str | None = None) -> Place:
+def locate_database(study: Path, given: str | None = None) -> DatabaseLocation:
     """Say where the store of a study is.
 
     Parameters
@@ -57,8 +57,8 @@ def find_place(study: Path, given: str | None = None) -> Place:
     if scheme in ("postgres", "postgresql"):
         scheme = "postgresql+psycopg"
     place = rest.rpartition("@")[2].partition("?")[0]
-    return Place(f"{scheme}://{rest}", f"{scheme.partition('+')[0]}://{place}")
+    return DatabaseLocation(f"{scheme}://{rest}", f"{scheme.partition('+')[0]}://{place}")
 
 
-def _sqlite(file: Path) -> Place:
-    return Place(f"sqlite:///{file.absolute()}", str(file), file)
+def _sqlite(file: Path) -> DatabaseLocation:
+    return DatabaseLocation(f"sqlite:///{file.absolute()}", str(file), file)

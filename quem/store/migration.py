@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from quem.store.location import Place
+    from quem.store.location import DatabaseLocation
 
 __all__ = ["HEAD", "TABLES", "converted", "migrate", "require_known", "version_of"]
 
@@ -59,13 +59,13 @@ _FOREIGN = "holds tables of another program; name a database of its own for quem
 _LOCK = 7_319_044_512
 
 
-def version_of(engine: Engine, place: Place) -> str:
+def version_of(engine: Engine, place: DatabaseLocation) -> str:
     """Tell which version a database has: empty for one that quem has not used yet.
 
     Parameters
     ----------
     engine : sqlalchemy.Engine
-    place : Place
+    place : DatabaseLocation
 
     Raises
     ------
@@ -76,7 +76,7 @@ def version_of(engine: Engine, place: Place) -> str:
         return _version(c, place)
 
 
-def migrate(engine: Engine, place: Place) -> None:
+def migrate(engine: Engine, place: DatabaseLocation) -> None:
     """Bring a database to the newest version, after saving a copy of its file.
 
     Nothing is done, and alembic not even loaded, where it has that version already. Of several
@@ -85,7 +85,7 @@ def migrate(engine: Engine, place: Place) -> None:
     Parameters
     ----------
     engine : sqlalchemy.Engine
-    place : Place
+    place : DatabaseLocation
 
     Raises
     ------
@@ -156,7 +156,7 @@ def _upgrade(c: Connection) -> None:
     upgrade(config, "head")
 
 
-def _version(c: Connection, place: Place) -> str:
+def _version(c: Connection, place: DatabaseLocation) -> str:
     tables = set(inspect(c).get_table_names())
     if "alembic_version" not in tables:
         if tables:
@@ -197,7 +197,7 @@ def _back_up(file: Path, version: str) -> None:
     target.close()
 
 
-def _refusal(place: Place, message: str) -> QuemError:
+def _refusal(place: DatabaseLocation, message: str) -> QuemError:
     return QuemError([Mistake(place.name, message=message)])
 
 

@@ -19,15 +19,15 @@ from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 __all__ = [
-    "Ballot",
+    "BallotRow",
     "Base",
-    "Event",
-    "Forgotten",
-    "Judge",
+    "ErasedJudgeRow",
+    "EventRow",
+    "JudgeRow",
     "Layout",
     "Organizer",
-    "Revision",
-    "Study",
+    "RevisionRow",
+    "StudyRow",
     "now",
 ]
 
@@ -81,7 +81,7 @@ class Base(DeclarativeBase):
     }
 
 
-class Study(Base):
+class StudyRow(Base):
     """A study that judges work on; its problems and solvers are in the study file alone."""
 
     __tablename__ = "study"
@@ -111,7 +111,7 @@ class Organizer(Base):
     seen_at: Mapped[dt.datetime | None]
 
 
-class Judge(Base):
+class JudgeRow(Base):
     """A judge: declared in the study file, or added midway."""
 
     __tablename__ = "judge"
@@ -133,7 +133,7 @@ class Judge(Base):
     forgotten_at: Mapped[dt.datetime | None]
 
 
-class Forgotten(Base):
+class ErasedJudgeRow(Base):
     """The hash of the id of a forgotten judge, who is not to be made again from the file."""
 
     __tablename__ = "forgotten"
@@ -142,7 +142,7 @@ class Forgotten(Base):
     id_hash: Mapped[str] = mapped_column(primary_key=True)
 
 
-class Ballot(Base):
+class BallotRow(Base):
     """What one judge is given of one problem, block and occasion."""
 
     __tablename__ = "ballot"
@@ -183,7 +183,7 @@ class Layout(Base):
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
 
 
-class Revision(Base):
+class RevisionRow(Base):
     """A saved state of a ballot: who (its judge), when, from which revision, on which layout.
 
     Rows are only ever added; `link` chains each to the one before (see `quem.store.chains`).
@@ -210,7 +210,7 @@ class Revision(Base):
     link: Mapped[str]
 
 
-class Event(Base):
+class EventRow(Base):
     """What happened besides revisions: opened, closed, revealed, links, judges. Only added.
 
     `link` chains each event of a study to the one before (see `quem.store.chains`).

@@ -9,13 +9,13 @@ from sqlalchemy import select
 
 from quem.store.ballots import ballots_of
 from quem.store.judges import judges_of
-from quem.store.models import Ballot, Judge, Revision
+from quem.store.models import BallotRow, JudgeRow, RevisionRow
 from quem.store.state import State
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from quem.store.ballots import Dealt, Plan
+    from quem.store.ballots import AssignedBallot, JudgingPlan
     from quem.store.judges import StoredJudge
 
 __all__ = ["GroupProgress", "JudgeProgress", "minutes_a_solution", "progress_of", "standing"]
@@ -25,7 +25,7 @@ Standing = Literal["new", "begun", "submitted"]
 
 @dataclass(frozen=True)
 class GroupProgress:
-    """How far a judge is with a group; see `quem.store.models.Ballot`."""
+    """How far a judge is with a group; see `quem.store.models.BallotRow`."""
 
     problem: str
     block: int
@@ -60,21 +60,21 @@ class JudgeProgress:
         return sum(group.seconds for group in self.groups)
 
 
-def standing(ballot: Dealt) -> Standing:
+def standing(ballot: AssignedBallot) -> Standing:
     """Tell how far a ballot is."""
     if ballot.is_submitted:
         return "submitted"
     return "begun" if ballot.head else "new"
 
 
-def progress_of(c: Connection, study_id: str, plan: Plan) -> list[JudgeProgress]:
+def progress_of(c: Connection, study_id: str, plan: JudgingPlan) -> list[JudgeProgress]:
     """Give the progress of every judge of a study.
 
     Parameters
     ----------
     c : Connection
     study_id : str
-    plan : Plan
+    plan : JudgingPlan
         Ballots of groups that the study has no more are left out.
     """
     return [
@@ -105,17 +105,17 @@ def minutes_a_solution(c: Connection, study_id: str) -> float | None:
         measured.
     """
     rows = c.execute(
-        select(Ballot.seconds, Revision.state)
-        .join(Judge, Ballot.judge_key == Judge.key)
+        select(BallotRow.seconds, RevisionRow.state)
+        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
         .join(
-            Revision,
-            (Revision.ballot_key == Ballot.key) & (Revision.number == Ballot.submitted),
+            RevisionRow,
+            (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.submitted),
         )
         .where(
-            Judge.study_id == study_id,
-            Ballot.practice.is_(False),
-            Ballot.occasion == 1,
-            Ballot.seconds > 0,
+            JudgeRow.study_id == study_id,
+            BallotRow.practice.is_(False),
+            BallotRow.occasion == 1,
+            BallotRow.seconds > 0,
         )
     ).all()
     placed = sum(

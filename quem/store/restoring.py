@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-    from quem.store.location import Place
+    from quem.store.location import DatabaseLocation
 
 __all__ = ["Restored", "restore_copy"]
 
@@ -65,7 +65,7 @@ class Restored:
 class _Task:
     """What is to be restored, and where to."""
 
-    place: Place
+    place: DatabaseLocation
     study_id: str
     copy: Path
     replace: bool
@@ -94,12 +94,14 @@ class _Task:
             raise QuemError([Mistake(self.place.name, message=message)])
 
 
-def restore_copy(place: Place, study_id: str, copy: Path, *, replace: bool = False) -> Restored:
+def restore_copy(
+    place: DatabaseLocation, study_id: str, copy: Path, *, replace: bool = False
+) -> Restored:
     """Bring a copy back: a file of SQLite, a dump of PostgreSQL, or an archive.
 
     Parameters
     ----------
-    place : Place
+    place : DatabaseLocation
         Where the store is to be.
     study_id : str
         The study that the copy has to be of.

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from quem.errors import QuemError
 from quem.store.events import record
 from quem.store.inserting import insert_new
-from quem.store.models import Ballot, Judge, Layout, Revision, Study, now
+from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow, StudyRow, now
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -67,7 +67,9 @@ class StudyStatus:
 
 
 # Each page asks this: a statement that is made once takes half the time.
-_STATUS = select(Study.id, Study.state, Study.revealed_at).where(Study.id == bindparam("id"))
+_STATUS = select(StudyRow.id, StudyRow.state, StudyRow.revealed_at).where(
+    StudyRow.id == bindparam("id")
+)
 
 
 def session_of(token: str) -> str:
@@ -111,7 +113,7 @@ def register_study(c: Connection, study_id: str) -> None:
     """Make a study known to the store, if it is not yet."""
     secret = secrets.token_hex(_SECRET_BYTES)
     values = {"id": study_id, "state": "trial", "secret": secret, "made_at": now()}
-    c.execute(insert_new(c, Study).values(**values))
+    c.execute(insert_new(c, StudyRow).values(**values))
 
 
 def status_of(c: Connection, study_id: str) -> StudyStatus:
@@ -141,11 +143,11 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str) -> None:
         As in `quem.store.events.record`.
     """
     before = c.execute(
-        select(Study.state).where(Study.id == study_id).with_for_update(key_share=True)
+        select(StudyRow.state).where(StudyRow.id == study_id).with_for_update(key_share=True)
     ).scalar_one()
     if before == state:
         return
-    c.execute(update(Study).where(Study.id == study_id).values(state=state))
+    c.execute(update(StudyRow).where(StudyRow.id == study_id).values(state=state))
     record(c, study_id, actor, state, before=before)
 
 
@@ -160,8 +162,8 @@ def reveal(c: Connection, study_id: str, actor: str) -> None:
     actor : str
         As in `quem.store.events.record`.
     """
-    hidden = Study.id == study_id, Study.revealed_at.is_(None)
-    c.execute(update(Study).where(*hidden).values(revealed_at=now()))
+    hidden = StudyRow.id == study_id, StudyRow.revealed_at.is_(None)
+    c.execute(update(StudyRow).where(*hidden).values(revealed_at=now()))
     record(c, study_id, actor, "revealed", state=status_of(c, study_id).state)
 
 
@@ -178,32 +180,32 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
         As in `quem.store.events.record`.
     """
     state = c.execute(
-        select(Study.state).where(Study.id == study_id).with_for_update(key_share=True)
+        select(StudyRow.state).where(StudyRow.id == study_id).with_for_update(key_share=True)
     ).scalar_one()
     if state != "trial":
         return 0
-    judges = select(Judge.key).where(Judge.study_id == study_id)
-    ballots = select(Ballot.key).where(Ballot.judge_key.in_(judges))
+    judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
+    ballots = select(BallotRow.key).where(BallotRow.judge_key.in_(judges))
     # These wait for whoever deals ballots or lays them out, before any of it is deleted.
-    c.execute(update(Judge).where(Judge.study_id == study_id).values(consented_at=None))
-    c.execute(ballots.order_by(Ballot.key).with_for_update())
+    c.execute(update(JudgeRow).where(JudgeRow.study_id == study_id).values(consented_at=None))
+    c.execute(ballots.order_by(BallotRow.key).with_for_update())
     begun = c.execute(
         select(func.count())
-        .select_from(Ballot)
-        .where(Ballot.judge_key.in_(judges), Ballot.head > 0)
+        .select_from(BallotRow)
+        .where(BallotRow.judge_key.in_(judges), BallotRow.head > 0)
     ).scalar_one()
-    last = (Revision.ballot_key == Ballot.key) & (Revision.number == Ballot.head)
-    newest = select(Ballot.public_id, Ballot.head, Revision.link).join(Revision, last)
-    gone = {row[0]: [*row[1:]] for row in c.execute(newest.where(Ballot.key.in_(ballots)))}
-    for table in (Revision, Layout):
+    last = (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.head)
+    newest = select(BallotRow.public_id, BallotRow.head, RevisionRow.link).join(RevisionRow, last)
+    gone = {row[0]: [*row[1:]] for row in c.execute(newest.where(BallotRow.key.in_(ballots)))}
+    for table in (RevisionRow, Layout):
         c.execute(delete(table).where(table.ballot_key.in_(ballots)))
-    c.execute(delete(Ballot).where(Ballot.judge_key.in_(judges)))
+    c.execute(delete(BallotRow).where(BallotRow.judge_key.in_(judges)))
     # Whatever was revealed is gone.
-    c.execute(update(Study).where(Study.id == study_id).values(revealed_at=None))
+    c.execute(update(StudyRow).where(StudyRow.id == study_id).values(revealed_at=None))
     record(c, study_id, actor, "trial-discarded", rankings=begun, ballots=gone)
     return begun
 
 
 def secret_of(c: Connection, study_id: str) -> str:
     """Give the key of the hashes that judges see."""
-    return str(c.execute(select(Study.secret).where(Study.id == study_id)).scalar_one())
+    return str(c.execute(select(StudyRow.secret).where(StudyRow.id == study_id)).scalar_one())

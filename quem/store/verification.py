@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from quem.store.chains import event_link, judge_digest, revision_link, words_digest
 from quem.store.layouts import Layout, layout_id
-from quem.store.models import Ballot, Event, Judge, Revision, Study
+from quem.store.models import BallotRow, EventRow, JudgeRow, RevisionRow, StudyRow
 from quem.store.models import Layout as LayoutRow
 from quem.store.seals import Replay
 from quem.store.state import InvalidStateError, State
@@ -95,27 +95,27 @@ def held_in(c: Connection, study_id: str) -> Held:
         That sees one state of the database.
     study_id : str
     """
-    judges = select(Judge.key).where(Judge.study_id == study_id)
-    ballots = select(Ballot.key).where(Ballot.judge_key.in_(judges))
+    judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
+    ballots = select(BallotRow.key).where(BallotRow.judge_key.in_(judges))
 
     def rows(model: Any, *where: Any) -> Any:  # noqa: ANN401  tables and conditions
         query = select(model.__table__).where(*where).order_by(*_order(model))
         return c.execute(query.execution_options(yield_per=_ROWS_AT_ONCE))
 
     return Held(
-        study=rows(Study, Study.id == study_id).mappings().one(),
-        judges=rows(Judge, Judge.study_id == study_id).mappings().all(),
-        ballots=rows(Ballot, Ballot.judge_key.in_(judges)).mappings().all(),
+        study=rows(StudyRow, StudyRow.id == study_id).mappings().one(),
+        judges=rows(JudgeRow, JudgeRow.study_id == study_id).mappings().all(),
+        ballots=rows(BallotRow, BallotRow.judge_key.in_(judges)).mappings().all(),
         layouts=rows(LayoutRow, LayoutRow.ballot_key.in_(ballots)).mappings().all(),
-        revisions=rows(Revision, Revision.ballot_key.in_(ballots)).mappings(),
-        events=rows(Event, Event.study_id == study_id).mappings().all(),
+        revisions=rows(RevisionRow, RevisionRow.ballot_key.in_(ballots)).mappings(),
+        events=rows(EventRow, EventRow.study_id == study_id).mappings().all(),
     )
 
 
 def _order(model: Any) -> tuple[Any, ...]:  # noqa: ANN401  a table and its columns
-    if model is Revision:
-        return Revision.ballot_key, Revision.number
-    return (model.id if model is Study else model.key,)
+    if model is RevisionRow:
+        return RevisionRow.ballot_key, RevisionRow.number
+    return (model.id if model is StudyRow else model.key,)
 
 
 def verify(held: Held) -> Verified:
@@ -317,12 +317,12 @@ def find_receipt(c: Connection, study_id: str, code: str) -> list[str]:
     """
     rows = c.execute(
         select(
-            *(Judge.id, Ballot.problem, Ballot.block, Ballot.occasion, Ballot.head),
-            *(Revision.number, Revision.kind, Revision.made_at),
+            *(JudgeRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion, BallotRow.head),
+            *(RevisionRow.number, RevisionRow.kind, RevisionRow.made_at),
         )
-        .join(Ballot, Ballot.judge_key == Judge.key)
-        .join(Revision, Revision.ballot_key == Ballot.key)
-        .where(Judge.study_id == study_id, Revision.link.startswith(code))
+        .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
+        .join(RevisionRow, RevisionRow.ballot_key == BallotRow.key)
+        .where(JudgeRow.study_id == study_id, RevisionRow.link.startswith(code))
     ).mappings()
     found = []
     for row in rows:
@@ -335,10 +335,10 @@ def find_receipt(c: Connection, study_id: str, code: str) -> list[str]:
 
 
 def _discarded(c: Connection, study_id: str, code: str) -> list[str]:
-    trials = Event.study_id == study_id, Event.what == "trial-discarded"
+    trials = EventRow.study_id == study_id, EventRow.what == "trial-discarded"
     return [
         f"a trial ranking that was discarded on {at:%Y-%m-%d %H:%M:%S} UTC"
-        for at, detail in c.execute(select(Event.made_at, Event.detail).where(*trials))
+        for at, detail in c.execute(select(EventRow.made_at, EventRow.detail).where(*trials))
         for _, link in detail.get("ballots", {}).values()
         if link.startswith(code)
     ]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from quem.study.declared import Declared
-from quem.study.models import Analysis, ExperienceStudy
+from quem.study.models import ExperienceSettings, ExperienceSpec
 from quem.study.reading import KINDS, Draft, StudyFile, draft_of_kind, read_study
 
 __all__ = [
     "KINDS",
-    "Analysis",
     "Declared",
     "Draft",
-    "ExperienceStudy",
+    "ExperienceSettings",
+    "ExperienceSpec",
     "StudyFile",
     "draft_of_kind",
     "read_study",

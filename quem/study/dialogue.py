@@ -12,8 +12,8 @@ __all__ = [
     "FIVE",
     "SEVEN",
     "Cases",
-    "DialogueAnalysis",
-    "DialogueStudy",
+    "DialogueSettings",
+    "DialogueSpec",
     "Questions",
     "Strategy",
     "User",
@@ -172,7 +172,7 @@ class Questions(StudyPart):
         return data
 
 
-class DialogueAnalysis(StudyPart):
+class DialogueSettings(StudyPart):
     """The settings of the evaluation; `quem.dialogue.settings` explains the open choices."""
 
     k: Size = 10
@@ -197,14 +197,14 @@ class DialogueAnalysis(StudyPart):
     permutations: Count = 9999
 
     @model_validator(mode="after")
-    def _weights_fall(self) -> DialogueAnalysis:
+    def _weights_fall(self) -> DialogueSettings:
         if self.lowest > self.highest:
             message = "the lowest weight should not be above the highest"
             raise ValueError(message)
         return self
 
 
-class DialogueStudy(StudyPart):
+class DialogueSpec(StudyPart):
     """An evaluation of conversational CBR (Bogaerts & Leake 2006)."""
 
     kind: Literal["dialogue"] = "dialogue"
@@ -216,10 +216,10 @@ class DialogueStudy(StudyPart):
     users: Annotated[tuple[User, ...], OneOrMore] = ()
     questions: Questions = Questions()
     published: Line = ""
-    analysis: Annotated[DialogueAnalysis, Part] = DialogueAnalysis()
+    analysis: Annotated[DialogueSettings, Part] = DialogueSettings()
 
     @model_validator(mode="after")
-    def _named_once(self) -> DialogueStudy:
+    def _named_once(self) -> DialogueSpec:
         for noun, names in (
             ("strategy", [strategy.name for strategy in self.strategies]),
             ("user", [(user.name.upper(), user.b) for user in self.users]),

@@ -17,7 +17,7 @@ from quem.study.syntax import explain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Document", "Loc", "Place", "dotted", "parse_document"]
+__all__ = ["Document", "Loc", "SourcePosition", "dotted", "parse_document"]
 
 Loc = tuple[str | int, ...]
 
@@ -30,7 +30,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN_TAGS = "tag:yaml.org,2002:"
 
 
-class Place(NamedTuple):
+class SourcePosition(NamedTuple):
     """A position in a file, counted from 1."""
 
     line: int
@@ -47,14 +47,14 @@ class Document:
         The file as the user named it.
     content : Any
         Dicts, lists, text and None.
-    values, keys : dict of Loc to Place
+    values, keys : dict of Loc to SourcePosition
         Where each value and each key stands.
     """
 
     name: str
     content: Any
-    values: dict[Loc, Place] = field(repr=False)
-    keys: dict[Loc, Place] = field(repr=False)
+    values: dict[Loc, SourcePosition] = field(repr=False)
+    keys: dict[Loc, SourcePosition] = field(repr=False)
 
     def mistake(self, loc: Loc, message: str, *, at_key: bool = False) -> Mistake:
         """Describe what is wrong at `loc`, or at the nearest part of the file above it.
@@ -71,7 +71,7 @@ class Document:
         known = loc
         while known not in places and known:
             known, places = known[:-1], self.values
-        place = places.get(known, Place(1, 1))
+        place = places.get(known, SourcePosition(1, 1))
         return Mistake(self.name, *place, key=dotted(loc), message=message)
 
 
@@ -131,8 +131,8 @@ class _Builder:
     def __init__(self, name: str) -> None:
         self.name = name
         self.content: Any = None
-        self.values: dict[Loc, Place] = {}
-        self.keys: dict[Loc, Place] = {}
+        self.values: dict[Loc, SourcePosition] = {}
+        self.keys: dict[Loc, SourcePosition] = {}
         self.mistakes: list[Mistake] = []
         self._open: list[_Open] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
@@ -264,9 +264,9 @@ class _Builder:
         raise QuemError([*self.mistakes, Mistake(self.name, *_place(event), message=message)])
 
 
-def _place(event: yaml.Event) -> Place:
+def _place(event: yaml.Event) -> SourcePosition:
     mark = event.start_mark
-    return Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
+    return SourcePosition(mark.line + 1, mark.column + 1) if mark else SourcePosition(1, 1)
 
 
 def dotted(loc: Loc) -> str:

@@ -29,9 +29,9 @@ __all__ = [
     "Id",
     "Level",
     "Line",
-    "Met",
     "Numeral",
     "OneOrMore",
+    "PairCounts",
     "Part",
     "Section",
     "Seed",
@@ -178,7 +178,7 @@ def block_sizes(n: int, block_size: int) -> list[int]:
 
 
 @dataclass
-class Met:
+class PairCounts:
     """How often each pair of solvers met in a block.
 
     Parameters
@@ -195,7 +195,7 @@ class Met:
 
 
 def deal_blocks(
-    solvers: Sequence[str], block_size: int, met: Met, rng: Random
+    solvers: Sequence[str], block_size: int, met: PairCounts, rng: Random
 ) -> list[tuple[str, ...]]:
     """Deal the solutions of a problem to a judge.
 
@@ -204,7 +204,7 @@ def deal_blocks(
     solvers : sequence of str
         Those who have a solution, each once.
     block_size : int
-    met : Met
+    met : PairCounts
         The blocks of other judges and problems, to which these are added.
     rng : random.Random
 
@@ -237,7 +237,7 @@ def _ends(sizes: list[int]) -> list[tuple[int, int]]:
     return ends
 
 
-def _exchange(row: list[str], ends: list[tuple[int, int]], met: Met, rng: Random) -> None:
+def _exchange(row: list[str], ends: list[tuple[int, int]], met: PairCounts, rng: Random) -> None:
     """Exchange solvers in the row as long as those who share blocks then met less often."""
     seen = [[met.times.get(frozenset((a, b)), 0) for b in row] for a in row]
     held = list(range(len(row)))

@@ -30,11 +30,11 @@ from quem.study.fields import (
 )
 
 __all__ = [
-    "Analysis",
     "Assisted",
+    "BlockDesign",
     "Correction",
-    "Design",
-    "ExperienceStudy",
+    "ExperienceSettings",
+    "ExperienceSpec",
     "Judge",
     "Judging",
     "MissingSolution",
@@ -173,14 +173,14 @@ class Judging(StudyPart):
     identity_words: Annotated[tuple[Line, ...], OneOrMore] = ()
 
 
-class Design(StudyPart):
+class BlockDesign(StudyPart):
     """How solutions are dealt to judges."""
 
     block_size: Annotated[int, Numeral, Field(ge=2)] | None = None
     blocks: Literal["balanced"] = "balanced"
 
 
-class Analysis(StudyPart):
+class ExperienceSettings(StudyPart):
     """The settings of the analysis."""
 
     form: Form = "linear"
@@ -195,7 +195,7 @@ class Analysis(StudyPart):
     seed: Seed = 0
 
     @model_validator(mode="after")
-    def _scores_stand_alone(self) -> Analysis:
+    def _scores_stand_alone(self) -> ExperienceSettings:
         if self.score == "blom":
             if self.normalize != "none":
                 message = "blom scores are normalized already; leave out normalize or the score"
@@ -212,7 +212,7 @@ class Analysis(StudyPart):
         return self
 
 
-class ExperienceStudy(StudyPart):
+class ExperienceSpec(StudyPart):
     """A QUEM study (Hayes & Parzen 1997): systems measured in years of human experience."""
 
     kind: Literal["experience"] = "experience"
@@ -232,5 +232,5 @@ class ExperienceStudy(StudyPart):
     rankings: RankingsSource = RankingsSource()
     solutions: Line = "solutions"
     judging: Annotated[Judging, Part] = Judging()
-    design: Annotated[Design, Part] = Design()
-    analysis: Annotated[Analysis, Part] = Analysis()
+    design: Annotated[BlockDesign, Part] = BlockDesign()
+    analysis: Annotated[ExperienceSettings, Part] = ExperienceSettings()

@@ -19,7 +19,7 @@ from quem.study.fields import (
     StudyPart,
 )
 
-__all__ = ["MEASURES", "OptionsAnalysis", "OptionsStudy", "OptionsSystem", "Question"]
+__all__ = ["MEASURES", "OptionsSettings", "OptionsSpec", "OptionsSystem", "Question"]
 
 # Those of Table 1 of Atanasova et al., in its order.
 MEASURES = (
@@ -56,7 +56,7 @@ class OptionsSystem(StudyPart):
     lists: Annotated[tuple[Line, ...], OneOrMore] = ()
 
 
-class OptionsAnalysis(StudyPart):
+class OptionsSettings(StudyPart):
     """The settings of the analysis."""
 
     measures: Annotated[tuple[Line, ...], OneOrMore] = MEASURES
@@ -72,7 +72,7 @@ class OptionsAnalysis(StudyPart):
     seed: Seed = 0
 
 
-class OptionsStudy(StudyPart):
+class OptionsSpec(StudyPart):
     """Systems that answer questions with lists of options (Atanasova et al. 2019)."""
 
     kind: Literal["options"] = "options"
@@ -85,4 +85,4 @@ class OptionsStudy(StudyPart):
     ]
     systems: Annotated[tuple[OptionsSystem, ...], Section] = ()
     lists: Annotated[tuple[Line, ...], OneOrMore] = ()
-    analysis: Annotated[OptionsAnalysis, Part] = OptionsAnalysis()
+    analysis: Annotated[OptionsSettings, Part] = OptionsSettings()

@@ -11,7 +11,7 @@ from quem.io.text import nearest, read_text
 from quem.study.declared import Declared, declared
 from quem.study.document import Document, parse_document
 from quem.study.fields import StudyPart
-from quem.study.models import ExperienceStudy, RankingsSource
+from quem.study.models import ExperienceSpec, RankingsSource
 from quem.study.schema import validate
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Draft(Generic[Spec_co]):
 
 
 @dataclass(frozen=True)
-class StudyFile(Draft[ExperienceStudy]):
+class StudyFile(Draft[ExperienceSpec]):
     """A study file of kind ``experience``, as far as it could be understood.
 
     Parameters
@@ -87,7 +87,7 @@ class StudyFile(Draft[ExperienceStudy]):
     source: RankingsSource | None
 
 
-def read_study(path: str | os.PathLike[str]) -> ExperienceStudy:
+def read_study(path: str | os.PathLike[str]) -> ExperienceSpec:
     """Read and check a study file of kind ``experience``, without its rankings.
 
     Parameters
@@ -118,7 +118,7 @@ def draft_study(path: str | os.PathLike[str]) -> StudyFile:
     QuemError
         The file cannot be read, is not a YAML mapping, or of another kind.
     """
-    draft = draft_of_kind(path, ExperienceStudy)
+    draft = draft_of_kind(path, ExperienceSpec)
     found, more = declared(draft.document, draft.mistakes)
     source = draft.spec.rankings if draft.spec else _source_alone(draft.document.content)
     ordered = sorted([*draft.mistakes, *more], key=lambda m: (m.line, m.column))

@@ -26,8 +26,8 @@ __all__ = [
     "Linear",
     "MacFac",
     "Queries",
-    "RetrievalAnalysis",
-    "RetrievalStudy",
+    "RetrievalSettings",
+    "RetrievalSpec",
     "Retriever",
 ]
 
@@ -208,7 +208,7 @@ class MacFac(StudyPart):
         return tuple(dict.fromkeys(zip(filters, k, strict=True)))
 
 
-class RetrievalAnalysis(StudyPart):
+class RetrievalSettings(StudyPart):
     """The settings of the evaluation."""
 
     measures: Annotated[tuple[Line, ...], OneOrMore] = ()
@@ -223,7 +223,7 @@ class RetrievalAnalysis(StudyPart):
     seed: Seed = 0
 
 
-class RetrievalStudy(StudyPart):
+class RetrievalSpec(StudyPart):
     """An evaluation of retrievers (ProCAKE's, with uncertainty)."""
 
     kind: Literal["retrieval"] = "retrieval"
@@ -235,4 +235,4 @@ class RetrievalStudy(StudyPart):
     retrievers: Annotated[tuple[Retriever, ...], Section] = ()
     ground_truth: GroundTruth
     mac_fac: Annotated[MacFac | None, Field()] = None
-    analysis: Annotated[RetrievalAnalysis, Part] = RetrievalAnalysis()
+    analysis: Annotated[RetrievalSettings, Part] = RetrievalSettings()

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from quem.blinding import cache, images
-from quem.blinding.cache import Kept
+from quem.blinding.cache import SizedCache
 from quem.blinding.images import clean_file, clean_image
 from quem.errors import FileError
 from tests.blinding.planted_images import HIDDEN, METADATA, SECRET, hidden, hidden_colors, picture
@@ -232,7 +232,7 @@ def test_large_files_are_cleaned_once(tmp_path: Path, monkeypatch: pytest.Monkey
     info.add_text("Author", SECRET)
     Image.effect_noise((600, 600), 90).save(path, pnginfo=info)
     first = clean_file(path)
-    monkeypatch.setattr(images, "_kept", Kept(0))
+    monkeypatch.setattr(images, "_kept", SizedCache(0))
     monkeypatch.setattr(images, "clean_image", pytest.fail)
     assert clean_file(path) == first
     (entry,) = cache.cache_folder("images").iterdir()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from quem.blinding.cache import Kept
+from quem.blinding.cache import SizedCache
 from quem.blinding.markup import code_html, markdown_html, text_html
 from quem.blinding.rendering import Rendered, render_page_text, render_solution
 from quem.blinding.sanitizing import sanitize
@@ -417,7 +417,7 @@ def test_plain_text_has_no_markup() -> None:
 
 def test_what_is_not_used_is_forgotten() -> None:
     """What is kept stays within its bound, and what was used last stays longest."""
-    kept: Kept[str, str] = Kept(10)
+    kept: SizedCache[str, str] = SizedCache(10)
     kept.put("a", "A", 4)
     kept.put("b", "B", 4)
     assert kept.get("a") == "A"

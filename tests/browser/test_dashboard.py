@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from waitress.server import create_server
 
-from quem.errors import Doubt
+from quem.errors import StudyWarning
 from quem.store.judges import add_judge
 from quem.store.organizers import issue_organizer_link
 from quem.store.state import State
@@ -51,7 +51,7 @@ TOLD = State(
 def site(tmp_path: Path) -> Iterator[Site]:
     """A study with everything that the overview can show."""
     site = make_site(tmp_path, problems=4, judges=JUDGES, judging="{repeat: 1, practice: P0}")
-    doubts = tuple(Doubt("identity", f"solution {n} says who made it") for n in range(7))
+    doubts = tuple(StudyWarning("identity", f"solution {n} says who made it") for n in range(7))
     object.__setattr__(site, "doubts", doubts)
     rank(site, "J1", "P0")
     rank(site, "J1", "P1", TOLD)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from quem.store import assignment as dealing
 from quem.store import ballots, judges, studies
 from quem.store.engine import open_store
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.state import State
 from quem.study.reading import read_study
 from tests.store.made import contents_on_disk
@@ -35,9 +35,9 @@ STATES = (
 def hold_session(study: Path, database: str | None = None) -> Store:
     """Let each judge of a study submit each group in his own order; gives the open store."""
     spec = read_study(study)
-    store = open_store(find_place(study, database))
+    store = open_store(locate_database(study, database))
     groups = tuple(ballots.Group(problem.id, SOLVERS) for problem in spec.problems)
-    plan = ballots.Plan(groups, ballots.Group("P0-practice", SOLVERS), spec.judging.repeat)
+    plan = ballots.JudgingPlan(groups, ballots.Group("P0-practice", SOLVERS), spec.judging.repeat)
     with store.write() as c:
         studies.register_study(c, spec.id)
         judges.sync_judges(c, spec.id, spec.judges)
@@ -55,7 +55,7 @@ def hold_session(study: Path, database: str | None = None) -> Store:
 
 def close(study: Path, database: str | None = None, *, state: studies.Life = "closed") -> None:
     """Close a session, or open it."""
-    store = open_store(find_place(study, database))
+    store = open_store(locate_database(study, database))
     with store.write() as c:
         studies.set_state(c, read_study(study).id, state, "shell")
     store.close()

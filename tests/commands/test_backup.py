@@ -16,7 +16,7 @@ from urllib.error import URLError
 import pytest
 
 from quem.store.engine import open_store
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.studies import register_study
 from quem.study.reading import read_study
 from tests.served import Browserless, Served, all_ranked, write_judging_study
@@ -215,7 +215,7 @@ def quem(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:  #
 def held(tmp_path: Path) -> Path:
     """A study with a session that is not running."""
     study = write_judging_study(tmp_path)
-    store = open_store(find_place(study))
+    store = open_store(locate_database(study))
     with store.write() as c:
         register_study(c, read_study(study).id)
     store.close()

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from quem.store.events import seal
-from quem.store.models import Revision
+from quem.store.models import RevisionRow
 from quem.store.state import State
 from tests.store.made import OLD_ARCHIVE
 from tests.webjudge.sites import SUBJECTS, make_site, rank, rank_all, set_life
@@ -53,7 +53,7 @@ def test_an_open_session_is_verified_without_its_ranks(
     file.write_bytes(file.read_bytes().replace(b"0", b"9"))
     rank(site, "J2", "P2", State(tray=(*SUBJECTS, "ZORNKBS7")), kind="reopen")
     with site.store.read() as c:
-        link = c.execute(Revision.__table__.select()).mappings().all()[0]["link"]
+        link = c.execute(RevisionRow.__table__.select()).mappings().all()[0]["link"]
     words = ("--head", head[:12].upper(), "--receipt", link[:10])
     code, out, err = quem_command("check", site.path, "--store", *words)
     assert (code, err) == (0, "")
@@ -95,7 +95,7 @@ def test_what_does_not_fit_ends_in_an_error(
 ) -> None:
     """Each broken chain, an unknown head and an unknown receipt are named, with exit code 1."""
     with site.store.write() as c:
-        c.execute(update(Revision).where(Revision.number == 1).values(client="forged-tab"))
+        c.execute(update(RevisionRow).where(RevisionRow.number == 1).values(client="forged-tab"))
     words = ("--head", "0" * 64, "--receipt", "0123456789")
     code, out, err = quem_command("check", site.path, "--store", *words)
     assert code == 1

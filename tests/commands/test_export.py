@@ -14,8 +14,8 @@ import quem
 from quem.rankings.preflib import read_preflib
 from quem.store.engine import open_store
 from quem.store.exporting import SubmittedRanking, preflib_files
-from quem.store.location import find_place
-from quem.store.models import Event
+from quem.store.location import locate_database
+from quem.store.models import EventRow
 from quem.store.state import State
 from quem.study.reading import draft_study
 from tests.commands.sessions import STATES, close, hold_session
@@ -41,9 +41,9 @@ def _rows(folder: Path) -> list[dict[str, str]]:
 
 def _revealed(study: Path) -> int:
     """How often the audit trail says that rankings were revealed."""
-    store = open_store(find_place(study))
+    store = open_store(locate_database(study))
     with store.read() as c:
-        told = list(c.execute(select(Event.what)).scalars())
+        told = list(c.execute(select(EventRow.what)).scalars())
     store.close()
     return told.count("revealed")
 

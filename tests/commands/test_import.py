@@ -10,7 +10,7 @@ import pytest
 from quem.store import studies
 from quem.store.engine import store_of
 from quem.store.judges import judge_of_session
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from tests.commands.sessions import close, hold_session
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_links_work_again(
     assert token not in archive.read_text()
     other = tmp_path / "other.sqlite3"
     assert quem_command("import", judging_study, archive, "--database", other)[0] == 0
-    store = store_of(find_place(judging_study, str(other)), "made-up")
+    store = store_of(locate_database(judging_study, str(other)), "made-up")
     assert store is not None
     with store.read() as c:
         judge = judge_of_session(c, "made-up", studies.session_of(token))

@@ -16,7 +16,7 @@ import pytest
 from quem.store import studies
 from quem.store.engine import store_of
 from quem.store.judges import judge_of_session, judges_of
-from quem.store.location import find_place
+from quem.store.location import locate_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def _table(outcome: Outcome) -> dict[str, dict[str, str]]:
 
 def _who(study: Path, link: str) -> str | None:
     """Whose link it is."""
-    store = store_of(find_place(study), STUDY)
+    store = store_of(locate_database(study), STUDY)
     assert store is not None
     with store.read() as c:
         found = judge_of_session(c, STUDY, studies.session_of(link.rpartition("/")[2]))
@@ -115,7 +115,7 @@ def test_a_judge_can_be_added(judging_study: Path, quem_command: Callable[..., O
     outcome = quem_command("judges", judging_study, *words)
     assert outcome[0] == 0
     assert _who(judging_study, _table(outcome)["J9"]["link"]) == "J9"
-    store = store_of(find_place(judging_study), STUDY)
+    store = store_of(locate_database(judging_study), STUDY)
     assert store is not None
     with store.read() as c:
         added = judges_of(c, STUDY)[-1]

@@ -12,7 +12,7 @@ import pytest
 
 from quem.store import organizers, studies
 from quem.store.engine import store_of
-from quem.store.location import find_place
+from quem.store.location import locate_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ def table(outcome: Outcome) -> dict[str, dict[str, str]]:
 
 def who(study: Path, link: str) -> str | None:
     """Whose link it is."""
-    store = store_of(find_place(study), STUDY)
+    store = store_of(locate_database(study), STUDY)
     assert store is not None
     with store.read() as c:
         session = studies.session_of(link.rpartition("/")[2])

@@ -16,8 +16,8 @@ import pytest
 from sqlalchemy import select
 
 from quem.store.engine import open_store, store_of
-from quem.store.location import find_place
-from quem.store.models import Ballot
+from quem.store.location import locate_database
+from quem.store.models import BallotRow
 from tests.patience import SECONDS
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 
@@ -145,10 +145,12 @@ def test_what_the_starter_switched_off_does_not_stop_it(study: Path) -> None:
 
 def problem_of(study: Path, gid: str) -> str:
     """The problem that a group's page shows."""
-    store = store_of(find_place(study), "made-up")
+    store = store_of(locate_database(study), "made-up")
     assert store is not None
     with store.read() as c:
-        problem: str = c.execute(select(Ballot.problem).where(Ballot.public_id == gid)).scalar_one()
+        problem: str = c.execute(
+            select(BallotRow.problem).where(BallotRow.public_id == gid)
+        ).scalar_one()
     store.close()
     return problem
 
@@ -199,7 +201,7 @@ def test_a_study_that_cannot_be_judged_is_refused(study: Path, break_it: object,
 
 def lock(study: Path) -> None:
     """Hold the database of a study, until the next test."""
-    open_store(find_place(study)).close()
+    open_store(locate_database(study)).close()
     holder = sqlite3.connect(study.with_suffix(".sqlite3"), isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     HELD[:] = [holder]

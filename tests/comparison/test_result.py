@@ -14,7 +14,7 @@ import quem
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.comparison.result import ExperienceComparison
+    from quem.comparison.result import ComparisonResult
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies" / "assembly-planners"
 DRAWN = {
@@ -26,7 +26,7 @@ DRAWN = {
 
 
 @cache
-def _compared(mode: str) -> ExperienceComparison:
+def _compared(mode: str) -> ComparisonResult:
     names = {"systems": ["study"], "uplift": ["assistance"]}.get(mode, ["study", "next-year"])
     studies = [quem.load_study(STUDIES / f"{name}.yaml") for name in names]
     return quem.compare(*studies, same_system=mode == "time")
@@ -82,7 +82,7 @@ def test_results_show_themselves(mode: str, said: str) -> None:
     assert "<svg" in cell
     assert "Analyses were done with quem" in page
     assert {"systems": "Holm", "uplift": "equally hard"}.get(mode, "independent") in page
-    assert repr(result).startswith("<ExperienceComparison of ")
+    assert repr(result).startswith("<ComparisonResult of ")
 
 
 def test_sentence_says_what_the_chosen_test_generalises_to() -> None:

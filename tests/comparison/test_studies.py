@@ -12,15 +12,15 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import quem
-from quem.comparison.independent import Apart, compare_apart
-from quem.comparison.system_estimates import Standing
+from quem.comparison.independent import IndependentDifference, compare_apart
+from quem.comparison.system_estimates import SystemEstimate
 from quem.errors import QuemError
 from quem.experience.estimate import Estimate
-from quem.wording import signed
+from quem.wording import format_signed
 from tests.experience.made import printed_study, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.comparison.findings import Comparison
+    from quem.comparison.findings import ComparisonFindings
     from quem.load import Study
 
 NAN = float("nan")
@@ -34,10 +34,10 @@ def _standing(
     *,
     study: int = 0,
     side: Any = "inside",  # noqa: ANN401  a literal
-) -> Standing:
+) -> SystemEstimate:
     none = (NAN, NAN)
     estimate = Estimate("k", 5.0, 6, False, years, none, none, None, side, NAN, ())  # noqa: FBT003
-    return Standing(study, f"k{years:g}", "", "k", None, estimate, error, df)
+    return SystemEstimate(study, f"k{years:g}", "", "k", None, estimate, error, df)
 
 
 def _study(seed: int, name: str, *systems: dict[str, object], **more: float) -> Study:
@@ -53,7 +53,7 @@ def _study(seed: int, name: str, *systems: dict[str, object], **more: float) -> 
     return replace(study, spec=spec, name=f"{name}.yaml")
 
 
-def _found(*studies: Study, **more: object) -> Comparison:
+def _found(*studies: Study, **more: object) -> ComparisonFindings:
     return quem.compare(*studies, **more).findings  # type: ignore[arg-type]
 
 
@@ -221,10 +221,10 @@ def test_a_step_outside_the_range_is_a_bound() -> None:
     spec = made.spec.model_copy(update={"id": "new"})
     result = quem.compare(old, replace(made, spec=spec, name="new.yaml"), same_system=True)
     (step,) = result.findings.progressions[0].steps
-    assert isinstance(step.how, Apart)
+    assert isinstance(step.how, IndependentDifference)
     assert np.isfinite(step.how.lower)
     text = result.summary()
-    assert f", at least {signed(step.how.lower)} on the one before (no test: " in text
+    assert f", at least {format_signed(step.how.lower)} on the one before (no test: " in text
     assert "lies outside the subjects' range)" in text
 
 

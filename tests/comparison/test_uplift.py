@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.comparison.assistance import Uplift
-    from quem.comparison.findings import Comparison
+    from quem.comparison.assistance import AssistanceGain
+    from quem.comparison.findings import ComparisonFindings
     from quem.load import Study
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -88,11 +88,11 @@ def _only(study: Study, what: str, kept: set[str]) -> Study:
     )
 
 
-def _found(study: Study) -> Comparison:
+def _found(study: Study) -> ComparisonFindings:
     return quem.compare(study).findings
 
 
-def _uplift(study: Study) -> Uplift:
+def _uplift(study: Study) -> AssistanceGain:
     (uplift,) = _found(study).uplifts
     return uplift
 

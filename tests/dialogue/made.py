@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import strategies as st
 
-from quem.dialogue.case_base import CaseBase
+from quem.dialogue.case_base import EncodedCases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ def case_base(
     rows: Sequence[Sequence[str | float | None]],
     classes: Sequence[str],
     weights: Sequence[float] | None = None,
-) -> CaseBase:
+) -> EncodedCases:
     """Cases from rows: texts are categories, numbers are numbers, None is missing."""
     columns: list[list[float]] = []
     categories: list[tuple[str, ...] | None] = []
@@ -35,7 +35,7 @@ def case_base(
             categories.append(None)
     labels = sorted(set(classes))
     m = len(columns)
-    return CaseBase(
+    return EncodedCases(
         tuple(str(i + 1) for i in range(len(rows))),
         tuple(f"a{i + 1}" for i in range(m)),
         np.array(columns, dtype=float).T,
@@ -47,7 +47,7 @@ def case_base(
 
 
 @st.composite
-def case_bases(draw: st.DrawFn, *, most: int = 9, complete: bool = False) -> CaseBase:
+def case_bases(draw: st.DrawFn, *, most: int = 9, complete: bool = False) -> EncodedCases:
     """Small case bases with ties and missing values, categorical and numeric."""
     n = draw(st.integers(3, most))
     kinds = draw(st.lists(st.sampled_from(["words", "numbers"]), min_size=1, max_size=4))

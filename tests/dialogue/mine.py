@@ -9,11 +9,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import CaseBase
-    from quem.dialogue.users import Shown
+    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.users import CandidateList
 
 
-def no_difference(cases: CaseBase, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+def no_difference(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
     """DD for categories that are all there, written as one would."""
     far = np.zeros((len(answers), len(cases)))
     for a, weight in enumerate(cases.weights / cases.weights.sum()):
@@ -24,7 +24,7 @@ def no_difference(cases: CaseBase, answers: NDArray[np.float64]) -> NDArray[np.f
     return far
 
 
-def first_below(shown: Shown) -> NDArray[np.int64]:
+def first_below(shown: CandidateList) -> NDArray[np.int64]:
     """T5, written as one would."""
     found = []
     for row in shown.distance[:, :5]:
@@ -34,7 +34,7 @@ def first_below(shown: Shown) -> NDArray[np.int64]:
 
 
 def last_first(
-    cases: CaseBase,
+    cases: EncodedCases,
     answers: NDArray[np.float64],
     asked: NDArray[np.bool_],
     random: np.random.Generator,
@@ -54,33 +54,33 @@ def text(*_: Any) -> str:  # noqa: ANN401
     return "near"
 
 
-def wide(cases: CaseBase, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+def wide(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give one column too many."""
     return np.zeros((len(answers), len(cases) + 1))
 
 
-def far(cases: CaseBase, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+def far(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give a distance above 1."""
     return np.full((len(answers), len(cases)), 1.5)
 
 
-def unknown(cases: CaseBase, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+def unknown(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give NaN."""
     return np.full((len(answers), len(cases)), np.nan)
 
 
-def beyond(shown: Shown) -> NDArray[np.int64]:
+def beyond(shown: CandidateList) -> NDArray[np.int64]:
     """Select what is not in the list."""
     return np.full(len(shown.cases), 10)
 
 
-def half(shown: Shown) -> NDArray[np.float64]:
+def half(shown: CandidateList) -> NDArray[np.float64]:
     """Select half positions."""
     return np.full(len(shown.cases), 0.5)
 
 
 def again(
-    cases: CaseBase,
+    cases: EncodedCases,
     answers: NDArray[np.float64],
     asked: NDArray[np.bool_],
     random: np.random.Generator,

@@ -12,8 +12,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from quem.dialogue.case_base import CaseBase
-    from quem.dialogue.settings import Settings
+    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.users import User
 
 Value = float | None
@@ -30,8 +30,8 @@ def billionths(distance: float) -> int:
 class Plain:
     """A case base as lists, and the strategies and users on it."""
 
-    base: CaseBase
-    settings: Settings
+    base: EncodedCases
+    settings: SimulationSettings
 
     def __post_init__(self) -> None:
         """Lay the case base out."""
@@ -230,7 +230,7 @@ class Plain:
 
 
 def draws(
-    n: int, m: int, settings: Settings, target: int
+    n: int, m: int, settings: SimulationSettings, target: int
 ) -> tuple[list[int], list[float], list[list[int]]]:
     """What is drawn for a target: order of ties, chance of each dialogue, question orders."""
     random = np.random.default_rng([settings.seed, target])

@@ -13,7 +13,7 @@ from quem.dialogue.findings import granularity_of
 from quem.dialogue.loading import DialogueStudy, load_dialogue
 from quem.dialogue.outcomes import efficiency, precision
 from quem.dialogue.running import run_experiment
-from quem.dialogue.settings import Settings
+from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import Dialogues, Experiment, prepare
 from quem.lists.rank_quality import granularity
 
@@ -36,7 +36,9 @@ def study(name: str) -> DialogueStudy:
 def experiment(name: str, orders: int = 1) -> Experiment:
     """That study with fewer question orders."""
     of = study(name)
-    return prepare(of.cases, Settings(orders=orders), strategies=of.strategies, users=of.users)
+    return prepare(
+        of.cases, SimulationSettings(orders=orders), strategies=of.strategies, users=of.users
+    )
 
 
 @cache
@@ -96,7 +98,7 @@ def test_restrictive_users_spread_efficiency_and_others_precision(name: str) -> 
     """The range of efficiency shrinks for less restrictive users, that of precision grows."""
     told, users = dialogues(name), [user.name for user in study(name).users]
     strict, loose = users.index("T5 0.05"), users.index("T5 0.3")
-    settings = Settings()
+    settings = SimulationSettings()
     spread = np.ptp(efficiency(told, settings).mean(axis=(0, 3)), axis=0)
     assert spread[strict] > spread[loose]
     spread = np.ptp(precision(told, settings).mean(axis=(0, 3)), axis=0)

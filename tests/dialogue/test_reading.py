@@ -14,7 +14,7 @@ from quem.dialogue.reading import ReadCases, read_cases
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.case_base import EncodedCases
 
 PLAIN = "size,colour,fault\n1.5,red,A\n2,blue,B\n7,red,A\n4,,B\n"
 
@@ -29,7 +29,7 @@ def read(tmp_path: Path, *texts: str | bytes, **keys: Any) -> ReadCases:  # noqa
     return read_cases(CaseFiles(tuple(files), **{"label": "fault", **keys}))
 
 
-def cases_of(found: ReadCases) -> CaseBase:
+def cases_of(found: ReadCases) -> EncodedCases:
     """The cases, which are there."""
     assert found.mistakes == []
     assert found.misplaced == []

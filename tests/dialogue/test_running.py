@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 from quem.dialogue import running
 from quem.dialogue.checkpoint import FINISHED, Finished
 from quem.dialogue.running import made_of, run_experiment
-from quem.dialogue.settings import Settings
+from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import Dialogues, Experiment, NamedStrategy, prepare
 from quem.dialogue.users import named_user
 from quem.errors import QuemError
@@ -27,10 +27,10 @@ from tests.patience import until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.case_base import EncodedCases
 
 
-def base(n: int = 30) -> CaseBase:
+def base(n: int = 30) -> EncodedCases:
     """A case base with ties."""
     random = np.random.default_rng(3)
     rows: list[list[str | float | None]] = [
@@ -40,12 +40,12 @@ def base(n: int = 30) -> CaseBase:
     return case_base(rows, random.choice(["A", "B"], n).tolist())
 
 
-def experiment(n: int = 30, choices: Settings | None = None) -> Experiment:
+def experiment(n: int = 30, choices: SimulationSettings | None = None) -> Experiment:
     """An experiment of two strategies and two users."""
     users = [named_user("T5", 0.1), named_user("DL", None)]
     return prepare(
         base(n),
-        choices or Settings(orders=2),
+        choices or SimulationSettings(orders=2),
         strategies=[NamedStrategy("DD"), NamedStrategy("RA")],
         users=[user for user in users if user],
     )
@@ -134,7 +134,7 @@ def test_what_was_made_of_something_else_is_begun_anew(tmp_path: Path) -> None:
     """Finished targets are reused for the same cases and choices alone."""
     keep = tmp_path / FINISHED
     run_experiment(experiment(), keep=keep)
-    other = experiment(choices=Settings(orders=2, neighbours=3, region_size=3))
+    other = experiment(choices=SimulationSettings(orders=2, neighbours=3, region_size=3))
     assert_same(run_experiment(other, keep=keep), run_experiment(other))
     assert Finished(keep, made_of(experiment())).read() == []
     values = experiment().cases.values.copy()
@@ -145,10 +145,13 @@ def test_what_was_made_of_something_else_is_begun_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [Settings(orders=2, no_selection="zero"), Settings(orders=2, efficiency="halved")],
+    [
+        SimulationSettings(orders=2, no_selection="zero"),
+        SimulationSettings(orders=2, efficiency="halved"),
+    ],
     ids=["no selection", "efficiency"],
 )
-def test_what_is_decided_after_dialogues_needs_none(other: Settings) -> None:
+def test_what_is_decided_after_dialogues_needs_none(other: SimulationSettings) -> None:
     """Choices about what is counted leave finished targets as good as they are."""
     assert made_of(experiment(choices=other)) == made_of(experiment())
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from quem.dialogue.regions import clusters
-from quem.dialogue.settings import OPEN_CHOICES, Settings
+from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
 from quem.dialogue.space import make_space
 from quem.dialogue.users import User, named_user
@@ -20,7 +20,7 @@ from tests.dialogue.made import case_bases
 from tests.dialogue.plain import Plain, draws
 
 if TYPE_CHECKING:
-    from quem.dialogue.case_base import CaseBase
+    from quem.dialogue.case_base import EncodedCases
 
 FIVE = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
 
@@ -47,17 +47,17 @@ CHOICES = {
 
 
 @st.composite
-def chosen(draw: st.DrawFn) -> Settings:
+def chosen(draw: st.DrawFn) -> SimulationSettings:
     """Any values of the open choices."""
     picked = {name: draw(st.sampled_from(values)) for name, values in CHOICES.items()}
-    return Settings(orders=2, seed=draw(st.integers(0, 5)), **picked)
+    return SimulationSettings(orders=2, seed=draw(st.integers(0, 5)), **picked)
 
 
-def _experiment(base: CaseBase, choices: Settings) -> Experiment:
+def _experiment(base: EncodedCases, choices: SimulationSettings) -> Experiment:
     return prepare(base, choices, strategies=FIVE, users=USERS)
 
 
-def _groups(base: CaseBase, choices: Settings) -> list[int] | None:
+def _groups(base: EncodedCases, choices: SimulationSettings) -> list[int] | None:
     if choices.regions == "neighbours":
         return None
     if choices.regions == "classes":
@@ -68,7 +68,7 @@ def _groups(base: CaseBase, choices: Settings) -> list[int] | None:
 
 @settings(max_examples=25, deadline=None)
 @given(base=case_bases(), choices=chosen())
-def test_like_plain_loops(base: CaseBase, choices: Settings) -> None:
+def test_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> None:
     """Every stop, selection and rank quality is that of the plain loops, whatever is chosen."""
     found = _experiment(base, choices).run(range(len(base)))
     plain = Plain(base, choices)
@@ -91,7 +91,7 @@ def test_like_plain_loops(base: CaseBase, choices: Settings) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(base=case_bases(most=14), choices=chosen())
-def test_what_must_hold_in_each_dialogue(base: CaseBase, choices: Settings) -> None:
+def test_what_must_hold_in_each_dialogue(base: EncodedCases, choices: SimulationSettings) -> None:
     """T5 selects no later than T1, and no later for a larger b; DL selects what is right."""
     users = [user("T1", 0.3), user("T5", 0.3), user("T5", 0.6), user("DL")]
     found = prepare(base, choices, strategies=FIVE, users=users).run(range(len(base)))
@@ -103,7 +103,7 @@ def test_what_must_hold_in_each_dialogue(base: CaseBase, choices: Settings) -> N
 
 @settings(max_examples=15, deadline=None)
 @given(base=case_bases(most=14), choices=chosen())
-def test_all_meet_at_the_end(base: CaseBase, choices: Settings) -> None:
+def test_all_meet_at_the_end(base: EncodedCases, choices: SimulationSettings) -> None:
     """After the last answer all strategies list the same, which without ties is the ideal."""
     found = _experiment(base, choices).run(range(len(base)))
     assert_allclose(found.quality[:, :, -1], found.quality[:, :1, -1].repeat(5, axis=1))
@@ -113,7 +113,7 @@ def test_all_meet_at_the_end(base: CaseBase, choices: Settings) -> None:
 @settings(max_examples=15, deadline=None)
 @given(base=case_bases(), choices=chosen(), data=st.data())
 def test_the_order_of_attributes_does_not_matter(
-    base: CaseBase, choices: Settings, data: st.DataObject
+    base: EncodedCases, choices: SimulationSettings, data: st.DataObject
 ) -> None:
     """With the columns in another order, the first and last lists are as good as before."""
     columns = data.draw(st.permutations(range(len(base.attributes))))
@@ -132,14 +132,14 @@ def test_the_order_of_attributes_does_not_matter(
 def test_targets_are_independent(part: range) -> None:
     """What comes out for a target does not depend on which others are run with it."""
     base = _fixed()
-    experiment = _experiment(base, Settings(orders=3))
+    experiment = _experiment(base, SimulationSettings(orders=3))
     every = experiment.run(range(len(base)))
     some = experiment.run(part)
     assert_array_equal(every.stop[part.start : part.stop], some.stop)
     assert_array_equal(every.quality[part.start : part.stop], some.quality)
 
 
-def _fixed() -> CaseBase:
+def _fixed() -> EncodedCases:
     random = np.random.default_rng(1)
     values = random.integers(0, 3, size=(12, 4)).astype(float)
     from tests.dialogue.made import case_base

@@ -11,11 +11,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import quem
-from quem.dialogue.result import DialogueAnalysis
-from quem.dialogue.settings import OPEN_CHOICES, Settings
+from quem.dialogue.result import DialogueResult
+from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
 from quem.errors import QuemError
 from quem.report.files import report_files
-from quem.study.dialogue import DialogueAnalysis as Model
+from quem.study.dialogue import DialogueSettings as Model
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
 QUICK: dict[str, Any] = {"orders": 2, "bootstrap": 50, "permutations": 99}
@@ -36,10 +36,10 @@ def write(folder: Path, more: str = "", *, cases: str = CASES) -> Path:
     return study
 
 
-def analyze(path: Path, **settings: Any) -> DialogueAnalysis:  # noqa: ANN401
+def analyze(path: Path, **settings: Any) -> DialogueResult:  # noqa: ANN401
     """Load and analyse quickly."""
     result = quem.analyze(quem.load_study(path), **{**QUICK, **settings})
-    assert isinstance(result, DialogueAnalysis)
+    assert isinstance(result, DialogueResult)
     return result
 
 
@@ -158,7 +158,7 @@ def test_a_case_base_that_is_not_there(tmp_path: Path) -> None:
 def test_the_model_and_the_settings_agree() -> None:
     """The study file knows each setting with the same default, and each plausible value."""
     told = Model().model_dump()
-    for name, value in Settings().to_dict().items():
+    for name, value in SimulationSettings().to_dict().items():
         assert told[name] == value, name
     for name, choice in OPEN_CHOICES.items():
         assert told[name] in choice.values

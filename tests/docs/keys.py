@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 
-from quem.study.dialogue import DialogueStudy
+from quem.study.dialogue import DialogueSpec
 from quem.study.document import parse_document
-from quem.study.models import ExperienceStudy
-from quem.study.options import OptionsStudy
-from quem.study.retrieval import RetrievalStudy
+from quem.study.models import ExperienceSpec
+from quem.study.options import OptionsSpec
+from quem.study.retrieval import RetrievalSpec
 from tests.docs.pages import ROOT, table_rows
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ __all__ = ["KINDS", "Key", "keys_of", "literals", "plain", "rows_of", "written"]
 
 # Each kind of study, the page that explains its keys, and its model.
 KINDS: dict[str, tuple[str, type[StudyPart]]] = {
-    "experience": ("study-file.md", ExperienceStudy),
-    "options": ("options.md", OptionsStudy),
-    "retrieval": ("retrieval.md", RetrievalStudy),
-    "dialogue": ("dialogue.md", DialogueStudy),
+    "experience": ("study-file.md", ExperienceSpec),
+    "options": ("options.md", OptionsSpec),
+    "retrieval": ("retrieval.md", RetrievalSpec),
+    "dialogue": ("dialogue.md", DialogueSpec),
 }
 
 

@@ -11,14 +11,14 @@ from quem.experience.averages import Averages
 from quem.experience.cells import judged_cells
 from quem.load import Study
 from quem.rankings import PrintedAverages, Rankings
-from quem.study import Analysis, Declared, ExperienceStudy
+from quem.study import Declared, ExperienceSettings, ExperienceSpec
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
 
 __all__ = [
     "Cell",
@@ -120,7 +120,7 @@ def _study(
     analysis: Mapping[str, object],
     withheld: Sequence[str] = (),
 ) -> Study:
-    spec = ExperienceStudy.model_validate(
+    spec = ExperienceSpec.model_validate(
         {
             "id": "made",
             "title": "Made",
@@ -129,13 +129,13 @@ def _study(
             "subjects": [{"id": s, "experience": y} for s, y in years.items()],
             "systems": [{"id": s} for s, kind in solvers.items() if kind == "system"],
             "withheld": list(withheld),
-            "analysis": Analysis.model_validate({"bootstrap": 0, **analysis}),
+            "analysis": ExperienceSettings.model_validate({"bootstrap": 0, **analysis}),
         }
     )
     return Study(Path("study.yaml"), "study.yaml", spec, declared, data)
 
 
-def cells_of(study: Study, reference: str = "all") -> Cells:
+def cells_of(study: Study, reference: str = "all") -> RankCells:
     """Give the cells of a study of ranks."""
     assert isinstance(study.data, Rankings)
     return judged_cells(study.data, study.declared, reference=reference)  # type: ignore[arg-type]

@@ -16,11 +16,11 @@ from tests.experience.made import cells_of, random_ranks, study_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.agreement import Agreement
+    from quem.experience.agreement import JudgeAgreement
     from tests.experience.made import Cell
 
 
-def measured(ranks: dict[Cell, float | None], years: dict[str, float]) -> Agreement:
+def measured(ranks: dict[Cell, float | None], years: dict[str, float]) -> JudgeAgreement:
     """Measure the agreement in a study of these ranks."""
     return judge_agreement(cells_of(study_of(ranks, years)), seed=0)
 

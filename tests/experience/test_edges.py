@@ -16,7 +16,7 @@ from quem.rankings import Rankings
 from tests.experience.made import printed_study, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.result import ExperienceAnalysis
+    from quem.experience.result import ExperienceResult
     from quem.load import Study
     from tests.experience.made import Cell
 
@@ -28,7 +28,7 @@ def drawn(seed: int = 0, **what: Any) -> Made:  # noqa: ANN401
     return random_ranks(np.random.default_rng(seed), **what)
 
 
-def complete(study: Study, **settings: Any) -> ExperienceAnalysis:  # noqa: ANN401
+def complete(study: Study, **settings: Any) -> ExperienceResult:  # noqa: ANN401
     """Analyse with everything on, and read every number and warning."""
     found = quem.analyze(study, bootstrap=200, permutations=99, **settings)
     json.dumps(found.to_dict())
@@ -38,7 +38,7 @@ def complete(study: Study, **settings: Any) -> ExperienceAnalysis:  # noqa: ANN4
     return found
 
 
-def codes(found: ExperienceAnalysis) -> set[str]:
+def codes(found: ExperienceResult) -> set[str]:
     """The codes of the warnings."""
     return {doubt.code for doubt in found.warnings}
 

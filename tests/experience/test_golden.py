@@ -18,7 +18,7 @@ from tests.experience.made import cells_of, study_of
 from tests.experience.test_agreement import icc_by_hand
 
 if TYPE_CHECKING:
-    from quem.experience.result import ExperienceAnalysis
+    from quem.experience.result import ExperienceResult
 
 FOLDER = Path(__file__).parents[2] / "studies" / "p3-1997"
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden.json").read_text("utf-8"))
@@ -32,7 +32,7 @@ SHIPPED: dict[str, Any] = json.loads(
 
 
 @cache
-def analysed(what: str, **settings: str) -> ExperienceAnalysis:
+def analysed(what: str, **settings: str) -> ExperienceResult:
     """Analyse one of the three readings of the figure."""
     if what == "averages":
         averages: quem.Study = quem.load_study(FOLDER / "averages.yaml")

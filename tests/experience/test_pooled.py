@@ -17,7 +17,7 @@ from quem.report.files import json_text
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.result import ExperienceAnalysis
+    from quem.experience.result import ExperienceResult
     from quem.load import Study
 
 FAST = {"bootstrap": 0, "permutations": 0}
@@ -43,7 +43,7 @@ def with_rows(study: Study, keep: np.ndarray) -> Study:
     return replace(study, data=replace(data, **{c: getattr(data, c)[keep] for c in columns}))
 
 
-def codes(found: ExperienceAnalysis) -> list[str]:
+def codes(found: ExperienceResult) -> list[str]:
     """The codes of the warnings."""
     return [doubt.code for doubt in found.warnings]
 

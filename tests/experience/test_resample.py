@@ -22,7 +22,7 @@ from tests.experience.test_estimate import FORMULAS, subjects
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.cells import Cells
+    from quem.experience.cells import RankCells
     from tests.experience.made import Cell
 
 
@@ -73,7 +73,7 @@ def test_samples_of_fewer_than_three_averages_are_not_valid() -> None:
 
 
 def by_loop(
-    cells: Cells,
+    cells: RankCells,
     years: dict[str, float],
     form: str,
     draws: list[tuple[NDArray[np.float64], ...]],

@@ -14,14 +14,14 @@ from quem.lists.inference import draw_queries
 from quem.options.lists import Answers
 from quem.options.scoring import Scorer
 from quem.options.thresholds import Sweep, sweep
-from quem.study.options import OptionsAnalysis
+from quem.study.options import OptionsSettings
 from tests.options.made import analysed, drawn, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Lists = list[list[tuple[float, bool]]]
-USED = OptionsAnalysis(bootstrap=200, folds=4)
+USED = OptionsSettings(bootstrap=200, folds=4)
 
 
 def answers_of(lists: Lists) -> Answers:
@@ -57,7 +57,7 @@ def by_hand(lists: Lists, threshold: float, name: str, longest: int, least: int)
     ]
 
 
-def swept(lists: Lists, used: OptionsAnalysis = USED) -> tuple[Sweep, int]:
+def swept(lists: Lists, used: OptionsSettings = USED) -> tuple[Sweep, int]:
     """Sweep, and tell the longest list."""
     longest = max(map(len, lists))
     given = np.array(by_hand(lists, -np.inf, "OLAR", longest, 1))

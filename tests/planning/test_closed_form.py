@@ -18,8 +18,8 @@ from quem.planning.closed_form import (
     power,
     subjects_needed,
 )
-from quem.planning.designs import Design
-from quem.planning.simulated_designs import Circumstances, try_design
+from quem.planning.designs import StudyDesign
+from quem.planning.simulated_designs import PlanAssumptions, try_design
 
 VARIANCE = 121 / 12
 
@@ -60,10 +60,12 @@ def test_half_width_is_that_of_a_regression(n: int, variance: float) -> None:
 
 
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
-@pytest.mark.parametrize("design", [Design(7, 2, 3), Design(12, 3, 6), Design(20, 5, 12)])
-def test_half_width_is_near_simulation(noise: Noise, design: Design) -> None:
+@pytest.mark.parametrize(
+    "design", [StudyDesign(7, 2, 3), StudyDesign(12, 3, 6), StudyDesign(20, 5, 12)]
+)
+def test_half_width_is_near_simulation(noise: Noise, design: StudyDesign) -> None:
     """The closed form is within −3 and +11% of simulated studies, and their intervals cover."""
-    trial = try_design(design, Circumstances(noise, (1.0, 12.0)), studies=1500, seed=2)
+    trial = try_design(design, PlanAssumptions(noise, (1.0, 12.0)), studies=1500, seed=2)
     formula = half_width(
         design.subjects, average_variance(noise, design.judges, design.problems), VARIANCE
     )
@@ -138,8 +140,8 @@ def test_power_averages_over_tastes() -> None:
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 def test_power_is_near_simulation(noise: Noise) -> None:
     """The power is within 8 points of simulated studies."""
-    for design in (Design(7, 2, 3), Design(12, 3, 6), Design(12, 5, 12)):
-        circumstances = Circumstances(noise, (1.0, 12.0), difference=2.0)
+    for design in (StudyDesign(7, 2, 3), StudyDesign(12, 3, 6), StudyDesign(12, 5, 12)):
+        circumstances = PlanAssumptions(noise, (1.0, 12.0), difference=2.0)
         trial = try_design(design, circumstances, studies=1500, seed=4)
         formula = float(power(noise, design.judges, design.problems, 2.0))
         assert abs(trial.power - formula) < 0.08

@@ -15,15 +15,15 @@ from quem.experience.simulation import LOW, Noise, Scenario, simulate
 from quem.parallel import Workers
 from quem.planning.designs import (
     Costs,
-    Design,
     Designs,
+    StudyDesign,
     efficient,
     make_designs,
     smallest,
 )
-from quem.planning.simulated_designs import Circumstances, try_design, try_designs
+from quem.planning.simulated_designs import PlanAssumptions, try_design, try_designs
 
-HERE = Circumstances(LOW, (1.0, 12.0))
+HERE = PlanAssumptions(LOW, (1.0, 12.0))
 
 
 def _axis(least: int) -> st.SearchStrategy[tuple[int, ...]]:
@@ -53,7 +53,7 @@ def test_smallest_designs_can_do_with_no_less(designs: Designs, width: float) ->
     every = [designs.at(index) for index in range(designs.half_width.size)]
     reaching = [d for d, h in zip(every, designs.half_width.flat, strict=True) if h <= width]
 
-    def dominated(design: Design) -> bool:
+    def dominated(design: StudyDesign) -> bool:
         return any(
             other != design and all(a <= b for a, b in zip(other, design, strict=True))
             for other in reaching
@@ -94,9 +94,9 @@ def test_costs_add_up() -> None:
         ((2, 3), (10,), (4, 5)), LOW, 10.0, level=0.9, systems=2, difference=2.0, costs=costs
     )
     index = int(np.ravel_multi_index((1, 0, 1), designs.half_width.shape))
-    assert designs.at(index) == Design(subjects=10, judges=3, problems=5)
+    assert designs.at(index) == StudyDesign(subjects=10, judges=3, problems=5)
     assert designs.at(index).words == "10 subjects, 3 judges, 5 problems"
-    assert Design(1000, 1, 1).words == "1,000 subjects, 1 judge, 1 problem"
+    assert StudyDesign(1000, 1, 1).words == "1,000 subjects, 1 judge, 1 problem"
     assert designs.cost.flat[index] == 80 * 10 * 5 + 15 * 3 * 5 * 12
     assert designs.hours.flat[index] == 6 * 5 * 12 / 60
     assert designs.largest == index
@@ -105,7 +105,7 @@ def test_costs_add_up() -> None:
 
 def test_trials_are_the_same_in_any_number_of_processes() -> None:
     """Each design has its own studies, whatever else is tried and in how many processes."""
-    designs = [Design(6, 2, 3), Design(8, 2, 4), Design(7, 3, 1)]
+    designs = [StudyDesign(6, 2, 3), StudyDesign(8, 2, 4), StudyDesign(7, 3, 1)]
     here = replace(HERE, systems=2, difference=1.0)
     alone = [try_design(design, here, studies=40, seed=5) for design in designs]
     one, two = (
@@ -119,7 +119,7 @@ def test_trials_are_the_same_in_any_number_of_processes() -> None:
 def test_large_designs_are_simulated_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Studies that do not fit into memory at once are simulated one after another."""
     monkeypatch.setattr("quem.planning.simulated_designs._CELLS", 7 * 2 * 3 * 4)
-    trial = try_design(Design(6, 2, 3), replace(HERE, difference=3.0), studies=30)
+    trial = try_design(StudyDesign(6, 2, 3), replace(HERE, difference=3.0), studies=30)
     assert trial.studies == 30
     assert 1 < trial.half_width < 9
     assert 0 < trial.power < 1
@@ -128,7 +128,7 @@ def test_large_designs_are_simulated_in_parts(monkeypatch: pytest.MonkeyPatch) -
 def test_the_power_is_that_of_a_t_test() -> None:
     """The share of studies that find the better system is that of scipy's one-sample t test."""
     here = replace(HERE, difference=2.0)
-    trial = try_design(Design(7, 2, 4), here, studies=300, seed=1)
+    trial = try_design(StudyDesign(7, 2, 4), here, studies=300, seed=1)
     pair = Scenario(7, 2, 4, (7.5, 5.5), noise=LOW)
     ranks = simulate(pair, 4000, seed=9).ranks
     apart = (ranks[..., -2] - ranks[..., -1]).mean(axis=1)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 import quem
 from quem.errors import QuemError
 from quem.experience.simulation import Noise
-from quem.planning.simulated_designs import Trial
+from quem.planning.simulated_designs import SimulatedDesign
 from quem.report.drawing import png_bytes
 from quem.report.files import report_files, write_report
 from tests.commands.sessions import close, hold_session
@@ -22,20 +22,20 @@ from tests.served import write_judging_study
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.planning.result import ExperiencePlan
+    from quem.planning.result import PlanResult
 
 SMALL: dict[str, Any] = {"judges": (2, 3), "subjects": (6, 9, 12), "problems": (3, 4)}
 
 
-def _plan(pilot: quem.Study | None = None, **settings: Any) -> ExperiencePlan:  # noqa: ANN401
+def _plan(pilot: quem.Study | None = None, **settings: Any) -> PlanResult:  # noqa: ANN401
     return quem.plan(pilot, **{"simulate": 0, **settings})
 
 
-def _codes(plan: ExperiencePlan) -> list[str]:
+def _codes(plan: PlanResult) -> list[str]:
     return [doubt.code for doubt in plan.warnings]
 
 
-def _message(plan: ExperiencePlan, code: str) -> str:
+def _message(plan: PlanResult, code: str) -> str:
     return next(doubt.message for doubt in plan.warnings if doubt.code == code)
 
 
@@ -310,12 +310,12 @@ def test_judging_time_comes_from_the_pilots_session(
     seconds = {"J0": 60.0, "J1": 30.0, "J2": 0.0}
     from sqlalchemy import select, update
 
-    from quem.store.models import Ballot, Judge
+    from quem.store.models import BallotRow, JudgeRow
 
     with store.write() as c:
         for judge, time in seconds.items():
-            own = select(Judge.key).where(Judge.id == judge).scalar_subquery()
-            c.execute(update(Ballot).where(Ballot.judge_key == own).values(seconds=time))
+            own = select(JudgeRow.key).where(JudgeRow.id == judge).scalar_subquery()
+            c.execute(update(BallotRow).where(BallotRow.judge_key == own).values(seconds=time))
     store.close()
     close(path)
     plan = _plan(quem.load_study(path), **SMALL)
@@ -386,9 +386,9 @@ def test_simulation_can_follow() -> None:
     later = _plan(**SMALL, width=3.5, seed=4).simulated(30)
     at_once = quem.plan(**SMALL, width=3.5, seed=4, simulate=30)
     assert repr(later.to_dict()) == repr(at_once.to_dict())
-    assert isinstance(next(iter(later.findings.trials.values())), Trial)
+    assert isinstance(next(iter(later.findings.trials.values())), SimulatedDesign)
     assert "30 simulated studies of each design" in later.summary()
-    assert repr(later).startswith("<ExperiencePlan: ± ")
+    assert repr(later).startswith("<PlanResult: ± ")
 
 
 def test_a_width_far_above_all_is_not_drawn() -> None:

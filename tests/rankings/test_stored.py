@@ -15,8 +15,8 @@ from quem.report.files import write_report
 from quem.store import assignment as dealing
 from quem.store import ballots, judges, studies
 from quem.store.engine import Store, open_store
-from quem.store.location import find_place
-from quem.store.models import Event
+from quem.store.location import locate_database
+from quem.store.models import EventRow
 from quem.store.state import State
 from quem.study.reading import read_study
 from tests.examples import study_with, write_study
@@ -50,9 +50,9 @@ def store(study: Path) -> Iterator[Store]:
 def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # noqa: ANN401
     """Make a store in which every judge has submitted every group."""
     spec = read_study(study)
-    store = open_store(find_place(study, database))
+    store = open_store(locate_database(study, database))
     groups = tuple(ballots.Group(problem.id, SOLVERS) for problem in spec.problems)
-    plan = ballots.Plan(groups, None, spec.judging.repeat)
+    plan = ballots.JudgingPlan(groups, None, spec.judging.repeat)
     state = State(ranked=BEST_FIRST, **more)
     with store.write() as c:
         studies.register_study(c, spec.id)
@@ -61,7 +61,7 @@ def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # n
     return store
 
 
-def submit_all(c: Connection, study: Path, plan: ballots.Plan, state: State) -> None:
+def submit_all(c: Connection, study: Path, plan: ballots.JudgingPlan, state: State) -> None:
     """Let every judge submit every group."""
     for judge in judges.judges_of(c, read_study(study).id):
         dealing.deal(c, judge.key, plan)
@@ -69,7 +69,7 @@ def submit_all(c: Connection, study: Path, plan: ballots.Plan, state: State) -> 
             submit(c, study, ballot, state)
 
 
-def submit(c: Connection, study: Path, ballot: ballots.Dealt, state: State) -> None:
+def submit(c: Connection, study: Path, ballot: ballots.AssignedBallot, state: State) -> None:
     """Submit a ranking of the solutions that are there."""
     ballot = dealing.lay_out(c, ballot, contents_on_disk(study, ballot.problem, SOLVERS))
     assert ballot.layout is not None
@@ -88,7 +88,7 @@ def events(store: Store) -> list[str]:
     from sqlalchemy import select
 
     with store.read() as c:
-        return list(c.execute(select(Event.what).order_by(Event.key)).scalars())
+        return list(c.execute(select(EventRow.what).order_by(EventRow.key)).scalars())
 
 
 def test_a_closed_session_is_read_by_itself(study: Path, store: Store) -> None:
@@ -170,7 +170,7 @@ def test_what_was_revealed_and_discarded_is_forgiven(study: Path, store: Store) 
     with store.write() as c:
         studies.discard_trial(c, spec.id, "shell")
         submit_all(
-            c, study, ballots.Plan((ballots.Group("P0", SOLVERS),)), State(ranked=BEST_FIRST)
+            c, study, ballots.JudgingPlan((ballots.Group("P0", SOLVERS),)), State(ranked=BEST_FIRST)
         )
     close(store, study)
     assert not noted(study)
@@ -191,13 +191,13 @@ def test_cannot_judge_and_recognised(tmp_path: Path) -> None:
     """What could not be judged is absent; recognised authors are marked."""
     study = write_judging_study(tmp_path)
     spec = read_study(study)
-    store = open_store(find_place(study))
+    store = open_store(locate_database(study))
     with store.write() as c:
         studies.register_study(c, spec.id)
         judges.sync_judges(c, spec.id, spec.judges)
         judge = judges.judges_of(c, spec.id)[0]
         group = ballots.Group("P0", SOLVERS)
-        dealing.deal(c, judge.key, ballots.Plan((group,)))
+        dealing.deal(c, judge.key, ballots.JudgingPlan((group,)))
         ballot = ballots.ballots_of(c, judge.key)[0]
         state = State(
             ranked=(("S1", "S3"), ("S2",), ("sys",)), cannot={"S0": "torn"}, recognised=("S2",)
@@ -268,7 +268,7 @@ def test_the_environment_names_a_database(
 def test_an_empty_session_is_said(study: Path) -> None:
     """A closed session in which nobody submitted has no rankings."""
     spec = read_study(study)
-    store = open_store(find_place(study))
+    store = open_store(locate_database(study))
     with store.write() as c:
         studies.register_study(c, spec.id)
     close(store, study)
@@ -319,7 +319,7 @@ def test_judges_added_midway_count(study: Path, store: Store) -> None:
     with store.write() as c:
         added = judges.add_judge(c, spec.id, "J9", "Late", None, "shell")
         group = ballots.Group("P0", SOLVERS)
-        dealing.deal(c, added.key, ballots.Plan((group,)))
+        dealing.deal(c, added.key, ballots.JudgingPlan((group,)))
         ballot = ballots.ballots_of(c, added.key)[0]
         submit(c, study, ballot, State(ranked=BEST_FIRST))
     close(store, study)

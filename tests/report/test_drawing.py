@@ -18,18 +18,18 @@ from tests.experience.made import random_ranks, study_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from quem.experience.result import ExperienceAnalysis
+    from quem.experience.result import ExperienceResult
 
 NAMES = (r"Robo $\foo$", "A $x_$ b", "$100 & more $", "专家系统 <b>", "🤖", "Ελληνικά")
 
 
-def _analysis(judges: int = 3, subjects: int = 6, systems: int = 1) -> ExperienceAnalysis:
+def _analysis(judges: int = 3, subjects: int = 6, systems: int = 1) -> ExperienceResult:
     rng = np.random.default_rng(4)
     ranks, years = random_ranks(rng, judges=judges, subjects=subjects, systems=systems)
     return analyze_experience(study_of(ranks, years, at_least=[5]))
 
 
-def _hostile() -> ExperienceAnalysis:
+def _hostile() -> ExperienceResult:
     """A study whose every judge, problem and solver has a name of NAMES, and its number."""
     ranks, years = random_ranks(np.random.default_rng(4), judges=4, systems=2)
     known: dict[str, str] = {}

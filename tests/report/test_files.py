@@ -16,12 +16,12 @@ from quem.errors import QuemError
 from quem.report.files import csv_bytes, json_text, write_files, write_report
 
 if TYPE_CHECKING:
-    from quem.experience.result import ExperienceAnalysis
+    from quem.experience.result import ExperienceResult
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
 
 
-def analysed(name: str = "study.yaml") -> ExperienceAnalysis:
+def analysed(name: str = "study.yaml") -> ExperienceResult:
     """Analyse a shipped study, with few replicates."""
     study: quem.Study = quem.load_study(STUDIES / name)
     return quem.analyze(study, bootstrap=100)
@@ -106,7 +106,7 @@ def test_results_can_be_kept() -> None:
     result = analysed()
     again = pickle.loads(pickle.dumps(result))  # noqa: S301  our own bytes
     assert json_text(again.to_dict()) == json_text(result.to_dict())
-    assert repr(result) == "<ExperienceAnalysis of p3-1997: p3 7.228>"
+    assert repr(result) == "<ExperienceResult of p3-1997: p3 7.228>"
     assert repr(result.study).startswith("<Study p3-1997: 9 solvers, from ")
     table = result.estimates
     table.loc[0, "experience"] = 99.0

@@ -11,7 +11,7 @@ import quem
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.retrieval.result import RetrievalEvaluation
+    from quem.retrieval.result import RetrievalResult
 
 __all__ = ["CASES", "QUERIES", "codes", "evaluated", "made", "mistakes"]
 
@@ -49,13 +49,13 @@ def made(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **files: An
     return folder / "study.yaml"
 
 
-def evaluated(path: Path, **settings: Any) -> RetrievalEvaluation:  # noqa: ANN401  any setting
+def evaluated(path: Path, **settings: Any) -> RetrievalResult:  # noqa: ANN401  any setting
     """Analyse a study."""
-    result: RetrievalEvaluation = quem.analyze(quem.load_study(path), **settings)
+    result: RetrievalResult = quem.analyze(quem.load_study(path), **settings)
     return result
 
 
-def codes(result: RetrievalEvaluation) -> dict[str, str]:
+def codes(result: RetrievalResult) -> dict[str, str]:
     """Warnings by their codes."""
     return {doubt.code: doubt.message for doubt in result.warnings}
 

@@ -11,12 +11,12 @@ from tests.retrieval.made import CASES, QUERIES, codes, evaluated, made
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.errors import Doubt
+    from quem.errors import StudyWarning
 
 ALL: dict[str, Any] = {"id": "all", "linear": {}}
 
 
-def checked(path: Path) -> tuple[Doubt, ...]:
+def checked(path: Path) -> tuple[StudyWarning, ...]:
     """What is doubtful before anything is run."""
     return check_retrieval(quem.load_study(path))
 

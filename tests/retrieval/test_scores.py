@@ -16,7 +16,7 @@ from tests.retrieval.made import codes, evaluated, made, mistakes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.retrieval.result import RetrievalEvaluation
+    from quem.retrieval.result import RetrievalResult
 
 THEIRS = {"P@5": ir_measures.P @ 5, "AP": ir_measures.AP, "nDCG@10": ir_measures.nDCG @ 10}
 FILES: dict[str, Any] = {"cases": None, "queries": None}
@@ -45,7 +45,7 @@ def _judged(folder: Path, ties: str, similarity: Any = None, **more: Any) -> Pat
     )
 
 
-def _exported(result: RetrievalEvaluation, folder: Path) -> dict[str, float]:
+def _exported(result: RetrievalResult, folder: Path) -> dict[str, float]:
     """What ir_measures computes of the files that quem writes."""
     files = result.attachments()
     for name in ("run-t.txt", "qrels.txt"):
@@ -58,13 +58,13 @@ def _exported(result: RetrievalEvaluation, folder: Path) -> dict[str, float]:
     return {str(measure): value for measure, value in found.items()}
 
 
-def _answers(result: RetrievalEvaluation) -> list[tuple[str, ...]]:
+def _answers(result: RetrievalResult) -> list[tuple[str, ...]]:
     """The heads and rows of the first table."""
     table = result.context()["answers"]
     return [table.columns, *table.rows]
 
 
-def _means(result: RetrievalEvaluation) -> dict[str, float]:
+def _means(result: RetrievalResult) -> dict[str, float]:
     return dict(zip(result.measures["measure"], result.measures["mean"], strict=True))
 
 

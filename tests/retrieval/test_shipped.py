@@ -15,7 +15,7 @@ from tests.docs.pages import table_rows
 from tests.retrieval.made import evaluated
 
 if TYPE_CHECKING:
-    from quem.retrieval.result import RetrievalEvaluation
+    from quem.retrieval.result import RetrievalResult
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
 PROCAKE = STUDIES / "procake-example"
@@ -30,7 +30,7 @@ NAMES = {
 }
 
 
-def _means(result: RetrievalEvaluation, retriever: str) -> dict[str, float]:
+def _means(result: RetrievalResult, retriever: str) -> dict[str, float]:
     table = result.measures
     rows = table[table["retriever"] == retriever]
     return dict(zip(rows["measure"], rows["mean"], strict=True))

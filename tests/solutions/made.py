@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from quem.errors import Doubt, Mistake
+    from quem.errors import Mistake, StudyWarning
 
 __all__ = ["SOLUTIONS", "found_in", "image", "messages", "write_judged"]
 
@@ -47,7 +47,9 @@ def write_judged(
     return study
 
 
-def found_in(study: Path, *, complete: bool = True) -> tuple[Solutions, list[Mistake], list[Doubt]]:
+def found_in(
+    study: Path, *, complete: bool = True
+) -> tuple[Solutions, list[Mistake], list[StudyWarning]]:
     """Find the solutions of a study file that has no mistakes of its own."""
     draft = draft_study(study)
     assert draft.mistakes == []

@@ -16,9 +16,9 @@ from quem.solutions import check_solutions
 from quem.solutions.identity import find_hits, terms
 from quem.solutions.metadata import metadata_of
 from quem.store.engine import open_store
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.studies import register_study
-from quem.study.models import ExperienceStudy
+from quem.study.models import ExperienceSpec
 from quem.study.reading import draft_study
 from tests.examples import SOLVERS, long_csv, study_with, write_study
 from tests.solutions.made import image, write_judged
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Files = dict[str, str | bytes | None]
-SPEC = ExperienceStudy.model_validate(
+SPEC = ExperienceSpec.model_validate(
     {
         "id": "x",
         "title": "x",
@@ -334,7 +334,7 @@ def test_check_of_a_study_without_rankings(console: Check, tmp_path: Path) -> No
 def test_check_of_a_study_that_is_judged(console: Check, tmp_path: Path) -> None:
     """While a session is open, solutions are checked and rankings stay hidden."""
     study = write_judged(tmp_path)
-    store = open_store(find_place(study))
+    store = open_store(locate_database(study))
     with store.write() as c:
         register_study(c, "example")
     store.close()
@@ -387,7 +387,7 @@ def test_one_solver_s_texts_are_quick_to_scan() -> None:
         "title": "x",
         "subjects": [{"id": f"S{i}", "name": f"Name{i}", "experience": i} for i in range(300)],
     }
-    known = terms(ExperienceStudy.model_validate(many))
+    known = terms(ExperienceSpec.model_validate(many))
     assert len(known) == 600
     code = "some ordinary text of a plan\n" * 20_000
     assert find_hits(code, known) == []

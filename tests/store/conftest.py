@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.store.engine import Store, open_store
-from quem.store.location import Place, find_place
+from quem.store.location import DatabaseLocation, locate_database
 from tests.store.made import prepare
 
 if TYPE_CHECKING:
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> DatabaseLocation:
     """Where an empty database of each kind is."""
     if request.param == "sqlite":
-        return find_place(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3"))
+        return locate_database(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3"))
     new_postgres: Callable[[], str] = request.getfixturevalue("new_postgres")
-    return find_place(tmp_path / "study.yaml", new_postgres())
+    return locate_database(tmp_path / "study.yaml", new_postgres())
 
 
 @pytest.fixture
-def store(place: Place) -> Iterator[Store]:
+def store(place: DatabaseLocation) -> Iterator[Store]:
     """A store that knows the study and its judges."""
     opened = open_store(place)
     prepare(opened)

@@ -12,9 +12,9 @@ from sqlalchemy import select
 
 from quem.store import assignment as dealing
 from quem.store import ballots, judges, organizers, studies
-from quem.store.ballots import Change, Dealt, Group, Plan, Saved
+from quem.store.ballots import AssignedBallot, Change, Group, JudgingPlan, Saved
 from quem.store.layouts import Content
-from quem.store.models import Base, Event, Revision
+from quem.store.models import Base, EventRow, RevisionRow
 from quem.store.state import LONGEST_COMMENT, LONGEST_REASON, State
 from quem.store.verification import held_in, verify
 from quem.study.models import Judge as DeclaredJudge
@@ -58,7 +58,7 @@ JUDGES = (
     DeclaredJudge(id="J1", name="Ada Conspicuous", experience=12.5),
     DeclaredJudge(id="J2", name="Bo Conspicuous"),
 )
-PLAN = Plan(
+PLAN = JudgingPlan(
     tuple(Group(problem, SOLVERS) for problem in ("P1", "P2", "P3", "P4")),
     practice=Group("P0", SOLVERS[:2]),
     repeat=2,
@@ -94,7 +94,7 @@ def judge(store: Store, judge_id: str = "J1") -> StoredJudge:
         return judges.judge_named(c, STUDY, judge_id)
 
 
-def dealt(store: Store, judge_id: str = "J1", plan: Plan = PLAN) -> list[Dealt]:
+def dealt(store: Store, judge_id: str = "J1", plan: JudgingPlan = PLAN) -> list[AssignedBallot]:
     """Deal a judge his groups; gives his ballots, with their labels."""
     key = judge(store, judge_id).key
     with store.write() as c:
@@ -106,7 +106,9 @@ def dealt(store: Store, judge_id: str = "J1", plan: Plan = PLAN) -> list[Dealt]:
         return ballots.ballots_of(c, key)
 
 
-def ballot(store: Store, judge_id: str = "J1", problem: str = "P1", occasion: int = 1) -> Dealt:
+def ballot(
+    store: Store, judge_id: str = "J1", problem: str = "P1", occasion: int = 1
+) -> AssignedBallot:
     """Find a ballot of a judge, dealt if he has none yet."""
     held = dealt(store, judge_id)
     return next(b for b in held if (b.problem, b.occasion) == (problem, occasion))
@@ -114,7 +116,7 @@ def ballot(store: Store, judge_id: str = "J1", problem: str = "P1", occasion: in
 
 def save(
     store: Store,
-    to: Dealt,
+    to: AssignedBallot,
     state: State = BEST_FIRST,
     base: int = 0,
     *,
@@ -129,18 +131,18 @@ def save(
         return ballots.save(c, to.judge_key, to.public_id, change)
 
 
-def revisions(store: Store, of: Dealt) -> list[dict[str, Any]]:
+def revisions(store: Store, of: AssignedBallot) -> list[dict[str, Any]]:
     """All that is saved of a ballot, in order."""
-    mine = select(Revision.__table__).where(Revision.ballot_key == of.key)
+    mine = select(RevisionRow.__table__).where(RevisionRow.ballot_key == of.key)
     with store.read() as c:
-        return [dict(row) for row in c.execute(mine.order_by(Revision.number)).mappings()]
+        return [dict(row) for row in c.execute(mine.order_by(RevisionRow.number)).mappings()]
 
 
 def events(store: Store) -> list[tuple[str, str, int | None, dict[str, Any]]]:
     """The audit trail: actor, what, judge and detail."""
-    columns = select(Event.actor, Event.what, Event.judge_key, Event.detail)
+    columns = select(EventRow.actor, EventRow.what, EventRow.judge_key, EventRow.detail)
     with store.read() as c:
-        return [tuple(row) for row in c.execute(columns.order_by(Event.key))]
+        return [tuple(row) for row in c.execute(columns.order_by(EventRow.key))]
 
 
 def contents(store: Store) -> str:

@@ -19,7 +19,7 @@ from quem.store.ballots import ballots_of
 from quem.store.engine import open_store
 from quem.store.events import seal
 from quem.store.exporting import submitted_rankings
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.state import State
 from tests.store.made import (
     OLD_ARCHIVE,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.engine import Store
-    from quem.store.location import Place
+    from quem.store.location import DatabaseLocation
 
 RICH = State(
     ranked=(("sys",), ("S1", "S3")),
@@ -114,7 +114,7 @@ def test_nothing_is_lost_between_databases(
     places = [str(tmp_path / "second.sqlite3"), new_postgres(), str(tmp_path / "third.sqlite3")]
     text = first
     for address in places:
-        other = open_store(find_place(tmp_path / "study.yaml", address))
+        other = open_store(locate_database(tmp_path / "study.yaml", address))
         with other.write() as c:
             # Keys are others here.
             studies.register_study(c, "earlier")
@@ -152,7 +152,7 @@ def test_any_state_goes_round(
     """Whatever judges save and write is restored as it was."""
     del place
     folder = tmp_path_factory.mktemp("round")
-    one, two = (open_store(find_place(folder / f"{name}.yaml")) for name in "ab")
+    one, two = (open_store(locate_database(folder / f"{name}.yaml")) for name in "ab")
     prepare(one)
     mine = ballot(one)
     for base, state in enumerate(saved):
@@ -245,7 +245,7 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """The lines of a rich archive."""
-    store = open_store(find_place(tmp_path_factory.mktemp("rich") / "study.yaml"))
+    store = open_store(locate_database(tmp_path_factory.mktemp("rich") / "study.yaml"))
     prepare(store)
     fill(store)
     text = archive(store)
@@ -343,7 +343,7 @@ def test_other_files_are_refused_by_name(
     tmp_path: Path, change: dict[str, Any] | None, said: str
 ) -> None:
     """Archives of another study or a newer quem, and other files, are told from ours."""
-    store = open_store(find_place(tmp_path / "study.yaml"))
+    store = open_store(locate_database(tmp_path / "study.yaml"))
     prepare(store)
     header, _, rest = archive(store).partition("\n")
     store.close()
@@ -354,7 +354,7 @@ def test_other_files_are_refused_by_name(
 
 def test_links_of_another_study_are_not_taken_over(store: Store, tmp_path: Path) -> None:
     """Where a link of the archive belongs to another study of the store, nothing is restored."""
-    other = open_store(find_place(tmp_path / "second.yaml"))
+    other = open_store(locate_database(tmp_path / "second.yaml"))
     prepare(other)
     with other.write() as c:
         judges.issue_link(c, judges.judge_named(c, STUDY, "J1"), "shell")
@@ -374,7 +374,7 @@ def test_links_of_another_study_are_not_taken_over(store: Store, tmp_path: Path)
 
 def test_blocks_go_round(tmp_path: Path) -> None:
     """Which solvers a block holds is restored."""
-    one, two = (open_store(find_place(tmp_path / f"{name}.yaml")) for name in "ab")
+    one, two = (open_store(locate_database(tmp_path / f"{name}.yaml")) for name in "ab")
     prepare(one)
     plan = replace(PLAN, block_size=3)
     held = dealt(one, plan=plan)
@@ -386,12 +386,14 @@ def test_blocks_go_round(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_older_archives_are_brought_over(place: Place, tmp_path: Path, number: int) -> None:
+def test_older_archives_are_brought_over(
+    place: DatabaseLocation, tmp_path: Path, number: int
+) -> None:
     """What version 0.1 wrote gets layouts and links, verifies, and goes round from then on."""
     text = OLD_ARCHIVE.read_text(encoding="utf-8")
     if number == 1:
         text = re.sub(r', "solvers": (null|\[[^]]*\])', "", text).replace(": 2", ": 1", 1)
-    one, two = open_store(place), open_store(find_place(tmp_path / "second.yaml"))
+    one, two = open_store(place), open_store(locate_database(tmp_path / "second.yaml"))
     restore(one, text, "older")
     found = verified(one, "older")
     assert found.breaks == ()

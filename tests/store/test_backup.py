@@ -17,7 +17,7 @@ from quem.errors import QuemError
 from quem.store import studies
 from quem.store.backup import back_up, backup_state, stem_of
 from quem.store.engine import open_store
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.restoring import restore_copy
 from tests.store.made import STUDY, ballot, save
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.engine import Store
-    from quem.store.location import Place
+    from quem.store.location import DatabaseLocation
 
 
 def names(folder: Path) -> set[str]:
@@ -34,7 +34,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def rankings(place: Place) -> list[tuple[str, ...]]:
+def rankings(place: DatabaseLocation) -> list[tuple[str, ...]]:
     """All rows that no backup adds, sorted, as the database holds them now.
 
     Without keys, which an archive does not keep, as they mean something in one database only.
@@ -60,7 +60,9 @@ def saved(store: Store) -> Store:
 
 
 @pytest.fixture(params=["own", "archive"])
-def way(request: pytest.FixtureRequest, place: Place, monkeypatch: pytest.MonkeyPatch) -> str:
+def way(
+    request: pytest.FixtureRequest, place: DatabaseLocation, monkeypatch: pytest.MonkeyPatch
+) -> str:
     """The database's own way to be copied, and the archive where there is no pg_dump."""
     if request.param == "archive":
         if place.file:
@@ -73,7 +75,7 @@ def way(request: pytest.FixtureRequest, place: Place, monkeypatch: pytest.Monkey
 
 @pytest.mark.usefixtures("saved")
 def test_a_copy_brings_everything_back(
-    way: str, saved: Store, place: Place, tmp_path: Path
+    way: str, saved: Store, place: DatabaseLocation, tmp_path: Path
 ) -> None:
     """A copy has mode 0600, is logged, and restores what was there; the newer state is kept."""
     folder = tmp_path / "copies"
@@ -108,7 +110,7 @@ def test_a_copy_brings_everything_back(
 
 
 def test_only_the_oldest_copies_of_this_study_are_removed(
-    saved: Store, place: Place, tmp_path: Path
+    saved: Store, place: DatabaseLocation, tmp_path: Path
 ) -> None:
     """Copies of other studies, other files and links stay, and so does the newest copy."""
     if not place.file:
@@ -202,7 +204,7 @@ def _foreign(path: Path) -> None:
     ],
 )
 def test_a_copy_that_is_not_whole_changes_nothing(
-    copy: Path, place: Place, change: Callable[[Path], None], said: str
+    copy: Path, place: DatabaseLocation, change: Callable[[Path], None], said: str
 ) -> None:
     """A damaged, foreign or newer copy is refused by name, and the database stays as it is."""
     if change in (_newer, _foreign) and not place.file:
@@ -219,7 +221,7 @@ def test_a_copy_that_is_not_whole_changes_nothing(
 
 
 def test_what_lies_beside_a_lost_or_broken_database_is_kept(
-    copy: Path, place: Place, tmp_path: Path
+    copy: Path, place: DatabaseLocation, tmp_path: Path
 ) -> None:
     """A log that is left over, or a broken file, is set aside and never read into the copy."""
     file = place.file
@@ -246,7 +248,7 @@ def test_what_lies_beside_a_lost_or_broken_database_is_kept(
 
 
 def test_studies_that_share_a_database_are_not_lost(
-    copy: Path, place: Place, tmp_path: Path
+    copy: Path, place: DatabaseLocation, tmp_path: Path
 ) -> None:
     """A copy without a study that the database holds by now is refused unless asked for."""
     store = open_store(place)
@@ -257,7 +259,7 @@ def test_studies_that_share_a_database_are_not_lost(
         restore_copy(place, STUDY, copy)
     with pytest.raises(QuemError, match="is a copy of the study 'made-up', and this is 'second'"):
         restore_copy(place, "second", copy, replace=True)
-    elsewhere = find_place(tmp_path / "x.yaml", str(tmp_path / "other.sqlite3"))
+    elsewhere = locate_database(tmp_path / "x.yaml", str(tmp_path / "other.sqlite3"))
     if place.file:
         restore_copy(elsewhere, STUDY, copy)
         assert (tmp_path / "other.sqlite3").is_file()

@@ -12,20 +12,20 @@ import pytest
 
 from quem.store import assignment as dealing
 from quem.store import ballots, judges
-from quem.store.ballots import Group, NotDealtError, Plan
-from quem.study.fields import Met
+from quem.store.ballots import Group, JudgingPlan, NotDealtError
+from quem.study.fields import PairCounts
 from quem.study.models import Judge as DeclaredJudge
 from tests.store.made import JUDGES, PLAN, SOLVERS, ballot, dealt, judge, prepare, save
 
 if TYPE_CHECKING:
-    from quem.store.ballots import Dealt
+    from quem.store.ballots import AssignedBallot
     from quem.store.engine import Store
 
 MANY = tuple(DeclaredJudge(id=f"J{number}") for number in range(1, 25))
 Key = tuple[str, int, int]
 
 
-def _keys(held: list[Dealt]) -> list[Key]:
+def _keys(held: list[AssignedBallot]) -> list[Key]:
     return [(b.problem, b.block, b.occasion) for b in held]
 
 
@@ -97,13 +97,13 @@ def test_a_ballot_knows_its_group(store: Store) -> None:
     held = dealt(store)
     assert PLAN.find(held[0]) == PLAN.practice
     assert all(PLAN.find(b) == Group(b.problem, SOLVERS) for b in held[1:])
-    shorter = Plan(PLAN.groups[:1])
+    shorter = JudgingPlan(PLAN.groups[:1])
     assert [b.problem for b in held if shorter.find(b)].count("P1") == len(
         [b for b in held if shorter.find(b)]
     )
 
 
-def order(ballot: ballots.Dealt) -> tuple[str, ...]:
+def order(ballot: ballots.AssignedBallot) -> tuple[str, ...]:
     """The solvers of a ballot, in the order of their letters."""
     assert ballot.layout is not None
     return tuple(ballot.layout.letters)
@@ -173,7 +173,7 @@ def test_judges_of_the_file_are_taken_over(store: Store) -> None:
 
 
 MORE_SOLVERS = (*(f"S{number}" for number in range(1, 16)), "sys")
-BLOCKED = Plan(
+BLOCKED = JudgingPlan(
     tuple(Group(problem, MORE_SOLVERS) for problem in ("P1", "P2", "P3")),
     practice=Group("P0", SOLVERS[:2]),
     repeat=1,
@@ -205,7 +205,7 @@ def test_blocks_stay_and_differ_between_judges(store: Store) -> None:
     prepare(store, MANY)
     before = {declared.id: dealt(store, declared.id, BLOCKED) for declared in MANY[:8]}
     assert all(dealt(store, name, BLOCKED) == held for name, held in before.items())
-    met = Met()
+    met = PairCounts()
     for held in before.values():
         for b in held[1:10]:
             met.add(b.solvers or ())
@@ -237,4 +237,4 @@ def test_a_solver_who_left_leaves_the_blocks(store: Store) -> None:
         group = fewer.find(b)
         assert group is not None
         assert set(group.solvers) == set(b.solvers or ()) - {"S1"}
-    assert Plan(()).find(held[1]) is None
+    assert JudgingPlan(()).find(held[1]) is None

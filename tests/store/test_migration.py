@@ -27,7 +27,7 @@ from quem.store.engine import open_store, store_of
 from quem.store.events import seal
 from quem.store.exporting import submitted_rankings
 from quem.store.judges import judge_named
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.models import Base
 from tests.patience import SECONDS
 from tests.store.made import OLD_ARCHIVE, STUDY, ballot, contents, prepare, save, verified
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from quem.store.engine import Store
-    from quem.store.location import Place
+    from quem.store.location import DatabaseLocation
 
 SCRIPTS = Path(migration.__file__).with_name("migrations")
 NEXT = '''"""A later version, for this test."""
@@ -60,9 +60,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.studies import register_study
-store = open_store(find_place(Path("study.yaml"), sys.argv[1]))
+store = open_store(locate_database(Path("study.yaml"), sys.argv[1]))
 with store.write() as c:
     register_study(c, "made-up")
     people = [SimpleNamespace(id=name, name="", experience=None) for name in ("J1", "J2")]
@@ -70,13 +70,13 @@ with store.write() as c:
 store.close()
 """
 
-REACHES: tuple[Callable[[Place], object], ...] = (
+REACHES: tuple[Callable[[DatabaseLocation], object], ...] = (
     open_store,
     lambda place: store_of(place, STUDY),
 )
 
 
-def _sql(place: Place, *statements: str) -> list[Any]:
+def _sql(place: DatabaseLocation, *statements: str) -> list[Any]:
     """Run statements as another program would; gives the rows of the last one."""
     engine = create_engine(place.url)
     with engine.begin() as c:
@@ -95,7 +95,7 @@ def test_a_new_database_is_what_the_models_say(store: Store) -> None:
         assert context.get_current_revision() == migration.HEAD
 
 
-def test_all_migrations_together_make_what_the_models_say(place: Place) -> None:
+def test_all_migrations_together_make_what_the_models_say(place: DatabaseLocation) -> None:
     """A database that went through every version has the tables of a new one."""
     engine = create_engine(place.url)
     with engine.begin() as c:
@@ -119,7 +119,7 @@ def test_head_is_the_newest_script() -> None:
     assert {script.revision for script in scripts.walk_revisions()} == set(migration._KNOWN)  # noqa: SLF001
 
 
-def test_opening_again_changes_nothing(place: Place, store: Store) -> None:
+def test_opening_again_changes_nothing(place: DatabaseLocation, store: Store) -> None:
     """What was stored is there, for a store that is opened and one that is looked for."""
     save(store, ballot(store))
     held = contents(store)
@@ -130,13 +130,13 @@ def test_opening_again_changes_nothing(place: Place, store: Store) -> None:
     found.close()
 
 
-def test_a_store_of_other_studies_is_none(place: Place, store: Store) -> None:
+def test_a_store_of_other_studies_is_none(place: DatabaseLocation, store: Store) -> None:
     """A study has a store only if the database holds its id."""
     assert store.place == place
     assert store_of(place, "another") is None
 
 
-def test_looking_for_a_store_makes_none(place: Place) -> None:
+def test_looking_for_a_store_makes_none(place: DatabaseLocation) -> None:
     """Where there is no database, or an empty one, nothing is made."""
     assert store_of(place, STUDY) is None
     if place.file:
@@ -146,7 +146,7 @@ def test_looking_for_a_store_makes_none(place: Place) -> None:
         assert _sql(place, tables) == []
 
 
-def test_a_newer_database_is_refused_by_name(place: Place, store: Store) -> None:
+def test_a_newer_database_is_refused_by_name(place: DatabaseLocation, store: Store) -> None:
     """A version that this quem does not know is told with its place, and nothing is touched."""
     store.close()
     _sql(place, "UPDATE alembic_version SET version_num = '0999'")
@@ -169,7 +169,9 @@ def test_a_newer_database_is_refused_by_name(place: Place, store: Store) -> None
     ],
     ids=["tables", "same-name", "alembic"],
 )
-def test_a_database_of_another_program_is_refused(place: Place, statements: list[str]) -> None:
+def test_a_database_of_another_program_is_refused(
+    place: DatabaseLocation, statements: list[str]
+) -> None:
     """Tables of others are neither used nor joined by ours."""
     _sql(place, *statements)
     for reach in REACHES:
@@ -188,11 +190,11 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -
     file.write_bytes(content)
     for reach in REACHES:
         with pytest.raises(QuemError, match=r"notes\.sqlite3.*(no SQLite|cannot be used)"):
-            reach(find_place(tmp_path / "study.yaml", str(file)))
+            reach(locate_database(tmp_path / "study.yaml", str(file)))
     assert file.read_bytes() == content
 
 
-def test_processes_that_open_an_empty_database_at_once(place: Place) -> None:
+def test_processes_that_open_an_empty_database_at_once(place: DatabaseLocation) -> None:
     """Of several that start at the same time, one makes the tables, and all go on."""
     address = str(place.file or place.url)
     command = [sys.executable, "-c", OPEN, address]
@@ -223,7 +225,7 @@ def newer_quem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
 
 def test_an_older_database_is_brought_to_the_newest_version(
-    place: Place, store: Store, newer_quem: Callable[[str], None]
+    place: DatabaseLocation, store: Store, newer_quem: Callable[[str], None]
 ) -> None:
     """All data survive, and a copy of an SQLite file is saved before."""
     save(store, ballot(store), kind="submit")
@@ -246,7 +248,7 @@ def test_an_older_database_is_brought_to_the_newest_version(
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(
-    place: Place, store: Store, newer_quem: Callable[[str], None]
+    place: DatabaseLocation, store: Store, newer_quem: Callable[[str], None]
 ) -> None:
     """Half of a migration is none: the version and the tables are those of before."""
     save(store, ballot(store))
@@ -261,7 +263,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
 
 def test_no_migration_without_a_copy(tmp_path: Path, newer_quem: Callable[[str], None]) -> None:
     """Where the copy cannot be written, the database is left at its version."""
-    place = find_place(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3"))
+    place = locate_database(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3"))
     store = open_store(place)
     prepare(store)
     store.close()
@@ -272,7 +274,7 @@ def test_no_migration_without_a_copy(tmp_path: Path, newer_quem: Callable[[str],
     assert _sql(place, "SELECT version_num FROM alembic_version") == [("0003",)]
 
 
-def _made_by_older(place: Place, version: str) -> None:
+def _made_by_older(place: DatabaseLocation, version: str) -> None:
     """Make a database as an older quem did, and fill it with SQL."""
     lines = OLD_ARCHIVE.read_text(encoding="utf-8").splitlines()[1:]
     engine = create_engine(place.url)
@@ -295,7 +297,7 @@ def _made_by_older(place: Place, version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["0001", "0002"])
-def test_a_session_of_version_0_1_goes_on(place: Place, version: str) -> None:
+def test_a_session_of_version_0_1_goes_on(place: DatabaseLocation, version: str) -> None:
     """Its rankings get layouts, links and digests that verify, and judges rank on."""
     _made_by_older(place, version)
     opened = store_of(place, "older")

@@ -20,7 +20,7 @@ from quem.store.ballots import (
     SubmittedError,
     current_state,
 )
-from quem.store.models import Revision
+from quem.store.models import RevisionRow
 from quem.store.state import State
 from quem.study.models import Judge as DeclaredJudge
 from tests.store.made import (
@@ -183,11 +183,11 @@ def test_another_judges_ballot_cannot_be_saved(store: Store) -> None:
 def test_saved_revisions_never_change(store: Store, saved: list[tuple[State, str]]) -> None:
     """Whatever is saved later, earlier revisions stay as they are, to the byte."""
     mine = ballot(store)
-    raw = select(Revision.__table__).where(Revision.ballot_key == mine.key)
+    raw = select(RevisionRow.__table__).where(RevisionRow.ballot_key == mine.key)
 
     def rows() -> list[str]:
         with store.read() as c:
-            found = c.execute(raw.order_by(Revision.number)).mappings()
+            found = c.execute(raw.order_by(RevisionRow.number)).mappings()
             return [json.dumps(dict(row), default=str) for row in found]
 
     held = rows()

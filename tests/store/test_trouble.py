@@ -22,7 +22,7 @@ from quem.errors import QuemError
 from quem.store import ballots
 from quem.store.ballots import Saved, current_state
 from quem.store.engine import LostError, clear_refusals, open_store, store_of
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.state import State
 from tests.patience import SECONDS
 from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revisions, save
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.store.engine import Store
-    from quem.store.location import Place
+    from quem.store.location import DatabaseLocation
 
 NOBODY = 65534
 LOCK = """
@@ -45,9 +45,9 @@ c.execute("ROLLBACK")
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> DatabaseLocation:
     """Where an SQLite file is: these are its troubles."""
-    return find_place(tmp_path / "study.yaml")
+    return locate_database(tmp_path / "study.yaml")
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def reachable() -> Iterator[Path]:
 
 def test_a_folder_that_is_missing_is_told(tmp_path: Path) -> None:
     """No folder is made for a database; a store that is looked for is simply not there."""
-    place = find_place(tmp_path / "study.yaml", str(tmp_path / "gone" / "store.sqlite3"))
+    place = locate_database(tmp_path / "study.yaml", str(tmp_path / "gone" / "store.sqlite3"))
     with pytest.raises(QuemError, match=r"gone/store\.sqlite3.*folder does not exist"):
         open_store(place)
     assert store_of(place, STUDY) is None
@@ -102,20 +102,20 @@ def test_a_folder_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
     """A folder is no database."""
     (tmp_path / "store.sqlite3").mkdir()
     with pytest.raises(QuemError, match=r"store\.sqlite3.*cannot be used"):
-        open_store(find_place(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3")))
+        open_store(locate_database(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3")))
 
 
 def test_a_read_only_folder_is_told(reachable: Path) -> None:
     """Where nothing may be written, opening a store ends with a sentence."""
     reachable.chmod(0o555)
-    place = find_place(reachable / "study.yaml")
+    place = locate_database(reachable / "study.yaml")
     with ordinary_user(reachable), pytest.raises(QuemError, match="cannot be used"):
         open_store(place)
 
 
 def test_a_read_only_database_is_told(reachable: Path) -> None:
     """A database that may not be written to refuses a save with a sentence."""
-    place = find_place(reachable / "study.yaml")
+    place = locate_database(reachable / "study.yaml")
     store = open_store(place)
     prepare(store)
     store.close()
@@ -194,7 +194,7 @@ def test_a_file_that_is_gone_is_not_made_anew(store: Store) -> None:
     assert not file.exists()
 
 
-def test_a_locked_database_is_told_in_clear_words(store: Store, place: Place) -> None:
+def test_a_locked_database_is_told_in_clear_words(store: Store, place: DatabaseLocation) -> None:
     """A command that meets a locked database says so, with its name."""
     assert place.file is not None
     store.close()
@@ -211,7 +211,7 @@ def test_a_new_file_that_another_process_begins_is_waited_for(tmp_path: Path) ->
     first.execute("BEGIN IMMEDIATE")
     later = threading.Timer(0.3, first.execute, ["ROLLBACK"])
     later.start()
-    open_store(find_place(tmp_path / "study.yaml", str(file))).close()
+    open_store(locate_database(tmp_path / "study.yaml", str(file))).close()
     later.join()
     first.close()
 
@@ -225,7 +225,7 @@ def test_every_session_waits_for_the_disk(
         assert [c.exec_driver_sql(f"PRAGMA {name}").scalar() for name in asked] == [2, 1, 1]
     for told, held in (("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")):
         url = new_postgres()
-        place = find_place(tmp_path / "study.yaml", url)
+        place = locate_database(tmp_path / "study.yaml", url)
         engine = create_engine(place.url, isolation_level="AUTOCOMMIT")
         with engine.connect() as c:
             name = c.exec_driver_sql("SELECT current_database()").scalar()
@@ -288,7 +288,7 @@ def test_names_of_files_may_hold_any_sign(tmp_path: Path) -> None:
     """A question mark, a percent sign or a space in a path is part of it."""
     folder = tmp_path / "why? 100% #1 ü"
     folder.mkdir()
-    store = open_store(find_place(folder / "study.yaml"))
+    store = open_store(locate_database(folder / "study.yaml"))
     prepare(store)
     store.close()
     assert (folder / "study.sqlite3").is_file()
@@ -297,7 +297,7 @@ def test_names_of_files_may_hold_any_sign(tmp_path: Path) -> None:
 def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
     """An unreachable PostgreSQL is told at once, without its password."""
     url = "postgresql://quem:secret-word@127.0.0.1:1/quem"
-    place = find_place(tmp_path / "study.yaml", url)
+    place = locate_database(tmp_path / "study.yaml", url)
     for reach in (open_store, lambda p: store_of(p, STUDY)):
         with pytest.raises(QuemError, match="cannot be used") as refused:
             reach(place)
@@ -309,4 +309,4 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_what_is_no_url_is_told(tmp_path: Path, url: str) -> None:
     """A URL of a database that quem cannot use is a mistake, not a bug."""
     with pytest.raises(QuemError):
-        open_store(find_place(tmp_path / "study.yaml", url))
+        open_store(locate_database(tmp_path / "study.yaml", url))

@@ -15,7 +15,7 @@ from quem.store.assignment import lay_out
 from quem.store.ballots import NotDealtError, Saved
 from quem.store.chains import event_link, revision_link
 from quem.store.events import record, seal
-from quem.store.models import Ballot, Event, Judge, Layout, Revision, Study
+from quem.store.models import BallotRow, EventRow, JudgeRow, Layout, RevisionRow, StudyRow
 from quem.store.state import State
 from quem.store.verification import find_receipt, held_in, verify
 from quem.study.models import Judge as DeclaredJudge
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.store.ballots import Dealt
+    from quem.store.ballots import AssignedBallot
     from quem.store.engine import Store
     from quem.store.verification import Verified
 
@@ -92,8 +92,8 @@ def test_what_was_stored_verifies(session: Store) -> None:
     assert verified(session).breaks == ()
 
 
-def _number(mine: Dealt, number: int) -> Any:  # noqa: ANN401  a condition
-    return (Revision.ballot_key == mine.key) & (Revision.number == number)
+def _number(mine: AssignedBallot, number: int) -> Any:  # noqa: ANN401  a condition
+    return (RevisionRow.ballot_key == mine.key) & (RevisionRow.number == number)
 
 
 def _change(model: Any, where: Any, **values: Any) -> Callable[[Connection], object]:  # noqa: ANN401
@@ -117,7 +117,7 @@ def _forgeries(store: Store) -> dict[str, tuple[Callable[[Connection], object], 
     mine, other = ballot(store), _ballot_of_erased(store)
     rows = revisions(store, mine)
     with store.read() as c:
-        events = c.execute(select(Event.__table__).order_by(Event.key)).mappings().all()
+        events = c.execute(select(EventRow.__table__).order_by(EventRow.key)).mappings().all()
         digest = judges_digest(c, mine)
     reversed_order = {**rows[1]["state"], "ranked": rows[1]["state"]["ranked"][::-1]}
     forged = {**rows[1], "state": reversed_order}
@@ -132,69 +132,74 @@ def _forgeries(store: Store) -> dict[str, tuple[Callable[[Connection], object], 
     of_first = Layout.id == rows[0]["layout"]
     task = r"task of judge J1, problem P1, block 1: "
     return {
-        "order": (_change(Revision, _number(mine, 2), state=reversed_order), f"{task}revision 2 "),
-        "time": (_change(Revision, _number(mine, 2), made_at=later), f"{task}revision 2 "),
-        "kind": (_change(Revision, _number(mine, 4), kind="submit"), f"{task}revision 4 "),
+        "order": (
+            _change(RevisionRow, _number(mine, 2), state=reversed_order),
+            f"{task}revision 2 ",
+        ),
+        "time": (_change(RevisionRow, _number(mine, 2), made_at=later), f"{task}revision 2 "),
+        "kind": (_change(RevisionRow, _number(mine, 4), kind="submit"), f"{task}revision 4 "),
         "lost": (
-            _change(Revision, _number(mine, 3), state=State().to_json()),
+            _change(RevisionRow, _number(mine, 3), state=State().to_json()),
             f"{task}revision 3: is not a ranking",
         ),
         "words": (
-            _change(Revision, _number(mine, 4), state=words),
+            _change(RevisionRow, _number(mine, 4), state=words),
             f"{task}revision 4: its comments or reasons were changed",
         ),
         "unsaid": (
-            _change(Revision, _number(mine, 1), words_salt=None),
+            _change(RevisionRow, _number(mine, 1), words_salt=None),
             f"{task}revision 1: its words are gone",
         ),
         "said": (
-            _change(Revision, _number(other, 1), state=erased),
+            _change(RevisionRow, _number(other, 1), state=erased),
             "forgotten-1, problem P1, block 1: revision 1: has comments",
         ),
-        "removed": (_remove(Revision, _number(mine, 2)), f"{task}revision 2 is missing"),
+        "removed": (_remove(RevisionRow, _number(mine, 2)), f"{task}revision 2 is missing"),
         "renumbered": (
             _both(
-                _remove(Revision, _number(mine, 2)),
-                _change(Revision, _number(mine, 3), number=2),
+                _remove(RevisionRow, _number(mine, 2)),
+                _change(RevisionRow, _number(mine, 3), number=2),
             ),
             f"{task}revision 2 does not match its link",
         ),
         "reordered": (
             _both(
-                _change(Revision, _number(mine, 2), number=99),
-                _change(Revision, _number(mine, 3), number=2),
-                _change(Revision, _number(mine, 99), number=3),
+                _change(RevisionRow, _number(mine, 2), number=99),
+                _change(RevisionRow, _number(mine, 3), number=2),
+                _change(RevisionRow, _number(mine, 99), number=3),
             ),
             f"{task}revision 2 does not match its link",
         ),
         "inserted": (
             _both(
-                _insert(Revision, rows[4], number=6),
-                _change(Ballot, Ballot.key == mine.key, head=6, submitted=6),
+                _insert(RevisionRow, rows[4], number=6),
+                _change(BallotRow, BallotRow.key == mine.key, head=6, submitted=6),
             ),
             f"{task}revision 6 does not match its link",
         ),
-        "cut": (_remove(Revision, _number(mine, 5)), f"{task}has 4 revisions, .* says 5"),
+        "cut": (_remove(RevisionRow, _number(mine, 5)), f"{task}has 4 revisions, .* says 5"),
         "cut-sealed": (
             _both(
-                _remove(Revision, (Revision.ballot_key == mine.key) & (Revision.number > 3)),
-                _change(Ballot, Ballot.key == mine.key, head=3, submitted=2),
+                _remove(
+                    RevisionRow, (RevisionRow.ballot_key == mine.key) & (RevisionRow.number > 3)
+                ),
+                _change(BallotRow, BallotRow.key == mine.key, head=3, submitted=2),
             ),
             f"{task}revision 4, which was sealed on .*, is missing",
         ),
         "made-anew": (
             _both(
-                _change(Revision, _number(mine, 2), state=forged["state"], link=links[1]),
-                *(_change(Revision, _number(mine, n), link=links[n - 1]) for n in (3, 4, 5)),
+                _change(RevisionRow, _number(mine, 2), state=forged["state"], link=links[1]),
+                *(_change(RevisionRow, _number(mine, n), link=links[n - 1]) for n in (3, 4, 5)),
             ),
             f"{task}(revision 2: its words|revision 3 is not the one that was sealed)",
         ),
         "submitted": (
-            _change(Ballot, Ballot.key == mine.key, submitted=2),
+            _change(BallotRow, BallotRow.key == mine.key, submitted=2),
             f"{task}the last submitted revision is 5, and the task says 2",
         ),
         "problem": (
-            _change(Ballot, Ballot.key == mine.key, problem="P99"),
+            _change(BallotRow, BallotRow.key == mine.key, problem="P99"),
             "problem P99, block 1: revision 1 does not match its link",
         ),
         "digest": (
@@ -210,41 +215,55 @@ def _forgeries(store: Store) -> dict[str, tuple[Callable[[Connection], object], 
             _remove(Layout, of_first),
             f"{task}revision 1: the layout that it was made on is missing",
         ),
-        "judge": (_change(Judge, Judge.id == "J1", id="J7"), "judge J7: the id does not match"),
-        "unnamed": (_change(Judge, Judge.id == "J1", id_salt=None), "judge J1: is unnamed"),
+        "judge": (
+            _change(JudgeRow, JudgeRow.id == "J1", id="J7"),
+            "judge J7: the id does not match",
+        ),
+        "unnamed": (_change(JudgeRow, JudgeRow.id == "J1", id_salt=None), "judge J1: is unnamed"),
         "task": (
             _both(
-                *(_remove(table, table.ballot_key == mine.key) for table in (Revision, Layout)),
-                _remove(Ballot, Ballot.key == mine.key),
+                *(_remove(table, table.ballot_key == mine.key) for table in (RevisionRow, Layout)),
+                _remove(BallotRow, BallotRow.key == mine.key),
             ),
             "the event sealed of .* names a task .* that is missing",
         ),
         "event": (
-            _change(Event, Event.key == first["key"], detail={"before": "closed"}),
+            _change(EventRow, EventRow.key == first["key"], detail={"before": "closed"}),
             r"event 1 \(open, .*\) does not match its link",
         ),
-        "event-removed": (_remove(Event, Event.key == events[1]["key"]), r"event 2 \(judge-forg"),
-        "event-inserted": (_insert(Event, last), rf"event {len(events) + 1} \(sealed"),
-        "seal-cut": (_remove(Event, Event.key == last["key"]), "events are missing at the end"),
+        "event-removed": (
+            _remove(EventRow, EventRow.key == events[1]["key"]),
+            r"event 2 \(judge-forg",
+        ),
+        "event-inserted": (_insert(EventRow, last), rf"event {len(events) + 1} \(sealed"),
+        "seal-cut": (
+            _remove(EventRow, EventRow.key == last["key"]),
+            "events are missing at the end",
+        ),
         "seal-forged": (_forged_seal(last, events[-2]["link"]), "the event sealed of .* does not"),
-        "closed": (_change(Study, Study.id == STUDY, state="closed"), "the study is closed, and"),
+        "closed": (
+            _change(StudyRow, StudyRow.id == STUDY, state="closed"),
+            "the study is closed, and",
+        ),
         "revealed": (
-            _change(Study, Study.id == STUDY, revealed_at=later),
+            _change(StudyRow, StudyRow.id == STUDY, revealed_at=later),
             "whether it was revealed",
         ),
     }
 
 
-def _ballot_of_erased(store: Store) -> Dealt:
+def _ballot_of_erased(store: Store) -> AssignedBallot:
     return ballot(store, "forgotten-1")
 
 
-def judges_digest(c: Connection, mine: Dealt) -> str:
+def judges_digest(c: Connection, mine: AssignedBallot) -> str:
     """What stands for the judge of a ballot in chains."""
-    return str(c.execute(select(Judge.id_digest).where(Judge.key == mine.judge_key)).scalar_one())
+    return str(
+        c.execute(select(JudgeRow.id_digest).where(JudgeRow.key == mine.judge_key)).scalar_one()
+    )
 
 
-def _items(mine: Dealt) -> list[Any]:
+def _items(mine: AssignedBallot) -> list[Any]:
     return [(i.letter, i.solver, i.digest, i.origin) for i in mine.layout.items if mine.layout]  # type: ignore[union-attr]
 
 
@@ -252,7 +271,7 @@ def _forged_seal(event: Any, before: str) -> Callable[[Connection], object]:  # 
     """A last seal that was made anew, link and all, with one ballot left out."""
     detail = {**event["detail"], "ballots": {}}
     link = event_link(before, {**event, "detail": detail}, None)
-    return _change(Event, Event.key == event["key"], detail=detail, link=link)
+    return _change(EventRow, EventRow.key == event["key"], detail=detail, link=link)
 
 
 def test_every_forgery_is_named(session: Store) -> None:
@@ -271,8 +290,8 @@ def test_every_forgery_is_named(session: Store) -> None:
 def test_each_broken_chain_is_listed_once(session: Store) -> None:
     """Of two tasks and the events the first break of each is told."""
     with session.engine.connect() as c, c.begin() as transaction:
-        c.execute(update(Revision).where(Revision.number < 3).values(kind="reopen"))
-        c.execute(update(Event).values(actor="judge"))
+        c.execute(update(RevisionRow).where(RevisionRow.number < 3).values(kind="reopen"))
+        c.execute(update(EventRow).values(actor="judge"))
         found = verify(held_in(c, STUDY))
         transaction.rollback()
     told = [b.message for b in found.breaks]
@@ -333,7 +352,9 @@ def test_a_trial_that_was_discarded_verifies(store: Store) -> None:
     with store.read() as c:
         assert find_receipt(c, STUDY, saved.receipt) == []
         assert len(find_receipt(c, STUDY, last.receipt)) == 1
-        named = c.execute(select(Event.detail).where(Event.what == "trial-discarded")).scalars()
+        named = c.execute(
+            select(EventRow.detail).where(EventRow.what == "trial-discarded")
+        ).scalars()
         links = [link for detail in named for _, link in detail["ballots"].values()]
         assert "trial ranking that was discarded" in find_receipt(c, STUDY, links[0][:10])[0]
     # A trial that says to have held less than was sealed has hidden something.
@@ -345,21 +366,21 @@ def test_a_trial_that_was_discarded_verifies(store: Store) -> None:
 def _with_event(store: Store, what: str, detail: dict[str, Any]) -> Verified:
     """Verify a store whose last event of a name has another detail, with all links made anew."""
     with store.engine.connect() as c, c.begin() as transaction:
-        events = c.execute(select(Event.__table__).order_by(Event.key)).mappings().all()
+        events = c.execute(select(EventRow.__table__).order_by(EventRow.key)).mappings().all()
         keys = [event["key"] for event in events if event["what"] == what]
         before = ""
-        digests = dict(c.execute(select(Judge.key, Judge.id_digest)).all())
+        digests = dict(c.execute(select(JudgeRow.key, JudgeRow.id_digest)).all())
         for event in events:
             row = {**event, "detail": detail if event["key"] == keys[-1] else event["detail"]}
             before = event_link(before, row, digests.get(event["judge_key"]))
             values = {"detail": row["detail"], "link": before}
-            c.execute(update(Event).where(Event.key == event["key"]).values(values))
+            c.execute(update(EventRow).where(EventRow.key == event["key"]).values(values))
         found = verify(held_in(c, STUDY))
         transaction.rollback()
     return found
 
 
-def _rank(store: Store, held: list[Dealt]) -> None:
+def _rank(store: Store, held: list[AssignedBallot]) -> None:
     for base in range(6):
         for mine in held:
             kind = ("save", "submit", "reopen")[base % 3]

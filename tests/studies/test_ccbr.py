@@ -11,7 +11,7 @@ import pytest
 import quem
 from quem.dialogue.findings import granularity_of
 from quem.dialogue.published import constant_error, error
-from quem.dialogue.settings import Settings
+from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
@@ -71,7 +71,7 @@ def test_thresholds_and_granularity(name: str) -> None:
     """The case bases are those of the paper: their granularities and thresholds are as expected."""
     study = quem.load_study(FOLDER / f"{name}.yaml", data=DATA)
     expected = EXPECTED[f"{name}.yaml"]
-    experiment = prepare(study.cases, Settings(), strategies=[], users=study.users)
+    experiment = prepare(study.cases, SimulationSettings(), strategies=[], users=study.users)
     assert granularity_of(experiment) == pytest.approx(expected["granularity"], abs=6e-5)
     levels = {f"{b:g}": level for b, level in experiment.levels.items()}
     assert levels == pytest.approx(expected["thresholds"], abs=6e-7)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quem.study.fields import Met, block_sizes, deal_blocks
+from quem.study.fields import PairCounts, block_sizes, deal_blocks
 
 _SIZES = st.integers(2, 12)
 
@@ -29,7 +29,7 @@ def test_sizes_are_as_few_and_as_equal_as_can_be(n: int, block_size: int) -> Non
 def test_every_solution_is_dealt_and_all_hang_together(n: int, block_size: int, seed: int) -> None:
     """Each solver has a place, nobody stands in one block twice, and blocks form one chain."""
     solvers = [f"S{number}" for number in range(n)]
-    blocks = deal_blocks(solvers, block_size, Met(), Random(seed))
+    blocks = deal_blocks(solvers, block_size, PairCounts(), Random(seed))
     assert sorted(map(len, blocks)) == sorted(block_sizes(n, block_size))
     assert set().union(*blocks) == set(solvers)
     assert all(len(set(block)) == len(block) for block in blocks)
@@ -47,9 +47,9 @@ def test_pairs_meet_about_equally_often(n: int, block_size: int) -> None:
     rng = Random(1)
     spreads = []
     for balanced in (True, False):
-        met, rounds = Met(), 30
+        met, rounds = PairCounts(), 30
         for _ in range(rounds):
-            blocks = deal_blocks(solvers, block_size, met if balanced else Met(), rng)
+            blocks = deal_blocks(solvers, block_size, met if balanced else PairCounts(), rng)
             if not balanced:
                 for block in blocks:
                     met.add(block)
@@ -63,11 +63,11 @@ def test_pairs_meet_about_equally_often(n: int, block_size: int) -> None:
 def test_the_same_chance_gives_the_same_blocks() -> None:
     """Dealing depends on its arguments alone."""
     solvers = [f"S{number}" for number in range(20)]
-    one, same, other = (deal_blocks(solvers, 8, Met(), Random(s)) for s in (1, 1, 2))
+    one, same, other = (deal_blocks(solvers, 8, PairCounts(), Random(s)) for s in (1, 1, 2))
     assert one == same != other
 
 
 def test_a_group_that_fits_is_one_block() -> None:
     """Nothing is split that one list can hold."""
-    (block,) = deal_blocks(["a", "b", "c"], 8, Met(), Random(1))
+    (block,) = deal_blocks(["a", "b", "c"], 8, PairCounts(), Random(1))
     assert sorted(block) == ["a", "b", "c"]

@@ -23,7 +23,7 @@ from urllib.error import HTTPError, URLError
 
 from quem.store.archive import archive_text
 from quem.store.engine import open_store
-from quem.store.location import find_place
+from quem.store.location import locate_database
 from quem.store.verification import held_in, verify
 from quem.study.reading import read_study
 from tests.patience import until
@@ -244,7 +244,7 @@ class KillTrials:
 
     def _compare(self, *, single_file: bool) -> None:
         """Hold all that was ever acknowledged against the archive."""
-        file = find_place(self.study, self.database).file
+        file = locate_database(self.study, self.database).file
         if single_file and file:
             log = file.with_name(f"{file.name}-wal")
             assert not log.exists() or log.stat().st_size == 0, "not all is in the one file"
@@ -256,7 +256,7 @@ class KillTrials:
 
     def _saved(self) -> dict[tuple[str, int], dict[str, Any]]:
         """Each archived revision by ballot and number, its order in contents; chains hold."""
-        store = open_store(find_place(self.study, self.database))
+        store = open_store(locate_database(self.study, self.database))
         try:
             with store.read() as c:
                 lines = archive_text(c, read_study(self.study).id).splitlines()

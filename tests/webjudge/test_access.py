@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.audit_log import happenings
+from quem.store.audit_log import audit_events
 from quem.store.judges import judges_of
 from quem.store.organizers import issue_organizer_link
 from quem.store.studies import reveal, status_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
-    from quem.store.audit_log import Happening
+    from quem.store.audit_log import AuditEvent
     from quem.store.judges import StoredJudge
     from webjudge import Site
 
@@ -277,10 +277,10 @@ def done(site: Site) -> list[str]:
     return [event.what for event in log(site) if event.actor == "organizer"]
 
 
-def log(site: Site) -> list[Happening]:
+def log(site: Site) -> list[AuditEvent]:
     """All events, oldest first."""
     with site.store.read() as c:
-        return happenings(c, site.id, 1000)[::-1]
+        return audit_events(c, site.id, 1000)[::-1]
 
 
 def judges(site: Site) -> list[StoredJudge]:

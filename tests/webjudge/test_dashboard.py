@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.errors import Doubt
-from quem.store.audit_log import happenings
+from quem.errors import StudyWarning
+from quem.store.audit_log import audit_events
 from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
 from quem.store.judges import judges_of
@@ -84,7 +84,7 @@ def state_of(site: Site) -> str:
 def trail(site: Site) -> list[str]:
     """What was done at the dashboard, oldest first."""
     with site.store.read() as c:
-        events = happenings(c, site.id, 1000)
+        events = audit_events(c, site.id, 1000)
     return [event.what for event in reversed(events) if event.actor == "organizer"]
 
 
@@ -263,7 +263,7 @@ def test_warnings(tmp_path: Path) -> None:
     desk.post("/desk/judges/links")
     rank(site, "J1", "P1")
     (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
-    object.__setattr__(site, "doubts", (Doubt("identity", "line 3 names <ACME>"),))
+    object.__setattr__(site, "doubts", (StudyWarning("identity", "line 3 names <ACME>"),))
     page = desk.get("/desk").text
     assert "no link yet" not in page
     assert "The study has changed since judges saw it" in page

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from quem.store.audit_log import happenings
+from quem.store.audit_log import audit_events
 from quem.store.location import DATABASE_VARIABLE
 from quem.store.state import State
 from quem.store.studies import reveal
@@ -74,7 +74,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def trail(site: Site) -> list[str]:
     """What was done at the dashboard, oldest first."""
     with site.store.read() as c:
-        events = happenings(c, site.id, 1000)
+        events = audit_events(c, site.id, 1000)
     return [event.what for event in reversed(events) if event.actor == "organizer"]
 
 

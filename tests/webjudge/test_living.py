@@ -57,12 +57,12 @@ def order_of(site: Site, judge: str = "J0") -> list[list[str]]:
     """The last order that a judge saved, in solvers."""
     from sqlalchemy import select
 
-    from quem.store.models import Revision
+    from quem.store.models import RevisionRow
 
     with site.store.read() as c:
         (ballot,) = ballots_of(c, judge_named(c, site.id, judge).key)
-        last = Revision.ballot_key == ballot.key, Revision.number == ballot.head
-        state: dict[str, Any] = c.execute(select(Revision.state).where(*last)).scalar_one()
+        last = RevisionRow.ballot_key == ballot.key, RevisionRow.number == ballot.head
+        state: dict[str, Any] = c.execute(select(RevisionRow.state).where(*last)).scalar_one()
     return list(state["ranked"])
 
 
@@ -279,7 +279,7 @@ def _digests_of(site: Site, solver: str) -> list[str | None]:
 def _logged(site: Site, what: str) -> list[dict[str, Any]]:
     from sqlalchemy import select
 
-    from quem.store.models import Event
+    from quem.store.models import EventRow
 
     with site.store.read() as c:
-        return list(c.execute(select(Event.detail).where(Event.what == what)).scalars())
+        return list(c.execute(select(EventRow.detail).where(EventRow.what == what)).scalars())

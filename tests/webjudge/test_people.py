@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.audit_log import happenings
+from quem.store.audit_log import audit_events
 from quem.store.judges import judges_of
 from quem.store.state import State
 from tests.webjudge.sites import (
@@ -66,7 +66,7 @@ def desk(app: Flask, site: Site) -> FlaskClient:
 def trail(site: Site) -> list[str]:
     """What was done at the dashboard, oldest first."""
     with site.store.read() as c:
-        events = happenings(c, site.id, 1000)
+        events = audit_events(c, site.id, 1000)
     return [event.what for event in reversed(events) if event.actor == "organizer"]
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quem.comparison.assistance import PersonUplift, Uplift
-    from quem.comparison.findings import Comparison
-    from quem.comparison.independent import Apart
+    from quem.comparison.assistance import AssistanceGain, PersonUplift
+    from quem.comparison.findings import ComparisonFindings
+    from quem.comparison.independent import IndependentDifference
     from quem.comparison.pair_tests import PairTest
     from quem.comparison.pairs import Pair
-    from quem.comparison.system_estimates import Standing
+    from quem.comparison.system_estimates import SystemEstimate
     from quem.comparison.versions import Progression
 
 __all__ = ["comparison_dict"]
 
 
-def comparison_dict(found: Comparison) -> dict[str, Any]:
+def comparison_dict(found: ComparisonFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    found : Comparison
+    found : ComparisonFindings
     """
     studies = [
         {
@@ -50,11 +50,11 @@ def comparison_dict(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _ref(standing: Standing) -> dict[str, Any]:
+def _ref(standing: SystemEstimate) -> dict[str, Any]:
     return {"study": standing.study, "system": standing.system}
 
 
-def _estimate(standing: Standing) -> dict[str, Any]:
+def _estimate(standing: SystemEstimate) -> dict[str, Any]:
     estimate = standing.estimate
     return {
         **_ref(standing),
@@ -112,7 +112,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _apart(apart: Apart) -> dict[str, Any]:
+def _apart(apart: IndependentDifference) -> dict[str, Any]:
     return {
         "a": _ref(apart.a),
         "b": _ref(apart.b),
@@ -145,7 +145,7 @@ def _progression(progression: Progression) -> dict[str, Any]:
     }
 
 
-def _uplift(uplift: Uplift) -> dict[str, Any]:
+def _uplift(uplift: AssistanceGain) -> dict[str, Any]:
     return {
         "system": uplift.system,
         "n_problems": uplift.n_problems,
@@ -167,7 +167,7 @@ def _uplift(uplift: Uplift) -> dict[str, Any]:
     }
 
 
-def _gain(gained: Uplift | PersonUplift) -> dict[str, Any]:
+def _gain(gained: AssistanceGain | PersonUplift) -> dict[str, Any]:
     test = gained.test
     return {
         "gain": gained.gain,

@@ -25,7 +25,7 @@ from quem.report.drawing import (
     with_style,
 )
 from quem.report.heat_map import heat_map
-from quem.wording import interval_text, p_text, percent, signed
+from quem.wording import format_interval, format_p, format_percent, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,29 +33,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from quem.comparison.assistance import PersonUplift, Uplift
-    from quem.comparison.findings import Comparison
+    from quem.comparison.assistance import AssistanceGain, PersonUplift
+    from quem.comparison.findings import ComparisonFindings
     from quem.comparison.pairs import Pair
-    from quem.comparison.system_estimates import Standing
+    from quem.comparison.system_estimates import SystemEstimate
     from quem.comparison.versions import Progression
     from quem.experience.estimate import Interval
 
 __all__ = ["all_figures", "differences", "ends_of", "estimates", "progression", "uplift", "wins"]
 
 
-def all_figures(found: Comparison) -> dict[str, Figure]:
+def all_figures(found: ComparisonFindings) -> dict[str, Figure]:
     """Draw every figure that the comparison has data for.
 
     Parameters
     ----------
-    found : Comparison
+    found : ComparisonFindings
 
     Returns
     -------
     dict of str to matplotlib.figure.Figure
         By file stem.
     """
-    draw: dict[str, Callable[[Comparison], Figure | None]] = {
+    draw: dict[str, Callable[[ComparisonFindings], Figure | None]] = {
         "estimates": estimates,
         "differences": differences,
         "wins": wins,
@@ -69,7 +69,7 @@ def all_figures(found: Comparison) -> dict[str, Figure]:
 _ROW = 0.3  # inches
 
 
-def estimates(found: Comparison) -> Figure | None:
+def estimates(found: ComparisonFindings) -> Figure | None:
     """Draw every system's estimate and interval, over the range of its study's subjects."""
     shown = found.standings[:MOST_ROWS]
     if not shown:
@@ -88,7 +88,9 @@ def estimates(found: Comparison) -> Figure | None:
             axes.text(1.015, row, text, transform=axes.get_yaxis_transform(), va="center")
         axes.set_yticks(range(len(shown)), labels)
         axes.set_ylim(len(shown) - 0.4, -0.6)
-        title = f"Estimates, {percent(found.level)} prediction intervals; shaded: the subjects"
+        title = (
+            f"Estimates, {format_percent(found.level)} prediction intervals; shaded: the subjects"
+        )
         axes.set_title(title, fontweight="normal")
         tidy(axes, x=f"experience ({short(found.unit, 40)})", grid="x")
         axes.tick_params(axis="y", length=0)
@@ -96,26 +98,26 @@ def estimates(found: Comparison) -> Figure | None:
     return figure
 
 
-def _told(standing: Standing) -> str:
+def _told(standing: SystemEstimate) -> str:
     text = estimate_text(standing)
     if standing.estimate.side in ("above", "below"):
         return text
-    return f"{text} ({interval_text(standing.estimate.prediction)})"
+    return f"{text} ({format_interval(standing.estimate.prediction)})"
 
 
-def _range(found: Comparison, standing: Standing) -> Interval:
+def _range(found: ComparisonFindings, standing: SystemEstimate) -> Interval:
     years = found.studies[standing.study].function.y
     return float(years.min()), float(years.max())
 
 
-def ends_of(standing: Standing) -> Interval:
+def ends_of(standing: SystemEstimate) -> Interval:
     """Give the interval, or all that a one-sided bound leaves."""
     estimate = standing.estimate
     one_sided = {"above": (estimate.bound, np.inf), "below": (-np.inf, estimate.bound)}
     return one_sided.get(estimate.side, estimate.prediction)
 
 
-def _limits(found: Comparison, shown: tuple[Standing, ...]) -> Interval:
+def _limits(found: ComparisonFindings, shown: tuple[SystemEstimate, ...]) -> Interval:
     """Wide enough for every range and estimate; the widest intervals go on beyond."""
     ranges = np.array([_range(found, standing) for standing in shown])
     points = np.array([standing.estimate.experience for standing in shown])
@@ -128,7 +130,7 @@ def _limits(found: Comparison, shown: tuple[Standing, ...]) -> Interval:
     return low - 0.02 * (high - low), high + 0.04 * (high - low)
 
 
-def _bar(axes: Axes, standing: Standing, row: float, colour: str) -> None:
+def _bar(axes: Axes, standing: SystemEstimate, row: float, colour: str) -> None:
     """A point on its interval, with an arrow where that goes on beyond the axis."""
     left, right = axes.get_xlim()
     low, high = ends_of(standing)
@@ -150,7 +152,7 @@ _NONE = float("nan")
 Point = tuple[float, float, float]
 
 
-def differences(found: Comparison) -> Figure | None:
+def differences(found: ComparisonFindings) -> Figure | None:
     """Draw the difference of each two systems with its interval.
 
     Of systems of one study in average rank and, beside, in years; of systems of several
@@ -172,7 +174,7 @@ def differences(found: Comparison) -> Figure | None:
     p_values = [pair.p_holm for pair in pairs]
     with with_style():
         figure, (of_ranks, of_years) = _panels(labels, 2)
-        _forest(of_ranks, ranks, f"Average rank, {percent(found.level)} intervals")
+        _forest(of_ranks, ranks, f"Average rank, {format_percent(found.level)} intervals")
         _forest(
             of_years,
             years,
@@ -186,7 +188,7 @@ def differences(found: Comparison) -> Figure | None:
     return figure
 
 
-def _of_studies(found: Comparison) -> Figure | None:
+def _of_studies(found: ComparisonFindings) -> Figure | None:
     apart = sorted(found.apart, key=lambda a: np.nan_to_num(a.p, nan=2.0))[:MOST_ROWS]
     if not apart:
         return None
@@ -201,20 +203,22 @@ def _of_studies(found: Comparison) -> Figure | None:
     with with_style():
         figure, (axes,) = _panels(labels, 1)
         _forest(
-            axes, points, f"{short(found.unit.capitalize(), 24)}, {percent(found.level)} intervals"
+            axes,
+            points,
+            f"{short(found.unit.capitalize(), 24)}, {format_percent(found.level)} intervals",
         )
         _p_column(axes, [a.p_holm for a in apart])
     return figure
 
 
-def _weightiest(found: Comparison) -> list[Pair]:
+def _weightiest(found: ComparisonFindings) -> list[Pair]:
     pairs = [pair for pair in found.pairs if pair.paired.n_cells]
     if len(pairs) > MOST_ROWS:
         pairs = sorted(pairs, key=lambda pair: np.nan_to_num(pair.test.p, nan=2.0))[:MOST_ROWS]
     return pairs
 
 
-def _pair_labels(found: Comparison, pairs: list[Pair]) -> list[str]:
+def _pair_labels(found: ComparisonFindings, pairs: list[Pair]) -> list[str]:
     names = names_of(found)
     return [f"{short(names[pair.b])} − {short(names[pair.a])}" for pair in pairs]
 
@@ -270,7 +274,7 @@ def _p_column(axes: Axes, p_values: list[float]) -> None:
         axes.text(1.04, row, bare_p(p), transform=place, va="center")
 
 
-def wins(found: Comparison) -> Figure | None:
+def wins(found: ComparisonFindings) -> Figure | None:
     """Draw in which share of the rankings of each problem one system is above the other."""
     pairs = _weightiest(found)
     if not pairs:
@@ -305,7 +309,7 @@ _REACH = 0.16  # of the versions' span, on both sides of it
 _OPAQUE = {**HALO, "alpha": 1.0}
 
 
-def progression(found: Comparison) -> Figure | None:
+def progression(found: ComparisonFindings) -> Figure | None:
     """Draw the versions of each system in order; None without versions."""
     shown = found.progressions[:_MOST_PANELS]
     if not shown:
@@ -326,7 +330,7 @@ def progression(found: Comparison) -> Figure | None:
     return figure
 
 
-def _course(axes: Axes, found: Comparison, progress: Progression, colour: str) -> None:
+def _course(axes: Axes, found: ComparisonFindings, progress: Progression, colour: str) -> None:
     """One system: its versions, their intervals, and what each step gained."""
     at = _positions(progress)
     years = np.array([version.estimate.experience for version in progress.versions])
@@ -367,7 +371,7 @@ def _write(
         if gap < wide:
             continue
         p = bare_p(change.p_holm)
-        text = f"{signed(change.years)}, p {p if p.startswith(('<', '–')) else f'= {p}'}"
+        text = f"{format_signed(change.years)}, p {p if p.startswith(('<', '–')) else f'= {p}'}"
         _near(axes, middle, text, (0, 0), colour)
 
 
@@ -399,7 +403,7 @@ def _positions(progress: Progression) -> NDArray[np.float64]:
     return days
 
 
-def _labels(found: Comparison, progress: Progression, width: float) -> list[str]:
+def _labels(found: ComparisonFindings, progress: Progression, width: float) -> list[str]:
     """Version, date and study; below those before it where it would cover them."""
     at = _positions(progress)
     least = _LABEL * float(np.ptp(at)) / _inches(width)
@@ -423,7 +427,7 @@ _ROW_UPLIFT_FIGURE = 0.26  # inches
 _MOST_PANELS_UPLIFT_FIGURE = 4
 
 
-def uplift(found: Comparison) -> Figure | None:
+def uplift(found: ComparisonFindings) -> Figure | None:
     """Draw each person's average rank alone and with help, the least experienced below."""
     shown = found.uplifts[:_MOST_PANELS_UPLIFT_FIGURE]
     if not shown:
@@ -456,13 +460,15 @@ def uplift(found: Comparison) -> Figure | None:
     return figure
 
 
-def _title(found: Comparison, one: Uplift) -> str:
+def _title(found: ComparisonFindings, one: AssistanceGain) -> str:
     name = short(found.studies[0].name_of(one.system), 26)
     interval = rank_interval(one.test.interval)
     more = (
-        f" ({percent(found.level)} {interval}; {p_text(one.test.p)})" if not one.test.reason else ""
+        f" ({format_percent(found.level)} {interval}; {format_p(one.test.p)})"
+        if not one.test.reason
+        else ""
     )
-    return f"With {name}: {signed(one.gain, 2)}{more}"
+    return f"With {name}: {format_signed(one.gain, 2)}{more}"
 
 
 def _people(axes: Axes, people: list[PersonUplift], names: list[str], colour: str) -> None:
@@ -476,7 +482,7 @@ def _people(axes: Axes, people: list[PersonUplift], names: list[str], colour: st
         )
         axes.plot([person.unaided], [row], "o", color=MUTED, markerfacecolor=PAPER, markersize=6)
         axes.plot([person.aided], [row], "D", color=colour, markersize=5)
-        axes.text(1.02, row, signed(person.gain, 2), transform=place, va="center")
+        axes.text(1.02, row, format_signed(person.gain, 2), transform=place, va="center")
     axes.set_yticks(range(len(people)), names)
     axes.set_ylim(-0.7, len(people) - 0.3)
     axes.margins(x=0.08)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.comparison.independent import Apart
+from quem.comparison.independent import IndependentDifference
 from quem.report.drawing import short
 from quem.report.layout import TextTable
-from quem.wording import interval_text, number, p_text, percent, signed
+from quem.wording import format_interval, format_number, format_p, format_percent, format_signed
 
 if TYPE_CHECKING:
-    from quem.comparison.assistance import PersonUplift, Uplift
-    from quem.comparison.findings import Comparison
+    from quem.comparison.assistance import AssistanceGain, PersonUplift
+    from quem.comparison.findings import ComparisonFindings
     from quem.comparison.pair_tests import PairTest
     from quem.comparison.pairs import Pair
-    from quem.comparison.system_estimates import Standing
+    from quem.comparison.system_estimates import SystemEstimate
     from quem.comparison.versions import Step
     from quem.experience.estimate import Interval
 
@@ -49,7 +49,7 @@ TEST_NAMES = {
 }
 
 
-def names_of(found: Comparison) -> dict[str, str]:
+def names_of(found: ComparisonFindings) -> dict[str, str]:
     """Name each system of the first study by its id."""
     return {s.system: s.name for s in found.standings if s.study == 0}
 
@@ -58,14 +58,14 @@ def bare_p(p: float) -> str:
     """Write a p value for a table: ".0035", "< .0001"; "–" for none."""
     if not np.isfinite(p):
         return "–"
-    return p_text(p).removeprefix("p ").removeprefix("= ")
+    return format_p(p).removeprefix("p ").removeprefix("= ")
 
 
-def estimate_text(standing: Standing) -> str:
+def estimate_text(standing: SystemEstimate) -> str:
     """Say an estimate in a word or two, one-sided outside the subjects' range."""
     estimate = standing.estimate
     lead = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
-    return f"{lead}{number(estimate.bound if lead else estimate.experience)}"
+    return f"{lead}{format_number(estimate.bound if lead else estimate.experience)}"
 
 
 def outcome_text(test: PairTest, p_holm: float = float("nan")) -> str:
@@ -74,41 +74,41 @@ def outcome_text(test: PairTest, p_holm: float = float("nan")) -> str:
         return "no test"
     if test.patterns:
         kind = "patterns" if test.exact else "random patterns"
-        text = f"{test.extreme:,} of {test.patterns:,} {kind} of signs, {p_text(test.p)}"
+        text = f"{test.extreme:,} of {test.patterns:,} {kind} of signs, {format_p(test.p)}"
     else:
-        df = f"{test.df:.0f}" if abs(test.df - round(test.df)) < 1e-6 else number(test.df)  # noqa: PLR2004
-        text = f"t({df}) = {number(test.statistic, 2)}, {p_text(test.p)}"
-    return f"{text}, adjusted {p_text(p_holm)}" if np.isfinite(p_holm) else text
+        df = f"{test.df:.0f}" if abs(test.df - round(test.df)) < 1e-6 else format_number(test.df)  # noqa: PLR2004
+        text = f"t({df}) = {format_number(test.statistic, 2)}, {format_p(test.p)}"
+    return f"{text}, adjusted {format_p(p_holm)}" if np.isfinite(p_holm) else text
 
 
 def rank_interval(interval: Interval) -> str:
     """Write an interval of ranks: "0.52 to 2.98"."""
     low, high = interval
-    return f"{number(low, 2)} to {number(high, 2)}" if np.isfinite(low) else "none"
+    return f"{format_number(low, 2)} to {format_number(high, 2)}" if np.isfinite(low) else "none"
 
 
 def rank_text(pair: Pair, level: float, *, several: bool) -> str:
     """Say how far two systems are apart in average rank, and how sure that is."""
-    told = [f"{percent(level)} interval {rank_interval(pair.interval)}"]
+    told = [f"{format_percent(level)} interval {rank_interval(pair.interval)}"]
     if not np.isfinite(pair.interval).all():
         told = []
     told.append(outcome_text(pair.test, pair.p_holm if several else float("nan")))
-    return f"{signed(pair.paired.mean, 2)} in average rank ({'; '.join(told)})"
+    return f"{format_signed(pair.paired.mean, 2)} in average rank ({'; '.join(told)})"
 
 
 def years_interval(pair: Pair) -> str:
     """Write the interval of the difference in years; "none" where there is none."""
-    return interval_text(pair.years.interval) if pair.years.interval else "none"
+    return format_interval(pair.years.interval) if pair.years.interval else "none"
 
 
 def years_text(pair: Pair, level: float, unit: str) -> str:
     """Say the difference in years by each estimate, and its interval if it has one."""
-    text = f"{signed(pair.years.years)} {unit} by the skill function"
+    text = f"{format_signed(pair.years.years)} {unit} by the skill function"
     if np.isfinite(pair.years.calibrated):
-        text += f", {signed(pair.years.calibrated)} by calibration"
+        text += f", {format_signed(pair.years.calibrated)} by calibration"
     if pair.years.interval:
-        interval = f"{percent(level)} interval {interval_text(pair.years.interval)}"
-        text += f", {signed(pair.years.by_worths)} by worths ({interval})"
+        interval = f"{format_percent(level)} interval {format_interval(pair.years.interval)}"
+        text += f", {format_signed(pair.years.by_worths)} by worths ({interval})"
     return text
 
 
@@ -116,61 +116,69 @@ def won_text(pair: Pair) -> str:
     """Say in how many rankings the second system stands above the first."""
     n = pair.paired.n_cells
     rankings = "the only ranking" if n == 1 else f"{n:,} rankings"
-    share = percent(round(pair.paired.share_won, 3))
+    share = format_percent(round(pair.paired.share_won, 3))
     return f"above in {share} of {rankings} of both (a tie counts one half)"
 
 
-def bound_text(apart: Apart) -> str:
+def bound_text(apart: IndependentDifference) -> str:
     """Write the interval between two studies, or the bound that is left of it."""
     if np.isfinite(apart.lower):
-        return f"at least {signed(apart.lower)}"
+        return f"at least {format_signed(apart.lower)}"
     if np.isfinite(apart.upper):
-        return f"at most {signed(apart.upper)}"
-    return interval_text(apart.interval) if np.isfinite(apart.p) else "none"
+        return f"at most {format_signed(apart.upper)}"
+    return format_interval(apart.interval) if np.isfinite(apart.p) else "none"
 
 
-def apart_text(apart: Apart, level: float, unit: str, *, several: bool) -> str:
+def apart_text(apart: IndependentDifference, level: float, unit: str, *, several: bool) -> str:
     """Say how far systems of two studies are apart, one-sided where only a bound holds."""
-    text = f"{signed(apart.years)} {unit}"
+    text = f"{format_signed(apart.years)} {unit}"
     if np.isfinite(apart.p):
-        adjusted = f", adjusted {p_text(apart.p_holm)}" if several else ""
+        adjusted = f", adjusted {format_p(apart.p_holm)}" if several else ""
         return (
-            f"{text} ({percent(level)} interval {interval_text(apart.interval)}; "
-            f"t({number(apart.df)}) = {number(apart.t, 2)}, {p_text(apart.p)}{adjusted})"
+            f"{text} ({format_percent(level)} interval {format_interval(apart.interval)}; "
+            f"t({format_number(apart.df)}) = {format_number(apart.t, 2)}, "
+            f"{format_p(apart.p)}{adjusted})"
         )
     bound = bound_text(apart)
-    bound = "no interval" if bound == "none" else f"{bound}, {percent(level)} one-sided"
+    bound = "no interval" if bound == "none" else f"{bound}, {format_percent(level)} one-sided"
     return f"{text} by the lines ({bound}: {apart.reason})"
 
 
 def step_text(step: Step) -> str:
     """Say by how much a version is ahead of the one before; where only a bound holds, the bound."""
-    apart = step.how if isinstance(step.how, Apart) else None
+    apart = step.how if isinstance(step.how, IndependentDifference) else None
     if apart is None or np.isfinite(apart.p):
-        return signed(step.years)
+        return format_signed(step.years)
     bound = bound_text(apart)
-    return f"{signed(step.years)} by the lines" if bound == "none" else bound
+    return f"{format_signed(step.years)} by the lines" if bound == "none" else bound
 
 
 def step_p_text(step: Step) -> str:
     """Give the p value of a step, or why it has none."""
     if not np.isfinite(step.p):
         how = step.how
-        return f"no test: {how.reason if isinstance(how, Apart) else how.test.reason}"
-    adjusted = "" if step.p == step.p_holm else f", adjusted {p_text(step.p_holm)}"
-    return f"{p_text(step.p)}{adjusted}"
+        return (
+            f"no test: {how.reason if isinstance(how, IndependentDifference) else how.test.reason}"
+        )
+    adjusted = "" if step.p == step.p_holm else f", adjusted {format_p(step.p_holm)}"
+    return f"{format_p(step.p)}{adjusted}"
 
 
-def uplift_text(gained: Uplift | PersonUplift, level: float, unit: str, p_holm: float) -> str:
+def uplift_text(
+    gained: AssistanceGain | PersonUplift, level: float, unit: str, p_holm: float
+) -> str:
     """Say what help did, in average rank and in years."""
     ends = gained.test.interval
-    interval = f"{percent(level)} interval {rank_interval(ends)}; " if np.isfinite(ends[0]) else ""
-    text = (
-        f"{signed(gained.gain, 2)} in average rank ({interval}{outcome_text(gained.test, p_holm)})"
+    interval = (
+        f"{format_percent(level)} interval {rank_interval(ends)}; " if np.isfinite(ends[0]) else ""
     )
-    text += f", {signed(gained.years)} {unit}"
+    text = (
+        f"{format_signed(gained.gain, 2)} in average rank "
+        f"({interval}{outcome_text(gained.test, p_holm)})"
+    )
+    text += f", {format_signed(gained.years)} {unit}"
     if np.isfinite(gained.calibrated):
-        text += f" ({signed(gained.calibrated)} by calibration)"
+        text += f" ({format_signed(gained.calibrated)} by calibration)"
     return text
 
 
@@ -185,7 +193,7 @@ def less(b: str, a: str) -> str:
     return f"{short(b, _LONGEST)} − {short(a, _LONGEST)}"
 
 
-def answers_table(found: Comparison) -> TextTable | None:
+def answers_table(found: ComparisonFindings) -> TextTable | None:
     """Say what came out in one table, for the first screen; None where help alone is measured."""
     if found.pairs:
         return _answers_of_pairs(found)
@@ -193,7 +201,7 @@ def answers_table(found: Comparison) -> TextTable | None:
         rows = [
             (
                 less(found.name_of(apart.b), found.name_of(apart.a)),
-                signed(apart.years),
+                format_signed(apart.years),
                 bound_text(apart),
                 bare_p(apart.p_holm),
             )
@@ -202,7 +210,7 @@ def answers_table(found: Comparison) -> TextTable | None:
         columns = (
             "Difference",
             found.unit.capitalize(),
-            f"{percent(found.level)} interval",
+            f"{format_percent(found.level)} interval",
             "Adjusted p",
         )
         return TextTable("Independent estimates", columns, rows, _more(len(found.apart)))
@@ -211,7 +219,7 @@ def answers_table(found: Comparison) -> TextTable | None:
     return None
 
 
-def _answers_of_pairs(found: Comparison) -> TextTable:
+def _answers_of_pairs(found: ComparisonFindings) -> TextTable:
     """The differences in rank, and in years with their intervals if there are any."""
     names = names_of(found)
     shown = found.pairs[:_FIRST]
@@ -219,17 +227,17 @@ def _answers_of_pairs(found: Comparison) -> TextTable:
     rows = [
         (
             less(names[pair.b], names[pair.a]),
-            signed(pair.paired.mean, 2),
+            format_signed(pair.paired.mean, 2),
             *(
-                (signed(pair.years.by_worths), years_interval(pair))
+                (format_signed(pair.years.by_worths), years_interval(pair))
                 if by_worths
-                else (rank_interval(pair.interval), signed(pair.years.years))
+                else (rank_interval(pair.interval), format_signed(pair.years.years))
             ),
             bare_p(pair.p_holm),
         )
         for pair in shown
     ]
-    unit, interval = found.unit.capitalize(), f"{percent(found.level)} interval"
+    unit, interval = found.unit.capitalize(), f"{format_percent(found.level)} interval"
     middle = (f"{unit} by worths", interval) if by_worths else (interval, unit)
     columns = ("Difference", "Average rank", *middle, "Adjusted p")
     title = TEST_NAMES[found.test]
@@ -240,7 +248,7 @@ def _more(count: int) -> str:
     return f"The first {_FIRST} of {count:,}; all are below." if count > _FIRST else ""
 
 
-def steps_table(found: Comparison) -> TextTable:
+def steps_table(found: ComparisonFindings) -> TextTable:
     """List the versions of every system in order, with the step to each from the one before."""
     rows = []
     for progression in found.progressions:

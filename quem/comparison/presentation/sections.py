@@ -29,13 +29,13 @@ from quem.comparison.presentation.summary import INDEPENDENCE, UPLIFT_MEANING, t
 from quem.experience.presentation.methods import REFERENCES
 from quem.experience.wording import statement
 from quem.report.layout import Section, TextTable
-from quem.wording import interval_text, joined, number, percent, signed
+from quem.wording import format_interval, format_number, format_percent, format_signed, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.comparison.assistance import PersonUplift, Uplift
-    from quem.comparison.findings import Comparison
+    from quem.comparison.assistance import AssistanceGain, PersonUplift
+    from quem.comparison.findings import ComparisonFindings
 
 __all__ = ["YEARS", "report_context", "sections"]
 
@@ -62,16 +62,16 @@ _HOLM = (
 )
 
 
-def report_context(found: Comparison) -> dict[str, Any]:
+def report_context(found: ComparisonFindings) -> dict[str, Any]:
     """Give what the template ``report/comparison.html`` shows.
 
     Parameters
     ----------
-    found : Comparison
+    found : ComparisonFindings
     """
     return {
         "title": title_of(found),
-        "ids": joined(study.study.spec.id for study in found.studies),
+        "ids": join_words(study.study.spec.id for study in found.studies),
         "descriptions": [
             study.study.spec.description for study in found.studies if study.study.spec.description
         ],
@@ -87,7 +87,7 @@ def report_context(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _first_figures(found: Comparison) -> Iterator[str]:
+def _first_figures(found: ComparisonFindings) -> Iterator[str]:
     """What goes beside the answer; a figure of one sort at least is always there."""
     if found.mode == "time":
         yield "progression"
@@ -96,14 +96,14 @@ def _first_figures(found: Comparison) -> Iterator[str]:
     yield "uplift"
 
 
-def _meaning(found: Comparison) -> str:
+def _meaning(found: ComparisonFindings) -> str:
     """One sentence on what the answer generalises to, or takes for granted."""
     if found.pairs:
         return GENERALISES[found.test]
     return INDEPENDENCE if found.mode != "systems" else UPLIFT_MEANING
 
 
-def _gains(found: Comparison) -> list[str]:
+def _gains(found: ComparisonFindings) -> list[str]:
     names = found.studies[0].name_of
     return [
         f"{_people(len(uplift.people))} with the help of {names(uplift.system)}: "
@@ -116,13 +116,13 @@ def _people(count: int) -> str:
     return "One person" if count == 1 else f"{count} people"
 
 
-def _methods(found: Comparison) -> Iterator[str]:
+def _methods(found: ComparisonFindings) -> Iterator[str]:
     """A paragraph to be pasted into a paper."""
-    level = percent(found.level)
+    level = format_percent(found.level)
     yield (
         "Experience was estimated with QUEM (Hayes & Parzen, 1997) by least-squares regression of "
         f"the subjects' experience on their average ranks, with {level} prediction intervals: "
-        f"{joined(_estimates(found), 12) or 'no system was ranked by itself'}."
+        f"{join_words(_estimates(found), 12) or 'no system was ranked by itself'}."
     )
     several = len(found.pairs or found.apart) > 1
     if found.pairs:
@@ -153,7 +153,7 @@ def _methods(found: Comparison) -> Iterator[str]:
     yield f"Analyses were done with quem {__version__}."
 
 
-def _estimates(found: Comparison) -> list[str]:
+def _estimates(found: ComparisonFindings) -> list[str]:
     each = []
     for standing in found.standings:
         told = statement(
@@ -163,12 +163,12 @@ def _estimates(found: Comparison) -> list[str]:
     return each
 
 
-def _references(found: Comparison) -> list[str]:
+def _references(found: ComparisonFindings) -> list[str]:
     several = len(found.pairs or found.apart) > 1
     return [*REFERENCES[:1], *([_HOLM] if several else []), *REFERENCES[1:]]
 
 
-def _settings(found: Comparison) -> Iterator[tuple[str, str]]:
+def _settings(found: ComparisonFindings) -> Iterator[tuple[str, str]]:
     yield "test", found.test
     if found.chosen:
         yield "systems", ", ".join(found.chosen)
@@ -202,12 +202,12 @@ _WINS = (
 _ADJUSTED = "Adjusted p values (Holm 1979) hold for all pairs together."
 
 
-def sections(found: Comparison) -> list[Section]:
+def sections(found: ComparisonFindings) -> list[Section]:
     """Make the sections of the report below its first screen.
 
     Parameters
     ----------
-    found : Comparison
+    found : ComparisonFindings
     """
     made = [
         _differences(found) if found.pairs else None,
@@ -220,18 +220,18 @@ def sections(found: Comparison) -> list[Section]:
     return [section for section in made if section is not None]
 
 
-def _differences(found: Comparison) -> Section:
+def _differences(found: ComparisonFindings) -> Section:
     names = names_of(found)
     rows = [
         (
             less(names[pair.b], names[pair.a]),
-            signed(pair.paired.mean, 2),
+            format_signed(pair.paired.mean, 2),
             rank_interval(pair.interval),
             *(bare_p(pair.tests[name].p) for name in TESTS),
             bare_p(pair.p_holm),
-            signed(pair.years.years),
-            signed(pair.years.calibrated),
-            signed(pair.years.by_worths),
+            format_signed(pair.years.years),
+            format_signed(pair.years.calibrated),
+            format_signed(pair.years.by_worths),
             years_interval(pair),
         )
         for pair in found.pairs[:_MOST_ROWS]
@@ -239,7 +239,7 @@ def _differences(found: Comparison) -> Section:
     columns = (
         "Difference",
         "Average rank",
-        f"{percent(found.level)} interval",
+        f"{format_percent(found.level)} interval",
         "p over problems",
         "p two-way",
         "p sign-flip",
@@ -260,7 +260,7 @@ def _differences(found: Comparison) -> Section:
     return Section("differences", "Differences", text, ("differences",), [table])
 
 
-def _wins(found: Comparison) -> Section:
+def _wins(found: ComparisonFindings) -> Section:
     names = names_of(found)
     problems = found.studies[0].study.declared.problems
     held = {problem for pair in found.pairs for problem in pair.paired.problems}
@@ -270,7 +270,7 @@ def _wins(found: Comparison) -> Section:
         rows = []
         for pair in found.pairs[:_MOST_ROWS]:
             of = dict(zip(pair.paired.problems, pair.paired.by_problem.tolist(), strict=True))
-            cells = (signed(of.get(problem, np.nan), 2) for problem in columns)
+            cells = (format_signed(of.get(problem, np.nan), 2) for problem in columns)
             rows.append((less(names[pair.b], names[pair.a]), *cells))
         note = "Means over the judges; the test over problems is of these."
         title = "Difference in rank on each problem"
@@ -278,13 +278,13 @@ def _wins(found: Comparison) -> Section:
     return Section("wins", "Who beats whom", [_WINS], ("wins",), tables)
 
 
-def _apart(found: Comparison) -> Section:
+def _apart(found: ComparisonFindings) -> Section:
     rows = [
         (
             less(found.name_of(apart.b), found.name_of(apart.a)),
-            signed(apart.years, 2),
-            number(apart.error, 2),
-            number(apart.df),
+            format_signed(apart.years, 2),
+            format_number(apart.error, 2),
+            format_number(apart.df),
             bound_text(apart),
             bare_p(apart.p),
             bare_p(apart.p_holm),
@@ -296,7 +296,7 @@ def _apart(found: Comparison) -> Section:
         found.unit.capitalize(),
         "Standard error",
         "df",
-        f"{percent(found.level)} interval",
+        f"{format_percent(found.level)} interval",
         "p",
         "Adjusted p",
     )
@@ -313,7 +313,7 @@ def _apart(found: Comparison) -> Section:
     return Section("independent", "Differences", text, ("differences",), [table])
 
 
-def _progressions(found: Comparison) -> Section:
+def _progressions(found: ComparisonFindings) -> Section:
     text = ["Steps are from each version to the next."]
     tables = [steps_table(found)]
     if found.mode == "time":
@@ -322,7 +322,7 @@ def _progressions(found: Comparison) -> Section:
     return Section("versions", "Versions", text, ("progression",), tables)
 
 
-def _uplifts(found: Comparison) -> Section:
+def _uplifts(found: ComparisonFindings) -> Section:
     tables = []
     for uplift in found.uplifts:
         name = found.studies[0].name_of(uplift.system)
@@ -330,15 +330,15 @@ def _uplifts(found: Comparison) -> Section:
             (
                 person.person,
                 f"{len(person.unaided_problems)} and {len(person.aided_problems)}",
-                number(person.unaided, 2),
-                number(person.aided, 2),
+                format_number(person.unaided, 2),
+                format_number(person.aided, 2),
                 *_gain(person),
                 bare_p(person.p_holm),
             )
             for person in uplift.people
         ]
         means = [
-            number(float(np.mean([getattr(person, how) for person in uplift.people])), 2)
+            format_number(float(np.mean([getattr(person, how) for person in uplift.people])), 2)
             for how in ("unaided", "aided")
         ]
         rows.append(("all, on average", f"{uplift.n_problems}", *means, *_gain(uplift), "–"))
@@ -348,7 +348,7 @@ def _uplifts(found: Comparison) -> Section:
             "Rank alone",
             "Rank with help",
             "Gain",
-            f"{percent(found.level)} interval",
+            f"{format_percent(found.level)} interval",
             "p",
             found.unit.capitalize(),
             "By calibration",
@@ -365,17 +365,17 @@ def _uplifts(found: Comparison) -> Section:
     return Section("uplift", "People with help", text, ("uplift",), tables)
 
 
-def _gain(gained: Uplift | PersonUplift) -> tuple[str, ...]:
+def _gain(gained: AssistanceGain | PersonUplift) -> tuple[str, ...]:
     return (
-        signed(gained.gain, 2),
+        format_signed(gained.gain, 2),
         rank_interval(gained.test.interval),
         bare_p(gained.test.p),
-        signed(gained.years),
-        signed(gained.calibrated),
+        format_signed(gained.years),
+        format_signed(gained.calibrated),
     )
 
 
-def _estimates_sections(found: Comparison) -> Section:
+def _estimates_sections(found: ComparisonFindings) -> Section:
     rows = []
     for standing in found.standings[:_MOST_ROWS]:
         estimate = standing.estimate
@@ -383,13 +383,13 @@ def _estimates_sections(found: Comparison) -> Section:
         rows.append(
             (
                 found.name_of(standing),
-                number(estimate.average_rank, 2),
-                number(estimate.experience, 2),
-                interval_text(estimate.prediction),
-                f"{bound}{number(estimate.bound)}" if bound else "–",
+                format_number(estimate.average_rank, 2),
+                format_number(estimate.experience, 2),
+                format_interval(estimate.prediction),
+                f"{bound}{format_number(estimate.bound)}" if bound else "–",
             )
         )
-    level = percent(found.level)
+    level = format_percent(found.level)
     columns = (
         "System",
         "Average rank",

@@ -20,12 +20,12 @@ from quem.comparison.presentation.phrases import (
     years_text,
 )
 from quem.experience.wording import statement
-from quem.wording import joined
+from quem.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.comparison.findings import Comparison
+    from quem.comparison.findings import ComparisonFindings
     from quem.comparison.versions import Progression
 
 __all__ = ["INDEPENDENCE", "UPLIFT_MEANING", "summary_text", "title_of"]
@@ -40,18 +40,18 @@ UPLIFT_MEANING = (
 )
 
 
-def title_of(found: Comparison) -> str:
+def title_of(found: ComparisonFindings) -> str:
     """Name a comparison after its study, or after all of them."""
     titles = [study.study.spec.title for study in found.studies]
-    return titles[0] if len(titles) == 1 else f"Compared: {joined(titles)}"
+    return titles[0] if len(titles) == 1 else f"Compared: {join_words(titles)}"
 
 
-def summary_text(found: Comparison, *, warnings: bool) -> str:
+def summary_text(found: ComparisonFindings, *, warnings: bool) -> str:
     """Write the summary of a comparison as text.
 
     Parameters
     ----------
-    found : Comparison
+    found : ComparisonFindings
     warnings : bool
         Whether the warnings are part of it.
     """
@@ -64,7 +64,7 @@ def summary_text(found: Comparison, *, warnings: bool) -> str:
     return "\n".join(lines)
 
 
-def _estimates(found: Comparison) -> Iterator[str]:
+def _estimates(found: ComparisonFindings) -> Iterator[str]:
     names = [found.name_of(standing) for standing in found.standings]
     if names:
         yield ""
@@ -76,7 +76,7 @@ def _estimates(found: Comparison) -> Iterator[str]:
         yield f"  {name:<{width}}  {told}"
 
 
-def _pairs(found: Comparison) -> Iterator[str]:
+def _pairs(found: ComparisonFindings) -> Iterator[str]:
     if not found.pairs:
         return
     several = len(found.pairs) > 1
@@ -97,7 +97,7 @@ def _pairs(found: Comparison) -> Iterator[str]:
             yield f"  No interval in {found.unit}: {reason}."
 
 
-def _apart(found: Comparison) -> Iterator[str]:
+def _apart(found: ComparisonFindings) -> Iterator[str]:
     if not found.apart:
         return
     several = len(found.apart) > 1
@@ -111,7 +111,7 @@ def _apart(found: Comparison) -> Iterator[str]:
     yield f"  {INDEPENDENCE}"
 
 
-def _progression(found: Comparison, progression: Progression) -> Iterator[str]:
+def _progression(found: ComparisonFindings, progression: Progression) -> Iterator[str]:
     yield from ("", f"Versions of {progression.of}")
     names = [found.name_of(version) for version in progression.versions]
     width = max(map(len, names))
@@ -126,7 +126,7 @@ def _progression(found: Comparison, progression: Progression) -> Iterator[str]:
         yield f"  {INDEPENDENCE}"
 
 
-def _uplifts(found: Comparison) -> Iterator[str]:
+def _uplifts(found: ComparisonFindings) -> Iterator[str]:
     none = float("nan")
     for uplift in found.uplifts:
         yield from ("", f"People with the help of {found.studies[0].name_of(uplift.system)}")

@@ -10,18 +10,18 @@ import pandas as pd
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.comparison.assistance import PersonUplift, Uplift
-    from quem.comparison.findings import Comparison
+    from quem.comparison.assistance import AssistanceGain, PersonUplift
+    from quem.comparison.findings import ComparisonFindings
 
 __all__ = ["all_tables", "differences_table", "estimates_table"]
 
 
-def all_tables(found: Comparison) -> dict[str, pd.DataFrame]:
+def all_tables(found: ComparisonFindings) -> dict[str, pd.DataFrame]:
     """Give every table that there is something for, by file stem.
 
     Parameters
     ----------
-    found : Comparison
+    found : ComparisonFindings
     """
     tables = {
         "estimates": estimates_table(found),
@@ -33,12 +33,12 @@ def all_tables(found: Comparison) -> dict[str, pd.DataFrame]:
     return {stem: table for stem, table in tables.items() if len(table)}
 
 
-def estimates_table(found: Comparison) -> pd.DataFrame:
+def estimates_table(found: ComparisonFindings) -> pd.DataFrame:
     """One row a system.
 
     Parameters
     ----------
-    found : Comparison
+    found : ComparisonFindings
 
     Returns
     -------
@@ -68,12 +68,12 @@ def estimates_table(found: Comparison) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def differences_table(found: Comparison) -> pd.DataFrame:
+def differences_table(found: ComparisonFindings) -> pd.DataFrame:
     """One row a pair of systems; every difference is b less a.
 
     Parameters
     ----------
-    found : Comparison
+    found : ComparisonFindings
 
     Returns
     -------
@@ -88,7 +88,7 @@ def differences_table(found: Comparison) -> pd.DataFrame:
     return pd.DataFrame(_pairs(found))
 
 
-def _pairs(found: Comparison) -> Iterator[dict[str, Any]]:
+def _pairs(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
     for pair in found.pairs:
         paired = pair.paired
         low, high = pair.years.interval or (np.nan, np.nan)
@@ -113,7 +113,7 @@ def _pairs(found: Comparison) -> Iterator[dict[str, Any]]:
         }
 
 
-def _apart(found: Comparison) -> Iterator[dict[str, Any]]:
+def _apart(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
     for apart in found.apart:
         yield {
             "study_a": found.study_of(apart.a),
@@ -132,7 +132,7 @@ def _apart(found: Comparison) -> Iterator[dict[str, Any]]:
         }
 
 
-def _rankings(found: Comparison) -> Iterator[dict[str, Any]]:
+def _rankings(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
     """One row a pair and ranking: by how much b is ahead, and whether it is above."""
     for pair in found.pairs:
         paired = pair.paired
@@ -147,7 +147,7 @@ def _rankings(found: Comparison) -> Iterator[dict[str, Any]]:
             }
 
 
-def _progression(found: Comparison) -> Iterator[dict[str, Any]]:
+def _progression(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
     for progression in found.progressions:
         steps = [None, *progression.steps]
         for version, step in zip(progression.versions, steps, strict=True):
@@ -164,7 +164,7 @@ def _progression(found: Comparison) -> Iterator[dict[str, Any]]:
             }
 
 
-def _uplift(found: Comparison) -> Iterator[dict[str, Any]]:
+def _uplift(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
     for uplift in found.uplifts:
         for person in uplift.people:
             yield {
@@ -179,7 +179,7 @@ def _uplift(found: Comparison) -> Iterator[dict[str, Any]]:
         yield {"system": uplift.system, "assisted": "", "person": "", **_gain(uplift)}
 
 
-def _gain(gained: Uplift | PersonUplift) -> dict[str, Any]:
+def _gain(gained: AssistanceGain | PersonUplift) -> dict[str, Any]:
     return {
         "gain": gained.gain,
         "low": gained.test.interval[0],

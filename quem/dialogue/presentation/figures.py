@@ -14,7 +14,7 @@ from quem.report.heat_map import heat_map
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quem.dialogue.findings import Estimate, Findings
+    from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
 
 __all__ = ["CAPTIONS", "agreement", "outcomes", "rank_quality"]
 
@@ -34,7 +34,7 @@ _MORE = (SYSTEMS[4], SYSTEMS[5], INK, MUTED)
 _MANY_ANSWERS = 40
 
 
-def _look(found: Findings, place: int) -> tuple[str, str]:
+def _look(found: DialogueFindings, place: int) -> tuple[str, str]:
     """Colour and sign of a strategy."""
     name = found.strategies[place]
     own = [s for s in found.strategies if s not in _SIGNS]
@@ -43,12 +43,12 @@ def _look(found: Findings, place: int) -> tuple[str, str]:
     return _MORE[own.index(name) % len(_MORE)], "Dvph*"[own.index(name) % 5]
 
 
-def rank_quality(found: Findings) -> Figure:
+def rank_quality(found: DialogueFindings) -> Figure:
     """Draw rank quality over the number of answers.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
     """
     estimate = found.quality
     points = np.arange(estimate.mean.shape[1])
@@ -81,12 +81,12 @@ def rank_quality(found: Findings) -> Figure:
     return figure
 
 
-def outcomes(found: Findings) -> Figure:
+def outcomes(found: DialogueFindings) -> Figure:
     """Draw efficiency and precision of each strategy by user.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
     """
     users = len(found.users)
     with with_style():
@@ -108,7 +108,7 @@ def outcomes(found: Findings) -> Figure:
     return figure
 
 
-def _dots(axes: Axes, found: Findings, estimate: Estimate) -> None:
+def _dots(axes: Axes, found: DialogueFindings, estimate: StrategyOutcomes) -> None:
     strategies, users = estimate.mean.shape
     step = 0.72 / strategies
     for place in range(strategies):
@@ -129,12 +129,14 @@ def _dots(axes: Axes, found: Findings, estimate: Estimate) -> None:
         axes.axhline(line, color=MUTED, linewidth=0.3)
 
 
-def agreement(found: Findings, measure: Literal["efficiency", "precision"]) -> Figure | None:
+def agreement(
+    found: DialogueFindings, measure: Literal["efficiency", "precision"]
+) -> Figure | None:
     """Draw how alike users order the strategies; None for one strategy.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
     measure : {"efficiency", "precision"}
     """
     if len(found.strategies) == 1:

@@ -18,11 +18,11 @@ from quem.dialogue.presentation.summary import (
 from quem.dialogue.settings import open_choices
 from quem.dialogue.strategies import MEANINGS
 from quem.report.layout import Section, TextTable
-from quem.wording import joined, number, percent
+from quem.wording import format_number, format_percent, join_words
 
 if TYPE_CHECKING:
-    from quem.dialogue.findings import Estimate, Findings
-    from quem.dialogue.result import DialogueAnalysis
+    from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
+    from quem.dialogue.result import DialogueResult
     from quem.dialogue.sensitivity import Sensitivity
 
 __all__ = ["report_context"]
@@ -37,12 +37,12 @@ REFERENCES = (
 )
 
 
-def report_context(result: DialogueAnalysis) -> dict[str, Any]:
+def report_context(result: DialogueResult) -> dict[str, Any]:
     """Give what the template ``report/dialogue.html`` shows.
 
     Parameters
     ----------
-    result : DialogueAnalysis
+    result : DialogueResult
     """
     found, spec = result.findings, result.study.spec
     sections = [_outcomes(found), _users(), _quality(found)]
@@ -63,7 +63,7 @@ def report_context(result: DialogueAnalysis) -> dict[str, Any]:
     }
 
 
-def _answers(found: Findings) -> list[tuple[str, str, str]]:
+def _answers(found: DialogueFindings) -> list[tuple[str, str, str]]:
     """Name, value and detail of what is to be known first."""
     order = found.whole.order(0)
     best = order[0]
@@ -73,18 +73,19 @@ def _answers(found: Findings) -> list[tuple[str, str, str]]:
         if not found.whole.differs(best, s, 0, found.inference.level)
     ]
     interval = (
-        f"{percent(found.inference.level)} interval {number(found.whole.low[best, 0], 3)} to "
-        f"{number(found.whole.high[best, 0], 3)}"
+        f"{format_percent(found.inference.level)} interval "
+        f"{format_number(found.whole.low[best, 0], 3)} to "
+        f"{format_number(found.whole.high[best, 0], 3)}"
     )
     told = f"{interval}."
     if equal:
-        told += f" No test tells it from {joined(equal)}."
+        told += f" No test tells it from {join_words(equal)}."
     elif len(order) > 1:
         told += " Better than every other strategy (tests over targets)."
     answers = [
         (
             "Best rank quality over the dialogue",
-            f"{found.strategies[best]} {number(found.whole.mean[best, 0], 3)}",
+            f"{found.strategies[best]} {format_number(found.whole.mean[best, 0], 3)}",
             told,
         )
     ]
@@ -97,15 +98,15 @@ def _answers(found: Findings) -> list[tuple[str, str, str]]:
         answers.append(
             (
                 f"How far users agree on the order by {name}",
-                f"τ {number(agreed.mean, 2)}",
+                f"τ {format_number(agreed.mean, 2)}",
                 sentence[:1].upper() + sentence[1:] + ".",
             )
         )
     return answers
 
 
-def _outcomes(found: Findings) -> Section:
-    level = percent(found.inference.level)
+def _outcomes(found: DialogueFindings) -> Section:
+    level = format_percent(found.inference.level)
     note = (
         f"Strategies of each user, the best first, with {level} bootstrap intervals over targets. "
         "*: a paired test over targets tells it from the first (Holm over the pairs of a column)."
@@ -125,7 +126,7 @@ def _outcomes(found: Findings) -> Section:
     return Section("outcomes", "Efficiency and precision", figures=("outcomes",), tables=tables)
 
 
-def _unselected(found: Findings) -> TextTable:
+def _unselected(found: DialogueFindings) -> TextTable:
     rows = [
         (name, *(percent_of(share) for share in found.unselected[place]))
         for place, name in enumerate(found.strategies)
@@ -149,7 +150,7 @@ def _users() -> Section:
     return Section("users", "What the choice of user decides", text, figures)
 
 
-def _quality(found: Findings) -> Section:
+def _quality(found: DialogueFindings) -> Section:
     estimate = found.quality
     last = estimate.mean.shape[1] - 1
     points = sorted({*range(min(last, 4) + 1), *(last * q // 8 for q in range(1, 9)), last})
@@ -159,10 +160,10 @@ def _quality(found: Findings) -> Section:
         for point in points:
             best = estimate.order(point)[0]
             star = " *" if estimate.differs(best, s, point, found.inference.level) else ""
-            cells.append(f"{number(estimate.mean[s, point], 3)}{star}")
+            cells.append(f"{format_number(estimate.mean[s, point], 3)}{star}")
         whole = found.whole
-        cells.append(number(whole.mean[s, 0], 3))
-        cells.append(f"{number(whole.low[s, 0], 3)}–{number(whole.high[s, 0], 3)}")
+        cells.append(format_number(whole.mean[s, 0], 3))
+        cells.append(f"{format_number(whole.low[s, 0], 3)}–{format_number(whole.high[s, 0], 3)}")
         rows.append((found.strategies[s], *cells))
     table = TextTable(
         "Rank quality after so many answers",
@@ -176,7 +177,7 @@ def _quality(found: Findings) -> Section:
     )
 
 
-def _apart(found: Findings, estimate: Estimate) -> str:
+def _apart(found: DialogueFindings, estimate: StrategyOutcomes) -> str:
     """Where strategies differ."""
     points = estimate.mean.shape[1]
     clear = []
@@ -191,7 +192,7 @@ def _apart(found: Findings, estimate: Estimate) -> str:
         runs: dict[str, list[int]] = {}
         for point, name in clear:
             runs.setdefault(name, []).append(point)
-        text = "One strategy is better than every other: " + joined(
+        text = "One strategy is better than every other: " + join_words(
             f"{name} after {_ranges(at)} answers" for name, at in runs.items()
         )
         text += "."
@@ -240,7 +241,7 @@ def _sensitivity(tried: Sensitivity) -> list[Section]:
     return sections
 
 
-def _open(found: Findings) -> Section:
+def _open(found: DialogueFindings) -> Section:
     rows = []
     for name, value, choice in open_choices(found.experiment.settings):
         explained = choice.explained.get(str(value), "")
@@ -263,26 +264,27 @@ def _open(found: Findings) -> Section:
     return Section("open", "Open choices", tables=[table])
 
 
-def _methods(found: Findings) -> str:
+def _methods(found: DialogueFindings) -> str:
     experiment, used = found.experiment, found.inference
     settings = experiment.settings
     names = [
         f"{name} ({MEANINGS[name].split(' (')[-1]}" if name in MEANINGS else name
         for name in found.strategies
     ]
-    levels = joined(
+    levels = join_words(
         (f"{level:.4f} for b = {b:g}" for b, level in experiment.levels.items()), most=20
     )
     text = (
         f"{' '.join(lead(found)[:1])} (leave-one-out; Bogaerts & Leake, 2006). Distances are "
         "weighted means of 0 or 1 for categorical and of range-normalised differences for numeric "
-        f"attributes. Strategies: {joined(names, most=20)}. Users: {joined(found.users, most=20)}"
+        f"attributes. Strategies: {join_words(names, most=20)}. Users: "
+        f"{join_words(found.users, most=20)}"
     )
     if levels:
         text += f"; distance thresholds {levels}"
     text += (
         f". Rank quality compares k = {settings.k} candidates (λ = {settings.lam}, weights from "
-        f"{settings.highest:g} to {settings.lowest:g}). Intervals are {percent(used.level)} "
+        f"{settings.highest:g} to {settings.lowest:g}). Intervals are {format_percent(used.level)} "
         f"percentile bootstrap intervals over targets ({used.bootstrap:,} draws); pairs of "
         f"strategies were tested by swapping them within targets ({used.permutations:,} random "
         f"swaps), with Holm's adjustment. The distance granularity is {found.granularity:.4f}. "
@@ -291,7 +293,7 @@ def _methods(found: Findings) -> str:
     return text
 
 
-def _settings(found: Findings) -> list[tuple[str, str]]:
+def _settings(found: DialogueFindings) -> list[tuple[str, str]]:
     used = found.experiment.settings.to_dict()
     inference = found.inference
     return [

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.wording import joined, number, percent
+from quem.wording import format_number, format_percent, join_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.findings import Estimate, Findings
-    from quem.dialogue.outcomes import Agreement
-    from quem.dialogue.result import DialogueAnalysis
+    from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
+    from quem.dialogue.outcomes import UserAgreement
+    from quem.dialogue.result import DialogueResult
     from quem.dialogue.sensitivity import Sensitivity
 
 __all__ = [
@@ -29,12 +29,12 @@ __all__ = [
 _LEAST = 2
 
 
-def summary_text(result: DialogueAnalysis, *, warnings: bool = True) -> str:
+def summary_text(result: DialogueResult, *, warnings: bool = True) -> str:
     """Say the result and, unless told not to, the warnings.
 
     Parameters
     ----------
-    result : DialogueAnalysis
+    result : DialogueResult
     warnings : bool
     """
     found = result.findings
@@ -56,7 +56,7 @@ def summary_text(result: DialogueAnalysis, *, warnings: bool = True) -> str:
     return "\n".join(lines)
 
 
-def lead(found: Findings) -> list[str]:
+def lead(found: DialogueFindings) -> list[str]:
     """What was done, and the granularity of the case base, a line each."""
     experiment = found.experiment
     cases = experiment.cases
@@ -78,14 +78,14 @@ def lead(found: Findings) -> list[str]:
 
 
 def figure_one(
-    found: Findings, estimate: Estimate, *, intervals: bool = False
+    found: DialogueFindings, estimate: StrategyOutcomes, *, intervals: bool = False
 ) -> list[tuple[str, ...]]:
     """Rows as in the paper's Figure 1: strategies of each user sorted, and their range.
 
     Parameters
     ----------
-    found : Findings
-    estimate : Estimate
+    found : DialogueFindings
+    estimate : StrategyOutcomes
     intervals : bool
         Whether to give intervals, and to mark with * what a test tells from the first.
     """
@@ -94,37 +94,37 @@ def figure_one(
         order = estimate.order(column)
         texts = []
         for s in order:
-            text = f"{found.strategies[s]} {number(estimate.mean[s, column], 3)}"
+            text = f"{found.strategies[s]} {format_number(estimate.mean[s, column], 3)}"
             texts.append(_with_interval(found, estimate, s, column, text) if intervals else text)
-        columns.append([*texts, number(estimate.spread(column), 3)])
+        columns.append([*texts, format_number(estimate.spread(column), 3)])
     names = [*(str(place + 1) for place in range(len(found.strategies))), "range"]
     return [(name, *row) for name, row in zip(names, zip(*columns, strict=True), strict=True)]
 
 
 def _with_interval(
-    found: Findings, estimate: Estimate, strategy: int, column: int, text: str
+    found: DialogueFindings, estimate: StrategyOutcomes, strategy: int, column: int, text: str
 ) -> str:
     """Add a * where a test tells it from the first, and the interval, each kept on a line."""
     first = estimate.order(column)[0]
     if estimate.differs(first, strategy, column, found.inference.level):
         text += " *"
     text = text.replace(" ", "\u00a0")
-    low, high = (number(ends[strategy, column], 3) for ends in (estimate.low, estimate.high))
+    low, high = (format_number(ends[strategy, column], 3) for ends in (estimate.low, estimate.high))
     return text if low == "–" else f"{text} ({low}\u2060–\u2060{high})"
 
 
-def _quality_lines(found: Findings) -> list[str]:
+def _quality_lines(found: DialogueFindings) -> list[str]:
     order = found.whole.order(0)
     last = found.quality.mean.shape[1] - 1
     points = sorted({0, 1, last // 4, last // 2, 3 * last // 4, last})
     table = [("", "mean", *(f"after {point}" for point in points))]
     for s in order:
-        values = [number(found.quality.mean[s, point], 3) for point in points]
-        table.append((found.strategies[s], number(found.whole.mean[s, 0], 3), *values))
+        values = [format_number(found.quality.mean[s, point], 3) for point in points]
+        table.append((found.strategies[s], format_number(found.whole.mean[s, 0], 3), *values))
     return _aligned(table)
 
 
-def users_sentence(found: Findings) -> list[str]:
+def users_sentence(found: DialogueFindings) -> list[str]:
     """How far users agree on the strategies, a sentence a measure."""
     if len(found.users) < _LEAST or len(found.strategies) < _LEAST:
         return ["This takes two users and two strategies at least"]
@@ -134,10 +134,13 @@ def users_sentence(found: Findings) -> list[str]:
         ("precision", found.by_precision),
     ):
         text = f"by {measure}, the order of the strategies agrees between users with a mean tau of "
-        text += number(agreed.mean, 2)
+        text += format_number(agreed.mean, 2)
         if np.isfinite(agreed.low):
-            level = percent(found.inference.level)
-            text += f" ({level} interval {number(agreed.low, 2)} to {number(agreed.high, 2)})"
+            level = format_percent(found.inference.level)
+            text += (
+                f" ({level} interval {format_number(agreed.low, 2)} to "
+                f"{format_number(agreed.high, 2)})"
+            )
         if np.isfinite(agreed.same_winner):
             text += (
                 f"; two users agree on the best one in {percent_of(agreed.same_winner)} of pairs"
@@ -151,14 +154,14 @@ def percent_of(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
-def winners(found: Findings, agreed: Agreement) -> str:
+def winners(found: DialogueFindings, agreed: UserAgreement) -> str:
     """Which strategy is best by how many users: "RA by 3 users, DD by 4"."""
     counts: dict[str, int] = {}
     for best in agreed.winners[: len(found.users)]:
         name = " = ".join(found.strategies[s] for s in best) or "none"
         counts[name] = counts.get(name, 0) + 1
     ordered = sorted(counts.items(), key=lambda item: -item[1])
-    return "best are " + joined(f"{name} for {count}" for name, count in ordered)
+    return "best are " + join_words(f"{name} for {count}" for name, count in ordered)
 
 
 def choice_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
@@ -171,15 +174,15 @@ def choice_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
             trial.choice,
             f"{trial.value}{' (used)' if trial.used else ''}",
             *(
-                number(_most(getattr(trial, name), getattr(base, name)), 3)
+                format_number(_most(getattr(trial, name), getattr(base, name)), 3)
                 for name in ("efficiency", "precision", "whole")
             ),
-            number(trial.by_efficiency, 2),
-            number(trial.by_precision, 2),
+            format_number(trial.by_efficiency, 2),
+            format_number(trial.by_precision, 2),
             percent_of(trial.unselected),
         ]
         if printed:
-            row += [number(value, 3) for value in trial.errors]
+            row += [format_number(value, 3) for value in trial.errors]
         rows.append(tuple(row))
     return rows
 
@@ -212,11 +215,16 @@ def search_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
     """What comes nearest to published figures, beside a constant and the present values."""
     base = tried.used()
     rows: list[tuple[str, ...]] = [
-        ("the settings used", number(base.errors[0], 3), number(base.errors[1], 3), ""),
+        (
+            "the settings used",
+            format_number(base.errors[0], 3),
+            format_number(base.errors[1], 3),
+            "",
+        ),
         (
             "one number for all figures",
-            number(tried.constant[0], 3),
-            number(tried.constant[1], 3),
+            format_number(tried.constant[0], 3),
+            format_number(tried.constant[1], 3),
             "",
         ),
     ]
@@ -231,7 +239,7 @@ def search_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
             names, (*tried.found.best, tried.found.as_defined), strict=True
         ):
             text = ", ".join(f"{key} {value}" for key, value in picked.items())
-            rows.append((name, number(one, 3), number(other, 3), text))
+            rows.append((name, format_number(one, 3), format_number(other, 3), text))
     return rows
 
 

@@ -11,9 +11,9 @@ from quem.dialogue.outcomes import efficiency, means_of_targets, pairs_of, preci
 from quem.dialogue.settings import open_choices
 
 if TYPE_CHECKING:
-    from quem.dialogue.findings import Estimate, Findings
-    from quem.dialogue.outcomes import Agreement
-    from quem.dialogue.result import DialogueAnalysis
+    from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
+    from quem.dialogue.outcomes import UserAgreement
+    from quem.dialogue.result import DialogueResult
     from quem.dialogue.search import Search
     from quem.dialogue.sensitivity import Sensitivity
 
@@ -29,16 +29,16 @@ __all__ = [
 ]
 
 
-def _by_user(found: Findings) -> dict[str, Estimate]:
+def _by_user(found: DialogueFindings) -> dict[str, StrategyOutcomes]:
     return {"efficiency": found.efficiency, "precision": found.precision}
 
 
-def outcomes_table(found: Findings) -> pd.DataFrame:
+def outcomes_table(found: DialogueFindings) -> pd.DataFrame:
     """One row a measure, user and strategy, the best strategy first.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
 
     Returns
     -------
@@ -69,12 +69,12 @@ def outcomes_table(found: Findings) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def quality_table(found: Findings) -> pd.DataFrame:
+def quality_table(found: DialogueFindings) -> pd.DataFrame:
     """One row a strategy and number of answers.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
 
     Returns
     -------
@@ -95,12 +95,12 @@ def quality_table(found: Findings) -> pd.DataFrame:
     )
 
 
-def differences_table(found: Findings) -> pd.DataFrame:
+def differences_table(found: DialogueFindings) -> pd.DataFrame:
     """One row a measure, user or number of answers, and pair of strategies.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
 
     Returns
     -------
@@ -132,12 +132,12 @@ def differences_table(found: Findings) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype({"answers": "Int64"})
 
 
-def agreement_table(found: Findings) -> pd.DataFrame:
+def agreement_table(found: DialogueFindings) -> pd.DataFrame:
     """One row a measure and pair of users, or of a user and rank quality.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
 
     Returns
     -------
@@ -160,12 +160,12 @@ def agreement_table(found: Findings) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def targets_table(found: Findings) -> pd.DataFrame:
+def targets_table(found: DialogueFindings) -> pd.DataFrame:
     """One row a target and strategy.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
 
     Returns
     -------
@@ -187,12 +187,12 @@ def targets_table(found: Findings) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def sensitivity_table(found: Findings, tried: Sensitivity) -> pd.DataFrame:
+def sensitivity_table(found: DialogueFindings, tried: Sensitivity) -> pd.DataFrame:
     """One row an open choice, value, measure, user and strategy.
 
     Parameters
     ----------
-    found : Findings
+    found : DialogueFindings
     tried : Sensitivity
 
     Returns
@@ -247,12 +247,12 @@ def search_table(search: Search) -> pd.DataFrame:
     )
 
 
-def analysis_dict(result: DialogueAnalysis) -> dict[str, Any]:
+def analysis_dict(result: DialogueResult) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    result : DialogueAnalysis
+    result : DialogueResult
     """
     found, spec = result.findings, result.study.spec
     experiment = found.experiment
@@ -304,7 +304,7 @@ def analysis_dict(result: DialogueAnalysis) -> dict[str, Any]:
     }
 
 
-def _by_user_export(found: Findings, estimate: Estimate) -> list[dict[str, Any]]:
+def _by_user_export(found: DialogueFindings, estimate: StrategyOutcomes) -> list[dict[str, Any]]:
     rows = []
     for column, user in enumerate(found.users):
         order = estimate.order(column)
@@ -332,7 +332,7 @@ def _by_user_export(found: Findings, estimate: Estimate) -> list[dict[str, Any]]
     return rows
 
 
-def _quality(found: Findings) -> list[dict[str, Any]]:
+def _quality(found: DialogueFindings) -> list[dict[str, Any]]:
     return [
         {
             "strategy": found.strategies[s],
@@ -345,7 +345,7 @@ def _quality(found: Findings) -> list[dict[str, Any]]:
     ]
 
 
-def _agreement(found: Findings, told: Agreement) -> dict[str, Any]:
+def _agreement(found: DialogueFindings, told: UserAgreement) -> dict[str, Any]:
     users = len(found.users)
     return {
         "mean_tau": told.mean,
@@ -359,7 +359,7 @@ def _agreement(found: Findings, told: Agreement) -> dict[str, Any]:
     }
 
 
-def _sensitivity(found: Findings, tried: Sensitivity) -> dict[str, Any]:
+def _sensitivity(found: DialogueFindings, tried: Sensitivity) -> dict[str, Any]:
     del found
     search = tried.found
     return {

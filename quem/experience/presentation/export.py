@@ -6,19 +6,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quem.experience.expected_ranks import Pooled
-    from quem.experience.findings import Findings
-    from quem.experience.influence import LeftOut
+    from quem.experience.expected_ranks import ExpectedRanks
+    from quem.experience.findings import ExperienceFindings
+    from quem.experience.influence import LeaveOneOut
 
 __all__ = ["analysis_dict"]
 
 
-def analysis_dict(found: Findings) -> dict[str, Any]:
+def analysis_dict(found: ExperienceFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     """
     spec = found.study.spec
     worths = {"plackett_luce": _worths(found, found.pooled)} if found.pooled else {}
@@ -61,7 +61,7 @@ def analysis_dict(found: Findings) -> dict[str, Any]:
     }
 
 
-def _averages(found: Findings) -> list[dict[str, Any]]:
+def _averages(found: ExperienceFindings) -> list[dict[str, Any]]:
     averages = found.averages
     known = found.cells is not None
     return [
@@ -77,7 +77,7 @@ def _averages(found: Findings) -> list[dict[str, Any]]:
     ]
 
 
-def _worths(found: Findings, pooled: Pooled) -> dict[str, Any]:
+def _worths(found: ExperienceFindings, pooled: ExpectedRanks) -> dict[str, Any]:
     kinds = zip(found.averages.solvers, found.averages.kinds, strict=True)
     return {
         "n_rankings": pooled.n_rankings,
@@ -92,7 +92,7 @@ def _worths(found: Findings, pooled: Pooled) -> dict[str, Any]:
     }
 
 
-def _skill_function(found: Findings) -> dict[str, Any]:
+def _skill_function(found: ExperienceFindings) -> dict[str, Any]:
     function, permutation = found.function, found.permutation
     return {
         "form": function.form.name,
@@ -110,7 +110,7 @@ def _skill_function(found: Findings) -> dict[str, Any]:
     }
 
 
-def _estimates(found: Findings) -> list[dict[str, Any]]:
+def _estimates(found: ExperienceFindings) -> list[dict[str, Any]]:
     versions = {system.id: system.version for system in found.study.spec.systems}
     return [
         {
@@ -136,7 +136,7 @@ def _estimates(found: Findings) -> list[dict[str, Any]]:
     ]
 
 
-def _agreement(found: Findings) -> dict[str, Any] | None:
+def _agreement(found: ExperienceFindings) -> dict[str, Any] | None:
     retest = _retest(found)
     if found.agreement is None:
         return {"problems": [], "overall": None, "retest": retest} if retest else None
@@ -160,7 +160,7 @@ def _agreement(found: Findings) -> dict[str, Any] | None:
     }
 
 
-def _retest(found: Findings) -> dict[str, Any] | None:
+def _retest(found: ExperienceFindings) -> dict[str, Any] | None:
     if found.retest is None:
         return None
     judges = found.retest.judges
@@ -170,7 +170,7 @@ def _retest(found: Findings) -> dict[str, Any] | None:
     }
 
 
-def _left_out(left: LeftOut) -> dict[str, Any]:
+def _left_out(left: LeaveOneOut) -> dict[str, Any]:
     return {
         "id": left.id,
         "system": left.system,
@@ -180,7 +180,7 @@ def _left_out(left: LeftOut) -> dict[str, Any]:
     }
 
 
-def _recognised(found: Findings) -> dict[str, Any] | None:
+def _recognised(found: ExperienceFindings) -> dict[str, Any] | None:
     if found.recognised is None:
         return None
     return {
@@ -193,7 +193,7 @@ def _recognised(found: Findings) -> dict[str, Any] | None:
     }
 
 
-def _bootstrap(found: Findings) -> dict[str, Any] | None:
+def _bootstrap(found: ExperienceFindings) -> dict[str, Any] | None:
     if found.bootstrap is None:
         return None
     return {

@@ -27,7 +27,7 @@ from quem.report.drawing import (
     with_style,
 )
 from quem.report.heat_map import heat_map
-from quem.wording import number, percent
+from quem.wording import format_number, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.estimate import Estimate
-    from quem.experience.findings import Findings
-    from quem.experience.influence import LeftOut
+    from quem.experience.findings import ExperienceFindings
+    from quem.experience.influence import LeaveOneOut
 
 __all__ = [
     "agreement",
@@ -57,7 +57,7 @@ _MOST_NAMED = 5  # systems with their name beside their point; more stand in a l
 _BARS = 0.07  # of the width, for the systems' intervals
 
 
-def skill_function(found: Findings) -> Figure:
+def skill_function(found: ExperienceFindings) -> Figure:
     """Draw the subjects and the skill function: Figure 2 of the paper."""
     with with_style():
         figure, axes = one_axes(6.2, 4.2)
@@ -69,7 +69,7 @@ def skill_function(found: Findings) -> Figure:
     return figure
 
 
-def estimate(found: Findings) -> Figure:
+def estimate(found: ExperienceFindings) -> Figure:
     """Draw the bands and each system's estimate to the axis: Figure 3 of the paper."""
     listed = len(found.estimates) > _MOST_NAMED
     with with_style():
@@ -91,11 +91,11 @@ def estimate(found: Findings) -> Figure:
         rising = _rising(found)
         anchor = (_BARS + 0.02, 1.0) if rising else (1.0, 1.0)
         axes.legend(loc="upper left" if rising else "upper right", bbox_to_anchor=anchor)
-        axes.set_title(f"{percent(found.settings.level)} bands", fontweight="normal")
+        axes.set_title(f"{format_percent(found.settings.level)} bands", fontweight="normal")
     return figure
 
 
-def _grid(found: Findings) -> NDArray[np.float64]:
+def _grid(found: ExperienceFindings) -> NDArray[np.float64]:
     """Average ranks from a little below the lowest to a little above the highest."""
     x = np.concatenate([found.function.x, [e.average_rank for e in found.estimates]])
     margin = 0.06 * float(np.ptp(x))
@@ -105,7 +105,7 @@ def _grid(found: Findings) -> NDArray[np.float64]:
     return np.linspace(low, float(x.max()) + margin, 101)
 
 
-def _bands(axes: Axes, found: Findings, grid: NDArray[np.float64]) -> None:
+def _bands(axes: Axes, found: ExperienceFindings, grid: NDArray[np.float64]) -> None:
     """The skill function, where a human peer would be, and where the mean of such people is."""
     function = found.function
     middle = function.predict(grid)
@@ -122,12 +122,12 @@ def _bands(axes: Axes, found: Findings, grid: NDArray[np.float64]) -> None:
     axes.plot(grid, middle, color=LINE, linewidth=2, label="skill function")
 
 
-def _rising(found: Findings) -> bool:
+def _rising(found: ExperienceFindings) -> bool:
     first, last = found.function.predict(np.array([found.function.x.min(), found.function.x.max()]))
     return bool(last >= first)
 
 
-def _subjects(axes: Axes, found: Findings) -> None:
+def _subjects(axes: Axes, found: ExperienceFindings) -> None:
     """The subjects, each with its name on the side away from the line."""
     function = found.function
     names = [found.averages.solvers[i] for i in found.averages.of_kind("subject")]
@@ -153,10 +153,12 @@ def _subjects(axes: Axes, found: Findings) -> None:
 def _told(system: Estimate) -> str:
     """The estimate as the headline says it."""
     lead = {"above": "at least ", "below": "at most "}.get(system.side, "")
-    return f"{lead}{number(system.bound if lead else system.experience)}"
+    return f"{lead}{format_number(system.bound if lead else system.experience)}"
 
 
-def _lead_to_axis(axes: Axes, found: Findings, system: Estimate, at: int, colour: str) -> None:
+def _lead_to_axis(
+    axes: Axes, found: ExperienceFindings, system: Estimate, at: int, colour: str
+) -> None:
     """Dashed from the average rank over the line to the experience, and a bar for the interval."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     x, y = system.average_rank, system.experience
@@ -170,7 +172,7 @@ def _lead_to_axis(axes: Axes, found: Findings, system: Estimate, at: int, colour
     axes.plot([bar, bar], ends, color=colour, linewidth=min(3.5, 200 * step), alpha=0.85)
 
 
-def _name(axes: Axes, found: Findings, system: Estimate, text: str, colour: str) -> None:
+def _name(axes: Axes, found: ExperienceFindings, system: Estimate, text: str, colour: str) -> None:
     """A system's name where neither the line nor the dashes strike it through."""
     on_left = system.average_rank > sum(axes.get_xlim()) / 2
     over = on_left == _rising(found)
@@ -201,7 +203,7 @@ def _number(axes: Axes, system: Estimate, at: int, colour: str) -> None:
 
 def _frame(
     axes: Axes,
-    found: Findings,
+    found: ExperienceFindings,
     grid: NDArray[np.float64],
     *,
     bars: float = 0.0,
@@ -239,7 +241,7 @@ _ROW = 0.185  # inches
 Row = tuple[str, dict[str, tuple[float, float, float]]]
 
 
-def sensitivity(found: Findings) -> Figure | None:
+def sensitivity(found: ExperienceFindings) -> Figure | None:
     """Draw the estimates without each judge, subject and problem, and by other settings.
 
     None where there is no system.
@@ -280,7 +282,9 @@ def sensitivity(found: Findings) -> Figure | None:
     return figure
 
 
-def _forest(axes: Axes, found: Findings, rows: list[Row], index: int, colour: str) -> None:
+def _forest(
+    axes: Axes, found: ExperienceFindings, rows: list[Row], index: int, colour: str
+) -> None:
     """One system's column: a point and its interval in each row, the headline behind."""
     system = found.estimates[index].system
     points = np.array([values.get(system, (np.nan,) * 3) for _, values in rows])
@@ -309,7 +313,9 @@ def _forest(axes: Axes, found: Findings, rows: list[Row], index: int, colour: st
         axes.plot([middle], [at], "D" if at == 0 else "o", color=ink, markersize=5 - (at > 0))
         off = middle < left or middle > right
         if off or not bounded:
-            _remark(axes, at, f"{number(middle)}" if off else "unbounded", low_side=middle > left)
+            _remark(
+                axes, at, f"{format_number(middle)}" if off else "unbounded", low_side=middle > left
+            )
     axes.set_title(short(system_name(found, system)), color=colour)
 
 
@@ -336,12 +342,14 @@ def _remark(axes: Axes, at: int, text: str, *, low_side: bool) -> None:
     )
 
 
-def sensitivity_rows(found: Findings, most: int = MOST_ROWS) -> tuple[list[Row], list[str]]:
+def sensitivity_rows(
+    found: ExperienceFindings, most: int = MOST_ROWS
+) -> tuple[list[Row], list[str]]:
     """Rows of the sensitivity figure, and notes on what was left out of them.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     most : int
         Of the judges, subjects and problems; where there are more than half of this, only a
         quarter of it is shown of each.
@@ -380,7 +388,7 @@ def sensitivity_rows(found: Findings, most: int = MOST_ROWS) -> tuple[list[Row],
     return rows, notes
 
 
-def _group(left_out: tuple[LeftOut, ...]) -> dict[str, dict[str, tuple[float, float, float]]]:
+def _group(left_out: tuple[LeaveOneOut, ...]) -> dict[str, dict[str, tuple[float, float, float]]]:
     group: dict[str, dict[str, tuple[float, float, float]]] = {}
     for left in left_out:
         group.setdefault(left.id, {})[left.system] = (left.estimate, left.low, left.high)
@@ -389,7 +397,7 @@ def _group(left_out: tuple[LeftOut, ...]) -> dict[str, dict[str, tuple[float, fl
 
 def _weightiest(
     group: dict[str, dict[str, tuple[float, float, float]]],
-    left_out: tuple[LeftOut, ...],
+    left_out: tuple[LeaveOneOut, ...],
     most: int,
 ) -> dict[str, dict[str, tuple[float, float, float]]]:
     """Those whose absence moves an estimate most, or leaves none."""
@@ -401,7 +409,7 @@ def _weightiest(
     return {name: row for name, row in group.items() if name in kept}
 
 
-def influence(found: Findings) -> Figure:
+def influence(found: ExperienceFindings) -> Figure:
     """Draw the subjects' studentised residuals and Cook's distances."""
     subjects = found.diagnostics
     shown = sorted(subjects, key=lambda s: -np.nan_to_num(s.cooks_distance))[:MOST_LABELS]
@@ -429,7 +437,7 @@ def influence(found: Findings) -> Figure:
     return figure
 
 
-def agreement(found: Findings) -> Figure | None:
+def agreement(found: ExperienceFindings) -> Figure | None:
     """Draw the judges' agreement as a heat map of Spearman correlations.
 
     A row is a pair of judges; where there are more than 15 pairs, a judge against all others.
@@ -442,7 +450,7 @@ def agreement(found: Findings) -> Figure | None:
     return heat_map(labels, columns, values, title)
 
 
-def _agreement_matrix(found: Findings) -> tuple[list[str], NDArray[np.float64], str]:
+def _agreement_matrix(found: ExperienceFindings) -> tuple[list[str], NDArray[np.float64], str]:
     """Rows of correlations by problem and, last, their mean; and what the rows are."""
     judged = found.agreement
     assert judged is not None  # noqa: S101  the caller has looked
@@ -473,7 +481,7 @@ def _finite_mean(values: list[float]) -> float:
     return float(np.mean(known)) if known else np.nan
 
 
-def ranks(found: Findings) -> Figure | None:
+def ranks(found: ExperienceFindings) -> Figure | None:
     """Draw how often each solver got each rank; the larger the dot, the more often."""
     if found.cells is None:
         return None
@@ -513,7 +521,7 @@ def ranks(found: Findings) -> Figure | None:
     return figure
 
 
-def _solver_label(found: Findings, index: int) -> str:
+def _solver_label(found: ExperienceFindings, index: int) -> str:
     averages = found.averages
     name = averages.solvers[index]
     if averages.kinds[index] == "subject":
@@ -521,19 +529,19 @@ def _solver_label(found: Findings, index: int) -> str:
     return short(system_name(found, name))
 
 
-def all_figures(found: Findings) -> dict[str, Figure]:
+def all_figures(found: ExperienceFindings) -> dict[str, Figure]:
     """Draw every figure that the study has data for.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
 
     Returns
     -------
     dict of str to matplotlib.figure.Figure
         By file stem.
     """
-    draw: dict[str, Callable[[Findings], Figure | None]] = {
+    draw: dict[str, Callable[[ExperienceFindings], Figure | None]] = {
         "skill-function": skill_function,
         "estimate": estimate,
         "sensitivity": sensitivity,

@@ -9,11 +9,11 @@ import numpy as np
 from quem import __version__
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.wording import caveat, statement
-from quem.wording import joined, number, p_text, percent
+from quem.wording import format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
-    from quem.experience.expected_ranks import Pooled
-    from quem.experience.findings import Findings
+    from quem.experience.expected_ranks import ExpectedRanks
+    from quem.experience.findings import ExperienceFindings
 
 __all__ = ["REFERENCES", "methods_paragraph", "references"]
 
@@ -32,23 +32,23 @@ _OF_WORTHS = (
 )
 
 
-def references(found: Findings) -> tuple[str, ...]:
+def references(found: ExperienceFindings) -> tuple[str, ...]:
     """Give the references of the methods paragraph.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     """
     first, *own = REFERENCES
     return (first, *(_OF_WORTHS if found.pooled else ()), *own)
 
 
-def methods_paragraph(found: Findings) -> str:
+def methods_paragraph(found: ExperienceFindings) -> str:
     """Describe what was done and found in the words of a paper.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     """
     sentences = [*_design(found), *_fit(found), *_agreement(found), *_retest(found)]
     sentences += [*_results(found), *_recognised(found)]
@@ -56,12 +56,12 @@ def methods_paragraph(found: Findings) -> str:
     return " ".join(filter(None, sentences))
 
 
-def _design(found: Findings) -> list[str]:
+def _design(found: ExperienceFindings) -> list[str]:
     spec, function = found.study.spec, found.function
     years = f"{function.y.min():g} to {function.y.max():g} {spec.experience_unit}"
     who = f"{function.n} subjects with {years} of experience"
     if found.estimates:
-        who += f" and of {joined(system_name(found, e.system) for e in found.estimates)}"
+        who += f" and of {join_words(system_name(found, e.system) for e in found.estimates)}"
     text = "Experience was estimated with QUEM (Hayes & Parzen, 1997). "
     if found.cells is None:
         return [f"{text}Average ranks of solutions of {who}, computed elsewhere, were used."]
@@ -82,12 +82,12 @@ def _design(found: Findings) -> list[str]:
         how = ""
     if found.settings.reference == "humans":
         how += ", and each solution was ranked against those of the subjects only"
-    notes = joined(data_notes(found))
+    notes = join_words(data_notes(found))
     told = [f"{text}{how}.", f"{notes[:1].upper()}{notes[1:]}." if notes else ""]
     return [*told, _worths(found.pooled)] if found.pooled else told
 
 
-def _worths(pooled: Pooled) -> str:
+def _worths(pooled: ExpectedRanks) -> str:
     ties = ", with ties as in Turner et al. (2020)" if pooled.model.ties else ""
     return (
         f"A Plackett-Luce model{ties} was fitted to the {pooled.n_rankings:,} rankings, one worth "
@@ -96,7 +96,7 @@ def _worths(pooled: Pooled) -> str:
     )
 
 
-def _fit(found: Findings) -> list[str]:
+def _fit(found: ExperienceFindings) -> list[str]:
     function = found.function
     form = {
         "linear": "linear least-squares regression",
@@ -106,18 +106,18 @@ def _fit(found: Findings) -> list[str]:
         "cubic": "cubic least-squares regression",
     }[function.form.name]
     chosen = " (chosen by AICc)" if found.settings.form == "auto" else ""
-    test = f"{f_text(function, 2)}, {p_text(found.p_value)}"
+    test = f"{f_text(function, 2)}, {format_p(found.p_value)}"
     if found.permutation:
         kind = "exact" if found.permutation.exact else "Monte Carlo"
-        test += f"; {kind} permutation test of the correlation, {p_text(found.permutation.p)}"
+        test += f"; {kind} permutation test of the correlation, {format_p(found.permutation.p)}"
     return [
         f"The skill function was fitted by {form} of experience on {averaged(found)}{chosen}: "
-        f"{equation(found)} (R² = {number(function.r_squared, 3)}, residual "
-        f"standard deviation {number(function.residual_sd, 2)}; {test})."
+        f"{equation(found)} (R² = {format_number(function.r_squared, 3)}, residual "
+        f"standard deviation {format_number(function.residual_sd, 2)}; {test})."
     ]
 
 
-def _retest(found: Findings) -> list[str]:
+def _retest(found: ExperienceFindings) -> list[str]:
     if found.retest is None:
         return []
     overall, n_judges = found.retest.overall, len(found.retest.judges)
@@ -126,13 +126,14 @@ def _retest(found: Findings) -> list[str]:
     return [
         f"{who} ranked {groups} twice ({overall.n_solutions} solutions), of which the first "
         "ranking was used; between first and second ranking, Kendall's tau-b was on average "
-        f"{number(overall.mean_tau_b, 2)}, {percent(round(overall.same_order, 2))} of the pairs "
+        f"{format_number(overall.mean_tau_b, 2)}, {format_percent(round(overall.same_order, 2))} "
+        "of the pairs "
         "were in the same order, and adjusted ranks differed by "
-        f"{number(overall.mean_rank_difference, 2)}."
+        f"{format_number(overall.mean_rank_difference, 2)}."
     ]
 
 
-def _recognised(found: Findings) -> list[str]:
+def _recognised(found: ExperienceFindings) -> list[str]:
     without = found.recognised
     if without is None:
         return []
@@ -145,8 +146,8 @@ def _recognised(found: Findings) -> list[str]:
         return [f"{text}."]
     if not without.fitted:
         return [f"{text}; without, no skill function could be fitted."]
-    each = joined(
-        f"{system_name(found, left.system)} at {number(left.estimate)}"
+    each = join_words(
+        f"{system_name(found, left.system)} at {format_number(left.estimate)}"
         if np.isfinite(left.estimate)
         else f"{system_name(found, left.system)} without an estimate"
         for left in without.estimates
@@ -155,23 +156,24 @@ def _recognised(found: Findings) -> list[str]:
     return [f"{text}; leaving {'it' if without.n_ranks == 1 else 'them'} out put {each} {unit}."]
 
 
-def _agreement(found: Findings) -> list[str]:
+def _agreement(found: ExperienceFindings) -> list[str]:
     agreement = found.agreement
     if agreement is None or agreement.overall.n_judges < 2:  # noqa: PLR2004  nobody to agree with
         return []
     each = [
-        number(concordance.kendall_w, 2)
+        format_number(concordance.kendall_w, 2)
         for concordance in agreement.problems.values()
         if np.isfinite(concordance.kendall_w)
     ]
     return [
-        f"Kendall's W of the judges was {joined(each, 12)} on the problems; Krippendorff's ordinal "
-        f"alpha was {number(agreement.overall.krippendorff_alpha, 2)} and ICC(2,1) "
-        f"{number(agreement.overall.icc_2_1, 2)} over all of them."
+        f"Kendall's W of the judges was {join_words(each, 12)} on the problems; Krippendorff's "
+        "ordinal "
+        f"alpha was {format_number(agreement.overall.krippendorff_alpha, 2)} and ICC(2,1) "
+        f"{format_number(agreement.overall.icc_2_1, 2)} over all of them."
     ]
 
 
-def _results(found: Findings) -> list[str]:
+def _results(found: ExperienceFindings) -> list[str]:
     unit = found.study.spec.experience_unit
     told = []
     for estimate in found.estimates:

@@ -11,15 +11,21 @@ from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.wording import INTERVALS, caveat
 from quem.report.layout import Section, TextTable
-from quem.wording import chance, interval_text, number, p_text, percent
+from quem.wording import (
+    format_interval,
+    format_number,
+    format_p,
+    format_percent,
+    format_probability,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.experience.agreement import Agreement
+    from quem.experience.agreement import JudgeAgreement
     from quem.experience.estimate import Estimate
-    from quem.experience.findings import Findings
-    from quem.experience.influence import LeftOut
+    from quem.experience.findings import ExperienceFindings
+    from quem.experience.influence import LeaveOneOut
     from quem.experience.recognized import Recognised
     from quem.experience.retest import Retest
 
@@ -82,12 +88,12 @@ class Answer:
     dependences: list[Dependence]
 
 
-def report_context(found: Findings) -> dict[str, Any]:
+def report_context(found: ExperienceFindings) -> dict[str, Any]:
     """Give what the template ``report/experience.html`` shows.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     """
     spec = found.study.spec
     return {
@@ -96,7 +102,9 @@ def report_context(found: Findings) -> dict[str, Any]:
         "description": spec.description,
         "unit": spec.experience_unit,
         "answers": [_answer(found, estimate) for estimate in found.estimates],
-        "interval_name": f"{percent(found.settings.level)} {INTERVALS[found.settings.interval]}",
+        "interval_name": (
+            f"{format_percent(found.settings.level)} {INTERVALS[found.settings.interval]}"
+        ),
         "n_systems": len(found.estimates),
         "equation": equation(found),
         "first_figure": "estimate" if found.estimates else "skill-function",
@@ -112,7 +120,7 @@ def report_context(found: Findings) -> dict[str, Any]:
     }
 
 
-def _captions(found: Findings) -> dict[str, str]:
+def _captions(found: ExperienceFindings) -> dict[str, str]:
     """What stands below each figure, with the name of what the skill function is fitted to."""
     if not found.pooled:
         return CAPTIONS
@@ -134,33 +142,33 @@ CAPTIONS = {
 }
 
 
-def _answer(found: Findings, estimate: Estimate) -> Answer:
+def _answer(found: ExperienceFindings, estimate: Estimate) -> Answer:
     settings = found.settings
     unit = found.study.spec.experience_unit
     if estimate.side in ("above", "below"):
         lead = "at least" if estimate.side == "above" else "at most"
-        value, interval = number(estimate.bound), "one-sided"
+        value, interval = format_number(estimate.bound), "one-sided"
         detail = (
-            f"with {percent(settings.level)} confidence, one-sided: the system lies "
+            f"with {format_percent(settings.level)} confidence, one-sided: the system lies "
             f"{estimate.side} the subjects' range, where only this bound holds. The line alone "
-            f"would say {number(estimate.experience)}."
+            f"would say {format_number(estimate.experience)}."
         )
     else:
-        lead, value = "", number(estimate.headline(settings.interval))
-        interval = interval_text(estimate.interval(settings.interval))
-        detail = f"{percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
+        lead, value = "", format_number(estimate.headline(settings.interval))
+        interval = format_interval(estimate.interval(settings.interval))
+        detail = f"{format_percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
     return Answer(
         system_name(found, estimate.system),
         lead,
         value,
         interval,
         detail,
-        [(f"{years:g} {unit}", chance(p)) for years, p in estimate.at_least],
+        [(f"{years:g} {unit}", format_probability(p)) for years, p in estimate.at_least],
         list(_dependences(found, estimate.system)),
     )
 
 
-def _dependences(found: Findings, system: str) -> Iterator[Dependence]:
+def _dependences(found: ExperienceFindings, system: str) -> Iterator[Dependence]:
     """The range of a system's estimate over all changes of a sort."""
     groups = {
         f"each {what}": [
@@ -179,22 +187,22 @@ def _dependences(found: Findings, system: str) -> Iterator[Dependence]:
         known = sorted(change for change in changes if np.isfinite(change[0]))
         if known:
             (low, low_by), (high, high_by) = known[0], known[-1]
-            yield Dependence(what, number(low), low_by, number(high), high_by)
+            yield Dependence(what, format_number(low), low_by, format_number(high), high_by)
     if found.bootstrap and system in found.bootstrap.intervals:
         low, high = found.bootstrap.intervals[system]
-        by = f"{percent(found.settings.level)} of resamples"
-        yield Dependence("all drawn anew", number(low), "", number(high), by)
+        by = f"{format_percent(found.settings.level)} of resamples"
+        yield Dependence("all drawn anew", format_number(low), "", format_number(high), by)
 
 
 _MOST_ROWS = 25
 
 
-def sections(found: Findings) -> list[Section]:
+def sections(found: ExperienceFindings) -> list[Section]:
     """Make the sections of the report below its first screen.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     """
     made = [
         _estimates(found),
@@ -207,9 +215,9 @@ def sections(found: Findings) -> list[Section]:
     return [section for section in made if section is not None]
 
 
-def _estimates(found: Findings) -> Section:
+def _estimates(found: ExperienceFindings) -> Section:
     unit = found.study.spec.experience_unit
-    level = percent(found.settings.level)
+    level = format_percent(found.settings.level)
     rows = []
     for estimate in found.estimates:
         calibration = estimate.calibration
@@ -217,13 +225,13 @@ def _estimates(found: Findings) -> Section:
         rows.append(
             (
                 system_name(found, estimate.system),
-                number(estimate.average_rank, 2),
-                number(estimate.experience, 2),
-                interval_text(estimate.prediction),
-                interval_text(estimate.mean),
-                number(calibration.experience, 2) if calibration else "–",
-                interval_text(calibration.interval) if calibration else "–",
-                f"{bound}{number(estimate.bound)}" if bound else "–",
+                format_number(estimate.average_rank, 2),
+                format_number(estimate.experience, 2),
+                format_interval(estimate.prediction),
+                format_interval(estimate.mean),
+                format_number(calibration.experience, 2) if calibration else "–",
+                format_interval(calibration.interval) if calibration else "–",
+                f"{bound}{format_number(estimate.bound)}" if bound else "–",
             )
         )
     columns = (
@@ -255,12 +263,12 @@ def _estimates(found: Findings) -> Section:
     return Section("estimates", "Estimates and skill function", text, figures, [table])
 
 
-def _ranks(found: Findings) -> str:
+def _ranks(found: ExperienceFindings) -> str:
     """What the tables of solvers call their ranks."""
     return "Expected rank" if found.pooled else "Average rank"
 
 
-def _solvers(found: Findings) -> Section:
+def _solvers(found: ExperienceFindings) -> Section:
     averages, cells = found.averages, found.cells
     order = sorted(
         (i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])),
@@ -274,7 +282,7 @@ def _solvers(found: Findings) -> Section:
             else " ".join(filter(None, [averages.solvers[i], names.get(averages.solvers[i], "")])),
             averages.kinds[i],
             f"{averages.experience[i]:g}" if np.isfinite(averages.experience[i]) else "–",
-            number(averages.average[i], 2),
+            format_number(averages.average[i], 2),
             f"{averages.n_ranks[i]:,}" if cells else "–",
         )
         for i in order
@@ -293,15 +301,15 @@ def _solvers(found: Findings) -> Section:
     return Section("solvers", "Solvers", text, ("ranks",) if cells else (), [table])
 
 
-def _experience_matters(found: Findings) -> Section:
+def _experience_matters(found: ExperienceFindings) -> Section:
     function = found.function
-    text = [f"Over subjects, {f_text(function, 2)}, {p_text(found.p_value)}."]
+    text = [f"Over subjects, {f_text(function, 2)}, {format_p(found.p_value)}."]
     if found.permutation:
         kind = "distinct" if found.permutation.exact else "random"
         text[0] += (
             f" Of {found.permutation.orders:,} {kind} orders of the subjects' experience, "
             f"{found.permutation.extreme:,} correlate with the {_ranks(found).lower()}s at least "
-            f"as strongly ({p_text(found.permutation.p)}, two-sided)."
+            f"as strongly ({format_p(found.permutation.p)}, two-sided)."
         )
     tables = []
     if found.anova:
@@ -316,8 +324,8 @@ def _experience_matters(found: Findings) -> Section:
                 row.term,
                 row.model,
                 f"{row.df}",
-                number(row.f, 3),
-                p_text(row.p).removeprefix("p ").removeprefix("= "),
+                format_number(row.f, 3),
+                format_p(row.p).removeprefix("p ").removeprefix("= "),
             )
             for row in found.anova
             if np.isfinite(row.f)
@@ -329,7 +337,7 @@ def _experience_matters(found: Findings) -> Section:
     return Section("experience", "Does experience matter?", text, (), tables)
 
 
-def _influence(found: Findings) -> Section:
+def _influence(found: ExperienceFindings) -> Section:
     tables = [
         _left_out_table(found, title, left_out)
         for title, left_out in (
@@ -347,11 +355,11 @@ def _influence(found: Findings) -> Section:
         (
             d.subject,
             f"{d.experience:g}",
-            number(d.fitted, 2),
-            number(d.residual, 2),
-            number(d.studentized, 2),
-            number(d.leverage, 2),
-            number(d.cooks_distance, 3),
+            format_number(d.fitted, 2),
+            format_number(d.residual, 2),
+            format_number(d.studentized, 2),
+            format_number(d.leverage, 2),
+            format_number(d.cooks_distance, 3),
         )
         for d in diagnostics[:_MOST_ROWS]
     ]
@@ -373,7 +381,9 @@ def _influence(found: Findings) -> Section:
     return Section("influence", "Who decides the answer?", text, ("influence",), tables)
 
 
-def _left_out_table(found: Findings, title: str, left_out: Iterable[LeftOut]) -> TextTable:
+def _left_out_table(
+    found: ExperienceFindings, title: str, left_out: Iterable[LeaveOneOut]
+) -> TextTable:
     ordered = list(left_out)
     if len(ordered) > _MOST_ROWS:
         ordered = sorted(ordered, key=lambda left: -np.nan_to_num(abs(left.change)))
@@ -381,9 +391,11 @@ def _left_out_table(found: Findings, title: str, left_out: Iterable[LeftOut]) ->
         (
             left.id,
             system_name(found, left.system),
-            number(left.estimate, 2),
-            number(left.change, 2) if not left.change > 0 else f"+{number(left.change, 2)}",
-            interval_text((left.low, left.high)),
+            format_number(left.estimate, 2),
+            format_number(left.change, 2)
+            if not left.change > 0
+            else f"+{format_number(left.change, 2)}",
+            format_interval((left.low, left.high)),
         )
         for left in ordered[:_MOST_ROWS]
     ]
@@ -397,14 +409,14 @@ def _left_over(count: int) -> str:
     return f"The {_MOST_ROWS} of {count:,} that matter most; analysis.json has all."
 
 
-def _settings(found: Findings) -> Section:
+def _settings(found: ExperienceFindings) -> Section:
     tables = []
     rows = [
         (
             v.label,
             system_name(found, v.system),
-            number(v.estimate, 2),
-            interval_text((v.low, v.high)),
+            format_number(v.estimate, 2),
+            format_interval((v.low, v.high)),
         )
         for v in found.variants
     ]
@@ -416,9 +428,9 @@ def _settings(found: Findings) -> Section:
     rows = [
         (
             name,
-            number(fitted.function.r_squared, 3),
-            number(fitted.aicc, 2),
-            number(fitted.loo_rmse, 3),
+            format_number(fitted.function.r_squared, 3),
+            format_number(fitted.aicc, 2),
+            format_number(fitted.loo_rmse, 3),
         )
         for name, fitted in found.forms.items()
     ]
@@ -428,12 +440,12 @@ def _settings(found: Findings) -> Section:
     text = ["Each row changes one setting and leaves the others as they are."]
     if found.bootstrap and found.bootstrap.intervals:
         each = "; ".join(
-            f"{system_name(found, system)} {interval_text(interval)}"
+            f"{system_name(found, system)} {format_interval(interval)}"
             for system, interval in found.bootstrap.intervals.items()
         )
         text.append(
             "When judges, problems and subjects are drawn anew "
-            f"{found.bootstrap.replicates:,} times, {percent(found.settings.level)} of the "
+            f"{found.bootstrap.replicates:,} times, {format_percent(found.settings.level)} of the "
             f"estimates lie in: {each} ({found.bootstrap.discarded:,} replicates had fewer than 3 "
             "different averages and were discarded). As an interval this would cover too seldom; "
             "it shows sensitivity."
@@ -441,12 +453,12 @@ def _settings(found: Findings) -> Section:
     return Section("settings", "Other settings", text, (), tables)
 
 
-def agreement_section(found: Findings) -> Section | None:
+def agreement_section(found: ExperienceFindings) -> Section | None:
     """Make the section on the judges' agreement; None where nothing is known of it.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     """
     text: list[str] = []
     tables: list[TextTable] = []
@@ -471,13 +483,13 @@ def agreement_section(found: Findings) -> Section | None:
     return Section("agreement", "Do the judges agree?", text, figures, tables)
 
 
-def _between(agreement: Agreement) -> TextTable:
+def _between(agreement: JudgeAgreement) -> TextTable:
     rows = [
         (
             name,
             f"{concordance.n_judges:,}",
             f"{concordance.n_solutions:,}",
-            *(number(value, 2) for value in concordance.statistics().values()),
+            *(format_number(value, 2) for value in concordance.statistics().values()),
         )
         for name, concordance in [*agreement.problems.items(), ("overall", agreement.overall)]
     ]
@@ -501,9 +513,9 @@ def _within(retest: Retest) -> TextTable:
             name,
             f"{own.n_groups:,}",
             f"{own.n_solutions:,}",
-            number(own.mean_tau_b, 2),
-            number(own.mean_rank_difference, 2),
-            percent(round(own.same_order, 2)),
+            format_number(own.mean_tau_b, 2),
+            format_number(own.mean_rank_difference, 2),
+            format_percent(round(own.same_order, 2)),
         )
         for name, own in [*retest.judges.items(), ("overall", retest.overall)]
     ]

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.wording import caveat, statement
-from quem.wording import chance, interval_text, joined, number, p_text, percent
+from quem.wording import (
+    format_interval,
+    format_number,
+    format_p,
+    format_percent,
+    format_probability,
+    join_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.experience.findings import Findings
+    from quem.experience.findings import ExperienceFindings
     from quem.experience.retest import Retest
     from quem.experience.skill import SkillFunction
 
@@ -32,12 +39,12 @@ __all__ = [
 _WIDTH = 96
 
 
-def summary_text(found: Findings, *, warnings: bool) -> str:
+def summary_text(found: ExperienceFindings, *, warnings: bool) -> str:
     """Write the summary of an analysis as text.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
     warnings : bool
         Whether the warnings are part of it.
     """
@@ -49,7 +56,7 @@ def summary_text(found: Findings, *, warnings: bool) -> str:
     return "\n".join(lines)
 
 
-def warnings_text(found: Findings) -> str:
+def warnings_text(found: ExperienceFindings) -> str:
     """Write the warnings of an analysis, each with its code."""
     count = len(found.doubts)
     lines = [f"{count} warning{'s' if count > 1 else ''}"]
@@ -64,7 +71,7 @@ def warnings_text(found: Findings) -> str:
     return "\n".join(lines)
 
 
-def _answer(found: Findings) -> Iterator[str]:
+def _answer(found: ExperienceFindings) -> Iterator[str]:
     unit = found.study.spec.experience_unit
     names = [system_name(found, estimate.system) for estimate in found.estimates]
     if not names:
@@ -75,19 +82,21 @@ def _answer(found: Findings) -> Iterator[str]:
             estimate, interval=found.settings.interval, level=found.settings.level, unit=unit
         )
         yield f"  {name:<{width}}  {told}"
-        least = [f"at least {years:g} {unit}: {chance(p)}" for years, p in estimate.at_least]
+        least = [
+            f"at least {years:g} {unit}: {format_probability(p)}" for years, p in estimate.at_least
+        ]
         if least:
             yield f"  {'':<{width}}  {', '.join(least)}"
     if names and (doubtful := caveat(found.p_value, found.function.falling_share)):
         yield f"  {doubtful}"
 
 
-def system_name(found: Findings, system: str) -> str:
+def system_name(found: ExperienceFindings, system: str) -> str:
     """Name a system as the study file does, with its version."""
     return found.name_of(system)
 
 
-def averaged(found: Findings) -> str:
+def averaged(found: ExperienceFindings) -> str:
     """Name what is averaged and fitted: "average rank", or what the settings make of it."""
     if found.settings.score == "blom":
         return "average normal score"
@@ -100,18 +109,22 @@ def averaged(found: Findings) -> str:
     }[found.settings.normalize]
 
 
-def equation(found: Findings) -> str:
+def equation(found: ExperienceFindings) -> str:
     """Write the skill function out."""
     return found.function.equation(found.study.spec.experience_unit, averaged(found))
 
 
 def f_text(function: SkillFunction, digits: int) -> str:
     """Write the F test over subjects: "F(1, 5) = 26.9"."""
-    f = number(function.f_value, digits) if np.isfinite(function.f_value) else "∞ (a perfect fit)"
+    f = (
+        format_number(function.f_value, digits)
+        if np.isfinite(function.f_value)
+        else "∞ (a perfect fit)"
+    )
     return f"F({function.form.degree}, {function.df}) = {f}"
 
 
-def data_notes(found: Findings) -> list[str]:
+def data_notes(found: ExperienceFindings) -> list[str]:
     """Say what a reader must know of the data: failures, withheld solvers, missing ranks."""
     cells = found.cells
     if cells is None:
@@ -128,7 +141,7 @@ def data_notes(found: Findings) -> list[str]:
     held = [cells.solvers[i] for i in np.unique(cells.solver[withheld[cells.solver]])]
     if held:
         verb = "keeps its place" if len(held) == 1 else "keep their places"
-        notes.append(f"the withheld {joined(held)} {verb} in the groups")
+        notes.append(f"the withheld {join_words(held)} {verb} in the groups")
     counted = ~withheld & np.isfinite(found.averages.average)
     expected = cells.n_groups * int(counted.sum())
     missing = expected - int(counted[cells.solver].sum())
@@ -141,7 +154,7 @@ def data_notes(found: Findings) -> list[str]:
     return notes
 
 
-def _basis(found: Findings) -> Iterator[str]:
+def _basis(found: ExperienceFindings) -> Iterator[str]:
     unit = found.study.spec.experience_unit
     function = found.function
     years = f"{function.y.min():g} to {function.y.max():g} {unit}"
@@ -154,23 +167,23 @@ def _basis(found: Findings) -> Iterator[str]:
     if notes := data_notes(found):
         yield "; ".join(notes)
     yield (
-        f"skill function: {equation(found)}  (R² {number(function.r_squared, 2)}, "
-        f"residual sd {number(function.residual_sd, 2)})"
+        f"skill function: {equation(found)}  (R² {format_number(function.r_squared, 2)}, "
+        f"residual sd {format_number(function.residual_sd, 2)})"
     )
-    test = f"experience and quality: {f_text(function, 1)}, {p_text(found.p_value)}"
+    test = f"experience and quality: {f_text(function, 1)}, {format_p(found.p_value)}"
     if found.permutation:
         of = "distinct" if found.permutation.exact else "random"
-        test += f"; permutation {p_text(found.permutation.p)} "
+        test += f"; permutation {format_p(found.permutation.p)} "
         test += f"({found.permutation.extreme:,} of {found.permutation.orders:,} {of} orders)"
     yield test
     if found.agreement and found.agreement.overall.n_judges > 1:
         overall = found.agreement.overall
-        each = [number(c.kendall_w, 2) for c in found.agreement.problems.values()]
+        each = [format_number(c.kendall_w, 2) for c in found.agreement.problems.values()]
         by_problem = f" ({', '.join(each)} by problem)" if 1 < len(each) <= 8 else ""  # noqa: PLR2004
         yield (
-            f"judges' agreement: Kendall's W {number(overall.kendall_w, 2)}{by_problem}, "
-            f"Krippendorff's alpha {number(overall.krippendorff_alpha, 2)}, "
-            f"ICC(2,1) {number(overall.icc_2_1, 2)}"
+            f"judges' agreement: Kendall's W {format_number(overall.kendall_w, 2)}{by_problem}, "
+            f"Krippendorff's alpha {format_number(overall.krippendorff_alpha, 2)}, "
+            f"ICC(2,1) {format_number(overall.icc_2_1, 2)}"
         )
     if found.retest:
         yield retest_text(found.retest)
@@ -181,23 +194,27 @@ def retest_text(retest: Retest) -> str:
     overall = retest.overall
     return (
         f"judges repeated {_count(overall.n_groups, 'group')} "
-        f"({_count(overall.n_solutions, 'solution')}): tau-b {number(overall.mean_tau_b, 2)}, "
-        f"{percent(round(overall.same_order, 2))} of pairs in the same order, ranks differ by "
-        f"{number(overall.mean_rank_difference, 2)}"
+        f"({_count(overall.n_solutions, 'solution')}): tau-b "
+        f"{format_number(overall.mean_tau_b, 2)}, "
+        f"{format_percent(round(overall.same_order, 2))} of pairs in the same order, ranks differ "
+        "by "
+        f"{format_number(overall.mean_rank_difference, 2)}"
     )
 
 
-def recognised_text(found: Findings, system: str) -> str:
+def recognised_text(found: ExperienceFindings, system: str) -> str:
     """Say where a system comes out without the authors whom judges recognised, if any."""
     if found.recognised is None:
         return ""
     (years,) = (left.estimate for left in found.recognised.estimates if left.system == system)
     ranks = _count(found.recognised.n_ranks, "rank")
     author = "a recognised author" if found.recognised.n_ranks == 1 else "recognised authors"
-    return f"without the {ranks} of {author} {number(years) if np.isfinite(years) else 'none'}"
+    return (
+        f"without the {ranks} of {author} {format_number(years) if np.isfinite(years) else 'none'}"
+    )
 
 
-def _sensitivity(found: Findings) -> Iterator[str]:
+def _sensitivity(found: ExperienceFindings) -> Iterator[str]:
     for estimate in found.estimates:
         ranges = []
         for name, left in (
@@ -208,13 +225,13 @@ def _sensitivity(found: Findings) -> Iterator[str]:
             values = [e.estimate for e in left if e.system == estimate.system]
             values = [value for value in values if np.isfinite(value)]
             if len(values) > 1:
-                ranges.append(f"{name} {interval_text((min(values), max(values)))}")
+                ranges.append(f"{name} {format_interval((min(values), max(values)))}")
         told = f"without any one {', '.join(ranges)}" if ranges else ""
         others = [v.estimate for v in found.variants if v.system == estimate.system]
         others = [value for value in others if np.isfinite(value)]
         if others:
             told += "; " if told else ""
-            told += f"other settings {interval_text((min(others), max(others)))}"
+            told += f"other settings {format_interval((min(others), max(others)))}"
         if recognised := recognised_text(found, estimate.system):
             told += f"; {recognised}" if told else recognised
         if told:

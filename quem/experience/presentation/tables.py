@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from quem.experience.findings import Findings
+    from quem.experience.findings import ExperienceFindings
 
 __all__ = ["averages_table", "estimates_table"]
 
@@ -31,12 +31,12 @@ _ESTIMATE_COLUMNS = (
 )
 
 
-def averages_table(found: Findings) -> pd.DataFrame:
+def averages_table(found: ExperienceFindings) -> pd.DataFrame:
     """One row a solver, in the order of the study file.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
 
     Returns
     -------
@@ -60,12 +60,12 @@ def averages_table(found: Findings) -> pd.DataFrame:
     )
 
 
-def estimates_table(found: Findings) -> pd.DataFrame:
+def estimates_table(found: ExperienceFindings) -> pd.DataFrame:
     """One row a system.
 
     Parameters
     ----------
-    found : Findings
+    found : ExperienceFindings
 
     Returns
     -------

@@ -23,14 +23,14 @@ from quem.report.drawing import (
     tidy,
     with_style,
 )
-from quem.wording import percent
+from quem.wording import format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.axes import Axes
 
-    from quem.options.findings import Findings
+    from quem.options.findings import OptionsFindings
     from quem.options.thresholds import Sweep
 
 __all__ = ["all_figures"]
@@ -39,14 +39,14 @@ _MOST_SYSTEMS = 6
 _MOST_LENGTHS = 30
 
 
-def all_figures(found: Findings) -> dict[str, Figure]:
+def all_figures(found: OptionsFindings) -> dict[str, Figure]:
     """Draw every figure that the study has data for.
 
     Parameters
     ----------
-    found : Findings
+    found : OptionsFindings
     """
-    draw: dict[str, Callable[[Findings], Figure | None]] = {
+    draw: dict[str, Callable[[OptionsFindings], Figure | None]] = {
         "scores": _scores,
         "lengths": _lengths,
         "thresholds": _thresholds,
@@ -57,7 +57,7 @@ def all_figures(found: Findings) -> dict[str, Figure]:
     return {stem: figure for stem, figure in drawn.items() if figure is not None}
 
 
-def _scores(found: Findings) -> Figure:
+def _scores(found: OptionsFindings) -> Figure:
     """Each measure a row, each system a colour."""
     names = found.scorer.names
     shown = found.standings[:_MOST_SYSTEMS]
@@ -82,7 +82,7 @@ def _scores(found: Findings) -> Figure:
     axes.set_yticks(range(len(names)), names)
     axes.get_yticklabels()[found.scorer.headline].set_fontweight("bold")
     axes.set_ylim(len(names) - 0.4, -0.6)
-    intervals = f", {percent(found.settings.level)} intervals"
+    intervals = f", {format_percent(found.settings.level)} intervals"
     axes.set_title(f"Means{intervals if found.settings.bootstrap else ''}")
     tidy(axes, x="score", grid="x")
     axes.tick_params(axis="y", length=0)
@@ -91,7 +91,7 @@ def _scores(found: Findings) -> Figure:
     return figure
 
 
-def _lengths(found: Findings) -> Figure:
+def _lengths(found: OptionsFindings) -> Figure:
     """A panel a system: lists with the correct option below, those without it above."""
     shown = found.standings[:_MOST_SYSTEMS]
     figure, panels = _stacked(len(shown), 1.75)
@@ -136,7 +136,7 @@ def _binned(
     return np.arange(n) * width + (width - 1) / 2, has, lacks
 
 
-def _thresholds(found: Findings) -> Figure | None:
+def _thresholds(found: OptionsFindings) -> Figure | None:
     """A panel a system: the headline by threshold, and beside it how long the lists are."""
     shown = found.sweeps[:_MOST_SYSTEMS]
     if not shown:
@@ -159,7 +159,7 @@ def _thresholds(found: Findings) -> Figure | None:
     return figure
 
 
-def _curve(found: Findings, axes: Axes, sweep: Sweep, colour: str) -> None:
+def _curve(found: OptionsFindings, axes: Axes, sweep: Sweep, colour: str) -> None:
     headline = sweep.scores[:, found.scorer.headline]
     axes.fill_between(sweep.threshold, sweep.low, sweep.high, color=BAND, linewidth=0)
     axes.plot(sweep.threshold, headline, color=colour, linewidth=1.6)
@@ -185,7 +185,7 @@ def _curve(found: Findings, axes: Axes, sweep: Sweep, colour: str) -> None:
     axes.legend(loc="best", fontsize=7.5)
 
 
-def _differences(found: Findings) -> Figure | None:
+def _differences(found: OptionsFindings) -> Figure | None:
     """The difference of each two systems by the headline, with its interval."""
     pairs = [p for p in found.pairs if p.measure == found.scorer.headline and p.n]
     pairs = sorted(pairs, key=lambda pair: np.nan_to_num(pair.p, nan=2.0))[:MOST_ROWS]
@@ -207,7 +207,7 @@ def _differences(found: Findings) -> Figure | None:
         axes.text(1.03, row, bare_p(pair.p_holm), transform=place, va="center")
     axes.set_yticks(range(len(pairs)), labels)
     axes.set_ylim(len(pairs) - 0.4, -0.6)
-    axes.set_title(f"{found.headline}, {percent(found.settings.level)} intervals")
+    axes.set_title(f"{found.headline}, {format_percent(found.settings.level)} intervals")
     tidy(axes, x="difference", grid="x")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

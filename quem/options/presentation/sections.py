@@ -24,13 +24,13 @@ from quem.options.presentation.summary import (
     threshold_text,
 )
 from quem.report.layout import Section, TextTable
-from quem.wording import joined, measured, number, percent
+from quem.wording import format_number, format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.lists.properties import Counterexample
-    from quem.options.findings import Findings
+    from quem.options.findings import OptionsFindings
     from quem.options.thresholds import Sweep
 
 __all__ = ["CAPTIONS", "marked", "report_context", "sections"]
@@ -65,12 +65,12 @@ _TESTED = (
 _MOST_TOLD = 6
 
 
-def report_context(found: Findings) -> dict[str, Any]:
+def report_context(found: OptionsFindings) -> dict[str, Any]:
     """Give what the template ``report/options.html`` shows.
 
     Parameters
     ----------
-    found : Findings
+    found : OptionsFindings
     """
     spec = found.data.spec
     return {
@@ -99,12 +99,12 @@ def report_context(found: Findings) -> dict[str, Any]:
     }
 
 
-def _answers(found: Findings) -> TextTable:
+def _answers(found: OptionsFindings) -> TextTable:
     at = found.scorer.headline
     columns = (
         "System",
         found.headline,
-        f"{percent(found.settings.level)} interval",
+        f"{format_percent(found.settings.level)} interval",
         "Correct in",
         "Options",
         "Failures",
@@ -115,7 +115,7 @@ def _answers(found: Findings) -> TextTable:
             mean_text(found, standing, at),
             span(standing.intervals[at]),
             share(standing.share),
-            number(standing.mean_length),
+            format_number(standing.mean_length),
             f"{standing.n_missing:,}",
         )
         for standing in found.standings
@@ -127,7 +127,7 @@ def _answers(found: Findings) -> TextTable:
     return marked(found, TextTable(f"{found.headline} of each system", columns, rows, note))
 
 
-def _meaning(found: Findings) -> str:
+def _meaning(found: OptionsFindings) -> str:
     told = {
         "OLAR": "OLAR is high where lists have the correct option, then where they are short, "
         "then where it stands early; 1 is the correct option alone.",
@@ -138,7 +138,7 @@ def _meaning(found: Findings) -> str:
     return told or definition.summary
 
 
-def _methods(found: Findings) -> Iterator[str]:
+def _methods(found: OptionsFindings) -> Iterator[str]:
     """A paragraph to be pasted into a paper."""
     settings = found.settings
     yield (
@@ -147,7 +147,7 @@ def _methods(found: Findings) -> Iterator[str]:
     )
     if settings.bootstrap:
         yield (
-            f"Intervals are {percent(settings.level)} percentile intervals of "
+            f"Intervals are {format_percent(settings.level)} percentile intervals of "
             f"{settings.bootstrap:,} bootstrap samples of the questions (Efron & Tibshirani, 1993)."
         )
     for standing in found.standings[:_MOST_TOLD]:
@@ -156,7 +156,7 @@ def _methods(found: Findings) -> Iterator[str]:
         yield (
             "Systems were compared by paired randomisation tests (Smucker et al., 2007), "
             "adjusted by Holm (1979): "
-            + joined((f"{name} {told}" for name, told in headline_pairs(found)[:_MOST_TOLD]))
+            + join_words((f"{name} {told}" for name, told in headline_pairs(found)[:_MOST_TOLD]))
             + "."
         )
     for sweep in found.sweeps[:_MOST_TOLD]:
@@ -164,7 +164,7 @@ def _methods(found: Findings) -> Iterator[str]:
     yield f"Analyses were done with quem {__version__}."
 
 
-def _references(found: Findings) -> list[str]:
+def _references(found: OptionsFindings) -> list[str]:
     own = (
         f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python "
         "package."
@@ -181,12 +181,12 @@ _MOST_LISTS = 60
 _MOST_COLUMNS = 8
 
 
-def sections(found: Findings) -> list[Section]:
+def sections(found: OptionsFindings) -> list[Section]:
     """Make the sections of the report.
 
     Parameters
     ----------
-    found : Findings
+    found : OptionsFindings
     """
     made = [
         _differences(found) if found.pairs else None,
@@ -199,12 +199,12 @@ def sections(found: Findings) -> list[Section]:
     return [section for section in made if section is not None]
 
 
-def _several(found: Findings) -> bool:
+def _several(found: OptionsFindings) -> bool:
     return len(found.standings) > 1
 
 
-def _differences(found: Findings) -> Section:
-    level = percent(found.settings.level)
+def _differences(found: OptionsFindings) -> Section:
+    level = format_percent(found.settings.level)
     text = [
         "Each two systems are compared on the questions where both have a score. The p values are "
         "of paired randomisation tests: if two systems were alike, it would be chance which of "
@@ -237,7 +237,7 @@ def _differences(found: Findings) -> Section:
     return Section("differences", "Differences", text, ("differences",), [table])
 
 
-def _thresholds(found: Findings) -> Section:
+def _thresholds(found: OptionsFindings) -> Section:
     least = found.settings.least
     options = "option" if least == 1 else f"{least} options"
     text = [
@@ -248,7 +248,7 @@ def _thresholds(found: Findings) -> Section:
         "the cross-validated score is of questions whose threshold was chosen on the others. "
         "Expect the latter of new questions."
     ]
-    level = percent(found.settings.level)
+    level = format_percent(found.settings.level)
     shown = found.sweeps[:_MOST_COLUMNS]
     rows = [
         (label, *(cell(sweep) for sweep in shown))
@@ -266,7 +266,7 @@ def _thresholds(found: Findings) -> Section:
     )
 
 
-def _threshold_cells(found: Findings, level: str) -> dict[str, Callable[[Sweep], str]]:
+def _threshold_cells(found: OptionsFindings, level: str) -> dict[str, Callable[[Sweep], str]]:
     """The rows of the table of thresholds, and what stands in each."""
     at = found.scorer.headline
     cells: dict[str, Callable[[Sweep], str]] = {
@@ -274,7 +274,7 @@ def _threshold_cells(found: Findings, level: str) -> dict[str, Callable[[Sweep],
         f"Where it lies in {level} of resamples": lambda s: (
             "–" if np.isnan(s.best_range[0]) else f"{s.best_range[0]:.4g} to {s.best_range[1]:.4g}"
         ),
-        "Mean length of its lists": lambda s: number(float(s.mean_length[s.best])),
+        "Mean length of its lists": lambda s: format_number(float(s.mean_length[s.best])),
         "With the correct option": lambda s: share(float(s.share[s.best])),
         f"{found.headline} there": lambda s: score(float(s.scores[s.best, at])),
         f"{level} interval, the threshold held fixed": lambda s: span(s.best_interval),
@@ -288,7 +288,7 @@ def _threshold_cells(found: Findings, level: str) -> dict[str, Callable[[Sweep],
     return cells
 
 
-def _lengths(found: Findings) -> Section:
+def _lengths(found: OptionsFindings) -> Section:
     groups = found.groups[:_MOST_ROWS]
     # Of several systems the table is long enough without the other measures.
     measures = range(0 if _several(found) else len(found.scorer.names))
@@ -310,7 +310,7 @@ def _lengths(found: Findings) -> Section:
         "Lists",
         "With the correct one",
         found.headline,
-        f"{percent(found.settings.level)} interval",
+        f"{format_percent(found.settings.level)} interval",
         *(found.scorer.names[at] for at in others),
     )
     more = f"The first {_MOST_ROWS} of {len(found.groups):,} rows; lengths.csv has all."
@@ -321,7 +321,7 @@ def _lengths(found: Findings) -> Section:
     return Section("lengths", "How long the lists are", [], ("lengths",), [table])
 
 
-def marked(found: Findings, table: TextTable) -> TextTable:
+def marked(found: OptionsFindings, table: TextTable) -> TextTable:
     """Grey out the means that are not ranked, and say over how many questions means are."""
     cells = [
         (row, column, text)
@@ -333,8 +333,8 @@ def marked(found: Findings, table: TextTable) -> TextTable:
     return replace(table, muted=muted, note=f"{table.note} {told}.")
 
 
-def _measures(found: Findings) -> Section:
-    level = percent(found.settings.level)
+def _measures(found: OptionsFindings) -> Section:
+    level = format_percent(found.settings.level)
     names = [found.name_of(standing.system) for standing in found.standings]
     if _several(found):
         columns = ("System", *found.scorer.names)
@@ -374,7 +374,7 @@ def _measures(found: Findings) -> Section:
     return Section("measures", "All measures", [], ("scores",), tables)
 
 
-def _each_list(found: Findings) -> Section:
+def _each_list(found: OptionsFindings) -> Section:
     columns = (
         "Question",
         *(("System",) if _several(found) else ()),
@@ -398,7 +398,7 @@ def _each_list(found: Findings) -> Section:
     return Section("lists", "Each list", [], (), [table])
 
 
-def _promises(found: Findings) -> Section:
+def _promises(found: OptionsFindings) -> Section:
     longest = found.properties[0][1].max_length
     text = [
         "Whether a measure prefers, of any two lists, the one with the correct option "

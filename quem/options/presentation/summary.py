@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.wording import measured, number, p_text, percent
+from quem.wording import format_number, format_p, format_percent, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.lists.inference import PairDifference
-    from quem.options.findings import Findings, Standing
+    from quem.options.findings import OptionsFindings, SystemScores
     from quem.options.thresholds import Sweep
 
 __all__ = [
@@ -42,12 +42,12 @@ _MOST_PAIRS = 10
 _MOST_COLUMNS = 6
 
 
-def summary_text(found: Findings, *, warnings: bool) -> str:
+def summary_text(found: OptionsFindings, *, warnings: bool) -> str:
     """Write the summary of an analysis as text.
 
     Parameters
     ----------
-    found : Findings
+    found : OptionsFindings
     warnings : bool
         Whether the warnings are part of it.
     """
@@ -58,7 +58,7 @@ def summary_text(found: Findings, *, warnings: bool) -> str:
     return "\n".join(lines)
 
 
-def _standings(found: Findings) -> Iterator[str]:
+def _standings(found: OptionsFindings) -> Iterator[str]:
     names = [found.name_of(standing.system) for standing in found.standings]
     width = max(map(len, names))
     swept = {sweep.system: sweep for sweep in found.sweeps}
@@ -68,7 +68,7 @@ def _standings(found: Findings) -> Iterator[str]:
             yield f"  {'':<{width}}  {threshold_text(found, swept[standing.system])}"
 
 
-def headline_pairs(found: Findings) -> list[tuple[str, str]]:
+def headline_pairs(found: OptionsFindings) -> list[tuple[str, str]]:
     """Name each pair of systems, and say how far they are apart by the headline."""
     return [
         (
@@ -80,7 +80,7 @@ def headline_pairs(found: Findings) -> list[tuple[str, str]]:
     ]
 
 
-def _differences(found: Findings) -> Iterator[str]:
+def _differences(found: OptionsFindings) -> Iterator[str]:
     pairs = headline_pairs(found)
     if not pairs:
         return
@@ -93,7 +93,7 @@ def _differences(found: Findings) -> Iterator[str]:
         yield f"  and {len(pairs) - _MOST_PAIRS} more pairs: see differences.csv"
 
 
-def _means(found: Findings) -> Iterator[str]:
+def _means(found: OptionsFindings) -> Iterator[str]:
     """A row a measure, a column a system."""
     shown = found.standings[:_MOST_COLUMNS]
     heads = [found.name_of(standing.system) for standing in shown]
@@ -118,7 +118,7 @@ def _means(found: Findings) -> Iterator[str]:
         yield f"  and {len(found.standings) - len(shown)} more systems: see scores.csv"
 
 
-def basis(found: Findings) -> str:
+def basis(found: OptionsFindings) -> str:
     """Say what the numbers rest on."""
     lists = sum(standing.n_lists for standing in found.standings)
     longest = int(found.lengths.max(initial=0))
@@ -145,7 +145,7 @@ def score(value: float) -> str:
     return measured(value, DIGITS)
 
 
-def mean_text(found: Findings, standing: Standing, at: int) -> str:
+def mean_text(found: OptionsFindings, standing: SystemScores, at: int) -> str:
     """Write a mean: "0.756"; with its number of questions where these are not all of them.
 
     A mean over fewer than half of the questions has a dagger; see `dagger_note`.
@@ -157,7 +157,7 @@ def mean_text(found: Findings, standing: Standing, at: int) -> str:
     return f"{told} {DAGGER}" if 0 < n < found.fewest else told
 
 
-def dagger_note(found: Findings, texts: Iterable[str]) -> str:
+def dagger_note(found: OptionsFindings, texts: Iterable[str]) -> str:
     """Say over how many questions means are, and what a dagger means, if there is one."""
     told = f"n = {len(found.data.key.ids):,} questions unless stated"
     if any(DAGGER in text for text in texts):
@@ -182,15 +182,15 @@ def count(n: int, noun: str) -> str:
 
 def bare_p(p: float) -> str:
     """Write a p value without "p ="; "–" for none."""
-    return "–" if np.isnan(p) else p_text(p).removeprefix("p ").removeprefix("= ")
+    return "–" if np.isnan(p) else format_p(p).removeprefix("p ").removeprefix("= ")
 
 
-def standing_text(found: Findings, standing: Standing) -> str:
+def standing_text(found: OptionsFindings, standing: SystemScores) -> str:
     """Say a system's result in one phrase."""
     at = found.scorer.headline
     told = f"{found.headline} {mean_text(found, standing, at)}"
     if not np.isnan(standing.intervals[at][0]):
-        told += f" ({percent(found.settings.level)} interval {span(standing.intervals[at])})"
+        told += f" ({format_percent(found.settings.level)} interval {span(standing.intervals[at])})"
     return (
         f"{told}; the correct option is in {share(standing.share)} of lists of "
         f"{length_text(standing.mean_length)}"
@@ -199,23 +199,23 @@ def standing_text(found: Findings, standing: Standing) -> str:
 
 def length_text(length: float) -> str:
     """Write a mean length: "2.4 options"."""
-    return f"{number(length)} option{'' if number(length) == '1.0' else 's'}"
+    return f"{format_number(length)} option{'' if format_number(length) == '1.0' else 's'}"
 
 
-def difference_text(found: Findings, pair: PairDifference) -> str:
+def difference_text(found: OptionsFindings, pair: PairDifference) -> str:
     """Say how far two systems are apart by the headline."""
     if not pair.n:
         return "no question where both have a score"
     told = measured(pair.difference, DIGITS, sign=True)
     if not np.isnan(pair.interval[0]):
-        told += f" ({percent(found.settings.level)} interval {span(pair.interval)})"
+        told += f" ({format_percent(found.settings.level)} interval {span(pair.interval)})"
     several = len(found.data.systems) > 2  # noqa: PLR2004  more than one pair
     adjusted = "adjusted " if several else ""
-    told += f", {adjusted}{p_text(pair.p_holm)}" if not np.isnan(pair.p) else ""
+    told += f", {adjusted}{format_p(pair.p_holm)}" if not np.isnan(pair.p) else ""
     return f"{told}; better on {pair.higher:,}, worse on {pair.lower:,} of {pair.n:,} questions"
 
 
-def threshold_text(found: Findings, sweep: Sweep) -> str:
+def threshold_text(found: OptionsFindings, sweep: Sweep) -> str:
     """Say what the best threshold of a system is, and what it is worth on other questions."""
     best = sweep.best
     told = (

@@ -9,18 +9,18 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from quem.lists import Properties
-    from quem.options.findings import Findings, Standing
+    from quem.options.findings import OptionsFindings, SystemScores
     from quem.options.thresholds import Sweep
 
 __all__ = ["all_tables", "options_dict"]
 
 
-def all_tables(found: Findings) -> dict[str, pd.DataFrame]:
+def all_tables(found: OptionsFindings) -> dict[str, pd.DataFrame]:
     """Give the tables by file stem.
 
     Parameters
     ----------
-    found : Findings
+    found : OptionsFindings
 
     Returns
     -------
@@ -36,7 +36,7 @@ def all_tables(found: Findings) -> dict[str, pd.DataFrame]:
     return made
 
 
-def _scores(found: Findings) -> pd.DataFrame:
+def _scores(found: OptionsFindings) -> pd.DataFrame:
     """One row a system and measure."""
     rows = [
         {
@@ -55,7 +55,7 @@ def _scores(found: Findings) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _lists(found: Findings) -> pd.DataFrame:
+def _lists(found: OptionsFindings) -> pd.DataFrame:
     """One row a list: question, system, length, place of the correct option, scores."""
     n = len(found.data.key.ids)
     place = found.places.ravel().astype(float)
@@ -73,7 +73,7 @@ def _lists(found: Findings) -> pd.DataFrame:
     return pd.concat([frame, scored], axis=1)[length >= 0]
 
 
-def _lengths(found: Findings) -> pd.DataFrame:
+def _lengths(found: OptionsFindings) -> pd.DataFrame:
     """One row a system and length."""
     rows = []
     for group in found.groups:
@@ -95,7 +95,7 @@ def _lengths(found: Findings) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _thresholds(found: Findings) -> pd.DataFrame:
+def _thresholds(found: OptionsFindings) -> pd.DataFrame:
     """One row a system and threshold."""
     parts = []
     for sweep in found.sweeps:
@@ -115,7 +115,7 @@ def _thresholds(found: Findings) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _differences(found: Findings) -> pd.DataFrame:
+def _differences(found: OptionsFindings) -> pd.DataFrame:
     """One row a pair of systems and measure."""
     systems = found.data.systems
     rows = [
@@ -139,12 +139,12 @@ def _differences(found: Findings) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def options_dict(found: Findings) -> dict[str, Any]:
+def options_dict(found: OptionsFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN stands for null.
 
     Parameters
     ----------
-    found : Findings
+    found : OptionsFindings
     """
     spec = found.data.spec
     return {
@@ -184,7 +184,7 @@ def options_dict(found: Findings) -> dict[str, Any]:
     }
 
 
-def _system(found: Findings, standing: Standing) -> dict[str, Any]:
+def _system(found: OptionsFindings, standing: SystemScores) -> dict[str, Any]:
     at = standing.system
     names = found.scorer.names
     sweeps = [sweep for sweep in found.sweeps if sweep.system == at]
@@ -232,7 +232,7 @@ def _system(found: Findings, standing: Standing) -> dict[str, Any]:
     }
 
 
-def _threshold(found: Findings, sweep: Sweep) -> dict[str, Any]:
+def _threshold(found: OptionsFindings, sweep: Sweep) -> dict[str, Any]:
     best = sweep.best
     curve = zip(
         sweep.threshold.tolist(),

@@ -9,15 +9,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from quem.report.drawing import INK, INNER_BAND, LINE, MUTED, PAPER, SYSTEMS, tidy, with_style
-from quem.wording import number
+from quem.wording import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.contour import QuadContourSet
     from numpy.typing import NDArray
 
-    from quem.planning.designs import Design
-    from quem.planning.findings import Plan
+    from quem.planning.designs import StudyDesign
+    from quem.planning.findings import PlanFindings
 
 __all__ = ["CAPTIONS", "growth", "reach"]
 
@@ -36,14 +36,14 @@ CAPTIONS = {
 }
 
 
-def reach(found: Plan) -> Figure | None:
+def reach(found: PlanFindings) -> Figure | None:
     """Draw contours of the half-width, a panel for each number of judges.
 
     None where only one number of subjects or of problems was looked at.
 
     Parameters
     ----------
-    found : Plan
+    found : PlanFindings
     """
     designs = found.designs
     if len(designs.subjects) == 1 or len(designs.problems) == 1:
@@ -84,7 +84,7 @@ def reach(found: Plan) -> Figure | None:
     return figure
 
 
-def _panels(found: Plan) -> list[int]:
+def _panels(found: PlanFindings) -> list[int]:
     """Which numbers of judges are drawn: evenly chosen, the one to begin with among them."""
     judges = found.designs.judges
     if len(judges) <= _MOST_PANELS:
@@ -96,7 +96,7 @@ def _panels(found: Plan) -> list[int]:
     return sorted(chosen)
 
 
-def _contours(axes: Axes, found: Plan, panel: int) -> None:
+def _contours(axes: Axes, found: PlanFindings, panel: int) -> None:
     designs, width = found.designs, found.settings.width
     # Rows are problems, columns subjects.
     values = designs.half_width[panel].T
@@ -126,7 +126,7 @@ def _levels(values: NDArray[np.float64]) -> list[float]:
     ]
 
 
-def _designs_shown(axes: Axes, found: Plan, panel: int) -> None:
+def _designs_shown(axes: Axes, found: PlanFindings, panel: int) -> None:
     judges = int(found.designs.judges[panel])
     for index in found.shown:
         design = found.design(index)
@@ -145,12 +145,12 @@ def _designs_shown(axes: Axes, found: Plan, panel: int) -> None:
             )
 
 
-def growth(found: Plan) -> Figure:
+def growth(found: PlanFindings) -> Figure:
     """Draw the half-width as subjects, problems or judges change and the others stay.
 
     Parameters
     ----------
-    found : Plan
+    found : PlanFindings
     """
     design = found.design(found.reference)
     with with_style():
@@ -178,7 +178,7 @@ def growth(found: Plan) -> Figure:
 
 
 def _curve(
-    found: Plan, design: Design, name: str
+    found: PlanFindings, design: StudyDesign, name: str
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.float64]], int]:
     """Half-widths over one number, from few to twice and more what the design has."""
     now = int(getattr(design, name))
@@ -188,13 +188,13 @@ def _curve(
     return (counts, np.array(widths)), now
 
 
-def _height(found: Plan, design: Design) -> float:
+def _height(found: PlanFindings, design: StudyDesign) -> float:
     """How high the curves are drawn: a little above the wanted width, if that is near."""
     drawn = found.formula(design)
     return 1.5 * max(drawn, min(found.settings.width or 0.0, 2 * drawn))
 
 
-def _lines(axes: Axes, found: Plan) -> None:
+def _lines(axes: Axes, found: PlanFindings) -> None:
     """What is wanted, and what no number of anything goes below, each with its value."""
     limit, width = found.limit, found.settings.width or 0.0
     for value, style, colour, text in (
@@ -205,7 +205,7 @@ def _lines(axes: Axes, found: Plan) -> None:
         if value and value <= _height(found, found.design(found.reference)):
             axes.axhline(value, linestyle=style, color=colour, linewidth=1.2)
             axes.annotate(
-                f"{text} ± {number(value, 2)}",
+                f"{text} ± {format_number(value, 2)}",
                 (1, value),
                 (-2, 3 if value == max(limit, width) else -9),
                 xycoords=("axes fraction", "data"),

@@ -17,20 +17,20 @@ from quem.planning.presentation.summary import (
     title,
 )
 from quem.report.layout import TextTable
-from quem.wording import number, p_text, percent
+from quem.wording import format_number, format_p, format_percent
 
 if TYPE_CHECKING:
-    from quem.planning.findings import Plan
+    from quem.planning.findings import PlanFindings
 
 __all__ = ["report_context"]
 
 
-def report_context(found: Plan) -> dict[str, Any]:
+def report_context(found: PlanFindings) -> dict[str, Any]:
     """Give what the template ``report/plan.html`` shows.
 
     Parameters
     ----------
-    found : Plan
+    found : PlanFindings
     """
     index = found.reference
     reached = found.settings.width is None or found.recommended is not None
@@ -43,7 +43,7 @@ def report_context(found: Plan) -> dict[str, Any]:
         "details": _details(found),
         "reached": reached,
         "design": found.design(index).words,
-        "half_width": number(found.best_half_width(index), 2),
+        "half_width": format_number(found.best_half_width(index), 2),
         "simulated": bool(found.trials),
         "table_of_designs": _designs_table(found),
         "growth": growth(found),
@@ -54,11 +54,11 @@ def report_context(found: Plan) -> dict[str, Any]:
     }
 
 
-def _details(found: Plan) -> list[str]:
+def _details(found: PlanFindings) -> list[str]:
     """What the number in large letters is, as sentences."""
     index, width = found.reference, found.settings.width
     by = "in simulation" if index in found.trials else "by the closed form"
-    what = f"Expected half-width of the {percent(found.level)} prediction interval, {by}"
+    what = f"Expected half-width of the {format_percent(found.level)} prediction interval, {by}"
     if width is not None and found.recommended is not None:
         what += f"; ± {width:g} or less is wanted, and no cheaper design shown gives it"
     told = [f"{what}."]
@@ -67,7 +67,7 @@ def _details(found: Plan) -> list[str]:
     return told
 
 
-def _designs_table(found: Plan) -> TextTable:
+def _designs_table(found: PlanFindings) -> TextTable:
     """The designs shown, each named by its size."""
     return TextTable(
         table_title(found),
@@ -80,13 +80,14 @@ def _designs_table(found: Plan) -> TextTable:
     )
 
 
-def _note(found: Plan) -> str:
+def _note(found: PlanFindings) -> str:
     text = "Half-width: by the closed form; the interval is the estimate ± so much. "
     if found.trials:
         text += (
             f"{simulated_text(found)}, with systems that differ from their experience as people "
             "do; simulated: their mean half-width, whose standard error is at most "
-            f"{number(found.simulation_error, 2)}; covers: the share of intervals that held the "
+            f"{format_number(found.simulation_error, 2)}; covers: the share of intervals that held "
+            "the "
             "truth. "
         )
     if found.circumstances.difference is not None:
@@ -97,7 +98,7 @@ def _note(found: Plan) -> str:
     return f"{text}Hours a judge: to place all solutions once."
 
 
-def _noise_table(found: Plan) -> TextTable:
+def _noise_table(found: PlanFindings) -> TextTable:
     """Each component, with what it means and what averages it out."""
     noise = found.circumstances.noise
     meanings = {
@@ -110,14 +111,14 @@ def _noise_table(found: Plan) -> TextTable:
         f"The noise, as standard deviations in {found.unit}",
         ("component", found.unit, "what it is", "averaged out by"),
         [
-            (name, number(getattr(noise, name), 2), meaning, by)
+            (name, format_number(getattr(noise, name), 2), meaning, by)
             for name, (meaning, by) in meanings.items()
         ],
         words=frozenset({2, 3}),
     )
 
 
-def _pilot_text(found: Plan) -> str:
+def _pilot_text(found: PlanFindings) -> str:
     told = found.components
     if told is None or found.pilot is None:
         return ""
@@ -126,7 +127,8 @@ def _pilot_text(found: Plan) -> str:
         f"The noise was estimated from {found.pilot.spec.title}: {told.subjects} subjects, "
         f"{told.judges} judge{'s' if told.judges != 1 else ''}, {told.problems} "
         f"problem{'s' if told.problems != 1 else ''}. There the average rank rose by "
-        f"{number(told.ranks_per_year, 2)} a unit of experience ({p_text(told.p_value)}), by which "
+        f"{format_number(told.ranks_per_year, 2)} a unit of experience ({format_p(told.p_value)}), "
+        "by which "
         f"the variance components of its ranks were brought to {found.unit}. That of persons is "
-        f"between {number(low, 2)} and {number(high, 2)} with about 90% confidence."
+        f"between {format_number(low, 2)} and {format_number(high, 2)} with about 90% confidence."
     )

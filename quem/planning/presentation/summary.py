@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quem.wording import chance, joined, number, percent
+from quem.wording import format_number, format_percent, format_probability, join_words
 
 if TYPE_CHECKING:
-    from quem.planning.findings import Plan
+    from quem.planning.findings import PlanFindings
 
 __all__ = [
     "answer",
@@ -23,12 +23,12 @@ __all__ = [
 ]
 
 
-def summary_text(found: Plan, *, warnings: bool = True) -> str:
+def summary_text(found: PlanFindings, *, warnings: bool = True) -> str:
     """Say the plan, what it rests on and, unless told not to, the warnings.
 
     Parameters
     ----------
-    found : Plan
+    found : PlanFindings
     warnings : bool
     """
     lines = [title(found), "", *(f"  {line}" for line in answer(found)), "", table_title(found)]
@@ -41,12 +41,12 @@ def summary_text(found: Plan, *, warnings: bool = True) -> str:
     return "\n".join(lines)
 
 
-def simulation_text(found: Plan) -> str:
+def simulation_text(found: PlanFindings) -> str:
     """Say what simulation adds to the closed form.
 
     Parameters
     ----------
-    found : Plan
+    found : PlanFindings
     """
     lines = [simulated_text(found), ""]
     lines += [f"  {line}" for line in answer(found)]
@@ -54,25 +54,25 @@ def simulation_text(found: Plan) -> str:
     return "\n".join(lines)
 
 
-def simulated_text(found: Plan) -> str:
+def simulated_text(found: PlanFindings) -> str:
     """How many studies were simulated."""
     studies = next(iter(found.trials.values())).studies
     return f"{studies:,} simulated stud{'y' if studies == 1 else 'ies'} of each design"
 
 
-def title(found: Plan) -> str:
+def title(found: PlanFindings) -> str:
     """What is planned for."""
-    text = f"Plan for a {percent(found.level)} prediction interval"
+    text = f"Plan for a {format_percent(found.level)} prediction interval"
     if found.settings.width is not None:
         text += f" of ± {found.settings.width:g} {found.unit} or less (half-width)"
     return text
 
 
-def answer(found: Plan) -> list[str]:
+def answer(found: PlanFindings) -> list[str]:
     """What to do, in a line or two."""
     index, width = found.reference, found.settings.width
     by = "in simulation" if index in found.trials else "by the closed form"
-    gives = f"± {number(found.best_half_width(index), 2)} {found.unit} {by}"
+    gives = f"± {format_number(found.best_half_width(index), 2)} {found.unit} {by}"
     design = found.design(index).words
     if width is None:
         return [f"For example {design}: {gives}"]
@@ -82,7 +82,7 @@ def answer(found: Plan) -> list[str]:
     return [*told, power_text(found)] if found.circumstances.difference is not None else told
 
 
-def power_text(found: Plan) -> str:
+def power_text(found: PlanFindings) -> str:
     """How surely the design to begin with tells two systems apart."""
     index = found.reference
     trial = found.trials.get(index)
@@ -92,11 +92,11 @@ def power_text(found: Plan) -> str:
     apart = f"{found.circumstances.difference:g} {found.unit} apart"
     return (
         f"It finds the better of two systems that are {apart} (two-sided test at 5%) with a chance "
-        f"of {chance(power)}"
+        f"of {format_probability(power)}"
     )
 
 
-def table_title(found: Plan) -> str:
+def table_title(found: PlanFindings) -> str:
     """What the designs shown are."""
     if found.settings.width is None:
         return "The narrowest interval for its cost, cheapest first"
@@ -105,7 +105,7 @@ def table_title(found: Plan) -> str:
     return "Designs that reach it and could not do with less of anything, cheapest first"
 
 
-def columns(found: Plan) -> tuple[str, ...]:
+def columns(found: PlanFindings) -> tuple[str, ...]:
     """The columns of the table of designs."""
     names = ["subjects", "judges", "problems", "half-width"]
     asked = found.circumstances.difference is not None
@@ -118,39 +118,39 @@ def columns(found: Plan) -> tuple[str, ...]:
     return (*names, "hours a judge", "cost")
 
 
-def rows(found: Plan) -> list[tuple[str, ...]]:
+def rows(found: PlanFindings) -> list[tuple[str, ...]]:
     """The designs shown, as texts."""
     designs = found.designs
     told = []
     for index in found.shown:
         trial = found.trials.get(index)
         row = [f"{count}" for count in found.design(index)]
-        row.append(f"± {number(float(designs.half_width.flat[index]), 2)}")
+        row.append(f"± {format_number(float(designs.half_width.flat[index]), 2)}")
         power = float(designs.power.flat[index])
         if found.trials:
             row += (
-                [f"± {number(trial.half_width, 2)}", f"{100 * trial.coverage:.1f}%"]
+                [f"± {format_number(trial.half_width, 2)}", f"{100 * trial.coverage:.1f}%"]
                 if trial
                 else ["–", "–"]
             )
             power = trial.power if trial else power
         if found.circumstances.difference is not None:
-            row.append("–" if power != power else chance(power))  # noqa: PLR0124  NaN
+            row.append("–" if power != power else format_probability(power))  # noqa: PLR0124  NaN
         if found.settings.width is not None:
             row.append("yes" if found.reaches(index) else "no")
-        row += [number(float(designs.hours.flat[index])), f"{designs.cost.flat[index]:,.0f}"]
+        row += [format_number(float(designs.hours.flat[index])), f"{designs.cost.flat[index]:,.0f}"]
         told.append(tuple(row))
     return told
 
 
-def basis(found: Plan) -> list[str]:
+def basis(found: PlanFindings) -> list[str]:
     """What the plan rests on, a line each."""
     used, unit = found.circumstances, found.unit
     noise = ", ".join(
-        f"{name} {number(getattr(used.noise, name), 2)}"
+        f"{name} {format_number(getattr(used.noise, name), 2)}"
         for name in ("person", "solution", "judge", "taste")
     )
-    low, high = map(number, used.experience)
+    low, high = map(format_number, used.experience)
     of_pilot = found.components is not None and not found.settings.experience
     like = " (mean and variance are those of the pilot's)" if of_pilot else ""
     lines = [
@@ -164,18 +164,18 @@ def basis(found: Plan) -> list[str]:
     return lines
 
 
-def _source(found: Plan) -> str:
+def _source(found: PlanFindings) -> str:
     source = {"low": "low", "high": "high", "pilot": "estimated from the pilot"}[found.source]
     if found.assumed:
         source += ", assumed"
     if len(found.replaced) == len(("person", "solution", "judge", "taste")):
         return "as given"
     if found.replaced:
-        source += f"; {joined(found.replaced)} as given"
+        source += f"; {join_words(found.replaced)} as given"
     return source
 
 
-def _cost_text(found: Plan) -> str:
+def _cost_text(found: PlanFindings) -> str:
     costs, asked = found.costs, found.settings
     how = f"{costs.minutes:.3g} minutes"
     how += " as measured in the pilot's judging session" if found.measured else ""
@@ -190,13 +190,13 @@ def _cost_text(found: Plan) -> str:
     )
 
 
-def growth(found: Plan) -> list[str]:
+def growth(found: PlanFindings) -> list[str]:
     """What twice as many of each would give, and what nothing can give, a line each."""
     design = found.design(found.reference)
-    lines = [f"{design.words}: ± {number(found.formula(design), 2)} {found.unit}"]
+    lines = [f"{design.words}: ± {format_number(found.formula(design), 2)} {found.unit}"]
     for name in ("subjects", "problems", "judges"):
         twice = design._replace(**{name: 2 * getattr(design, name)})
-        lines.append(f"twice the {name}: ± {number(found.formula(twice), 2)}")
+        lines.append(f"twice the {name}: ± {format_number(found.formula(twice), 2)}")
     if found.limit == 0:
         why = "the noise of persons, which sets the limit, is taken for 0"
     else:
@@ -204,7 +204,7 @@ def growth(found: Plan) -> list[str]:
             f"people of equal experience differ, and that is {100 * found.person_share:.0f}% of "
             "what blurs an average rank here"
         )
-    return [*lines, f"any number of all: ± {number(found.limit, 2)}, since {why}"]
+    return [*lines, f"any number of all: ± {format_number(found.limit, 2)}, since {why}"]
 
 
 def _aligned(table: list[tuple[str, ...]]) -> list[str]:

@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from quem.planning.findings import Plan
+    from quem.planning.findings import PlanFindings
 
 __all__ = ["all_designs_table", "designs_table", "plan_dict"]
 
 
-def all_designs_table(found: Plan) -> pd.DataFrame:
+def all_designs_table(found: PlanFindings) -> pd.DataFrame:
     """One row a design, by the closed form.
 
     Parameters
     ----------
-    found : Plan
+    found : PlanFindings
 
     Returns
     -------
@@ -45,12 +45,12 @@ def all_designs_table(found: Plan) -> pd.DataFrame:
     )
 
 
-def designs_table(found: Plan) -> pd.DataFrame:
+def designs_table(found: PlanFindings) -> pd.DataFrame:
     """One row a design worth showing, the cheapest first.
 
     Parameters
     ----------
-    found : Plan
+    found : PlanFindings
 
     Returns
     -------
@@ -68,12 +68,12 @@ def designs_table(found: Plan) -> pd.DataFrame:
     return table
 
 
-def plan_dict(found: Plan) -> dict[str, Any]:
+def plan_dict(found: PlanFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    found : Plan
+    found : PlanFindings
     """
     spec = found.pilot.spec if found.pilot else None
     recommended = found.recommended
@@ -99,7 +99,7 @@ def plan_dict(found: Plan) -> dict[str, Any]:
     }
 
 
-def _settings(found: Plan) -> dict[str, Any]:
+def _settings(found: PlanFindings) -> dict[str, Any]:
     """What was used: what was asked, with all that was filled in."""
     asked, used = found.settings, found.circumstances
     return {
@@ -121,7 +121,7 @@ def _settings(found: Plan) -> dict[str, Any]:
     }
 
 
-def _pilot(found: Plan) -> dict[str, Any] | None:
+def _pilot(found: PlanFindings) -> dict[str, Any] | None:
     told = found.components
     if told is None:
         return None
@@ -140,7 +140,7 @@ def _pilot(found: Plan) -> dict[str, Any] | None:
     }
 
 
-def _design(found: Plan, index: int) -> dict[str, Any]:
+def _design(found: PlanFindings, index: int) -> dict[str, Any]:
     designs, trial = found.designs, found.trials.get(index)
     return {
         **found.design(index)._asdict(),

@@ -19,12 +19,12 @@ from quem.report.drawing import (
     tidy,
     with_style,
 )
-from quem.wording import percent
+from quem.wording import format_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quem.retrieval.findings import Evaluated, Findings, MacFacFound, MacFacPair
+    from quem.retrieval.findings import Evaluated, MacFacFound, MacFacPair, RetrievalFindings
 
 __all__ = ["all_figures", "drawn_measures", "trade_off"]
 
@@ -42,12 +42,12 @@ _MOST_PANELS = 6
 _SECONDARY = {"hits", "MSE", "completeness"}
 
 
-def all_figures(found: Findings) -> dict[str, Figure]:
+def all_figures(found: RetrievalFindings) -> dict[str, Figure]:
     """Draw every figure that there are data for, by file stem.
 
     Parameters
     ----------
-    found : Findings
+    found : RetrievalFindings
     """
     drawn = {
         "quality": _quality(found),
@@ -58,7 +58,7 @@ def all_figures(found: Findings) -> dict[str, Figure]:
     return {stem: figure for stem, figure in drawn.items() if figure is not None}
 
 
-def drawn_measures(found: Findings) -> list[int]:
+def drawn_measures(found: RetrievalFindings) -> list[int]:
     """Choose up to six measures to draw: the headline, then each once, with k where it has one."""
     best = found.measures[found.headline].definition.name
     chosen: dict[str, int] = {}
@@ -73,13 +73,13 @@ def drawn_measures(found: Findings) -> list[int]:
     return [at for at in (found.headline, *others) if _known(found, at)][:_MOST_PANELS]
 
 
-def _known(found: Findings, at: int) -> bool:
+def _known(found: RetrievalFindings, at: int) -> bool:
     return any(
         one.means is not None and bool(np.isfinite(one.means.mean[at])) for one in found.scored
     )
 
 
-def _quality(found: Findings) -> Figure | None:
+def _quality(found: RetrievalFindings) -> Figure | None:
     measures = drawn_measures(found)
     rows: list[Evaluated] = list(found.best_first)[:MOST_ROWS]
     if found.judges is not None:
@@ -156,7 +156,7 @@ def _grid(labels: list[str], count: int) -> tuple[Figure, list[Axes]]:
     return figure, axes
 
 
-def _differences(found: Findings) -> Figure | None:
+def _differences(found: RetrievalFindings) -> Figure | None:
     measures = [found.headline] if _known(found, found.headline) else []
     pairs = [pair for pair in found.differences if np.isfinite(pair.difference)]
     both = list(dict.fromkeys((pair.first, pair.second) for pair in pairs))[:MOST_ROWS]
@@ -177,12 +177,12 @@ def _differences(found: Findings) -> Figure | None:
             panel.axvline(0, color=MUTED, linewidth=0.9)
             panel.set_title(found.measures[at].name, fontweight="normal")
             panel.margins(x=0.1)
-            tidy(panel, x=f"difference, {percent(found.settings.level)} intervals", grid="x")
+            tidy(panel, x=f"difference, {format_percent(found.settings.level)} intervals", grid="x")
             panel.tick_params(axis="y", length=0)
     return figure
 
 
-def _times(found: Findings) -> Figure | None:
+def _times(found: RetrievalFindings) -> Figure | None:
     timed = [one for one in found.evaluated if np.isfinite(one.seconds)][:MOST_ROWS]
     if not timed:
         return None
@@ -215,12 +215,12 @@ def _times(found: Findings) -> Figure | None:
 _WIDTH, _HEIGHT = 3.3, 3.1
 
 
-def trade_off(found: Findings) -> Figure | None:
+def trade_off(found: RetrievalFindings) -> Figure | None:
     """Draw quality against time, a line a k; against the size of the filter without times.
 
     Parameters
     ----------
-    found : Findings
+    found : RetrievalFindings
     """
     mac_fac = found.mac_fac
     if mac_fac is None:
@@ -273,7 +273,7 @@ def _panel(axes: Axes, mac_fac: MacFacFound, at: int, *, timed: bool, last: bool
     axes.axhline(1, color=GRID, linewidth=1, zorder=0)
     if timed:
         axes.axvline(1, color=MUTED, linewidth=0.9, linestyle="--")
-        axes.xaxis.set_major_formatter(lambda value, _: percent(round(value, 3)))
+        axes.xaxis.set_major_formatter(lambda value, _: format_percent(round(value, 3)))
     axes.margins(x=0.12)
     axes.set_ylim(min(axes.get_ylim()[0], 0.98), 1.02)
     axes.locator_params(axis="x", nbins=6)

@@ -34,13 +34,13 @@ from quem.retrieval.presentation.summary import (
     value_text,
     winner,
 )
-from quem.wording import joined, measured, percent
+from quem.wording import format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.lists.inference import PairDifference
-    from quem.retrieval.findings import Evaluated, Findings
+    from quem.retrieval.findings import Evaluated, RetrievalFindings
 
 __all__ = ["methods_paragraph", "references", "report_context"]
 
@@ -71,12 +71,12 @@ _MOST_COLUMNS = 8
 _MOST_BESIDE = 3
 
 
-def report_context(found: Findings) -> dict[str, Any]:
+def report_context(found: RetrievalFindings) -> dict[str, Any]:
     """Give what the template ``report/retrieval.html`` shows.
 
     Parameters
     ----------
-    found : Findings
+    found : RetrievalFindings
     """
     spec = found.study.spec
     drawn = [
@@ -100,7 +100,7 @@ def report_context(found: Findings) -> dict[str, Any]:
     }
 
 
-def _answers(found: Findings) -> TextTable | None:
+def _answers(found: RetrievalFindings) -> TextTable | None:
     """A row a retriever, the best first: the headline, the measures that are drawn, the time."""
     rows_of = [*found.best_first[:_MOST_ROWS], *([found.judges] if found.judges else [])]
     if not rows_of:
@@ -117,7 +117,7 @@ def _answers(found: Findings) -> TextTable | None:
         columns.append(("time a query", [time_text(found.time(one)) for one in rows_of]))
     columns += [(_headed(found, at), beside_column(found, rows_of, at)) for at in shown]
     heads, cells = zip(*columns, strict=True)
-    level = percent(found.settings.level)
+    level = format_percent(found.settings.level)
     note = (
         f"The headline is {found.measures[found.headline].name}, n is the number of its queries, "
         f"and parentheses hold {level} intervals; ↑ higher is better, ↓ lower is better"
@@ -130,12 +130,12 @@ def _answers(found: Findings) -> TextTable | None:
     return _marked(found, TextTable("Quality and time", heads, rows, f"{note}."))
 
 
-def _headed(found: Findings, at: int) -> str:
+def _headed(found: RetrievalFindings, at: int) -> str:
     measure = found.measures[at]
     return f"{measure.name} {'↑' if measure.definition.better == 'higher' else '↓'}"
 
 
-def _marked(found: Findings, table: TextTable) -> TextTable:
+def _marked(found: RetrievalFindings, table: TextTable) -> TextTable:
     """Grey out the means that are not ranked, and say why."""
     muted = frozenset(
         (row, column)
@@ -147,7 +147,7 @@ def _marked(found: Findings, table: TextTable) -> TextTable:
     return replace(table, muted=muted, note=f"{table.note} {told}.".strip() if told else table.note)
 
 
-def _sections(found: Findings) -> Iterator[Section]:
+def _sections(found: RetrievalFindings) -> Iterator[Section]:
     if found.differences:
         yield _differences(found)
     if found.mac_fac is not None:
@@ -161,7 +161,7 @@ def _sections(found: Findings) -> Iterator[Section]:
         yield _appendix(found)
 
 
-def _appendix(found: Findings) -> Section:
+def _appendix(found: RetrievalFindings) -> Section:
     """All measures, and what differs by those that are not the headline."""
     columns = [*found.best_first[:_MOST_COLUMNS], *([found.judges] if found.judges else [])]
     rows = []
@@ -192,10 +192,10 @@ def _appendix(found: Findings) -> Section:
     return Section("appendix", "Appendix: all measures", text, (), tables)
 
 
-def _differences(found: Findings) -> Section:
+def _differences(found: RetrievalFindings) -> Section:
     """The differences by the headline."""
     pairs = shown_pairs(found)
-    level = percent(found.settings.level)
+    level = format_percent(found.settings.level)
     name = found.measures[found.headline].name
     all_pairs = [p for p in found.differences if p.measure == found.headline]
     text = [
@@ -214,9 +214,9 @@ def _differences(found: Findings) -> Section:
     return Section("differences", "Differences between retrievers", text, ("differences",), [table])
 
 
-def _pairs_table(found: Findings, pairs: list[PairDifference], caption: str) -> TextTable:
+def _pairs_table(found: RetrievalFindings, pairs: list[PairDifference], caption: str) -> TextTable:
     names = [one.name for one in found.scored]
-    level = percent(found.settings.level)
+    level = format_percent(found.settings.level)
     rows = [
         (
             f"{names[pair.first]} − {names[pair.second]}",
@@ -243,7 +243,7 @@ def _pairs_table(found: Findings, pairs: list[PairDifference], caption: str) -> 
     return TextTable(caption, columns, rows, words=frozenset({1, 7}))
 
 
-def _mac_fac(found: Findings) -> Section:
+def _mac_fac(found: RetrievalFindings) -> Section:
     mac_fac = found.mac_fac
     assert mac_fac is not None  # noqa: S101  asked before
     names = [measure.definition.name for measure in mac_fac.pairs[0].measures]
@@ -273,7 +273,7 @@ def _mac_fac(found: Findings) -> Section:
     return Section("mac-fac", "MAC/FAC: what a filter loses and saves", text, ("mac-fac",), [table])
 
 
-def _times(found: Findings, timed: list[Evaluated]) -> Section:
+def _times(found: RetrievalFindings, timed: list[Evaluated]) -> Section:
     rows = []
     for one in timed:
         quantiles = np.quantile(one.run.seconds[one.run.timed], [0.5, 0.95, 1.0])
@@ -287,7 +287,7 @@ def _times(found: Findings, timed: list[Evaluated]) -> Section:
                 *(seconds_text(float(value)) for value in quantiles),
             )
         )
-    level = percent(found.settings.level)
+    level = format_percent(found.settings.level)
     columns = (
         "retriever",
         "queries",
@@ -303,7 +303,7 @@ def _times(found: Findings, timed: list[Evaluated]) -> Section:
     return Section("times", "Retrieval time", text, ("times",), [table])
 
 
-def _queries(found: Findings) -> Section:
+def _queries(found: RetrievalFindings) -> Section:
     at = found.headline
     columns = list(found.best_first[:_MOST_COLUMNS])
     rows = [
@@ -327,7 +327,7 @@ def _queries(found: Findings) -> Section:
     return Section("queries", "Query by query", [], (), [table])
 
 
-def _settings(found: Findings) -> Iterator[tuple[str, str]]:
+def _settings(found: RetrievalFindings) -> Iterator[tuple[str, str]]:
     for key, value in found.settings.model_dump(mode="json").items():
         told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         yield key, told or "by default"
@@ -375,19 +375,19 @@ _HEOM = (
 )
 
 
-def methods_paragraph(found: Findings) -> str:
+def methods_paragraph(found: RetrievalFindings) -> str:
     """Write the methods as a paragraph.
 
     Parameters
     ----------
-    found : Findings
+    found : RetrievalFindings
     """
     return " ".join(_sentences(found))
 
 
-def _sentences(found: Findings) -> Iterator[str]:
+def _sentences(found: RetrievalFindings) -> Iterator[str]:
     used, task = found.settings, found.task
-    names = joined((one.name for one in found.scored), 8)
+    names = join_words((one.name for one in found.scored), 8)
     n = f"{len(task.queries):,} quer{'y' if len(task.queries) == 1 else 'ies'}"
     base = (
         f"{n}, each case of the base in turn, left out of it"
@@ -403,7 +403,8 @@ def _sentences(found: Findings) -> Iterator[str]:
     }[found.truth.kind]
     yield f"Their lists were held against {truth} {found.truth.source}."
     yield (
-        f"Measures were averaged over the queries, with {percent(used.level)} percentile bootstrap "
+        f"Measures were averaged over the queries, with {format_percent(used.level)} percentile "
+        "bootstrap "
         f"intervals of {used.bootstrap:,} replicates"
         + (" over queries and judges." if found.n_panels else ".")
     )
@@ -438,7 +439,7 @@ def _sentences(found: Findings) -> Iterator[str]:
     yield f"Analyses were done with quem {__version__}."
 
 
-def references(found: Findings) -> list[str]:
+def references(found: RetrievalFindings) -> list[str]:
     """Give what the paragraph cites, and where the measures are from."""
     cited = [(_PROCAKE, found.truth.kind == "similarities"), (_QUEM, found.experts is not None)]
     cited += [(_SMUCKER, bool(found.differences)), (_HOLM, bool(found.differences))]

@@ -9,13 +9,13 @@ import numpy as np
 
 from quem.lists.inference import fewest_for, fewest_of
 from quem.retrieval.presentation.figures import drawn_measures
-from quem.wording import measured, p_text, percent
+from quem.wording import format_p, format_percent, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.lists.inference import Means, PairDifference
-    from quem.retrieval.findings import Evaluated, Findings, MacFacPair, Time
+    from quem.retrieval.findings import Evaluated, MacFacPair, RetrievalFindings, Time
 
 __all__ = [
     "DAGGER",
@@ -55,12 +55,12 @@ _MOST_PAIRS = 6
 _LONGEST = 26
 
 
-def summary_text(found: Findings, *, warnings: bool) -> str:
+def summary_text(found: RetrievalFindings, *, warnings: bool) -> str:
     """Write the summary of an evaluation as text.
 
     Parameters
     ----------
-    found : Findings
+    found : RetrievalFindings
     warnings : bool
         Whether the warnings are part of it.
     """
@@ -86,7 +86,7 @@ def _wrapped(text: str) -> list[str]:
     )
 
 
-def _table(found: Findings) -> Iterator[str]:
+def _table(found: RetrievalFindings) -> Iterator[str]:
     """A line a retriever, the best first: the headline, as many other measures as fit, time."""
     listed = [*found.best_first[:_MOST_ROWS], *([found.judges] if found.judges else [])]
     if not listed:
@@ -118,9 +118,9 @@ def _table(found: Findings) -> Iterator[str]:
             yield f"  {_short(one.name)}, the ground truth: {time_text(found.time(one))} a query"
 
 
-def _notes(found: Findings, rows: list[list[str]], shown: int) -> Iterator[str]:
+def _notes(found: RetrievalFindings, rows: list[list[str]], shown: int) -> Iterator[str]:
     if any(")" in row[1] for row in rows[1:]):
-        yield f"in parentheses: {percent(found.settings.level)} intervals"
+        yield f"in parentheses: {format_percent(found.settings.level)} intervals"
     yield from list_notes(rows[0])
     if note := dagger_note(found, (cell for row in rows for cell in row)):
         yield note
@@ -141,9 +141,9 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
-def _differences(found: Findings) -> Iterator[str]:
+def _differences(found: RetrievalFindings) -> Iterator[str]:
     pairs = shown_pairs(found)
-    level = percent(found.settings.level)
+    level = format_percent(found.settings.level)
     name = found.measures[found.headline].name
     if not pairs:
         yield f"No difference between retrievers by {name} is told from chance at {level}."
@@ -155,7 +155,7 @@ def _differences(found: Findings) -> Iterator[str]:
         yield f"  and {len(pairs) - _MOST_PAIRS} more pairs, in differences.csv"
 
 
-def _mac_fac(found: Findings) -> Iterator[str]:
+def _mac_fac(found: RetrievalFindings) -> Iterator[str]:
     mac_fac = found.mac_fac
     if mac_fac is None:
         return
@@ -180,7 +180,7 @@ def _mac_fac(found: Findings) -> Iterator[str]:
         yield from _wrapped(f"({note})")
 
 
-def _pair_cells(found: Findings, pair: MacFacPair) -> Iterator[str]:
+def _pair_cells(found: RetrievalFindings, pair: MacFacPair) -> Iterator[str]:
     n = found.n_scorable
     for at, defined in enumerate(pair.means.defined.tolist()):
         yield cell_text(pair.means, at, fewest_of(n), count=defined != n, interval=False)
@@ -237,7 +237,7 @@ def cell_text(
     return f"{told} {DAGGER}" if 0 < n < fewest else told
 
 
-def mean_cells(found: Findings, columns: Iterable[Evaluated], at: int) -> list[str]:
+def mean_cells(found: RetrievalFindings, columns: Iterable[Evaluated], at: int) -> list[str]:
     """Write a measure's row: over how many queries its means are, and the means.
 
     Where retrievers differ in this number, it stands beside each mean.
@@ -249,7 +249,7 @@ def mean_cells(found: Findings, columns: Iterable[Evaluated], at: int) -> list[s
     return [count, *(cell_text(mean, at, fewest, count=differ) for mean in means)]
 
 
-def mean_column(found: Findings, rows: Iterable[Evaluated], at: int) -> list[str]:
+def mean_column(found: RetrievalFindings, rows: Iterable[Evaluated], at: int) -> list[str]:
     """Write a measure's means of retrievers, with intervals."""
     fewest = fewest_of(found.n_scorable)
     return [cell_text(one.means, at, fewest) for one in rows if one.means is not None]
@@ -260,7 +260,7 @@ def count_column(rows: Iterable[Evaluated], at: int) -> list[str]:
     return [f"{int(one.means.defined[at]):,}" for one in rows if one.means is not None]
 
 
-def beside_column(found: Findings, rows: Iterable[Evaluated], at: int) -> list[str]:
+def beside_column(found: RetrievalFindings, rows: Iterable[Evaluated], at: int) -> list[str]:
     """Write another measure's means beside the headline: with n where it is not the headline's."""
     fewest = fewest_of(found.n_scorable)
     return [
@@ -299,7 +299,7 @@ def tied_text(share: float) -> str:
     return "<1%" if 0 < share < 0.005 else f"{100 * share:.0f}%"  # noqa: PLR2004  rounds to 0
 
 
-def dagger_note(found: Findings, texts: Iterable[str]) -> str:
+def dagger_note(found: RetrievalFindings, texts: Iterable[str]) -> str:
     """Say what a dagger means, if there is one."""
     if not any(DAGGER in text for text in texts):
         return ""
@@ -350,7 +350,7 @@ def share_text(share: Time) -> str:
     return f"{middle}%" + (f" ({low} to {high})" if np.isfinite(share.low) else "")
 
 
-def rounds_text(found: Findings) -> str:
+def rounds_text(found: RetrievalFindings) -> str:
     """Say how time was taken."""
     used = found.settings
     timed = max((len(one.run.timed) for one in found.evaluated), default=0)
@@ -360,27 +360,29 @@ def rounds_text(found: Findings) -> str:
     )
     fewest = fewest_for(used.level)
     if used.repeats < fewest:
-        return f"{told}; an interval at {percent(used.level)} needs {fewest} rounds (repeats)"
-    return f"{told}, with {percent(used.level)} intervals between order statistics"
+        return (
+            f"{told}; an interval at {format_percent(used.level)} needs {fewest} rounds (repeats)"
+        )
+    return f"{told}, with {format_percent(used.level)} intervals between order statistics"
 
 
 def bare_p(p: float) -> str:
     """Write a p value for a table: ".0035", "< .0001"; "–" for none."""
-    return p_text(p).removeprefix("p ").removeprefix("= ") if np.isfinite(p) else "–"
+    return format_p(p).removeprefix("p ").removeprefix("= ") if np.isfinite(p) else "–"
 
 
-def winner(found: Findings, pair: PairDifference) -> tuple[str, str]:
+def winner(found: RetrievalFindings, pair: PairDifference) -> tuple[str, str]:
     """Name the better and the worse of two retrievers by a measure."""
     first, second = (found.scored[at].name for at in (pair.first, pair.second))
     return (first, second) if _first_wins(found, pair) else (second, first)
 
 
-def _first_wins(found: Findings, pair: PairDifference) -> bool:
+def _first_wins(found: RetrievalFindings, pair: PairDifference) -> bool:
     lower = found.measures[pair.measure].definition.better == "lower"
     return (pair.difference > 0) != lower
 
 
-def pair_text(found: Findings, pair: PairDifference) -> str:
+def pair_text(found: RetrievalFindings, pair: PairDifference) -> str:
     """Say who is better by a measure, by how much, and how sure that is."""
     better, worse = winner(found, pair)
     name = found.measures[pair.measure].name
@@ -391,16 +393,16 @@ def pair_text(found: Findings, pair: PairDifference) -> str:
         difference, low, high = -difference, -high, -low
     ends = ends_text(low, high)
     apart = measured(difference, sign=True) + (f" ({ends})" if ends else "")
-    return f"{better} before {worse} by {name}: {apart}, adjusted {p_text(pair.p_holm)}"
+    return f"{better} before {worse} by {name}: {apart}, adjusted {format_p(pair.p_holm)}"
 
 
-def shown_pairs(found: Findings) -> list[PairDifference]:
+def shown_pairs(found: RetrievalFindings) -> list[PairDifference]:
     """The differences by the headline that are told from chance, at the level of the settings."""
     limit = 1 - found.settings.level
     return [p for p in found.differences if p.measure == found.headline and p.p_holm <= limit]
 
 
-def basis(found: Findings) -> Iterable[str]:
+def basis(found: RetrievalFindings) -> Iterable[str]:
     """Say in a line or two each what the result rests on."""
     task, truth = found.task, found.truth
     n = len(task.queries)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from quem.lists import Measure
     from quem.lists.inference import Means
-    from quem.retrieval.findings import Evaluated, Findings, Time
+    from quem.retrieval.findings import Evaluated, RetrievalFindings, Time
 
 __all__ = [
     "all_tables",
@@ -32,12 +32,12 @@ __all__ = [
 ]
 
 
-def all_tables(found: Findings) -> dict[str, pd.DataFrame]:
+def all_tables(found: RetrievalFindings) -> dict[str, pd.DataFrame]:
     """Give every table that has a row, by file stem.
 
     Parameters
     ----------
-    found : Findings
+    found : RetrievalFindings
     """
     tables = {
         "measures": measures_table(found),
@@ -51,7 +51,7 @@ def all_tables(found: Findings) -> dict[str, pd.DataFrame]:
     return {stem: table for stem, table in tables.items() if len(table)}
 
 
-def measures_table(found: Findings) -> pd.DataFrame:
+def measures_table(found: RetrievalFindings) -> pd.DataFrame:
     """Give one row a retriever and measure.
 
     Returns
@@ -64,7 +64,7 @@ def measures_table(found: Findings) -> pd.DataFrame:
     return pd.DataFrame(_measures(found))
 
 
-def _measures(found: Findings) -> Iterator[dict[str, Any]]:
+def _measures(found: RetrievalFindings) -> Iterator[dict[str, Any]]:
     for one in [*found.scored, *([found.judges] if found.judges else [])]:
         means = one.means
         if means is None:
@@ -83,7 +83,7 @@ def _measures(found: Findings) -> Iterator[dict[str, Any]]:
             }
 
 
-def scores_table(found: Findings) -> pd.DataFrame:
+def scores_table(found: RetrievalFindings) -> pd.DataFrame:
     """Give one row a retriever, query and measure.
 
     Returns
@@ -111,7 +111,7 @@ def scores_table(found: Findings) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def differences_table(found: Findings) -> pd.DataFrame:
+def differences_table(found: RetrievalFindings) -> pd.DataFrame:
     """Give one row a pair of retrievers and measure.
 
     Returns
@@ -146,7 +146,7 @@ def differences_table(found: Findings) -> pd.DataFrame:
     )
 
 
-def times_table(found: Findings) -> pd.DataFrame:
+def times_table(found: RetrievalFindings) -> pd.DataFrame:
     """Give one row a retriever that was timed and query: columns retriever, query, seconds."""
     queries = np.array(found.task.queries.ids, dtype=object)
     parts = []
@@ -161,7 +161,7 @@ def times_table(found: Findings) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def rounds_table(found: Findings) -> pd.DataFrame:
+def rounds_table(found: RetrievalFindings) -> pd.DataFrame:
     """Give one row a retriever that was timed and round.
 
     Returns
@@ -178,7 +178,7 @@ def rounds_table(found: Findings) -> pd.DataFrame:
     )
 
 
-def mac_fac_table(found: Findings) -> pd.DataFrame:
+def mac_fac_table(found: RetrievalFindings) -> pd.DataFrame:
     """Give one row a pair of filter and k, and measure.
 
     Returns
@@ -190,7 +190,7 @@ def mac_fac_table(found: Findings) -> pd.DataFrame:
     return pd.DataFrame(_mac_fac(found))
 
 
-def _mac_fac(found: Findings) -> Iterator[dict[str, Any]]:
+def _mac_fac(found: RetrievalFindings) -> Iterator[dict[str, Any]]:
     if found.mac_fac is None:
         return
     full = time_of(found.mac_fac.full.rounds(), found.settings.level).median
@@ -213,7 +213,7 @@ def _mac_fac(found: Findings) -> Iterator[dict[str, Any]]:
             }
 
 
-def mac_fac_queries_table(found: Findings) -> pd.DataFrame:
+def mac_fac_queries_table(found: RetrievalFindings) -> pd.DataFrame:
     """Give one row a pair of filter and k, query and measure, with the time of the query."""
     rows: list[pd.DataFrame] = []
     queries = np.array(found.task.queries.ids, dtype=object)
@@ -237,12 +237,12 @@ def mac_fac_queries_table(found: Findings) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
 
 
-def analysis_dict(found: Findings) -> dict[str, Any]:
+def analysis_dict(found: RetrievalFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    found : Findings
+    found : RetrievalFindings
     """
     spec, task, truth = found.study.spec, found.task, found.truth
     return {
@@ -273,7 +273,7 @@ def analysis_dict(found: Findings) -> dict[str, Any]:
     }
 
 
-def _retriever(one: Evaluated, found: Findings) -> dict[str, Any]:
+def _retriever(one: Evaluated, found: RetrievalFindings) -> dict[str, Any]:
     lists = one.run.lists
     return {
         "id": one.id,
@@ -298,7 +298,7 @@ def _time(time: Time) -> dict[str, Any]:
 
 
 def _means(
-    means: Means | None, measures: tuple[Measure, ...], found: Findings
+    means: Means | None, measures: tuple[Measure, ...], found: RetrievalFindings
 ) -> list[dict[str, Any]] | None:
     if means is None:
         return None
@@ -314,7 +314,7 @@ def _means(
     ]
 
 
-def _differences(found: Findings) -> list[dict[str, Any]]:
+def _differences(found: RetrievalFindings) -> list[dict[str, Any]]:
     ids = [one.id for one in found.scored]
     return [
         {
@@ -333,7 +333,7 @@ def _differences(found: Findings) -> list[dict[str, Any]]:
     ]
 
 
-def _mac_fac_export(found: Findings) -> dict[str, Any] | None:
+def _mac_fac_export(found: RetrievalFindings) -> dict[str, Any] | None:
     if found.mac_fac is None:
         return None
     return {
@@ -355,7 +355,7 @@ def _mac_fac_export(found: Findings) -> dict[str, Any] | None:
     }
 
 
-def attached_files(found: Findings) -> dict[str, Iterable[bytes]]:
+def attached_files(found: RetrievalFindings) -> dict[str, Iterable[bytes]]:
     """Give the files that are neither tables nor figures, by name."""
     files: dict[str, Iterable[bytes]] = {}
     stems = file_stems([retriever.id for retriever in found.study.spec.retrievers])

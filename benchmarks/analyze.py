@@ -118,11 +118,11 @@ def bootstrap() -> Iterator[Row]:
     )
 
 
-def statsmodels_loop(found: ExperienceFindings) -> Callable[[], float]:
+def statsmodels_loop(findings: ExperienceFindings) -> Callable[[], float]:
     """The same bootstrap, one fit and one prediction frame at a time, scaled to 10,000."""
     from statsmodels.regression.linear_model import OLS
 
-    cells = found.cells
+    cells = findings.cells
     assert cells is not None  # noqa: S101  the study has ranks
     subjects = np.flatnonzero(cells.of_kind("subject"))
     system = int(np.flatnonzero(cells.of_kind("system"))[0])
@@ -139,7 +139,7 @@ def statsmodels_loop(found: ExperienceFindings) -> Callable[[], float]:
         average = np.nansum(sample, axis=0) / np.maximum(count, 1)
         drawn = rng.choice(subjects, size=len(subjects))
         drawn = drawn[count[drawn] > 0]
-        x, y = average[drawn], found.averages.experience[drawn]
+        x, y = average[drawn], findings.averages.experience[drawn]
         if len(np.unique(x)) < 3 or not count[system]:  # noqa: PLR2004  as ours discards them
             return
         results = OLS(y, np.column_stack([np.ones(len(x)), x])).fit()

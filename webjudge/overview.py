@@ -51,7 +51,7 @@ def overview_page(site: Site) -> dict[str, Any]:
         # What could not be logged either, as where the disk is full.
         "backup_failure": backup.failure or site.troubles.get("backup", ""),
         "affected": affected,
-        "doubts": site.doubts,
+        "warnings": site.warnings,
         "unreadable": site.unreadable(),
         "now": now(),
     }

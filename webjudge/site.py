@@ -50,7 +50,7 @@ class Site:
     plan : JudgingPlan
     secret : str
         The key of the hashes that judges see.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
         About the solutions.
     troubles : dict of str to str
         What is wrong with the running server now, for the dashboard: a sentence for each key.
@@ -62,7 +62,7 @@ class Site:
     store: Store
     plan: JudgingPlan
     secret: str = field(repr=False)
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
@@ -140,7 +140,7 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
     draft = draft_study(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
-    solutions, mistakes, doubts = check_solutions(draft, complete=True)
+    solutions, mistakes, warnings = check_solutions(draft, complete=True)
     if mistakes:
         raise QuemError(mistakes)
     spec = draft.spec
@@ -151,7 +151,7 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
         sync_judges(c, spec.id, spec.judges)
         secret = secret_of(c, spec.id)
     plan = plan_of(spec, solutions)
-    site = Site(Path(path), spec, solutions, store, plan, secret, tuple(doubts))
+    site = Site(Path(path), spec, solutions, store, plan, secret, tuple(warnings))
     # Reads every file once: what cannot be read is said now, and not to a judge.
     if unreadable := site.unreadable():
         store.close()

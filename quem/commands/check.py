@@ -82,27 +82,27 @@ def _check_experience(study: Path, database: str | None) -> None:
     from quem.solutions import check_solutions
     from quem.study.reading import draft_study
 
-    loaded, doubts, mistakes = _analyzed(study, database)
+    loaded, warnings, mistakes = _analyzed(study, database)
     draft = draft_study(study)
     waits = "" if loaded else _waits_for_judges(draft, database)
     solutions, more_mistakes, more_doubts = check_solutions(draft, complete=bool(waits))
     mistakes = [*([] if waits else mistakes), *more_mistakes]
-    doubts += more_doubts
+    warnings += more_doubts
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    doubts += _effects(draft, solutions, database)
+    warnings += _effects(draft, solutions, database)
     contents = _contents(draft.declared, loaded, solutions)
-    _print(study, doubts, [*contents, waits] if waits else contents)
+    _print(study, warnings, [*contents, waits] if waits else contents)
 
 
-def _print(study: Path, doubts: list[StudyWarning], contents: list[str]) -> None:
+def _print(study: Path, warnings: list[StudyWarning], contents: list[str]) -> None:
     from quem.commands.output import print_warnings
 
-    count = len(doubts)
+    count = len(warnings)
     told = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
     click.echo(f"{study}: no mistakes, {told}")
     click.echo(f"read: {', '.join(contents)}")
-    print_warnings(doubts)
+    print_warnings(warnings)
 
 
 def _analyzed(

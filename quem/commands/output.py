@@ -33,14 +33,14 @@ def show_result(result: Result, folder: Path, *, as_json: bool) -> None:
     click.echo(f"\nReport: {folder / 'report.html'}", err=True)
 
 
-def print_warnings(doubts: Iterable[StudyWarning]) -> None:
+def print_warnings(warnings: Iterable[StudyWarning]) -> None:
     """Print warnings on stderr, each with its code."""
     import sys
 
     # On a terminal the summary above and the warnings should stand in order.
     sys.stdout.flush()
-    doubts = list(doubts)
-    if doubts:
+    warnings = list(warnings)
+    if warnings:
         click.echo(err=True)
-    for doubt in doubts:
+    for doubt in warnings:
         click.echo(f"warning: {doubt.code}: {doubt.message}", err=True)

@@ -24,31 +24,31 @@ __all__ = ["find_warnings"]
 _ANSWERED = ("assisted", "no-system")
 
 
-def find_warnings(found: ComparisonFindings) -> Iterator[StudyWarning]:
+def find_warnings(comparison: ComparisonFindings) -> Iterator[StudyWarning]:
     """Collect the doubts about the studies, and those about their comparison.
 
     Parameters
     ----------
-    found : ComparisonFindings
+    comparison : ComparisonFindings
     """
-    several = len(found.studies) > 1
+    several = len(comparison.studies) > 1
     # People are located anew to measure their gain, whatever the size of the groups.
-    gains_only = bool(found.uplifts) and not found.pairs
+    gains_only = bool(comparison.uplifts) and not comparison.pairs
     answered = (*_ANSWERED, *(["unequal-groups"] if gains_only else []))
-    for study in found.studies:
-        for doubt in study.doubts:
+    for study in comparison.studies:
+        for doubt in study.warnings:
             if doubt.code not in answered:
                 said = f"{study.study.spec.id}: {doubt.message}" if several else doubt.message
                 yield replace(doubt, message=said)
-    yield from _same_study(found)
-    yield from _pairs([*found.pairs, *_pairs_of_steps(found)])
-    for progression in found.progressions:
-        yield from _undated(found, progression)
-    yield from _no_gain(found)
+    yield from _same_study(comparison)
+    yield from _pairs([*comparison.pairs, *_pairs_of_steps(comparison)])
+    for progression in comparison.progressions:
+        yield from _undated(comparison, progression)
+    yield from _no_gain(comparison)
 
 
-def _same_study(found: ComparisonFindings) -> Iterator[StudyWarning]:
-    ids = [study.study.spec.id for study in found.studies]
+def _same_study(comparison: ComparisonFindings) -> Iterator[StudyWarning]:
+    ids = [study.study.spec.id for study in comparison.studies]
     for name in dict.fromkeys(ids):
         if ids.count(name) > 1:
             message = (
@@ -59,10 +59,10 @@ def _same_study(found: ComparisonFindings) -> Iterator[StudyWarning]:
             yield StudyWarning("same-study", message)
 
 
-def _pairs_of_steps(found: ComparisonFindings) -> Iterator[Pair]:
+def _pairs_of_steps(comparison: ComparisonFindings) -> Iterator[Pair]:
     """The pairs of a system over time; those of one study are among its pairs."""
-    if found.mode == "time":
-        for progression in found.progressions:
+    if comparison.mode == "time":
+        for progression in comparison.progressions:
             for step in progression.steps:
                 if step.pair is not None:
                     yield step.pair
@@ -85,10 +85,10 @@ def _pairs(pairs: list[Pair]) -> Iterator[StudyWarning]:
         yield StudyWarning("no-test", f"there is no test of {join_words(names)}: {reason}")
 
 
-def _undated(found: ComparisonFindings, progression: Progression) -> Iterator[StudyWarning]:
+def _undated(comparison: ComparisonFindings, progression: Progression) -> Iterator[StudyWarning]:
     """Versions over time, and those of which others have a date, should have one."""
-    without = [found.name_of(version) for version in progression.versions if not version.date]
-    if without and (found.mode == "time" or len(without) < len(progression.versions)):
+    without = [comparison.name_of(version) for version in progression.versions if not version.date]
+    if without and (comparison.mode == "time" or len(without) < len(progression.versions)):
         verb = "has" if len(without) == 1 else "have"
         message = (
             f"{join_words(without)} {verb} no `date`, so that the versions of {progression.of} "
@@ -98,16 +98,16 @@ def _undated(found: ComparisonFindings, progression: Progression) -> Iterator[St
         yield StudyWarning("undated", message)
 
 
-def _no_gain(found: ComparisonFindings) -> Iterator[StudyWarning]:
+def _no_gain(comparison: ComparisonFindings) -> Iterator[StudyWarning]:
     """Help whose effect cannot be told."""
-    if found.mode != "systems" or found.chosen:
+    if comparison.mode != "systems" or comparison.chosen:
         return
-    measured = {person.assisted for uplift in found.uplifts for person in uplift.people}
-    for one in found.studies[0].study.spec.assisted:
+    measured = {person.assisted for uplift in comparison.uplifts for person in uplift.people}
+    for one in comparison.studies[0].study.spec.assisted:
         if one.id not in measured:
-            told = no_gain(found.studies[0].study, one)
+            told = no_gain(comparison.studies[0].study, one)
             yield StudyWarning("no-gain", f"{one.id} is left out: {told}")
-    for uplift in found.uplifts:
+    for uplift in comparison.uplifts:
         if not uplift.common:
             message = (
                 "too few people worked alone on every problem, so that solutions with the help of "

@@ -59,7 +59,7 @@ def compare_experience(
         made = _unrelated(start, studies)
     else:
         made = _in_one_study(start, studies[0])
-    return ComparisonResult(replace(made, doubts=tuple(find_warnings(made))))
+    return ComparisonResult(replace(made, warnings=tuple(find_warnings(made))))
 
 
 def _level(studies: Sequence[Study], level: float | None) -> float:
@@ -115,14 +115,14 @@ def _nothing_to_compare(
             yield study.mistake(("assisted", at), no_gain(study, one))
 
 
-def _refuse_blocks(found: ExperienceFindings) -> None:
+def _refuse_blocks(findings: ExperienceFindings) -> None:
     """Ranks of different blocks do not compare."""
-    if found.cells is not None and found.cells.is_blocked:
+    if findings.cells is not None and findings.cells.is_blocked:
         message = (
             "this study was judged in blocks, and ranks of different blocks do not compare; "
             "`quem analyze` estimates each system by worths pooled over the blocks"
         )
-        raise QuemError([found.study.mistake(("rankings",), message)])
+        raise QuemError([findings.study.mistake(("rankings",), message)])
 
 
 def _refuse_untestable(study: Study, pairs: Sequence[Pair]) -> None:

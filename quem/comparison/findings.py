@@ -43,7 +43,7 @@ class ComparisonFindings:
     progressions : tuple of Progression
     uplifts : tuple of AssistanceGain
         Only of mode "systems".
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     """
 
     mode: Mode
@@ -56,7 +56,7 @@ class ComparisonFindings:
     apart: tuple[IndependentDifference, ...] = ()
     progressions: tuple[Progression, ...] = ()
     uplifts: tuple[AssistanceGain, ...] = ()
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def unit(self) -> str:

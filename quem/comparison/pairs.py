@@ -68,24 +68,24 @@ class Pair:
         return own if np.isfinite(own).all() else self.tests["problem"].interval
 
 
-def compare_pairs(found: ExperienceFindings, systems: Sequence[str], test: str) -> list[Pair]:
+def compare_pairs(findings: ExperienceFindings, systems: Sequence[str], test: str) -> list[Pair]:
     """Compare every two of some systems.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
         Of a study of ranks.
     systems : sequence of str
         In the order in which later ones are held against earlier ones.
     test : {"problem", "twoway", "signflip"}
     """
-    pairs = [_compare(found, a, b, test) for a, b in combinations(systems, 2)]
+    pairs = [_compare(findings, a, b, test) for a, b in combinations(systems, 2)]
     adjusted = holm([pair.test.p for pair in pairs])
     return [replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
-def _compare(found: ExperienceFindings, a: str, b: str, test: str) -> Pair:
-    cells, settings = found.cells, found.settings
+def _compare(findings: ExperienceFindings, a: str, b: str, test: str) -> Pair:
+    cells, settings = findings.cells, findings.settings
     assert cells is not None  # noqa: S101  studies of averages are refused before
     paired = pair_up(cells, a, b)
     tests = {
@@ -98,7 +98,9 @@ def _compare(found: ExperienceFindings, a: str, b: str, test: str) -> Pair:
         )
         for name in TESTS
     }
-    years = difference_interval(cells, found.averages, found.function, b, a, level=settings.level)
+    years = difference_interval(
+        cells, findings.averages, findings.function, b, a, level=settings.level
+    )
     return Pair(a, b, paired, tests, test, float("nan"), years)
 
 

@@ -47,7 +47,7 @@ class ComparisonResult(BaseResult):
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.doubts
+        return self.findings.warnings
 
     @property
     def estimates(self) -> pd.DataFrame:

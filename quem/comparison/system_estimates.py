@@ -52,30 +52,30 @@ class SystemEstimate:
         return self.estimate.system
 
 
-def standings_of(study: int, found: ExperienceFindings) -> list[SystemEstimate]:
+def standings_of(study: int, findings: ExperienceFindings) -> list[SystemEstimate]:
     """List the systems of a study that have ranks, versions of one system in their order.
 
     Parameters
     ----------
     study : int
-    found : ExperienceFindings
+    findings : ExperienceFindings
     """
-    declared = {system.id: system for system in found.study.spec.systems}
-    t = float(stdtrit(found.function.df, (1 + found.settings.level) / 2))
+    declared = {system.id: system for system in findings.study.spec.systems}
+    t = float(stdtrit(findings.function.df, (1 + findings.settings.level) / 2))
     standings = []
-    for estimate in found.estimates:
+    for estimate in findings.estimates:
         system = declared[estimate.system]
         low, high = estimate.prediction
         standings.append(
             SystemEstimate(
                 study,
-                found.name_of(system.id),
+                findings.name_of(system.id),
                 system.version,
                 system.of or system.id,
                 system.date,
                 estimate,
                 (high - low) / 2 / t,
-                found.function.df,
+                findings.function.df,
             )
         )
     return in_order(standings)

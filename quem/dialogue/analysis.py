@@ -71,8 +71,8 @@ def analyze_dialogue(
     tried = None
     if sensitivity:
         tried = find_sensitivity(found, study.published, workers=workers, progress=report)
-    doubts = (*study.doubts, *find_warnings(found))
-    return DialogueResult(study, found, tried, doubts)
+    warnings = (*study.warnings, *find_warnings(found))
+    return DialogueResult(study, found, tried, warnings)
 
 
 def _silent(_: str, __: int) -> Callable[[int], object]:
@@ -86,9 +86,9 @@ def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:
     ----------
     study : DialogueStudy
     """
-    from quem.dialogue.checks import doubts_before
+    from quem.dialogue.checks import warnings_before
 
     asked = study.spec.analysis.model_dump()
     settings = SimulationSettings(**{name: asked[name] for name in asked if name not in _INFERENCE})
-    yield from study.doubts
-    yield from doubts_before(study.cases, settings, study.users)
+    yield from study.warnings
+    yield from warnings_before(study.cases, settings, study.users)

@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.users import User
 
-__all__ = ["doubts_before", "find_warnings"]
+__all__ = ["find_warnings", "warnings_before"]
 
 _FEW = 20
 _OFTEN, _RARELY = 0.5, 0.01
 _MISSING = 0.2
 
 
-def find_warnings(found: DialogueFindings) -> list[StudyWarning]:
+def find_warnings(findings: DialogueFindings) -> list[StudyWarning]:
     """Find what is doubtful about an evaluation.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
     """
-    experiment = found.experiment
-    before = doubts_before(experiment.cases, experiment.settings, experiment.users)
-    return [*before, *_contractions(found), *_selections(found)]
+    experiment = findings.experiment
+    before = warnings_before(experiment.cases, experiment.settings, experiment.users)
+    return [*before, *_contractions(findings), *_selections(findings)]
 
 
-def doubts_before(
+def warnings_before(
     cases: EncodedCases, settings: SimulationSettings, users: Iterable[User]
 ) -> Iterator[StudyWarning]:
     """Find what is doubtful before any dialogue.
@@ -80,35 +80,38 @@ def doubts_before(
         yield StudyWarning("many-missing", message)
 
 
-def _contractions(found: DialogueFindings) -> Iterator[StudyWarning]:
+def _contractions(findings: DialogueFindings) -> Iterator[StudyWarning]:
     """Lists that had contracted to nothing after some answer."""
-    later = found.contracted[:, 1:-1] if found.contracted.shape[1] > 2 else found.contracted  # noqa: PLR2004
+    steps = findings.contracted
+    # Neither before the first answer nor after the last one, where there are others.
+    later = steps[:, 1:-1] if steps.shape[1] > 2 else steps  # noqa: PLR2004
     worst = int(later.max(axis=1).argmax())
     share = later[worst].mean()
     if share > _RARELY:
         message = (
-            f"with {found.strategies[worst]}, {100 * share:.0f}% of the lists during a dialogue "
+            f"with {findings.strategies[worst]}, {100 * share:.0f}% of the lists during a dialogue "
             "had so many ties that no candidate was left to compare, and rank quality 0 "
-            f"(granularity {found.granularity:.3f}); a larger k makes this rarer"
+            f"(granularity {findings.granularity:.3f}); a larger k makes this rarer"
         )
         yield StudyWarning("contracted", message)
 
 
-def _selections(found: DialogueFindings) -> Iterator[StudyWarning]:
+def _selections(findings: DialogueFindings) -> Iterator[StudyWarning]:
     """Users that rarely select anything."""
-    for column, user in enumerate(found.users):
-        least = int(found.unselected[:, column].argmax())
-        share = found.unselected[least, column]
+    for column, user in enumerate(findings.users):
+        least = int(findings.unselected[:, column].argmax())
+        share = findings.unselected[least, column]
         if share > _OFTEN:
             message = (
                 f"{user} selected no case in {100 * share:.0f}% of the dialogues with "
-                f"{found.strategies[least]}; what these count is an open choice (no_selection)"
+                f"{findings.strategies[least]}; what these count is an open choice (no_selection)"
             )
             yield StudyWarning("rarely-selects", message)
-    if np.isnan(found.efficiency.mean).any():
-        place = np.argwhere(np.isnan(found.efficiency.mean))[0]
+    if np.isnan(findings.efficiency.mean).any():
+        place = np.argwhere(np.isnan(findings.efficiency.mean))[0]
         message = (
-            f"{found.users[place[1]]} never selects a case with {found.strategies[place[0]]}, and "
+            f"{findings.users[place[1]]} never selects a case with "
+            f"{findings.strategies[place[0]]}, and "
             "such dialogues are left out, so nothing is known"
         )
         yield StudyWarning("never-selects", message)

@@ -52,7 +52,7 @@ class DialogueStudy:
     questions : Questions
     published : Published or None
         Figures that somebody else found.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
         About the data.
     """
 
@@ -65,7 +65,7 @@ class DialogueStudy:
     users: tuple[User, ...]
     questions: Questions
     published: Published | None = None
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
 
     def __repr__(self) -> str:
         """One line; the attributes hold the rest."""
@@ -163,7 +163,7 @@ def load_dialogue(
         raise QuemError(draft.mistakes)
     loading = _Loading(draft, draft.spec, None if data is None else Path(data), code)
     loading.files.append(draft.path)
-    cases, doubts = _cases(loading)
+    cases, warnings = _cases(loading)
     strategies, users = _strategies(loading), _users(loading)
     questions = _questions(loading, cases)
     published = _published(loading, strategies, users)
@@ -181,7 +181,7 @@ def load_dialogue(
         users,
         questions,
         published,
-        tuple(doubts),
+        tuple(warnings),
     )
 
 
@@ -214,7 +214,7 @@ def _cases(loading: _Loading) -> tuple[EncodedCases | None, list[StudyWarning]]:
     loading.mistakes += found.mistakes
     for loc, message in found.misplaced:
         loading.wrong(("cases", *loc), message)
-    return found.cases, found.doubts
+    return found.cases, found.warnings
 
 
 def _paper(model: type[Part], names: tuple[str, ...]) -> list[Part]:

@@ -41,13 +41,13 @@ class ReadCases:
         In the files.
     misplaced : list of (Loc, str)
         In the keys of `CaseFiles`: the key, and what is wrong.
-    doubts : list of StudyWarning
+    warnings : list of StudyWarning
     """
 
     cases: EncodedCases | None = None
     mistakes: list[Mistake] = field(default_factory=list)
     misplaced: list[tuple[Loc, str]] = field(default_factory=list)
-    doubts: list[StudyWarning] = field(default_factory=list)
+    warnings: list[StudyWarning] = field(default_factory=list)
 
 
 def read_cases(asked: CaseFiles) -> ReadCases:
@@ -77,7 +77,7 @@ def read_cases(asked: CaseFiles) -> ReadCases:
         path, line = cells.where(next(r for r, label in enumerate(labels) if label in blank))
         text = f"{lost} case{'s have' if lost > 1 else ' has'} no {asked.label} ({path}:{line}"
         text += " is the first)" if lost > 1 else ")"
-        found.doubts.append(StudyWarning("no-class", f"{text}; left out"))
+        found.warnings.append(StudyWarning("no-class", f"{text}; left out"))
     if len(rows) < _FEWEST:
         message = f"there are {len(rows)} cases with a class, and dialogues need {_FEWEST} at least"
         found.mistakes.append(Mistake(asked.files[0][1], message=message))
@@ -111,10 +111,10 @@ def _make(asked: CaseFiles, cells: CaseTable, rows: list[int], found: ReadCases)
     labels = sorted(set(texts))
     if len(labels) == 1:
         message = f"all cases have the same {asked.label}, so precision is 1 whatever is selected"
-        found.doubts.append(StudyWarning("one-class", message))
+        found.warnings.append(StudyWarning("one-class", message))
     if len(labels) == len(texts):
         message = f"no two cases have the same {asked.label}, so precision is 0"
-        found.doubts.append(StudyWarning("class-unique", message))
+        found.warnings.append(StudyWarning("class-unique", message))
     place = {label: index for index, label in enumerate(labels)}
     weights = np.array([asked.weights.get(name, 1.0) for name in names])
     if weights.sum() <= 0:
@@ -171,7 +171,7 @@ def _attribute(
     known = Counter(text for text in texts if text not in blank)
     if not known:
         message = f"no case has a value of {name}; the attribute is left out"
-        found.doubts.append(StudyWarning("empty-attribute", message))
+        found.warnings.append(StudyWarning("empty-attribute", message))
         return None
     numbers = {text: parsed(text, asked.decimal) for text in known}
     if _is_numeric(asked, name, numbers, known, found, cells, rows):
@@ -226,7 +226,7 @@ def _is_numeric(
         where = [row for row in rows if column[row] in looks.odd]
         remedy = "correct it, or name it under missing, or name the column under categorical"
         at = cells.mistake(where[0], name, "")
-        found.doubts.append(nearly_numeric(at, column[where[0]], len(where) - 1, remedy))
+        found.warnings.append(nearly_numeric(at, column[where[0]], len(where) - 1, remedy))
         for row in [row for row in rows if column[row] in looks.refused][:_TOLD]:
             message = _no_number(column[row], asked.decimal, math.inf)
             found.mistakes.append(cells.mistake(row, name, message))
@@ -265,7 +265,7 @@ def _ids(asked: CaseFiles, cells: CaseTable, rows: Sequence[int], found: ReadCas
     message = (
         f"several cases are named {shown(repeated[0])}{_and_more(repeated)}; they are numbered"
     )
-    found.doubts.append(StudyWarning("case-named-twice", message))
+    found.warnings.append(StudyWarning("case-named-twice", message))
     return list(_numbered(ids, set(repeated)))
 
 

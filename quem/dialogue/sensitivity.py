@@ -84,7 +84,7 @@ class Sensitivity:
 
 
 def find_sensitivity(
-    found: DialogueFindings,
+    findings: DialogueFindings,
     published: Published | None,
     *,
     workers: Workers = ALONE,
@@ -94,7 +94,7 @@ def find_sensitivity(
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
         With the present values.
     published : Published or None
         With them, all combinations are searched for the one nearest to them.
@@ -102,7 +102,7 @@ def find_sensitivity(
     progress : callable
         See `quem.dialogue.analysis.analyze_dialogue`.
     """
-    experiment = found.experiment
+    experiment = findings.experiment
     wanted = list(_wanted(experiment))
     done = progress("Trying open choices", len(wanted) + 1)
     done(1)
@@ -110,9 +110,9 @@ def find_sensitivity(
     for name, value in wanted:
         settings = replace(experiment.settings, **{name: value})
         if value == getattr(experiment.settings, name):
-            told = found.dialogues
+            told = findings.dialogues
         else:
-            told = _dialogues(experiment, found.dialogues, name, settings, workers)
+            told = _dialogues(experiment, findings.dialogues, name, settings, workers)
         trials.append(_trial(name, value, told, experiment, settings, published))
         done(1)
     if published is None:

@@ -64,7 +64,7 @@ def analyze_experience(study: Study, **settings: Any) -> ExperienceResult:  # no
         else:
             averages = average_cells(cells, experience)
     findings = _findings(study, used, cells, averages, pooled)
-    return ExperienceResult(replace(findings, doubts=tuple(find_warnings(findings))))
+    return ExperienceResult(replace(findings, warnings=tuple(find_warnings(findings))))
 
 
 def check_experience(study: Study) -> tuple[StudyWarning, ...]:

@@ -25,34 +25,34 @@ __all__ = ["find_warnings", "judge_doubts", "pooled_doubts"]
 _FEW_SUBJECTS = 5
 
 
-def find_warnings(found: ExperienceFindings) -> Iterator[StudyWarning]:
+def find_warnings(findings: ExperienceFindings) -> Iterator[StudyWarning]:
     """Collect the doubts about a result, those about the data first.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     """
-    yield from found.study.data.doubts
-    yield from _people(found)
-    yield from _groups(found)
-    yield from _function(found)
-    for estimate in found.estimates:
-        yield from _estimate(found, estimate)
-    yield from _decisive(found)
-    yield from judge_doubts(found)
-    yield from _left_undone(found)
+    yield from findings.study.data.warnings
+    yield from _people(findings)
+    yield from _groups(findings)
+    yield from _function(findings)
+    for estimate in findings.estimates:
+        yield from _estimate(findings, estimate)
+    yield from _decisive(findings)
+    yield from judge_doubts(findings)
+    yield from _left_undone(findings)
 
 
-def _people(found: ExperienceFindings) -> Iterator[StudyWarning]:
-    ranked = {found.averages.solvers[i] for i in found.averages.of_kind("subject")}
-    subjects = [subject for subject in found.study.spec.subjects if subject.id in ranked]
+def _people(findings: ExperienceFindings) -> Iterator[StudyWarning]:
+    ranked = {findings.averages.solvers[i] for i in findings.averages.of_kind("subject")}
+    subjects = [subject for subject in findings.study.spec.subjects if subject.id in ranked]
     if len(subjects) < _FEW_SUBJECTS:
         message = (
             f"only {len(subjects)} subjects have ranks; with fewer than 5 the interval is wide"
         )
         yield StudyWarning("few-subjects", message)
-    unit = found.study.spec.experience_unit
-    for judge in found.study.spec.judges:
+    unit = findings.study.spec.experience_unit
+    for judge in findings.study.spec.judges:
         above = [
             s for s in subjects if judge.experience is not None and s.experience > judge.experience
         ]
@@ -65,11 +65,13 @@ def _people(found: ExperienceFindings) -> Iterator[StudyWarning]:
             )
             yield StudyWarning("judge-less-experienced", message)
     # A system that helps people need not have solved anything by itself.
-    helping = {assisted.by for assisted in found.study.spec.assisted}
+    helping = {assisted.by for assisted in findings.study.spec.assisted}
     unranked = [
         solver
-        for solver, kind in found.study.declared.solvers.items()
-        if kind != "withheld" and solver not in helping and not np.isfinite(_average(found, solver))
+        for solver, kind in findings.study.declared.solvers.items()
+        if kind != "withheld"
+        and solver not in helping
+        and not np.isfinite(_average(findings, solver))
     ]
     if unranked:
         verb = "has" if len(unranked) == 1 else "have"
@@ -78,25 +80,25 @@ def _people(found: ExperienceFindings) -> Iterator[StudyWarning]:
         )
     if idle := [
         solver
-        for solver, kind in found.study.declared.solvers.items()
-        if kind == "withheld" and found.cells and not np.isfinite(_average(found, solver))
+        for solver, kind in findings.study.declared.solvers.items()
+        if kind == "withheld" and findings.cells and not np.isfinite(_average(findings, solver))
     ]:
         verb = "is" if len(idle) == 1 else "are"
         message = (
             f"the withheld {join_words(idle)} {verb} not in the rankings, and no gap is theirs"
         )
         yield StudyWarning("no-ranks", message)
-    n_systems = len(found.averages.of_kind("system"))
+    n_systems = len(findings.averages.of_kind("system"))
     if n_systems == 0:
         message = "no system has ranks; the skill function of the subjects stands alone"
         yield StudyWarning("no-system", message)
-    if n_systems > len(subjects) / 2 and found.settings.reference == "all":
+    if n_systems > len(subjects) / 2 and findings.settings.reference == "all":
         message = (
             f"there are {n_systems} systems and {len(subjects)} subjects: the systems shift the "
             "subjects' ranks; consider `reference: humans`, which ranks each against people only"
         )
         yield StudyWarning("many-systems", message)
-    if any(kind == "assisted" for kind in found.study.declared.solvers.values()):
+    if any(kind == "assisted" for kind in findings.study.declared.solvers.values()):
         message = (
             "assisted solvers hold their places in the groups, but are neither fitted nor "
             "estimated by this analysis; `quem compare` measures what they gain"
@@ -104,12 +106,12 @@ def _people(found: ExperienceFindings) -> Iterator[StudyWarning]:
         yield StudyWarning("assisted", message)
 
 
-def _average(found: ExperienceFindings, solver: str) -> float:
-    return float(found.averages.average[found.averages.solvers.index(solver)])
+def _average(findings: ExperienceFindings, solver: str) -> float:
+    return float(findings.averages.average[findings.averages.solvers.index(solver)])
 
 
-def _groups(found: ExperienceFindings) -> Iterator[StudyWarning]:
-    cells = found.cells
+def _groups(findings: ExperienceFindings) -> Iterator[StudyWarning]:
+    cells = findings.cells
     if cells is None:
         message = (
             "the study has average ranks only: the agreement of the judges, the influence of each "
@@ -124,7 +126,7 @@ def _groups(found: ExperienceFindings) -> Iterator[StudyWarning]:
         others = [f"{other.judge} on {other.problem}" for other in cells.gaps[1:]]
         more = f"; gaps also in {join_words(others)}" if others else ""
         remedy = "declare it as withheld if there was one"
-        if "withheld" in found.study.declared.solvers.values():
+        if "withheld" in findings.study.declared.solvers.values():
             remedy = "the declared withheld solvers do not account for it"
         message = (
             f"{gap.judge} on {gap.problem} left the {noun} {ranks} unused, as if a solution were "
@@ -132,7 +134,7 @@ def _groups(found: ExperienceFindings) -> Iterator[StudyWarning]:
         )
         yield StudyWarning("rank-gap", message)
     sizes = Counter(np.bincount(cells.group).tolist())
-    comparable = found.settings.normalize != "none" or found.settings.score != "rank"
+    comparable = findings.settings.normalize != "none" or findings.settings.score != "rank"
     if len(sizes) > 1 and not comparable:
         counts = join_words(f"{sizes[size]} of {size}" for size in sorted(sizes))
         message = (
@@ -140,8 +142,8 @@ def _groups(found: ExperienceFindings) -> Iterator[StudyWarning]:
             "different things; compare `normalize: expected`"
         )
         yield StudyWarning("unequal-groups", message)
-    if found.pooled:
-        yield from pooled_doubts(found, found.pooled)
+    if findings.pooled:
+        yield from pooled_doubts(findings, findings.pooled)
     unused = [
         f"{noun} {name}"
         for noun, names, codes in (
@@ -155,11 +157,11 @@ def _groups(found: ExperienceFindings) -> Iterator[StudyWarning]:
         yield StudyWarning("not-in-rankings", f"the rankings hold nothing of {join_words(unused)}")
 
 
-def _function(found: ExperienceFindings) -> Iterator[StudyWarning]:
-    falling = found.function.falling_share
+def _function(findings: ExperienceFindings) -> Iterator[StudyWarning]:
+    falling = findings.function.falling_share
     if falling == 1:
         message = (
-            f"{found.study.spec.experience_unit} of experience fall with quality, so the skill "
+            f"{findings.study.spec.experience_unit} of experience fall with quality, so the skill "
             "function does not measure skill here; were the ranks entered upside down (1 is the "
             "worst)?"
         )
@@ -171,23 +173,25 @@ def _function(found: ExperienceFindings) -> Iterator[StudyWarning]:
             "experience falls with quality; prefer a form that does not turn, such as linear"
         )
         yield StudyWarning("falling", message)
-    if not found.p_value < SIGNIFICANT:
+    if not findings.p_value < SIGNIFICANT:
         message = (
-            f"the skill function is not significant ({format_p(found.p_value)}): these data do not "
+            f"the skill function is not significant ({format_p(findings.p_value)}): these data do "
+            "not "
             "show that experience goes with quality"
         )
         yield StudyWarning("not-significant", message)
-    if found.settings.form == "auto":
+    if findings.settings.form == "auto":
         message = (
-            f"the form {found.function.form.name} was chosen by AICc on these data; after such a "
+            f"the form {findings.function.form.name} was chosen by AICc on these data; after such "
+            "a "
             "choice a 95% interval covers 93 to 94%"
         )
         yield StudyWarning("form-chosen", message)
 
 
-def _estimate(found: ExperienceFindings, estimate: Estimate) -> Iterator[StudyWarning]:
-    unit, settings = found.study.spec.experience_unit, found.settings
-    name = found.name_of(estimate.system)
+def _estimate(findings: ExperienceFindings, estimate: Estimate) -> Iterator[StudyWarning]:
+    unit, settings = findings.study.spec.experience_unit, findings.settings
+    name = findings.name_of(estimate.system)
     if estimate.side != "inside":
         told = {
             "above": "; only the lower bound is to be trusted",
@@ -207,23 +211,23 @@ def _estimate(found: ExperienceFindings, estimate: Estimate) -> Iterator[StudyWa
             "function reaches below 0 there, where nobody's experience is"
         )
         yield StudyWarning("negative-estimate", message)
-    if 0 < estimate.n_problems < found.averages.study_problems:
+    if 0 < estimate.n_problems < findings.averages.study_problems:
         told = (
             "its prediction interval is widened for that"
             if estimate.widened
             else "its intervals are not wider for that, since worths are pooled over problems"
-            if found.pooled
+            if findings.pooled
             else "its intervals are not wider for that, since no subject was judged on two problems"
         )
         message = (
             f"{name} was judged on {estimate.n_problems} of "
-            f"{found.averages.study_problems} problems; {told}"
+            f"{findings.averages.study_problems} problems; {told}"
         )
         yield StudyWarning("fewer-problems", message)
     if settings.interval == "calibration":
         if estimate.calibration is None:
             message = (
-                f"the form {found.function.form.name} has no calibration interval; the headline "
+                f"the form {findings.function.form.name} has no calibration interval; the headline "
                 f"of {name} has none"
             )
             yield StudyWarning("no-interval", message)
@@ -235,19 +239,20 @@ def _estimate(found: ExperienceFindings, estimate: Estimate) -> Iterator[StudyWa
             yield StudyWarning("no-interval", message)
 
 
-def _decisive(found: ExperienceFindings) -> Iterator[StudyWarning]:
+def _decisive(findings: ExperienceFindings) -> Iterator[StudyWarning]:
     """Leaving one out moves the estimate by more than the interval's half-width."""
-    unit = found.study.spec.experience_unit
-    for estimate in found.estimates:
+    unit = findings.study.spec.experience_unit
+    for estimate in findings.estimates:
         # What is left out moves the regression estimate, so its own interval is the measure.
-        mean = found.settings.interval == "mean"
+        mean = findings.settings.interval == "mean"
         low, high = estimate.mean if mean else estimate.prediction
         half = (high - low) / 2
-        for left in (*found.judges, *found.subjects):
+        for left in (*findings.judges, *findings.subjects):
             if left.system == estimate.system and abs(left.change) > half:
                 message = (
                     f"the {left.what} {left.id} decides the answer: without, "
-                    f"{found.name_of(left.system)} is at {format_number(left.estimate)} instead of "
+                    f"{findings.name_of(left.system)} is at {format_number(left.estimate)} instead "
+                    "of "
                     f"{format_number(estimate.experience)} {unit}, more than the interval's "
                     "half-width "
                     f"({format_number(half)}) away"
@@ -255,36 +260,37 @@ def _decisive(found: ExperienceFindings) -> Iterator[StudyWarning]:
                 yield StudyWarning(f"decisive-{left.what}", message)
 
 
-def _left_undone(found: ExperienceFindings) -> Iterator[StudyWarning]:
+def _left_undone(findings: ExperienceFindings) -> Iterator[StudyWarning]:
     """What was sampled, skipped or discarded."""
-    if found.cells is None:
+    if findings.cells is None:
         return
-    if found.agreement and found.agreement.sampled:
+    if findings.agreement and findings.agreement.sampled:
         message = (
             "there are too many pairs of judges to compare all: the Spearman and tau-b "
             "correlations are means over a random sample of 200 pairs a problem"
         )
         yield StudyWarning("pairs-sampled", message)
-    if found.agreement is None and not found.cells.is_blocked:
+    if findings.agreement is None and not findings.cells.is_blocked:
         yield StudyWarning(
             "agreement-skipped", "the study is too large to measure the judges' agreement"
         )
-    if found.anova is None and not found.pooled:
+    if findings.anova is None and not findings.pooled:
         message = "the study is too large for the factorial analysis of variance, which is left out"
         yield StudyWarning("anova-skipped", message)
     if (
-        found.bootstrap is None
-        and not found.pooled
-        and found.settings.bootstrap
-        and found.estimates
+        findings.bootstrap is None
+        and not findings.pooled
+        and findings.settings.bootstrap
+        and findings.estimates
     ):
         yield StudyWarning(
             "bootstrap-skipped", "the study is too large for the bootstrap, which is left out"
         )
-    if found.bootstrap and found.bootstrap.discarded > found.bootstrap.replicates / 20:
-        intervals = [format_interval(i) for i in found.bootstrap.intervals.values()]
+    if findings.bootstrap and findings.bootstrap.discarded > findings.bootstrap.replicates / 20:
+        intervals = [format_interval(i) for i in findings.bootstrap.intervals.values()]
         message = (
-            f"{found.bootstrap.discarded} of {found.bootstrap.replicates} bootstrap replicates "
+            f"{findings.bootstrap.discarded} of {findings.bootstrap.replicates} bootstrap "
+            "replicates "
             f"were discarded for fewer than 3 different averages; the bootstrap interval "
             f"({join_words(intervals) or 'none'}) says little"
         )
@@ -301,29 +307,29 @@ _LOW_CONSISTENCY = 0.3
 _FEWEST_REPEATED = 8
 
 
-def judge_doubts(found: ExperienceFindings) -> Iterator[StudyWarning]:
+def judge_doubts(findings: ExperienceFindings) -> Iterator[StudyWarning]:
     """Collect the doubts about the judges.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     """
-    yield from _disagreeing(found)
-    yield from _inconsistent(found)
-    if found.recognised:
-        yield StudyWarning("recognised-authors", _recognised(found, found.recognised))
+    yield from _disagreeing(findings)
+    yield from _inconsistent(findings)
+    if findings.recognised:
+        yield StudyWarning("recognised-authors", _recognised(findings, findings.recognised))
 
 
-def _disagreeing(found: ExperienceFindings) -> Iterator[StudyWarning]:
-    if found.agreement is None:
+def _disagreeing(findings: ExperienceFindings) -> Iterator[StudyWarning]:
+    if findings.agreement is None:
         return
-    if found.agreement.overall.n_judges < 2:  # noqa: PLR2004  nobody to agree with
+    if findings.agreement.overall.n_judges < 2:  # noqa: PLR2004  nobody to agree with
         yield StudyWarning(
             "one-judge", "there is one judge only, so agreement between judges is unknown"
         )
     low = [
         f"{problem} ({format_number(concordance.mean_spearman, 2)})"
-        for problem, concordance in found.agreement.problems.items()
+        for problem, concordance in findings.agreement.problems.items()
         if concordance.mean_spearman < _LOW_AGREEMENT
     ]
     if low:
@@ -331,8 +337,8 @@ def _disagreeing(found: ExperienceFindings) -> Iterator[StudyWarning]:
         yield StudyWarning("judges-disagree", message)
 
 
-def _inconsistent(found: ExperienceFindings) -> Iterator[StudyWarning]:
-    for judge, own in found.retest.judges.items() if found.retest else ():
+def _inconsistent(findings: ExperienceFindings) -> Iterator[StudyWarning]:
+    for judge, own in findings.retest.judges.items() if findings.retest else ():
         if own.n_solutions >= _FEWEST_REPEATED and own.mean_tau_b < _LOW_CONSISTENCY:
             groups = "a repeated group" if own.n_groups == 1 else f"{own.n_groups} repeated groups"
             message = (
@@ -342,7 +348,7 @@ def _inconsistent(found: ExperienceFindings) -> Iterator[StudyWarning]:
             yield StudyWarning("inconsistent-judge", message)
 
 
-def _recognised(found: ExperienceFindings, without: Recognised) -> str:
+def _recognised(findings: ExperienceFindings, without: Recognised) -> str:
     one = without.n_ranks == 1
     message = (
         f"{without.n_ranks:,} of {without.of_ranks:,} ranks {'is' if one else 'are'} of "
@@ -351,27 +357,27 @@ def _recognised(found: ExperienceFindings, without: Recognised) -> str:
     pronoun = "it" if one else "them"
     if not without.fitted:
         return f"{message}; without {pronoun} no skill function can be fitted"
-    years = {estimate.system: estimate.experience for estimate in found.estimates}
+    years = {estimate.system: estimate.experience for estimate in findings.estimates}
     changes = [
-        f"{found.name_of(left.system)} comes out at {format_number(left.estimate)} instead of "
-        f"{format_number(years[left.system])} {found.study.spec.experience_unit}"
+        f"{findings.name_of(left.system)} comes out at {format_number(left.estimate)} instead of "
+        f"{format_number(years[left.system])} {findings.study.spec.experience_unit}"
         if np.isfinite(left.estimate)
-        else f"{found.name_of(left.system)} has no ranks"
+        else f"{findings.name_of(left.system)} has no ranks"
         for left in without.estimates
     ]
     return f"{message}; without {pronoun} {join_words(changes)}" if changes else message
 
 
-def pooled_doubts(found: ExperienceFindings, pooled: ExpectedRanks) -> Iterator[StudyWarning]:
+def pooled_doubts(findings: ExperienceFindings, pooled: ExpectedRanks) -> Iterator[StudyWarning]:
     """Collect the doubts about worths.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     pooled : ExpectedRanks
         Of the same.
     """
-    blocked = found.cells is not None and found.cells.is_blocked
+    blocked = findings.cells is not None and findings.cells.is_blocked
     if blocked:
         message = (
             "some groups were judged in several blocks, whose ranks do not compare: solvers are "
@@ -386,15 +392,16 @@ def pooled_doubts(found: ExperienceFindings, pooled: ExpectedRanks) -> Iterator[
             "analysis of variance and the bootstrap are left out"
         )
         yield StudyWarning("pooled", message)
-    several = found.cells is not None and len(set(found.cells.judge.tolist())) > 1
-    if several and found.estimates and not found.judges:
+    several = findings.cells is not None and len(set(findings.cells.judge.tolist())) > 1
+    if several and findings.estimates and not findings.judges:
         message = (
             "the study is too large to fit worths without each judge and each problem in turn; how "
             "far the answer rests on one of them is unknown"
         )
         yield StudyWarning("influence-skipped", message)
     told = [
-        f"{_names(found, solvers)} {'was' if len(solvers) == 1 else 'were'} always ranked {where} "
+        f"{_names(findings, solvers)} {'was' if len(solvers) == 1 else 'were'} always ranked "
+        f"{where} "
         "all others compared with"
         for where, sets in (("above", pooled.connection.above), ("below", pooled.connection.below))
         for solvers in sets
@@ -404,5 +411,5 @@ def pooled_doubts(found: ExperienceFindings, pooled: ExpectedRanks) -> Iterator[
         yield StudyWarning("always-above", message)
 
 
-def _names(found: ExperienceFindings, solvers: tuple[int, ...]) -> str:
-    return join_words(found.name_of(found.averages.solvers[solver]) for solver in solvers)
+def _names(findings: ExperienceFindings, solvers: tuple[int, ...]) -> str:
+    return join_words(findings.name_of(findings.averages.solvers[solver]) for solver in solvers)

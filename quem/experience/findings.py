@@ -60,7 +60,7 @@ class ExperienceFindings:
         The agreement of the judges with themselves; None where no group was repeated.
     pooled : ExpectedRanks or None
         The worths that `averages` are made of; None where ranks were averaged.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     """
 
     study: Study
@@ -83,7 +83,7 @@ class ExperienceFindings:
     recognised: Recognised | None = None
     retest: Retest | None = None
     pooled: ExpectedRanks | None = None
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
 
     def name_of(self, solver: str) -> str:
         """Name a system as the study does, with its version; any other solver by its id."""

@@ -75,7 +75,7 @@ def analyze_options(study: OptionsStudy, **settings: Any) -> OptionsResult:  # n
         ),
         properties=tuple(_promises(scorer)),
     )
-    return OptionsResult(replace(findings, doubts=(*study.doubts, *find_warnings(findings))))
+    return OptionsResult(replace(findings, warnings=(*study.warnings, *find_warnings(findings))))
 
 
 def check_options(study: OptionsStudy) -> tuple[StudyWarning, ...]:

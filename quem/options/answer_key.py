@@ -35,14 +35,14 @@ class AnswerKey:
         Of each question its id, its right option and its title, which may be empty.
     files : tuple of Path
         The file that holds them, if one does.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     """
 
     ids: tuple[str, ...]
     correct: tuple[str, ...]
     titles: tuple[str, ...]
     files: tuple[Path, ...] = ()
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
 
 
 def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, list[Mistake]]:
@@ -60,7 +60,7 @@ def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, l
     mistakes : list of Mistake
     """
     files: tuple[Path, ...] = ()
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
     if isinstance(spec.questions, str) and (
         missing := draft.not_there(("questions",), spec.questions)
     ):
@@ -72,7 +72,7 @@ def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, l
             if path.suffix.casefold() in JSON_LINES:
                 entries = list(_from_json(path, name))
             else:
-                entries, doubts = _from_table(path, name)
+                entries, warnings = _from_table(path, name)
         else:
             entries = [
                 (draft.document.mistake(("questions", i, "id"), ""), q.id, q.correct, q.title)
@@ -90,7 +90,7 @@ def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, l
         tuple(correct for _, _, correct, _ in entries),
         tuple(title for _, _, _, title in entries),
         files,
-        doubts,
+        warnings,
     )
     return key, mistakes
 
@@ -124,7 +124,7 @@ def _mistakes(entries: list[_Entry]) -> Iterator[Mistake]:
 
 def _from_table(path: Path, name: str) -> tuple[list[_Entry], tuple[StudyWarning, ...]]:
     table = read_delimited(path, name, what="table of questions")
-    at, doubts = named_columns(table, _FIELDS, required=("question", "correct"))
+    at, warnings = named_columns(table, _FIELDS, required=("question", "correct"))
     n_rows = len(table.columns[at["question"]].codes)
     lines = table.lines()[:n_rows]
 
@@ -139,7 +139,7 @@ def _from_table(path: Path, name: str) -> tuple[list[_Entry], tuple[StudyWarning
         (Mistake(name, line, at["question"] + 1, "question"), question, correct, title)
         for line, question, correct, title in rows
         if question or correct or title
-    ], doubts
+    ], warnings
 
 
 def _from_json(path: Path, name: str) -> Iterator[_Entry]:

@@ -22,40 +22,40 @@ _NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
 _MUCH = 0.05
 
 
-def find_warnings(found: OptionsFindings) -> Iterator[StudyWarning]:
+def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
     """Find everything doubtful about an analysis.
 
     Parameters
     ----------
-    found : OptionsFindings
+    findings : OptionsFindings
     """
-    n = len(found.data.key.ids)
-    if n < _FEW and found.settings.bootstrap:
+    n = len(findings.data.key.ids)
+    if n < _FEW and findings.settings.bootstrap:
         message = (
             f"there {'is 1 question' if n == 1 else f'are {n} questions'} only; bootstrap "
             f"intervals over so few are too narrow, and {_FEW} or more make them useful"
         )
         yield StudyWarning("few-questions", message)
-    yield from _lists(found)
-    yield from _measures(found)
-    yield from _confidences(found)
+    yield from _lists(findings)
+    yield from _measures(findings)
+    yield from _confidences(findings)
 
 
-def _lists(found: OptionsFindings) -> Iterator[StudyWarning]:
-    n = len(found.data.key.ids)
-    for standing in found.standings:
-        name = found.name_of(standing.system)
+def _lists(findings: OptionsFindings) -> Iterator[StudyWarning]:
+    n = len(findings.data.key.ids)
+    for standing in findings.standings:
+        name = findings.name_of(standing.system)
         if standing.n_missing:
             as_what = {
                 "empty": "each counts as an empty list",
                 "leave-out": "they are left out of its means",
-            }[found.settings.missing]
+            }[findings.settings.missing]
             message = f"{name} has no list for {standing.n_missing:,} of {n:,} questions; {as_what}"
             yield StudyWarning("missing-lists", message)
-        empty = int((found.lengths[standing.system] == 0).sum())
+        empty = int((findings.lengths[standing.system] == 0).sum())
         lost = [
-            found.scorer.names[u.measure]
-            for u in found.undefined
+            findings.scorer.names[u.measure]
+            for u in findings.undefined
             if u.system == standing.system and u.reason == _NEEDS_TO_BE_NOT_EMPTY
         ]
         if empty and lost:
@@ -66,7 +66,7 @@ def _lists(found: OptionsFindings) -> Iterator[StudyWarning]:
                 "that a system gains which answers only what it knows"
             )
             yield StudyWarning("empty-lists", message)
-        if n > 1 and not (found.places[standing.system] > 0).any():
+        if n > 1 and not (findings.places[standing.system] > 0).any():
             message = (
                 f"no list of {name} has a correct option; check that options are named as in the "
                 "questions"
@@ -74,41 +74,42 @@ def _lists(found: OptionsFindings) -> Iterator[StudyWarning]:
             yield StudyWarning("never-correct", message)
 
 
-def _measures(found: OptionsFindings) -> Iterator[StudyWarning]:
-    longest = int(found.lengths.max(initial=0))
-    if longest > found.scorer.max_length:
-        over = int((found.lengths > found.scorer.max_length).sum())
+def _measures(findings: OptionsFindings) -> Iterator[StudyWarning]:
+    longest = int(findings.lengths.max(initial=0))
+    if longest > findings.scorer.max_length:
+        over = int((findings.lengths > findings.scorer.max_length).sum())
         message = (
             f"{over:,} list{'' if over == 1 else 's'} have more options than max_length, "
-            f"{found.scorer.max_length}, and no score by measures that depend on it; the longest "
+            f"{findings.scorer.max_length}, and no score by measures that depend on it; the "
+            "longest "
             f"has {longest:,}"
         )
         yield StudyWarning("beyond-max-length", message)
     few = [
-        f"{name} of {found.name_of(standing.system)} ({standing.defined[at]:,})"
-        for at, name in enumerate(found.scorer.names)
-        for standing in found.standings
-        if 0 < standing.defined[at] < found.fewest
+        f"{name} of {findings.name_of(standing.system)} ({standing.defined[at]:,})"
+        for at, name in enumerate(findings.scorer.names)
+        for standing in findings.standings
+        if 0 < standing.defined[at] < findings.fewest
     ]
     if few:
         message = (
-            f"means over fewer than half of the {len(found.data.key.ids):,} questions are not "
+            f"means over fewer than half of the {len(findings.data.key.ids):,} questions are not "
             f"ranked and not tested: {join_words(few, 3)}"
         )
         yield StudyWarning("few-defined", message)
-    for at, name in enumerate(found.scorer.names):
-        if all(standing.defined[at] == 0 for standing in found.standings):
-            reasons = dict.fromkeys(u.reason for u in found.undefined if u.measure == at)
+    for at, name in enumerate(findings.scorer.names):
+        if all(standing.defined[at] == 0 for standing in findings.standings):
+            reasons = dict.fromkeys(u.reason for u in findings.undefined if u.measure == at)
             why = join_words(reasons, 2) or "there is no list"
             yield StudyWarning("undefined-measure", f"{name} is undefined for every list: {why}")
 
 
-def _confidences(found: OptionsFindings) -> Iterator[StudyWarning]:
-    swept = {sweep.system for sweep in found.sweeps}
-    for system in range(len(found.data.systems)):
-        answers = found.data.offered.of_system(system)
+def _confidences(findings: OptionsFindings) -> Iterator[StudyWarning]:
+    swept = {sweep.system for sweep in findings.sweeps}
+    for system in range(len(findings.data.systems)):
+        answers = findings.data.offered.of_system(system)
         told = ~np.isnan(answers.confidence)
-        name = found.name_of(system)
+        name = findings.name_of(system)
         if told.any() and not told.all():
             message = (
                 f"{int((~told).sum()):,} of {len(told):,} options of {name} have no confidence, "
@@ -121,15 +122,15 @@ def _confidences(found: OptionsFindings) -> Iterator[StudyWarning]:
                 "confidences; measures go by the positions, and thresholds by the confidences"
             )
             yield StudyWarning("order-against-confidence", message)
-    for sweep in found.sweeps:
-        name, best = found.name_of(sweep.system), sweep.threshold[sweep.best]
+    for sweep in findings.sweeps:
+        name, best = findings.name_of(sweep.system), sweep.threshold[sweep.best]
         if sweep.coarse:
             message = (
                 f"the lists of {name} are so long that only {len(sweep.threshold)} thresholds "
                 "were tried"
             )
             yield StudyWarning("coarse-thresholds", message)
-        optimism = float(sweep.scores[sweep.best, found.scorer.headline]) - sweep.cross_validated
+        optimism = float(sweep.scores[sweep.best, findings.scorer.headline]) - sweep.cross_validated
         if np.isfinite(optimism) and optimism > _MUCH:
             message = (
                 f"the best threshold of {name}, {best:.4g}, scores {format_number(optimism, 3)} "
@@ -138,21 +139,21 @@ def _confidences(found: OptionsFindings) -> Iterator[StudyWarning]:
                 "more questions"
             )
             yield StudyWarning("optimistic-threshold", message)
-    yield from _edges(found)
+    yield from _edges(findings)
 
 
-def _edges(found: OptionsFindings) -> Iterator[StudyWarning]:
+def _edges(findings: OptionsFindings) -> Iterator[StudyWarning]:
     """Systems whose best threshold is the lowest or the highest that was tried."""
-    several = [sweep for sweep in found.sweeps if len(sweep.threshold) > 1]
-    if lowest := [found.name_of(s.system) for s in several if s.best == 0]:
+    several = [sweep for sweep in findings.sweeps if len(sweep.threshold) > 1]
+    if lowest := [findings.name_of(s.system) for s in several if s.best == 0]:
         message = (
             f"the lowest threshold is the best for {join_words(lowest)}, so that no option that "
             "was "
             "offered should be held back; options of less confidence might help still more"
         )
         yield StudyWarning("threshold-at-the-edge", message)
-    if highest := [found.name_of(s.system) for s in several if s.best == len(s.threshold) - 1]:
-        least = found.settings.least
+    if highest := [findings.name_of(s.system) for s in several if s.best == len(s.threshold) - 1]:
+        least = findings.settings.least
         shown = "the best option" if least == 1 else f"the best {least} options"
         message = (
             f"the highest threshold is the best for {join_words(highest)}, so that only {shown} "

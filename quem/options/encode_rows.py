@@ -234,12 +234,12 @@ class Assembled:
     ----------
     systems : tuple of str
     offered : Offered
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     """
 
     systems: tuple[str, ...]
     offered: Offered
-    doubts: tuple[StudyWarning, ...]
+    warnings: tuple[StudyWarning, ...]
 
 
 def assemble(
@@ -272,7 +272,7 @@ def assemble(
         mistakes += [Mistake(rows.name, message=message) for rows in several]
     if not mistakes:
         mistakes += contradictions(found)
-    order, doubts = _order(found)
+    order, warnings = _order(found)
     # The rows of empty lists hold no option.
     order = order[found.option[order] != found.texts.get("", -1)]
     answered = np.zeros(len(found.systems) * len(key.ids), dtype=bool)
@@ -287,9 +287,9 @@ def assemble(
         found.option[order] == right[lists % max(len(key.ids), 1)],
         found.confidence[order],
     )
-    doubts += [doubt for rows in found.tables for doubt in rows.doubts]
-    doubts += _nearly_right(found, key, offered)
-    return Assembled(found.systems, offered, tuple(doubts)), mistakes
+    warnings += [doubt for rows in found.tables for doubt in rows.warnings]
+    warnings += _nearly_right(found, key, offered)
+    return Assembled(found.systems, offered, tuple(warnings)), mistakes
 
 
 def _order(found: Gathered) -> tuple[Integers, list[StudyWarning]]:
@@ -299,7 +299,7 @@ def _order(found: Gathered) -> tuple[Integers, list[StudyWarning]]:
     untold = np.bincount(found.list, weights=np.isnan(found.confidence))[found.list] > 0
     rank = np.where(by_position, found.position, np.where(untold, 0, -found.confidence))
     order = np.lexsort((np.arange(n), rank, found.list))
-    doubts = []
+    warnings = []
     starts = np.flatnonzero(np.diff(found.list[order], prepend=-1))
     sizes = np.diff(starts, append=n)
     gaps = by_position[order][starts] & (
@@ -313,8 +313,8 @@ def _order(found: Gathered) -> tuple[Integers, list[StudyWarning]]:
             f"{int(gaps.sum()):,} of {len(starts):,} lists number their positions with gaps, as "
             f"if options were lost: {examples}; only the order is read"
         )
-        doubts.append(StudyWarning("gap-in-positions", message))
-    return order, doubts
+        warnings.append(StudyWarning("gap-in-positions", message))
+    return order, warnings
 
 
 def _nearly_right(found: Gathered, key: AnswerKey, offered: Offered) -> Iterator[StudyWarning]:

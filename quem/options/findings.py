@@ -100,7 +100,7 @@ class OptionsFindings:
     pairs : tuple of PairDifference
     properties : tuple of Properties
         Of the measures that have a direction, on short lists.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     """
 
     data: OptionsStudy
@@ -115,7 +115,7 @@ class OptionsFindings:
     sweeps: tuple[Sweep, ...]
     pairs: tuple[PairDifference, ...]
     properties: tuple[tuple[str, Properties], ...] = ()
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def fewest(self) -> int:

@@ -46,7 +46,7 @@ class OptionsStudy:
         Their lists.
     files : tuple of Path
         The study file and all files that it names.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
         What is doubtful about the data.
     document : Document
         The study file with its lines and columns.
@@ -59,7 +59,7 @@ class OptionsStudy:
     systems: tuple[str, ...]
     offered: Offered
     files: tuple[Path, ...]
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
     document: Document = field(default=Document("", None, {}, {}), compare=False)
 
     def __repr__(self) -> str:
@@ -125,7 +125,7 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
         found.systems,
         found.offered,
         tuple(dict.fromkeys(files)),
-        (*key.doubts, *found.doubts),
+        (*key.warnings, *found.warnings),
         draft.document,
     )
 

@@ -52,7 +52,7 @@ class OptionsResult(BaseResult):
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.doubts
+        return self.findings.warnings
 
     @property
     def scores(self) -> pd.DataFrame:

@@ -64,7 +64,7 @@ class Rows:
         NaN where none is told.
     place : callable
         From row and field to line and column.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     mistakes : tuple of Mistake
         Cells that cannot be read.
     """
@@ -76,7 +76,7 @@ class Rows:
     position: Floats
     confidence: Floats
     place: Callable[[int, str], tuple[int, int]]
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
 
     def mistake(self, row: int, field: str, message: str) -> Mistake:
@@ -99,7 +99,7 @@ def rows_of_table(path: Path, name: str) -> Rows:
         The file cannot be read, or a column is missing.
     """
     table = read_delimited(path, name, what="table of lists")
-    at, doubts = named_columns(table, _FIELDS, required=("question", "option"))
+    at, warnings = named_columns(table, _FIELDS, required=("question", "option"))
     if "confidence" in at and "score" in at:
         message = "there is a column confidence too; keep one of them"
         line = table.header_lines[0]
@@ -125,7 +125,7 @@ def rows_of_table(path: Path, name: str) -> Rows:
         np.full(n_rows, np.nan),
         np.full(n_rows, np.nan),
         place,
-        doubts,
+        warnings,
     )
     mistakes: list[Mistake] = []
     numbers = {}
@@ -141,7 +141,7 @@ def rows_of_table(path: Path, name: str) -> Rows:
             numbers.get("position", rows.position),
             numbers.get(told, rows.confidence),
             place,
-            doubts,
+            warnings,
             tuple(mistakes),
         ),
         np.flatnonzero(filled),
@@ -162,7 +162,7 @@ def _kept(rows: Rows, kept: NDArray[np.int64]) -> Rows:
         rows.position[kept],
         rows.confidence[kept],
         lambda row, field: rows.place(int(kept[row]), field),
-        rows.doubts,
+        rows.warnings,
         rows.mistakes,
     )
 

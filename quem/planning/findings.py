@@ -49,7 +49,7 @@ class PlanFindings:
         Places of designs worth showing, the cheapest first.
     trials : mapping of int to SimulatedDesign
         What simulation gave for them.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     """
 
     settings: PlanSettings
@@ -64,7 +64,7 @@ class PlanFindings:
     designs: Designs
     shown: tuple[int, ...]
     trials: Mapping[int, SimulatedDesign]
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def level(self) -> float:

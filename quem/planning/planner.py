@@ -97,7 +97,7 @@ def make_plan(
         shown=tuple(reaching[:_SHOWN] or _thinned(efficient(designs))),
         trials={},
     )
-    return replace(plan, doubts=tuple(find_warnings(plan)))
+    return replace(plan, warnings=tuple(find_warnings(plan)))
 
 
 def simulate_plan(
@@ -126,7 +126,7 @@ def simulate_plan(
             if plan.recommended is None:
                 untried = tuple(index for index in larger if index not in plan.trials)
                 plan = _tried(plan, untried, workers, done)
-    return replace(plan, doubts=tuple(find_warnings(plan)))
+    return replace(plan, warnings=tuple(find_warnings(plan)))
 
 
 def _tried(

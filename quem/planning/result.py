@@ -80,7 +80,7 @@ class PlanResult(BaseResult):
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.doubts
+        return self.findings.warnings
 
     @property
     def designs(self) -> pd.DataFrame:

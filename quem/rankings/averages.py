@@ -31,12 +31,12 @@ class PrintedAverages:
     solvers : tuple of str
     average : array of float, shape (len(solvers),)
         NaN where the table has none.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     """
 
     solvers: tuple[str, ...]
     average: NDArray[np.float64]
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
 
 
 def read_averages(
@@ -64,7 +64,7 @@ def read_averages(
     """
     table = read_delimited(path, name, what="average ranks")
     fields = ("solver", "average_rank")
-    at, doubts = named_columns(table, fields, required=fields)
+    at, warnings = named_columns(table, fields, required=fields)
     solver, average = (table.columns[at[field]] for field in fields)
     lines: list[int] = []
 
@@ -82,4 +82,4 @@ def read_averages(
     values = np.full(len(rankings.solvers), np.nan)
     if not mistakes:
         values[rankings.solver] = rankings.rank
-    return PrintedAverages(rankings.solvers, values, doubts), mistakes
+    return PrintedAverages(rankings.solvers, values, warnings), mistakes

@@ -27,7 +27,7 @@ __all__ = [
     "Entries",
     "Part",
     "assemble",
-    "occasion_doubts",
+    "occasion_warnings",
     "part_of",
     "repeated",
 ]
@@ -70,7 +70,7 @@ class Entries:
         By the names in `FIELDS`; judge, problem, solver and rank at least.
     place : callable
         From row and field to line and column.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     mistakes : tuple of Mistake
         What is wrong with the file as a whole.
     titles : dict of str to str
@@ -80,7 +80,7 @@ class Entries:
     name: str
     columns: dict[str, Column]
     place: Callable[[int, str], tuple[int, int]]
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     titles: dict[str, str] = field(default_factory=dict)
 
@@ -336,7 +336,7 @@ def repeated(rankings: Rankings) -> pd.DataFrame:
     return frame[frame.groupby(_GROUP)["occasion"].transform("max") > 1]
 
 
-def occasion_doubts(rankings: Rankings) -> Iterator[StudyWarning]:
+def occasion_warnings(rankings: Rankings) -> Iterator[StudyWarning]:
     """Tell which groups and which single ranks are of a later occasion only.
 
     A group without a first occasion is analysed by the earliest that it has. A solution that
@@ -423,10 +423,12 @@ def assemble(
         mistakes += _repeated(parts, known)
         mistakes += _contradictions(parts, known, declared)
     columns = {name: _joined(parts, name) for name in (*_KEY, "rank", "failed", "recognised")}
-    doubts = tuple(doubt for entries in files for doubt in entries.doubts)
-    table = Rankings(known["judge"], known["problem"], known["solver"], **columns, doubts=doubts)
+    warnings = tuple(doubt for entries in files for doubt in entries.warnings)
+    table = Rankings(
+        known["judge"], known["problem"], known["solver"], **columns, warnings=warnings
+    )
     if not mistakes:
-        table = replace(table, doubts=(*doubts, *occasion_doubts(table)))
+        table = replace(table, warnings=(*warnings, *occasion_warnings(table)))
     return table, mistakes
 
 

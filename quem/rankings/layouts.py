@@ -43,7 +43,7 @@ def read_long(path: Path, name: str) -> Entries:
     if len(_fields(table.header[0]) & set(_REQUIRED)) <= 1:
         message = f"the header has to name {', '.join(_REQUIRED)}; {_WIDE_LINK}"
         raise QuemError([Mistake(name, table.header_lines[0], message=message)])
-    at, doubts = named_columns(table, FIELDS, required=_REQUIRED)
+    at, warnings = named_columns(table, FIELDS, required=_REQUIRED)
     lines: list[int] = []
 
     def place(row: int, field: str) -> tuple[int, int]:
@@ -51,7 +51,7 @@ def read_long(path: Path, name: str) -> Entries:
             lines.extend(table.lines())
         return lines[row], at.get(field, 0) + 1
 
-    return Entries(name, {field: table.columns[i] for field, i in at.items()}, place, doubts)
+    return Entries(name, {field: table.columns[i] for field, i in at.items()}, place, warnings)
 
 
 def _fields(header: list[str]) -> set[str]:
@@ -79,7 +79,7 @@ def named_columns(
     -------
     at : dict of str to int
         The index of each field's column.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
         Columns that mean nothing.
 
     Raises
@@ -88,7 +88,7 @@ def named_columns(
         A required column is missing, or one stands twice.
     """
     at: dict[str, int] = {}
-    mistakes, doubts = [], []
+    mistakes, warnings = [], []
     unknown = []
     line = table.header_lines[0]
     for index, cell in enumerate(table.header[0]):
@@ -111,12 +111,12 @@ def named_columns(
         raise QuemError(mistakes)
     for cell in unknown:
         hint = nearest(cell, fields)
-        doubts.append(
+        warnings.append(
             StudyWarning(
                 "ignored-column", f"{table.name}: the column {shown(cell)} is not read{hint}"
             )
         )
-    return at, tuple(doubts)
+    return at, tuple(warnings)
 
 
 def read_wide(path: Path, name: str, declared: Declared) -> Entries:
@@ -140,7 +140,7 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
     table = read_delimited(path, name, what="rankings", header_rows=_wide_header_rows)
     _refuse_other_header(table, declared)
     one_row = len(table.header) == 1
-    heads, doubts = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
+    heads, warnings = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
     if not heads:
         message = "no column names a judge and a problem; see the layouts in docs/study-file.md"
         raise QuemError([Mistake(name, table.header_lines[0], message=message)])
@@ -173,7 +173,7 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
             return table.header_lines[0 if field == "judge" else -1], column
         return line, 1 if field == "solver" else column
 
-    return Entries(name, columns, place, doubts, tuple(mistakes))
+    return Entries(name, columns, place, warnings, tuple(mistakes))
 
 
 def _refuse_other_header(table: Delimited, declared: Declared) -> None:
@@ -225,14 +225,14 @@ def _wide_header_rows(first: list[str]) -> int:
 
 def _one_row_heads(table: Delimited) -> tuple[Heads, tuple[StudyWarning, ...]]:
     heads: Heads = {}
-    doubts = []
+    warnings = []
     for index, cell in enumerate(table.header[0]):
         judge, colon, problem = cell.partition(":")
         if index and colon:
             heads[index] = (judge.strip(), problem.strip())
         elif index and cell:
-            doubts.append(_ignored(table, cell, "names no judge:problem"))
-    return heads, tuple(doubts)
+            warnings.append(_ignored(table, cell, "names no judge:problem"))
+    return heads, tuple(warnings)
 
 
 def _ignored(table: Delimited, cell: str, reason: str) -> StudyWarning:
@@ -242,17 +242,17 @@ def _ignored(table: Delimited, cell: str, reason: str) -> StudyWarning:
 
 def _two_row_heads(table: Delimited, declared: Declared) -> tuple[Heads, tuple[StudyWarning, ...]]:
     heads: Heads = {}
-    doubts = []
+    warnings = []
     judge = problem = ""
     for index in range(1, len(table.header[0])):
         own_judge, own_problem = table.header[0][index], table.header[1][index]
         if not own_problem and own_judge and own_judge not in declared.judges:
             # Figure 1 of the paper has such columns: the experience and the average.
-            doubts.append(_ignored(table, own_judge, "names no judge"))
+            warnings.append(_ignored(table, own_judge, "names no judge"))
             continue
         if not (own_judge or own_problem or any(table.columns[index].values)):
             # An empty column that sets the judges apart for the eye.
             continue
         judge, problem = own_judge or judge, own_problem or problem
         heads[index] = (judge, problem)
-    return heads, tuple(doubts)
+    return heads, tuple(warnings)

@@ -136,11 +136,11 @@ def read_stored(
         "recognised": ["1" if row[4].recognised else "" for row in rows],
     }
     columns = {name: column_of(cells[name]) for name in FIELDS}
-    doubts = [*_changed(file, shown), *removed, *_events_doubted(noted)]
+    warnings = [*_changed(file, shown), *removed, *_events_doubted(noted)]
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
-        doubts.append(StudyWarning("session-open", message))
-    entries = Entries(store.place.name, columns, lambda *_: (0, 0), tuple(doubts))
+        warnings.append(StudyWarning("session-open", message))
+    entries = Entries(store.place.name, columns, lambda *_: (0, 0), tuple(warnings))
     declared = replace(file.declared, judges=judges)
     return assemble([entries], declared)
 
@@ -173,19 +173,19 @@ def _events_doubted(events: Sequence[AuditEvent]) -> list[StudyWarning]:
     first: dict[str, AuditEvent] = {}
     for event in events:
         first.setdefault(event.what, event)
-    doubts = []
+    warnings = []
     if revealed := first.get("revealed"):
         message = (
             f"rankings were revealed {_when(revealed)}, before the study was closed; whoever saw "
             "them was no longer blind, so say so with the results"
         )
-        doubts.append(StudyWarning("rankings-revealed", message))
+        warnings.append(StudyWarning("rankings-revealed", message))
     if reopened := first.get("open"):
         message = (
             f"the study was opened again {_when(reopened)}, after it was closed and its rankings "
             "could be seen; say so with the results"
         )
-        doubts.append(StudyWarning("session-reopened", message))
+        warnings.append(StudyWarning("session-reopened", message))
     replaced = [event for event in events if event.what == "link-replaced"]
     if replaced:
         told = [f"the link of {event.judge} was replaced {_when(event)}" for event in replaced]
@@ -194,8 +194,8 @@ def _events_doubted(events: Sequence[AuditEvent]) -> list[StudyWarning]:
             f"{', '.join(told[:_MOST])}{more}, while the study was open; whoever had the new link "
             "could rank as that judge"
         )
-        doubts.append(StudyWarning("link-replaced", message))
-    return doubts
+        warnings.append(StudyWarning("link-replaced", message))
+    return warnings
 
 
 def _when(event: AuditEvent) -> str:

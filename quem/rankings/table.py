@@ -31,7 +31,7 @@ class Rankings:
         As the judge wrote it; NaN where there is none.
     failed : array of bool, shape (n,)
         Whether a missing rank means a solution that failed.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     recognised : array of bool, shape (n,)
         Whether the judge recognised the author; nowhere by default.
     """
@@ -46,7 +46,7 @@ class Rankings:
     occasion: NDArray[np.int64]
     rank: NDArray[np.float64]
     failed: NDArray[np.bool_]
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
     recognised: NDArray[np.bool_] = None  # type: ignore[assignment]  # filled in below
 
     def __post_init__(self) -> None:

@@ -75,7 +75,7 @@ def analyze_retrieval(
         See `RetrievalSettings`.
     """
     used = changed_settings(study.spec.analysis, settings)
-    made, doubts = make_retrievers(study)
+    made, warnings = make_retrievers(study)
     require_truth(study, made)
     measures, headline = measures_of(study, used)
     n = study.data.task.n_candidates
@@ -91,7 +91,7 @@ def analyze_retrieval(
     evaluated = [work.evaluated(name, run) for name, run in runs.items()]
     scored = [one for one in evaluated if one.scores is not None]
     if not scored and study.spec.mac_fac is None:
-        raise QuemError([*(doubt.message for doubt in doubts), _nothing(study)])
+        raise QuemError([*(doubt.message for doubt in warnings), _nothing(study)])
     found = RetrievalFindings(
         study=study,
         settings=used,
@@ -107,8 +107,8 @@ def analyze_retrieval(
         experts=study.data.experts,
         n_panels=len(work.panels.chance) if work.panels else 0,
     )
-    doubts = [*study.data.doubts, *doubts]
-    return RetrievalResult(replace(found, doubts=(*doubts, *find_warnings(found))))
+    warnings = [*study.data.warnings, *warnings]
+    return RetrievalResult(replace(found, warnings=(*warnings, *find_warnings(found))))
 
 
 def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
@@ -119,9 +119,9 @@ def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
     QuemError
         A retriever cannot be made.
     """
-    _, doubts = make_retrievers(study)
+    _, warnings = make_retrievers(study)
     measures_of(study, study.spec.analysis)
-    return (*study.data.doubts, *doubts, *entry_doubts(study))
+    return (*study.data.warnings, *warnings, *entry_doubts(study))
 
 
 def _nothing(study: RetrievalStudy) -> str:

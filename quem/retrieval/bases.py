@@ -69,7 +69,7 @@ def read_bases(
     roles = roles or Roles()
     raw: list[BaseFile] = []
     mistakes: list[Mistake] = []
-    doubts: list[StudyWarning] = []
+    warnings: list[StudyWarning] = []
     for file in files:
         try:
             raw.append(read_base_file(*file))
@@ -79,7 +79,7 @@ def read_bases(
         raise QuemError(mistakes)
     names = dict.fromkeys(name for base in raw for name in base.columns)
     numeric = {
-        name: _is_numeric(name, [b for b in raw if name in b.columns], roles, mistakes, doubts)
+        name: _is_numeric(name, [b for b in raw if name in b.columns], roles, mistakes, warnings)
         for name in names
         if name not in roles.ignore
     }
@@ -100,7 +100,7 @@ def read_bases(
         )
         for base in raw
     ]
-    return bases, doubts
+    return bases, warnings
 
 
 def _is_numeric(
@@ -108,7 +108,7 @@ def _is_numeric(
     raw: list[BaseFile],
     roles: Roles,
     mistakes: list[Mistake],
-    doubts: list[StudyWarning],
+    warnings: list[StudyWarning],
 ) -> bool:
     """Whether an attribute is numeric, by its looks; says what speaks against it."""
     cells: Counter[str] = Counter()
@@ -128,7 +128,7 @@ def _is_numeric(
         )
         others = sum(cells[text] for text in looks.odd) - 1
         text = str(base.columns[name][row])
-        doubts.append(nearly_numeric(base.place(row, name), text, others, remedy))
+        warnings.append(nearly_numeric(base.place(row, name), text, others, remedy))
     for base, row in _rows(name, raw, looks.refused):
         at = base.place(row, name)
         message = endless_message(

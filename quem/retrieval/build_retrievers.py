@@ -47,7 +47,7 @@ def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyW
     -------
     retrievers : dict of str to Runs
         By their ids; those that cannot be made are left out.
-    doubts : list of StudyWarning
+    warnings : list of StudyWarning
         Which were left out, and why.
 
     Raises
@@ -57,14 +57,14 @@ def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyW
     """
     made = make_built_in(study)
     mistakes: list[Mistake] = []
-    doubts: list[StudyWarning] = []
+    warnings: list[StudyWarning] = []
     for at, retriever in enumerate(study.spec.retrievers):
         if retriever.python:
             try:
                 made[retriever.id] = _python(study, retriever.id)
             except BrokenEntry as error:
                 message = f"the retriever {shown(retriever.id)} is left out: {error}"
-                doubts.append(StudyWarning("retriever-left-out", message))
+                warnings.append(StudyWarning("retriever-left-out", message))
             except QuemError as error:
                 loc = ("retrievers", at, "python")
                 mistakes += [study.mistake(loc, m.message) for m in error.mistakes]
@@ -73,7 +73,7 @@ def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyW
         raise QuemError(dict.fromkeys(mistakes))
     # In the order of the study file.
     made = {one.id: made[one.id] for one in study.spec.retrievers if one.id in made}
-    return made, [*doubts, *_outcomes(study, made)]
+    return made, [*warnings, *_outcomes(study, made)]
 
 
 def make_built_in(study: RetrievalStudy) -> dict[str, Runs]:

@@ -38,29 +38,29 @@ def entry_doubts(study: RetrievalStudy) -> Iterator[StudyWarning]:
         yield from _without_truth(study.data.truth)
 
 
-def find_warnings(found: RetrievalFindings) -> Iterator[StudyWarning]:
+def find_warnings(findings: RetrievalFindings) -> Iterator[StudyWarning]:
     """All doubts about the result of an evaluation.
 
     Parameters
     ----------
-    found : RetrievalFindings
+    findings : RetrievalFindings
     """
-    yield from _few(len(found.task.queries))
-    if found.experts is not None:
-        yield from _judges(len(found.experts.judges))
-    yield from _without_truth(found.truth.lists)
-    if found.truth.kind == "similarities":
-        yield from _out_of_range(found)
-    for one in found.evaluated:
-        yield from _failed(one.run.lists, f"the retriever {shown(one.id)}", _lost(found, one))
+    yield from _few(len(findings.task.queries))
+    if findings.experts is not None:
+        yield from _judges(len(findings.experts.judges))
+    yield from _without_truth(findings.truth.lists)
+    if findings.truth.kind == "similarities":
+        yield from _out_of_range(findings)
+    for one in findings.evaluated:
+        yield from _failed(one.run.lists, f"the retriever {shown(one.id)}", _lost(findings, one))
         yield from _unstable(one)
-    yield from _undefined(found)
-    yield from _few_defined(found)
-    yield from _large_k(found)
-    yield from _no_trec_files(found)
-    if found.mac_fac is not None:
-        yield from _mac_fac(found.mac_fac)
-    elif found.study.spec.mac_fac is not None:
+    yield from _undefined(findings)
+    yield from _few_defined(findings)
+    yield from _large_k(findings)
+    yield from _no_trec_files(findings)
+    if findings.mac_fac is not None:
+        yield from _mac_fac(findings.mac_fac)
+    elif findings.study.spec.mac_fac is not None:
         message = "MAC/FAC is left out, since one of its retrievers is"
         yield StudyWarning("mac-fac-left-out", message)
 
@@ -113,8 +113,8 @@ def _without_truth(truth: CaseLists) -> Iterator[StudyWarning]:
         yield StudyWarning("no-ground-truth", message)
 
 
-def _out_of_range(found: RetrievalFindings) -> Iterator[StudyWarning]:
-    values = found.truth.lists.similarity
+def _out_of_range(findings: RetrievalFindings) -> Iterator[StudyWarning]:
+    values = findings.truth.lists.similarity
     if len(values) and (values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING):
         message = (
             f"similarities of the ground truth go from {values.min():g} to {values.max():g}; "
@@ -123,13 +123,13 @@ def _out_of_range(found: RetrievalFindings) -> Iterator[StudyWarning]:
         yield StudyWarning("similarity-range", message)
 
 
-def _lost(found: RetrievalFindings, one: Evaluated) -> list[str]:
+def _lost(findings: RetrievalFindings, one: Evaluated) -> list[str]:
     """Measures that have no score for an empty list, and so leave failures out."""
-    where = [query for query in one.run.lists.failed if found.truth.lists.sizes[query]]
+    where = [query for query in one.run.lists.failed if findings.truth.lists.sizes[query]]
     if one.scores is None or not where:
         return []
     lost = np.isnan(one.scores.values[where])
-    return [measure.name for at, measure in enumerate(found.measures) if lost[:, at].all()]
+    return [measure.name for at, measure in enumerate(findings.measures) if lost[:, at].all()]
 
 
 def _failed(lists: CaseLists, what: str, lost: list[str]) -> Iterator[StudyWarning]:
@@ -160,20 +160,20 @@ def _unstable(one: Evaluated) -> Iterator[StudyWarning]:
         yield StudyWarning("unstable-retriever", message)
 
 
-def _undefined(found: RetrievalFindings) -> Iterator[StudyWarning]:
+def _undefined(findings: RetrievalFindings) -> Iterator[StudyWarning]:
     """Measures without a score where there is a list and a ground truth."""
-    n = len(found.task.queries)
+    n = len(findings.task.queries)
     told = []
-    for column, measure in enumerate(found.measures):
+    for column, measure in enumerate(findings.measures):
         where = set()
         why = ""
-        for one in found.scored:
+        for one in findings.scored:
             assert one.scores is not None  # noqa: S101  those that are scored
             codes = one.scores.reason[:, column] * np.isnan(one.scores.values[:, column])
-            own = set(one.run.lists.failed.values()) | set(found.truth.lists.failed.values())
+            own = set(one.run.lists.failed.values()) | set(findings.truth.lists.failed.values())
             for query in np.flatnonzero(codes).tolist():
                 reason = one.scores.reasons[codes[query]]
-                if reason not in own and found.truth.lists.sizes[query]:
+                if reason not in own and findings.truth.lists.sizes[query]:
                     where.add(query)
                     why = why or reason
         if where:
@@ -185,32 +185,33 @@ def _undefined(found: RetrievalFindings) -> Iterator[StudyWarning]:
         yield StudyWarning("undefined-scores", message)
 
 
-def _few_defined(found: RetrievalFindings) -> Iterator[StudyWarning]:
+def _few_defined(findings: RetrievalFindings) -> Iterator[StudyWarning]:
     """Means over so few queries that they are neither ranked nor tested."""
     told = [
         f"{measure.name} of {shown(one.id)} ({int(one.means.defined[at]):,})"
-        for at, measure in enumerate(found.measures)
-        for one in found.scored
-        if one.means is not None and one.means.defined[at] and not found.is_ranked(one.means, at)
+        for at, measure in enumerate(findings.measures)
+        for one in findings.scored
+        if one.means is not None and one.means.defined[at] and not findings.is_ranked(one.means, at)
     ]
     if told:
         message = (
-            f"means over fewer than half of the {found.n_scorable:,} queries with a ground truth "
+            f"means over fewer than half of the {findings.n_scorable:,} queries with a ground "
+            "truth "
             f"are not ranked and not tested: {join_words(told, _FEW)}"
         )
         yield StudyWarning("few-defined", message)
 
 
-def _large_k(found: RetrievalFindings) -> Iterator[StudyWarning]:
-    n = found.task.n_candidates
-    large = [m.name for m in found.measures if int(dict(m.values).get("k") or 0) > n]
+def _large_k(findings: RetrievalFindings) -> Iterator[StudyWarning]:
+    n = findings.task.n_candidates
+    large = [m.name for m in findings.measures if int(dict(m.values).get("k") or 0) > n]
     if large:
         message = f"{join_words(large, _FEW)}: there are {n} cases only"
         yield StudyWarning("k-beyond-cases", message)
 
 
-def _no_trec_files(found: RetrievalFindings) -> Iterator[StudyWarning]:
-    for names, what in ((found.task.queries.ids, "queries"), (found.task.cases.ids, "cases")):
+def _no_trec_files(findings: RetrievalFindings) -> Iterator[StudyWarning]:
+    for names, what in ((findings.task.queries.ids, "queries"), (findings.task.cases.ids, "cases")):
         if words_of(names) is None:
             message = (
                 f"ids of {what} differ in spaces alone, which the files of TREC cannot hold; runs "

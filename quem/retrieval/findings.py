@@ -210,7 +210,7 @@ class RetrievalFindings:
     experts : ExpertRanks or None
     n_panels : int
         How many panels of judges the intervals are made of.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     """
 
     study: RetrievalStudy
@@ -226,7 +226,7 @@ class RetrievalFindings:
     mac_fac: MacFacFound | None = None
     experts: ExpertRanks | None = None
     n_panels: int = 0
-    doubts: tuple[StudyWarning, ...] = field(default=())
+    warnings: tuple[StudyWarning, ...] = field(default=())
 
     def time(self, one: Evaluated | MacFacPair) -> Time:
         """The time of a query, with its interval at the level of the settings."""

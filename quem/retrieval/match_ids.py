@@ -47,14 +47,14 @@ def match(
         None where there are mistakes. Of queries that the file has not, the list is empty.
     mistakes : list of Mistake
         A case that is unknown, or twice in a list.
-    doubts : list of StudyWarning
+    warnings : list of StudyWarning
         Queries that the study or the file lacks, and ranks that contradict scores.
     """
     mistakes: list[Mistake] = []
-    doubts: list[StudyWarning] = []
+    warnings: list[StudyWarning] = []
     query = _places(stored.query.values, queries.index)[stored.query.codes]
     case = _places(stored.case.values, cases.index)[stored.case.codes]
-    doubts += _other_queries(stored, query, queries, what)
+    warnings += _other_queries(stored, query, queries, what)
     if closed:
         mistakes += _unknown_cases(stored, query, case, cases)
     rows = np.flatnonzero((query >= 0) & (case >= 0))
@@ -66,10 +66,10 @@ def match(
         mistakes.append(Mistake(stored.name, message=message))
     mistakes += _twice(stored, rows, query, case, len(cases))
     if mistakes:
-        return None, mistakes[:_MOST_NAMED], doubts
+        return None, mistakes[:_MOST_NAMED], warnings
     kept = stored.only(rows)
     order = _order(kept, query[rows])
-    doubts += _contradictions(kept, query[rows], order, what)
+    warnings += _contradictions(kept, query[rows], order, what)
     sizes = np.bincount(query[rows], minlength=len(queries))
     lacking = [queries.ids[at] for at in np.flatnonzero(sizes == 0).tolist()]
     if lacking:
@@ -77,7 +77,7 @@ def match(
             f"{what} has no list for {_named(lacking)}; each counts as an empty list "
             f"({stored.name})"
         )
-        doubts.append(StudyWarning("no-list", message))
+        warnings.append(StudyWarning("no-list", message))
     lists = CaseLists(
         queries.ids,
         cases.ids,
@@ -86,7 +86,7 @@ def match(
         kept.value[order],
         stored.scored,
     )
-    return lists, [], doubts
+    return lists, [], warnings
 
 
 def _places(values: list[str], index: dict[str, int]) -> NDArray[np.int64]:

@@ -53,7 +53,7 @@ class RetrievalData:
         None where a retriever makes it.
     experts : ExpertRanks or None
         Where experts are the ground truth.
-    doubts : tuple of StudyWarning
+    warnings : tuple of StudyWarning
     files : tuple of Path
         Everything that was read.
     """
@@ -62,7 +62,7 @@ class RetrievalData:
     stored: dict[str, CaseLists]
     truth: CaseLists | None
     experts: ExpertRanks | None = None
-    doubts: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False)
 
 
@@ -77,7 +77,7 @@ class _Read:
     queries: CaseBase | None = None
     files: list[Path] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
-    doubts: list[StudyWarning] = field(default_factory=list)
+    warnings: list[StudyWarning] = field(default_factory=list)
 
 
 def read_retrieval(
@@ -111,17 +111,17 @@ def read_retrieval(
     task = Task(queries, cases, spec.queries.leave_one_out)
     mistakes += _too_small(spec, task, source)
     stored: dict[str, CaseLists] = {}
-    doubts = read.doubts
+    warnings = read.warnings
     for retriever in spec.retrievers:
         if retriever.id in read.stored:
             what = f"the retriever {shown(retriever.id)}"
-            lists = _matched(read.stored[retriever.id], task, what, read, mistakes, doubts)
+            lists = _matched(read.stored[retriever.id], task, what, read, mistakes, warnings)
             if lists is not None:
                 stored[retriever.id] = lists
     truth = None
     if read.truth is not None:
         what = "the ground truth"
-        closed_truth = _matched(read.truth, task, what, read, mistakes, doubts)
+        closed_truth = _matched(read.truth, task, what, read, mistakes, warnings)
         truth = closed_truth
     elif read.experts is not None:
         from quem.retrieval.experts import consensus
@@ -129,8 +129,8 @@ def read_retrieval(
         truth = consensus(read.experts, queries, cases)
     if mistakes:
         return None, mistakes
-    doubts += _shared_ids(spec, task)
-    data = RetrievalData(task, stored, truth, read.experts, tuple(doubts), tuple(read.files))
+    warnings += _shared_ids(spec, task)
+    data = RetrievalData(task, stored, truth, read.experts, tuple(warnings), tuple(read.files))
     return data, []
 
 
@@ -204,7 +204,7 @@ def _read_files(
             bases.append((*source.beside(part.file), what, part.id))
     read.files += [path for path, *_ in bases]
     try:
-        made, read.doubts = read_bases(bases, _roles(spec))
+        made, read.warnings = read_bases(bases, _roles(spec))
         read.cases = made.pop(0) if spec.cases.file else None
         read.queries = made.pop(0) if spec.queries.file else None
     except QuemError as error:
@@ -301,13 +301,13 @@ def _matched(
     what: str,
     read: _Read,
     mistakes: list[Mistake],
-    doubts: list[StudyWarning],
+    warnings: list[StudyWarning],
 ) -> CaseLists | None:
     # Judgements and lists may name what a case base without a file cannot know.
     closed = read.cases is not None or read.experts is not None
     lists, wrong, doubtful = match(stored, task.queries, task.cases, what=what, closed=closed)
     mistakes += wrong
-    doubts += doubtful
+    warnings += doubtful
     if lists is None:
         return None
     return lists.without_own() if task.leave_one_out else lists

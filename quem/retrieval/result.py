@@ -73,7 +73,7 @@ class RetrievalResult(BaseResult):
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.doubts
+        return self.findings.warnings
 
     @property
     def measures(self) -> pd.DataFrame:

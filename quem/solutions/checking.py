@@ -54,12 +54,12 @@ def check_solutions(
     solutions : Solutions
     mistakes : list of Mistake
         What has to be mended before judges can be shown the solutions.
-    doubts : list of StudyWarning
+    warnings : list of StudyWarning
     """
-    solutions, mistakes, doubts = find_solutions(file, complete=complete)
+    solutions, mistakes, warnings = find_solutions(file, complete=complete)
     if file.spec is not None:
-        doubts += doubts_about(solutions, file.spec)
-    return solutions, mistakes, doubts
+        warnings += doubts_about(solutions, file.spec)
+    return solutions, mistakes, warnings
 
 
 def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarning]:

@@ -46,13 +46,13 @@ def find_solutions(
         What could be read; worth serving only where there are no mistakes.
     mistakes : list of Mistake
         Everything that is wrong.
-    doubts : list of StudyWarning
+    warnings : list of StudyWarning
         Files that fit no declared solver.
     """
     search = _Search(file, complete=complete)
     solutions = search.run()
-    doubts = [printable(doubt) for doubt in search.doubts]
-    return solutions, list(dict.fromkeys(search.mistakes)), doubts
+    warnings = [printable(doubt) for doubt in search.warnings]
+    return solutions, list(dict.fromkeys(search.mistakes)), warnings
 
 
 def printable(doubt: StudyWarning) -> StudyWarning:
@@ -69,7 +69,7 @@ class _Search:
         self.file = file
         self.complete = complete
         self.mistakes: list[Mistake] = []
-        self.doubts: list[StudyWarning] = []
+        self.warnings: list[StudyWarning] = []
         given = file.spec.solutions if file.spec else content.get("solutions", "solutions")
         self.given = given if isinstance(given, str) and given else "solutions"
         judging = content.get("judging")
@@ -223,12 +223,12 @@ class _Search:
             stem = name if kind_of(Path(name)) == "text" else Path(name).stem
             hint = nearest(stem, known)
             message = f"{folder.name}/{name} fits no declared {noun} and is not shown{hint}"
-            self.doubts.append(StudyWarning("unknown-solution", message))
+            self.warnings.append(StudyWarning("unknown-solution", message))
         if more := len(strangers) - _MOST_STRANGERS:
             if more < 0:
                 return
             message = f"{folder.name}: {more} more fit no declared {noun} and are not shown"
-            self.doubts.append(StudyWarning("unknown-solution", message))
+            self.warnings.append(StudyWarning("unknown-solution", message))
 
 
 def _is_unusable(name: str) -> bool:

@@ -61,9 +61,9 @@ def test_a_visible_name_is_found_with_its_page(tmp_path: Path) -> None:
     study = write_site(tmp_path, problems=1, judging=words)
     (tmp_path / "solutions" / "P1" / f"{SUBJECTS[0]}.md").unlink()
     path = _signed(tmp_path / "solutions" / "P1" / f"{SUBJECTS[0]}.pdf")
-    _, mistakes, doubts = check_solutions(draft_study(study), complete=True)
+    _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
     assert mistakes == []
-    found = [doubt.message for doubt in doubts if doubt.code == "identity"]
+    found = [doubt.message for doubt in warnings if doubt.code == "identity"]
     assert sorted(found) == [
         f'{path}: page 3: names "{word}", an identity word'
         for word in ("Quark", "Wolper", "Zebulon")

@@ -51,8 +51,8 @@ TOLD = State(
 def site(tmp_path: Path) -> Iterator[Site]:
     """A study with everything that the overview can show."""
     site = make_site(tmp_path, problems=4, judges=JUDGES, judging="{repeat: 1, practice: P0}")
-    doubts = tuple(StudyWarning("identity", f"solution {n} says who made it") for n in range(7))
-    object.__setattr__(site, "doubts", doubts)
+    warnings = tuple(StudyWarning("identity", f"solution {n} says who made it") for n in range(7))
+    object.__setattr__(site, "warnings", warnings)
     rank(site, "J1", "P0")
     rank(site, "J1", "P1", TOLD)
     rank(site, "J2", "P2", kind="save")

@@ -174,11 +174,11 @@ def test_versions_without_all_dates_keep_their_order() -> None:
     versions: list[dict[str, object]] = [{"of": "Bot", "version": v} for v in "213"]
     found = _found(_study(5, "one", *versions))
     assert [v.version for v in found.progressions[0].versions] == ["2", "1", "3"]
-    assert "undated" not in {doubt.code for doubt in found.doubts}
+    assert "undated" not in {doubt.code for doubt in found.warnings}
     versions[0]["date"] = DAYS[0]
     found = _found(_study(5, "one", *versions))
     assert [v.version for v in found.progressions[0].versions] == ["2", "1", "3"]
-    assert "K1 1 and K2 3 have no `date`" in {d.code: d.message for d in found.doubts}["undated"]
+    assert "K1 1 and K2 3 have no `date`" in {d.code: d.message for d in found.warnings}["undated"]
 
 
 def test_a_system_over_time_joins_steps_of_both_kinds() -> None:
@@ -209,7 +209,7 @@ def test_the_only_system_of_each_study_is_taken_for_the_same() -> None:
     """Without a common name, one system each is what the caller calls the same."""
     found = _found(_study(1, "old"), _study(2, "new"), same_system=True)
     assert [s.study for s in found.progressions[0].versions] == [0, 1]
-    assert "undated" in {doubt.code for doubt in found.doubts}
+    assert "undated" in {doubt.code for doubt in found.warnings}
 
 
 def test_a_step_outside_the_range_is_a_bound() -> None:
@@ -243,10 +243,10 @@ def test_bounds_alone_are_not_called_a_test() -> None:
 def test_doubts_about_several_studies_name_theirs() -> None:
     """A doubt of one study says of which it is; a common id is one more doubt."""
     found = _found(_study(1, "same", subjects=4), _study(2, "same"))
-    messages = [doubt.message for doubt in found.doubts if doubt.code == "few-subjects"]
+    messages = [doubt.message for doubt in found.warnings if doubt.code == "few-subjects"]
     assert messages == ["same: only 4 subjects have ranks; with fewer than 5 the interval is wide"]
-    assert "same-study" in {doubt.code for doubt in found.doubts}
-    assert "same-study" not in {d.code for d in _found(_study(1, "a"), _study(2, "b")).doubts}
+    assert "same-study" in {doubt.code for doubt in found.warnings}
+    assert "same-study" not in {d.code for d in _found(_study(1, "a"), _study(2, "b")).warnings}
 
 
 def _months(study: Study) -> Study:

@@ -195,7 +195,7 @@ def test_too_few_problems_have_no_test() -> None:
     found = _found(_only(study, "problem", {"P0", "P5"}))
     assert np.isfinite(found.uplifts[0].gain)
     assert np.isnan(found.uplifts[0].test.p)
-    messages = [doubt.message for doubt in found.doubts if doubt.code == "no-test"]
+    messages = [doubt.message for doubt in found.warnings if doubt.code == "no-test"]
     assert messages[0] == (
         "there is no test of the gain by bot: too few problems: a test needs more problems than "
         "there are sets of them"
@@ -230,10 +230,10 @@ def test_without_people_who_never_had_help_all_unaided_are_the_reference() -> No
     """With everybody helped on one half, the references differ, and a warning says so."""
     found = _found(_made(3, 3.0, helped=tuple(range(12))))
     assert not found.uplifts[0].common
-    assert "changing-references" in {doubt.code for doubt in found.doubts}
+    assert "changing-references" in {doubt.code for doubt in found.warnings}
     found = _found(_made(3, 3.0))
     assert found.uplifts[0].common
-    assert not {doubt.code for doubt in found.doubts} & {"changing-references", "assisted"}
+    assert not {doubt.code for doubt in found.warnings} & {"changing-references", "assisted"}
 
 
 def test_a_constant_in_experience_changes_no_gain() -> None:
@@ -300,7 +300,7 @@ def test_without_work_alone_there_is_no_gain() -> None:
     kept = set(study.data.solvers) - {"S2", "S4"}
     found = _found(_only(study, "solver", kept))
     assert [person.person for person in found.uplifts[0].people] == ["S6", "S8"]
-    assert sum(doubt.code == "no-gain" for doubt in found.doubts) == 2
+    assert sum(doubt.code == "no-gain" for doubt in found.warnings) == 2
 
 
 def test_no_gain_at_all_is_refused() -> None:
@@ -328,7 +328,7 @@ def test_sizes_of_groups_do_not_matter_to_gains() -> None:
     assert "unequal-groups" in {doubt.code for doubt in analysed.warnings}
     again = quem.analyze(unequal, bootstrap=0, normalize="expected")
     assert "unequal-groups" not in {doubt.code for doubt in again.warnings}
-    assert "unequal-groups" not in {doubt.code for doubt in _found(unequal).doubts}
+    assert "unequal-groups" not in {doubt.code for doubt in _found(unequal).warnings}
 
 
 _ALONE_ON = (range(1, 5), range(3, 7), range(5, 9), (7, 8, 1, 2))

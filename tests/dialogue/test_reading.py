@@ -243,8 +243,8 @@ def test_what_is_doubtful(
     """The rest goes on, with a warning."""
     found = read(tmp_path, text, **keys)
     cases_of(found)
-    assert any(doubt.code == code and words in doubt.message for doubt in found.doubts), (
-        found.doubts
+    assert any(doubt.code == code and words in doubt.message for doubt in found.warnings), (
+        found.warnings
     )
 
 

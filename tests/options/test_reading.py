@@ -36,7 +36,7 @@ def test_lists_are_read(tmp_path: Path) -> None:
     assert data.systems == ("x", "y")
     assert data.counts() == {"question": 3, "system": 2, "list": 6, "option": 10}
     assert data.offered.of_system(0).confidence.tolist() == [0.9, 0.5, 0.6, 0.6, 0.1, 0.7]
-    assert data.doubts == ()
+    assert data.warnings == ()
     assert {file.name for file in data.files} == {"study.yaml", "questions.csv", "lists.csv"}
 
 
@@ -117,13 +117,15 @@ def test_questions_can_stand_in_the_study_file(tmp_path: Path) -> None:
 def test_doubtful_data_are_told(tmp_path: Path) -> None:
     """Options that are nearly right, gaps in positions, and columns that are not read."""
     lists = "question,option,position,colour\nQ1, A ,1,red\nQ1,b,3,red\nQ2,b,1,red\n"
-    doubts = {doubt.code: doubt.message for doubt in load_options(study_in(tmp_path, lists)).doubts}
-    assert set(doubts) == {"nearly-correct", "gap-in-positions", "ignored-column"}
-    assert "1 list without the correct option has one" in doubts["nearly-correct"]
-    assert doubts["nearly-correct"].endswith("counts as wrong: 'A' for 'a'")
-    assert "1 of 2 lists" in doubts["gap-in-positions"]
-    assert "'Q1'" in doubts["gap-in-positions"]
-    assert "'colour'" in doubts["ignored-column"]
+    warnings = {
+        doubt.code: doubt.message for doubt in load_options(study_in(tmp_path, lists)).warnings
+    }
+    assert set(warnings) == {"nearly-correct", "gap-in-positions", "ignored-column"}
+    assert "1 list without the correct option has one" in warnings["nearly-correct"]
+    assert warnings["nearly-correct"].endswith("counts as wrong: 'A' for 'a'")
+    assert "1 of 2 lists" in warnings["gap-in-positions"]
+    assert "'Q1'" in warnings["gap-in-positions"]
+    assert "'colour'" in warnings["ignored-column"]
 
 
 BAD_LISTS = [

@@ -84,7 +84,7 @@ def test_columns_may_come_in_any_order_and_number(make_study: Callable[..., Path
     table = "\n".join(["rank,comment,solver,problem,judge", *rows])
     path = make_study(study_with(), rankings__csv=table)
     assert read(path) == NAMED
-    (doubt,) = quem.load_study(path).data.doubts
+    (doubt,) = quem.load_study(path).data.warnings
     assert doubt.code == "ignored-column"
     assert "'comment'" in doubt.message
 

@@ -176,7 +176,7 @@ def test_columns_of_a_wide_table_that_mean_nothing_are_passed_over(
     one = [line.replace(",", ",7,", 1) if i else line for i, line in enumerate(one)]
     path = make_study(study_with(rankings=source), t__csv="\n".join(one))
     assert estimates(path) == plain
-    assert "'years'" in quem.load_study(path).data.doubts[0].message
+    assert "'years'" in quem.load_study(path).data.warnings[0].message
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_a_line_with_nothing_but_a_mark_is_incomplete(make_study: Callable[..., 
 def test_a_misspelt_column_is_pointed_out(make_study: Callable[..., Path]) -> None:
     """The American spelling is not read, and the warning names the one that is."""
     table = marked("1").replace("recognised", "recognized")
-    (doubt,) = data_of(make_study(study_with(), rankings__csv=table)).doubts
+    (doubt,) = data_of(make_study(study_with(), rankings__csv=table)).warnings
     assert doubt.code == "ignored-column"
     assert "'recognized' is not read; did you mean recognised?" in doubt.message
 
@@ -132,7 +132,7 @@ def test_rows_of_a_store_need_no_file() -> None:
     declared = Declared((), ("P1",), dict.fromkeys(("S1", "S2", "S3"), "subject"))
     rankings, mistakes = assemble([entries], declared, ("J1",))
     assert mistakes == []
-    assert rankings.doubts == ()
+    assert rankings.warnings == ()
     assert rankings.recognised.tolist() == [False, True, True, False, False]
     assert rankings.occasion.tolist() == [1, 1, 1, 2, 2]
     table = rankings.to_frame()

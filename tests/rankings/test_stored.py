@@ -179,7 +179,7 @@ def test_what_was_revealed_and_discarded_is_forgiven(study: Path, store: Store) 
 def noted(study: Path) -> dict[str, str]:
     """By whom what unblinds was done, by the code of the warning."""
     codes = ("rankings-revealed", "session-reopened", "link-replaced")
-    found = quem.load_study(study, reveal=False).data.doubts
+    found = quem.load_study(study, reveal=False).data.warnings
     return {
         one.code: one.message.partition("UTC by ")[2].partition(",")[0]
         for one in found

@@ -103,9 +103,9 @@ def test_hits_have_lines() -> None:
 
 def told(study: Path) -> list[tuple[str, str]]:
     """List the doubts about the solutions of a study: code, and message without folders."""
-    _, mistakes, doubts = check_solutions(draft_study(study), complete=True)
+    _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
     assert mistakes == []
-    return [(doubt.code, doubt.message.replace(f"{study.parent}/", "")) for doubt in doubts]
+    return [(doubt.code, doubt.message.replace(f"{study.parent}/", "")) for doubt in warnings]
 
 
 WORDS = {"judging": {"identity_words": ["ACME"]}}

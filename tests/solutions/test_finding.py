@@ -36,8 +36,8 @@ def pdf(password: str = "") -> bytes:
 
 def test_every_solver_has_a_solution(tmp_path: Path) -> None:
     """Solutions are found by problem and solver, in the order of the study file."""
-    solutions, mistakes, doubts = found_in(write_judged(tmp_path))
-    assert (mistakes, doubts) == ([], [])
+    solutions, mistakes, warnings = found_in(write_judged(tmp_path))
+    assert (mistakes, warnings) == ([], [])
     assert list(solutions.by_problem) == list(PROBLEMS)
     assert [list(group) for group in solutions.by_problem.values()] == [list(SOLVERS)] * 2
     assert len(solutions) == 14
@@ -94,8 +94,8 @@ def test_ids_of_any_kind(solver: str, name: str, tmp_path: Path) -> None:
         systems=[{"id": "sys"}, {"id": "gpt-4"}, {"id": solver}],
         missing=[{"problem": problem, "solver": "gpt-4"} for problem in PROBLEMS],
     )
-    solutions, mistakes, doubts = found_in(study)
-    assert (mistakes, doubts) == ([], [])
+    solutions, mistakes, warnings = found_in(study)
+    assert (mistakes, warnings) == ([], [])
     assert solver in solutions.group("P1")
     assert "gpt-4" not in solutions.group("P1")
 
@@ -103,10 +103,10 @@ def test_ids_of_any_kind(solver: str, name: str, tmp_path: Path) -> None:
 def test_another_version_is_not_taken_for_the_system(tmp_path: Path) -> None:
     """A file whose name goes on behind the id and a dot is not that solver's."""
     study = write_judged(tmp_path, {"P1/S1.1.md": "x"})
-    solutions, mistakes, doubts = found_in(study)
+    solutions, mistakes, warnings = found_in(study)
     assert mistakes == []
     assert len(solutions.group("P1")["S1"].files) == 1
-    assert [doubt.code for doubt in doubts] == ["unknown-solution"]
+    assert [doubt.code for doubt in warnings] == ["unknown-solution"]
 
 
 def test_a_folder_is_one_solution(tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_a_folder_is_one_solution(tmp_path: Path) -> None:
         ".git/config": "x",
         "__MACOSX/P1/S1.md": "x",
     }
-    solutions, mistakes, doubts = found_in(write_judged(tmp_path, files))
-    assert (mistakes, doubts) == ([], [])
+    solutions, mistakes, warnings = found_in(write_judged(tmp_path, files))
+    assert (mistakes, warnings) == ([], [])
     inner = [file.inner for file in solutions.group("P1")["S1"].files]
     assert inner == ["1 start.md", "2 middle.py", "10 end.md", "plots/a.png"]
 
@@ -324,10 +324,10 @@ def test_strange_files_are_told(tmp_path: Path) -> None:
         "README.md": "x",
         "P2/new\nline\x1b[1m.md": "x",
     }
-    _, mistakes, doubts = found_in(write_judged(tmp_path, files))
+    _, mistakes, warnings = found_in(write_judged(tmp_path, files))
     assert mistakes == []
-    assert {doubt.code for doubt in doubts} == {"unknown-solution"}
-    told = [doubt.message.partition("solutions/")[2] for doubt in doubts]
+    assert {doubt.code for doubt in warnings} == {"unknown-solution"}
+    told = [doubt.message.partition("solutions/")[2] for doubt in warnings]
     assert told == [
         "P3 fits no declared problem and is not shown",
         "P1/S1.draft.md fits no declared solver and is not shown",
@@ -338,17 +338,17 @@ def test_strange_files_are_told(tmp_path: Path) -> None:
 
 def test_many_strange_files_are_told_shortly(tmp_path: Path) -> None:
     """A folder full of other files does not flood the terminal."""
-    _, _, doubts = found_in(write_judged(tmp_path, {f"P1/other-{i}.md": "x" for i in range(99)}))
-    assert len(doubts) == 11
-    assert "89 more fit no declared solver" in doubts[-1].message
+    _, _, warnings = found_in(write_judged(tmp_path, {f"P1/other-{i}.md": "x" for i in range(99)}))
+    assert len(warnings) == 11
+    assert "89 more fit no declared solver" in warnings[-1].message
 
 
 def test_practice_is_by_anybody(tmp_path: Path) -> None:
     """Solvers of the practice problem need not be declared, and it is no ordinary problem."""
     files: Files = {"P0/one.md": "x", "P0/two/a.md": "x", "P0/two/b.png": image()}
     study = write_judged(tmp_path, files, judging={"practice": "P0"})
-    solutions, mistakes, doubts = found_in(study)
-    assert (mistakes, doubts) == ([], [])
+    solutions, mistakes, warnings = found_in(study)
+    assert (mistakes, warnings) == ([], [])
     assert list(solutions.group("P0")) == list(solutions.practice) == ["one", "two"]
     assert "P0" not in solutions.by_problem
     (tmp_path / "solutions/P0/one.txt").write_text("x", encoding="utf-8")

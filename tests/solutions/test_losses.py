@@ -142,11 +142,11 @@ def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
     for subject in SUBJECTS:
         (folder / f"{subject}.md").write_text("Let $x^2$ be.\n")
     (folder / f"{SUBJECTS[0]}.md").write_text(f"x\n\n{CHART}\n")
-    _, mistakes, doubts = check_solutions(draft_study(study), complete=True)
+    _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
     assert mistakes == []
-    counts = [doubt.code for doubt in doubts]
+    counts = [doubt.code for doubt in warnings]
     assert sorted(counts) == ["html-script", *["math-not-rendered"] * 3]
-    assert f"{SUBJECTS[0]}.md:4: its script is not run" in doubts[0].message
+    assert f"{SUBJECTS[0]}.md:4: its script is not run" in warnings[0].message
     site = open_site(study)
     try:
         app = create_app(site)

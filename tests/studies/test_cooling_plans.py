@@ -39,9 +39,9 @@ def test_check_finds_nothing(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_holds_what_its_readme_says() -> None:
     """Three problems with six to eight solutions, by people and by two versions of one system."""
     study = read_study(FOLDER / "study.yaml")
-    found, mistakes, doubts = find_solutions(draft_study(FOLDER / "study.yaml"), complete=True)
+    found, mistakes, warnings = find_solutions(draft_study(FOLDER / "study.yaml"), complete=True)
     assert not mistakes
-    assert not doubts
+    assert not warnings
     count = {problem: len(solvers) for problem, solvers in found.by_problem.items()}
     assert count == EXPECTED["problems"]
     assert {found.practice_problem: len(found.practice)} == EXPECTED["practice"]

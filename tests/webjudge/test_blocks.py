@@ -117,6 +117,6 @@ def test_long_lists_are_warned_of(tmp_path: Path, design: str, said: str) -> Non
     path.write_text(f"{path.read_text()}{design}\n")
     made = open_site(path)
     made.store.close()
-    told = [doubt.message for doubt in made.doubts if doubt.code == "long-lists"]
+    told = [doubt.message for doubt in made.warnings if doubt.code == "long-lists"]
     assert len(told) == bool(said)
     assert not said or told[0].startswith(said)

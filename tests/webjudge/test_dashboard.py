@@ -263,7 +263,7 @@ def test_warnings(tmp_path: Path) -> None:
     desk.post("/desk/judges/links")
     rank(site, "J1", "P1")
     (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
-    object.__setattr__(site, "doubts", (StudyWarning("identity", "line 3 names <ACME>"),))
+    object.__setattr__(site, "warnings", (StudyWarning("identity", "line 3 names <ACME>"),))
     page = desk.get("/desk").text
     assert "no link yet" not in page
     assert "The study has changed since judges saw it" in page

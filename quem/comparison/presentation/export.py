@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["comparison_dict"]
 
 
-def comparison_dict(found: ComparisonFindings) -> dict[str, Any]:
+def comparison_dict(comparison: ComparisonFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    found : ComparisonFindings
+    comparison : ComparisonFindings
     """
     studies = [
         {
@@ -30,23 +30,27 @@ def comparison_dict(found: ComparisonFindings) -> dict[str, Any]:
             "experience_unit": study.study.spec.experience_unit,
             "settings": study.settings.model_dump(mode="json"),
         }
-        for study in found.studies
+        for study in comparison.studies
     ]
     return {
         "format": 1,
         "kind": "comparison",
-        "mode": found.mode,
+        "mode": comparison.mode,
         "study": {key: studies[0][key] for key in ("id", "title", "experience_unit")}
         if len(studies) == 1
         else None,
         "studies": studies,
-        "settings": {"test": found.test, "level": found.level, "systems": list(found.chosen)},
-        "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
-        "estimates": [_estimate(standing) for standing in found.standings],
-        "pairs": [_pair(pair) for pair in found.pairs],
-        "independent": [_apart(apart) for apart in found.apart],
-        "progressions": [_progression(progression) for progression in found.progressions],
-        "uplifts": [_uplift(uplift) for uplift in found.uplifts],
+        "settings": {
+            "test": comparison.test,
+            "level": comparison.level,
+            "systems": list(comparison.chosen),
+        },
+        "warnings": [{"code": d.code, "message": d.message} for d in comparison.warnings],
+        "estimates": [_estimate(standing) for standing in comparison.standings],
+        "pairs": [_pair(pair) for pair in comparison.pairs],
+        "independent": [_apart(apart) for apart in comparison.apart],
+        "progressions": [_progression(progression) for progression in comparison.progressions],
+        "uplifts": [_uplift(uplift) for uplift in comparison.uplifts],
     }
 
 

@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 __all__ = ["all_figures", "differences", "ends_of", "estimates", "progression", "uplift", "wins"]
 
 
-def all_figures(found: ComparisonFindings) -> dict[str, Figure]:
+def all_figures(comparison: ComparisonFindings) -> dict[str, Figure]:
     """Draw every figure that the comparison has data for.
 
     Parameters
     ----------
-    found : ComparisonFindings
+    comparison : ComparisonFindings
 
     Returns
     -------
@@ -62,37 +62,38 @@ def all_figures(found: ComparisonFindings) -> dict[str, Figure]:
         "progression": progression,
         "uplift": uplift,
     }
-    drawn = {stem: function(found) for stem, function in draw.items()}
+    drawn = {stem: function(comparison) for stem, function in draw.items()}
     return {stem: figure for stem, figure in drawn.items() if figure is not None}
 
 
 _ROW = 0.3  # inches
 
 
-def estimates(found: ComparisonFindings) -> Figure | None:
+def estimates(comparison: ComparisonFindings) -> Figure | None:
     """Draw every system's estimate and interval, over the range of its study's subjects."""
-    shown = found.standings[:MOST_ROWS]
+    shown = comparison.standings[:MOST_ROWS]
     if not shown:
         return None
-    labels = [short(found.name_of(standing), 34) for standing in shown]
+    labels = [short(comparison.name_of(standing), 34) for standing in shown]
     told = [_told(standing) for standing in shown]
     with with_style():
         left, right = label_inches(labels), label_inches(told)
         height = 0.85 + _ROW * len(shown)
         figure, axes = one_axes(left + 4.4 + right, height, left=left, right=right)
-        low, high = _limits(found, shown)
+        low, high = _limits(comparison, shown)
         axes.set_xlim(low, high)
         for row, (standing, colour, text) in enumerate(zip(shown, colours(), told, strict=False)):
-            axes.plot(_range(found, standing), [row, row], color=BAND, linewidth=13, zorder=1)
+            axes.plot(_range(comparison, standing), [row, row], color=BAND, linewidth=13, zorder=1)
             _bar(axes, standing, row, colour)
             axes.text(1.015, row, text, transform=axes.get_yaxis_transform(), va="center")
         axes.set_yticks(range(len(shown)), labels)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         title = (
-            f"Estimates, {format_percent(found.level)} prediction intervals; shaded: the subjects"
+            f"Estimates, {format_percent(comparison.level)} prediction intervals; shaded: the "
+            "subjects"
         )
         axes.set_title(title, fontweight="normal")
-        tidy(axes, x=f"experience ({short(found.unit, 40)})", grid="x")
+        tidy(axes, x=f"experience ({short(comparison.unit, 40)})", grid="x")
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
     return figure
@@ -105,8 +106,8 @@ def _told(standing: SystemEstimate) -> str:
     return f"{text} ({format_interval(standing.estimate.prediction)})"
 
 
-def _range(found: ComparisonFindings, standing: SystemEstimate) -> Interval:
-    years = found.studies[standing.study].function.y
+def _range(comparison: ComparisonFindings, standing: SystemEstimate) -> Interval:
+    years = comparison.studies[standing.study].function.y
     return float(years.min()), float(years.max())
 
 
@@ -117,9 +118,9 @@ def ends_of(standing: SystemEstimate) -> Interval:
     return one_sided.get(estimate.side, estimate.prediction)
 
 
-def _limits(found: ComparisonFindings, shown: tuple[SystemEstimate, ...]) -> Interval:
+def _limits(comparison: ComparisonFindings, shown: tuple[SystemEstimate, ...]) -> Interval:
     """Wide enough for every range and estimate; the widest intervals go on beyond."""
-    ranges = np.array([_range(found, standing) for standing in shown])
+    ranges = np.array([_range(comparison, standing) for standing in shown])
     points = np.array([standing.estimate.experience for standing in shown])
     low = min(0.0, float(ranges.min()), float(points.min()))
     high = max(float(ranges.max()), float(points.max()))
@@ -152,18 +153,18 @@ _NONE = float("nan")
 Point = tuple[float, float, float]
 
 
-def differences(found: ComparisonFindings) -> Figure | None:
+def differences(comparison: ComparisonFindings) -> Figure | None:
     """Draw the difference of each two systems with its interval.
 
     Of systems of one study in average rank and, beside, in years; of systems of several
     studies in years. Where there are more pairs than rows, those of the smallest p values.
     """
-    if found.mode == "studies":
-        return _of_studies(found)
-    pairs = _weightiest(found)
+    if comparison.mode == "studies":
+        return _of_studies(comparison)
+    pairs = _weightiest(comparison)
     if not pairs:
         return None
-    labels = _pair_labels(found, pairs)
+    labels = _pair_labels(comparison, pairs)
     ranks = [(pair.paired.mean, *pair.interval) for pair in pairs]
     years = [
         (pair.years.by_worths, *pair.years.interval)
@@ -174,11 +175,11 @@ def differences(found: ComparisonFindings) -> Figure | None:
     p_values = [pair.p_holm for pair in pairs]
     with with_style():
         figure, (of_ranks, of_years) = _panels(labels, 2)
-        _forest(of_ranks, ranks, f"Average rank, {format_percent(found.level)} intervals")
+        _forest(of_ranks, ranks, f"Average rank, {format_percent(comparison.level)} intervals")
         _forest(
             of_years,
             years,
-            f"{short(found.unit.capitalize(), 16)} by worths (○ by the line)",
+            f"{short(comparison.unit.capitalize(), 16)} by worths (○ by the line)",
         )
         regressed = [pair.years.years for pair in pairs]
         of_years.plot(
@@ -188,11 +189,14 @@ def differences(found: ComparisonFindings) -> Figure | None:
     return figure
 
 
-def _of_studies(found: ComparisonFindings) -> Figure | None:
-    apart = sorted(found.apart, key=lambda a: np.nan_to_num(a.p, nan=2.0))[:MOST_ROWS]
+def _of_studies(comparison: ComparisonFindings) -> Figure | None:
+    apart = sorted(comparison.apart, key=lambda a: np.nan_to_num(a.p, nan=2.0))[:MOST_ROWS]
     if not apart:
         return None
-    labels = [f"{short(found.name_of(a.b), 30)} − {short(found.name_of(a.a), 30)}" for a in apart]
+    labels = [
+        f"{short(comparison.name_of(a.b), 30)} − {short(comparison.name_of(a.a), 30)}"
+        for a in apart
+    ]
     points: list[Point] = []
     for a in apart:
         low = a.lower if np.isfinite(a.lower) else a.interval[0]
@@ -205,21 +209,22 @@ def _of_studies(found: ComparisonFindings) -> Figure | None:
         _forest(
             axes,
             points,
-            f"{short(found.unit.capitalize(), 24)}, {format_percent(found.level)} intervals",
+            f"{short(comparison.unit.capitalize(), 24)}, {format_percent(comparison.level)} "
+            "intervals",
         )
         _p_column(axes, [a.p_holm for a in apart])
     return figure
 
 
-def _weightiest(found: ComparisonFindings) -> list[Pair]:
-    pairs = [pair for pair in found.pairs if pair.paired.n_cells]
+def _weightiest(comparison: ComparisonFindings) -> list[Pair]:
+    pairs = [pair for pair in comparison.pairs if pair.paired.n_cells]
     if len(pairs) > MOST_ROWS:
         pairs = sorted(pairs, key=lambda pair: np.nan_to_num(pair.test.p, nan=2.0))[:MOST_ROWS]
     return pairs
 
 
-def _pair_labels(found: ComparisonFindings, pairs: list[Pair]) -> list[str]:
-    names = names_of(found)
+def _pair_labels(comparison: ComparisonFindings, pairs: list[Pair]) -> list[str]:
+    names = names_of(comparison)
     return [f"{short(names[pair.b])} − {short(names[pair.a])}" for pair in pairs]
 
 
@@ -274,15 +279,15 @@ def _p_column(axes: Axes, p_values: list[float]) -> None:
         axes.text(1.04, row, bare_p(p), transform=place, va="center")
 
 
-def wins(found: ComparisonFindings) -> Figure | None:
+def wins(comparison: ComparisonFindings) -> Figure | None:
     """Draw in which share of the rankings of each problem one system is above the other."""
-    pairs = _weightiest(found)
+    pairs = _weightiest(comparison)
     if not pairs:
         return None
-    names = names_of(found)
+    names = names_of(comparison)
     labels = [f"{short(names[pair.b])} above {short(names[pair.a])}" for pair in pairs]
     held = {problem for pair in pairs for problem in pair.paired.problems}
-    problems = [name for name in found.studies[0].study.declared.problems if name in held]
+    problems = [name for name in comparison.studies[0].study.declared.problems if name in held]
     values = np.full((len(pairs), len(problems) + 1), np.nan)
     for row, pair in enumerate(pairs):
         at = [problems.index(problem) for problem in pair.paired.problems]
@@ -309,14 +314,14 @@ _REACH = 0.16  # of the versions' span, on both sides of it
 _OPAQUE = {**HALO, "alpha": 1.0}
 
 
-def progression(found: ComparisonFindings) -> Figure | None:
+def progression(comparison: ComparisonFindings) -> Figure | None:
     """Draw the versions of each system in order; None without versions."""
-    shown = found.progressions[:_MOST_PANELS]
+    shown = comparison.progressions[:_MOST_PANELS]
     if not shown:
         return None
     with with_style():
         width = max(6.6, 1.0 + _EACH * max(len(progress.versions) for progress in shown))
-        labels = [_labels(found, progress, width) for progress in shown]
+        labels = [_labels(comparison, progress, width) for progress in shown]
         below = [0.2 + _LINE * max(label.count("\n") + 1 for label in own) for own in labels]
         height = sum(_HEIGHT + room for room in below)
         figure, top = Figure(figsize=(width, height)), height
@@ -325,12 +330,12 @@ def progression(found: ComparisonFindings) -> Figure | None:
             place = (_LEFT / width, (top + room) / height)
             size = (1 - (_LEFT + _RIGHT) / width, (_HEIGHT - 0.35) / height)
             axes = figure.add_axes((*place, *size))
-            _course(axes, found, progress, colour)
+            _course(axes, comparison, progress, colour)
             axes.set_xticks(_positions(progress), own)
     return figure
 
 
-def _course(axes: Axes, found: ComparisonFindings, progress: Progression, colour: str) -> None:
+def _course(axes: Axes, comparison: ComparisonFindings, progress: Progression, colour: str) -> None:
     """One system: its versions, their intervals, and what each step gained."""
     at = _positions(progress)
     years = np.array([version.estimate.experience for version in progress.versions])
@@ -350,7 +355,7 @@ def _course(axes: Axes, found: ComparisonFindings, progress: Progression, colour
     axes.plot(at, years, "D", color=colour, markersize=6)
     _write(axes, progress, at, years, colour)
     axes.set_title(f"Versions of {short(progress.of, 40)}")
-    tidy(axes, y=f"experience ({short(found.unit, 30)})")
+    tidy(axes, y=f"experience ({short(comparison.unit, 30)})")
 
 
 def _write(
@@ -403,7 +408,7 @@ def _positions(progress: Progression) -> NDArray[np.float64]:
     return days
 
 
-def _labels(found: ComparisonFindings, progress: Progression, width: float) -> list[str]:
+def _labels(comparison: ComparisonFindings, progress: Progression, width: float) -> list[str]:
     """Version, date and study; below those before it where it would cover them."""
     at = _positions(progress)
     least = _LABEL * float(np.ptp(at)) / _inches(width)
@@ -411,8 +416,8 @@ def _labels(found: ComparisonFindings, progress: Progression, width: float) -> l
     labels = []
     for x, version in zip(at, progress.versions, strict=True):
         lines = [short(version.version or version.name, 18), str(version.date or "")]
-        if len(found.studies) > 1:
-            lines.append(short(found.study_of(version), 18))
+        if len(comparison.studies) > 1:
+            lines.append(short(comparison.study_of(version), 18))
         lines = [line for line in lines if line]
         free = (level for level, before in enumerate(last) if x - before >= least)
         level = next(free, len(last))
@@ -427,12 +432,12 @@ _ROW_UPLIFT_FIGURE = 0.26  # inches
 _MOST_PANELS_UPLIFT_FIGURE = 4
 
 
-def uplift(found: ComparisonFindings) -> Figure | None:
+def uplift(comparison: ComparisonFindings) -> Figure | None:
     """Draw each person's average rank alone and with help, the least experienced below."""
-    shown = found.uplifts[:_MOST_PANELS_UPLIFT_FIGURE]
+    shown = comparison.uplifts[:_MOST_PANELS_UPLIFT_FIGURE]
     if not shown:
         return None
-    years = {s.id: s.experience for s in found.studies[0].study.spec.subjects}
+    years = {s.id: s.experience for s in comparison.studies[0].study.spec.subjects}
 
     def experience(person: PersonUplift) -> float:
         return years[person.person]
@@ -455,16 +460,16 @@ def uplift(found: ComparisonFindings) -> Figure | None:
             size = (1 - (left + 0.75) / width, (inches - 0.9) / height)
             axes = figure.add_axes((*place, *size))
             _people(axes, group, names, colour)
-            axes.set_title(_title(found, one), fontweight="normal")
+            axes.set_title(_title(comparison, one), fontweight="normal")
             top -= inches
     return figure
 
 
-def _title(found: ComparisonFindings, one: AssistanceGain) -> str:
-    name = short(found.studies[0].name_of(one.system), 26)
+def _title(comparison: ComparisonFindings, one: AssistanceGain) -> str:
+    name = short(comparison.studies[0].name_of(one.system), 26)
     interval = rank_interval(one.test.interval)
     more = (
-        f" ({format_percent(found.level)} {interval}; {format_p(one.test.p)})"
+        f" ({format_percent(comparison.level)} {interval}; {format_p(one.test.p)})"
         if not one.test.reason
         else ""
     )

@@ -49,9 +49,9 @@ TEST_NAMES = {
 }
 
 
-def names_of(found: ComparisonFindings) -> dict[str, str]:
+def names_of(comparison: ComparisonFindings) -> dict[str, str]:
     """Name each system of the first study by its id."""
-    return {s.system: s.name for s in found.standings if s.study == 0}
+    return {s.system: s.name for s in comparison.standings if s.study == 0}
 
 
 def bare_p(p: float) -> str:
@@ -193,36 +193,36 @@ def less(b: str, a: str) -> str:
     return f"{short(b, _LONGEST)} − {short(a, _LONGEST)}"
 
 
-def answers_table(found: ComparisonFindings) -> TextTable | None:
+def answers_table(comparison: ComparisonFindings) -> TextTable | None:
     """Say what came out in one table, for the first screen; None where help alone is measured."""
-    if found.pairs:
-        return _answers_of_pairs(found)
-    if found.apart:
+    if comparison.pairs:
+        return _answers_of_pairs(comparison)
+    if comparison.apart:
         rows = [
             (
-                less(found.name_of(apart.b), found.name_of(apart.a)),
+                less(comparison.name_of(apart.b), comparison.name_of(apart.a)),
                 format_signed(apart.years),
                 bound_text(apart),
                 bare_p(apart.p_holm),
             )
-            for apart in found.apart[:_FIRST]
+            for apart in comparison.apart[:_FIRST]
         ]
         columns = (
             "Difference",
-            found.unit.capitalize(),
-            f"{format_percent(found.level)} interval",
+            comparison.unit.capitalize(),
+            f"{format_percent(comparison.level)} interval",
             "Adjusted p",
         )
-        return TextTable("Independent estimates", columns, rows, _more(len(found.apart)))
-    if found.progressions:
-        return steps_table(found)
+        return TextTable("Independent estimates", columns, rows, _more(len(comparison.apart)))
+    if comparison.progressions:
+        return steps_table(comparison)
     return None
 
 
-def _answers_of_pairs(found: ComparisonFindings) -> TextTable:
+def _answers_of_pairs(comparison: ComparisonFindings) -> TextTable:
     """The differences in rank, and in years with their intervals if there are any."""
-    names = names_of(found)
-    shown = found.pairs[:_FIRST]
+    names = names_of(comparison)
+    shown = comparison.pairs[:_FIRST]
     by_worths = any(pair.years.interval for pair in shown)
     rows = [
         (
@@ -237,25 +237,25 @@ def _answers_of_pairs(found: ComparisonFindings) -> TextTable:
         )
         for pair in shown
     ]
-    unit, interval = found.unit.capitalize(), f"{format_percent(found.level)} interval"
+    unit, interval = comparison.unit.capitalize(), f"{format_percent(comparison.level)} interval"
     middle = (f"{unit} by worths", interval) if by_worths else (interval, unit)
     columns = ("Difference", "Average rank", *middle, "Adjusted p")
-    title = TEST_NAMES[found.test]
-    return TextTable(title[:1].upper() + title[1:], columns, rows, _more(len(found.pairs)))
+    title = TEST_NAMES[comparison.test]
+    return TextTable(title[:1].upper() + title[1:], columns, rows, _more(len(comparison.pairs)))
 
 
 def _more(count: int) -> str:
     return f"The first {_FIRST} of {count:,}; all are below." if count > _FIRST else ""
 
 
-def steps_table(found: ComparisonFindings) -> TextTable:
+def steps_table(comparison: ComparisonFindings) -> TextTable:
     """List the versions of every system in order, with the step to each from the one before."""
     rows = []
-    for progression in found.progressions:
+    for progression in comparison.progressions:
         for version, step in zip(progression.versions, (None, *progression.steps), strict=True):
             rows.append(
                 (
-                    found.name_of(version),
+                    comparison.name_of(version),
                     str(version.date) if version.date else "–",
                     estimate_text(version),
                     step_text(step) if step else "–",
@@ -263,5 +263,5 @@ def steps_table(found: ComparisonFindings) -> TextTable:
                     bare_p(step.p_holm) if step else "–",
                 )
             )
-    columns = ("Version", "Date", found.unit.capitalize(), "Step", "p", "Adjusted p")
+    columns = ("Version", "Date", comparison.unit.capitalize(), "Step", "p", "Adjusted p")
     return TextTable("Versions in order", columns, rows, words=frozenset({1}))

@@ -62,53 +62,55 @@ _HOLM = (
 )
 
 
-def report_context(found: ComparisonFindings) -> dict[str, Any]:
+def report_context(comparison: ComparisonFindings) -> dict[str, Any]:
     """Give what the template ``report/comparison.html`` shows.
 
     Parameters
     ----------
-    found : ComparisonFindings
+    comparison : ComparisonFindings
     """
     return {
-        "title": title_of(found),
-        "ids": join_words(study.study.spec.id for study in found.studies),
+        "title": title_of(comparison),
+        "ids": join_words(study.study.spec.id for study in comparison.studies),
         "descriptions": [
-            study.study.spec.description for study in found.studies if study.study.spec.description
+            study.study.spec.description
+            for study in comparison.studies
+            if study.study.spec.description
         ],
-        "answers": answers_table(found),
-        "meaning": _meaning(found),
-        "gains": _gains(found),
-        "first_figure": next(iter(_first_figures(found))),
-        "sections": sections(found),
-        "methods": " ".join(_methods(found)),
-        "references": _references(found),
-        "settings": list(_settings(found)),
+        "answers": answers_table(comparison),
+        "meaning": _meaning(comparison),
+        "gains": _gains(comparison),
+        "first_figure": next(iter(_first_figures(comparison))),
+        "sections": sections(comparison),
+        "methods": " ".join(_methods(comparison)),
+        "references": _references(comparison),
+        "settings": list(_settings(comparison)),
         "captions": CAPTIONS,
     }
 
 
-def _first_figures(found: ComparisonFindings) -> Iterator[str]:
+def _first_figures(comparison: ComparisonFindings) -> Iterator[str]:
     """What goes beside the answer; a figure of one sort at least is always there."""
-    if found.mode == "time":
+    if comparison.mode == "time":
         yield "progression"
-    if found.standings:
+    if comparison.standings:
         yield "estimates"
     yield "uplift"
 
 
-def _meaning(found: ComparisonFindings) -> str:
+def _meaning(comparison: ComparisonFindings) -> str:
     """One sentence on what the answer generalises to, or takes for granted."""
-    if found.pairs:
-        return GENERALISES[found.test]
-    return INDEPENDENCE if found.mode != "systems" else UPLIFT_MEANING
+    if comparison.pairs:
+        return GENERALISES[comparison.test]
+    return INDEPENDENCE if comparison.mode != "systems" else UPLIFT_MEANING
 
 
-def _gains(found: ComparisonFindings) -> list[str]:
-    names = found.studies[0].name_of
+def _gains(comparison: ComparisonFindings) -> list[str]:
+    names = comparison.studies[0].name_of
     return [
         f"{_people(len(uplift.people))} with the help of {names(uplift.system)}: "
-        f"{uplift_text(uplift, found.level, found.unit, float('nan'))}."
-        for uplift in found.uplifts
+        f"{uplift_text(uplift, comparison.level, comparison.unit, float('nan'))}."
+        for uplift in comparison.uplifts
     ]
 
 
@@ -116,63 +118,64 @@ def _people(count: int) -> str:
     return "One person" if count == 1 else f"{count} people"
 
 
-def _methods(found: ComparisonFindings) -> Iterator[str]:
+def _methods(comparison: ComparisonFindings) -> Iterator[str]:
     """A paragraph to be pasted into a paper."""
-    level = format_percent(found.level)
+    level = format_percent(comparison.level)
     yield (
         "Experience was estimated with QUEM (Hayes & Parzen, 1997) by least-squares regression of "
         f"the subjects' experience on their average ranks, with {level} prediction intervals: "
-        f"{join_words(_estimates(found), 12) or 'no system was ranked by itself'}."
+        f"{join_words(_estimates(comparison), 12) or 'no system was ranked by itself'}."
     )
-    several = len(found.pairs or found.apart) > 1
-    if found.pairs:
+    several = len(comparison.pairs or comparison.apart) > 1
+    if comparison.pairs:
         adjusted = " (p adjusted by Holm, 1979)" if several else ""
         yield (
-            f"Systems were compared by a {TEST_NAMES[found.test]}{adjusted}, wherever the same "
-            f"judge had ranked both. {GENERALISES[found.test]}"
+            f"Systems were compared by a {TEST_NAMES[comparison.test]}{adjusted}, wherever the "
+            "same "
+            f"judge had ranked both. {GENERALISES[comparison.test]}"
         )
-        names = names_of(found)
-        for pair in found.pairs[:_MOST_TOLD]:
-            ranks = rank_text(pair, found.level, several=several)
-            years = years_text(pair, found.level, found.unit)
+        names = names_of(comparison)
+        for pair in comparison.pairs[:_MOST_TOLD]:
+            ranks = rank_text(pair, comparison.level, several=several)
+            years = years_text(pair, comparison.level, comparison.unit)
             yield f"{names[pair.b]} against {names[pair.a]}: {ranks}; {years}."
-    for apart in found.apart[:_MOST_TOLD]:
-        told = apart_text(apart, found.level, found.unit, several=several)
-        yield f"{found.name_of(apart.b)} against {found.name_of(apart.a)}: {told}."
-    if found.mode == "time":
-        for step in found.progressions[0].steps:
+    for apart in comparison.apart[:_MOST_TOLD]:
+        told = apart_text(apart, comparison.level, comparison.unit, several=several)
+        yield f"{comparison.name_of(apart.b)} against {comparison.name_of(apart.a)}: {told}."
+    if comparison.mode == "time":
+        for step in comparison.progressions[0].steps:
             yield (
-                f"From {found.name_of(step.before)} to {found.name_of(step.after)}: "
-                f"{step_text(step)} {found.unit} ({step_p_text(step)})."
+                f"From {comparison.name_of(step.before)} to {comparison.name_of(step.after)}: "
+                f"{step_text(step)} {comparison.unit} ({step_p_text(step)})."
             )
-    if found.mode != "systems":
+    if comparison.mode != "systems":
         yield INDEPENDENCE
-    yield from _gains(found)
-    if found.uplifts:
+    yield from _gains(comparison)
+    if comparison.uplifts:
         yield UPLIFT_MEANING
     yield f"Analyses were done with quem {__version__}."
 
 
-def _estimates(found: ComparisonFindings) -> list[str]:
+def _estimates(comparison: ComparisonFindings) -> list[str]:
     each = []
-    for standing in found.standings:
+    for standing in comparison.standings:
         told = statement(
-            standing.estimate, interval="prediction", level=found.level, unit=found.unit
+            standing.estimate, interval="prediction", level=comparison.level, unit=comparison.unit
         )
-        each.append(f"{found.name_of(standing)} {told}")
+        each.append(f"{comparison.name_of(standing)} {told}")
     return each
 
 
-def _references(found: ComparisonFindings) -> list[str]:
-    several = len(found.pairs or found.apart) > 1
+def _references(comparison: ComparisonFindings) -> list[str]:
+    several = len(comparison.pairs or comparison.apart) > 1
     return [*REFERENCES[:1], *([_HOLM] if several else []), *REFERENCES[1:]]
 
 
-def _settings(found: ComparisonFindings) -> Iterator[tuple[str, str]]:
-    yield "test", found.test
-    if found.chosen:
-        yield "systems", ", ".join(found.chosen)
-    each = [study.settings.model_dump(mode="json") for study in found.studies]
+def _settings(comparison: ComparisonFindings) -> Iterator[tuple[str, str]]:
+    yield "test", comparison.test
+    if comparison.chosen:
+        yield "systems", ", ".join(comparison.chosen)
+    each = [study.settings.model_dump(mode="json") for study in comparison.studies]
     for key in ("level", "form", "score", "normalize", "reference", "permutations", "seed"):
         yield key, ", ".join(dict.fromkeys(str(settings[key]) for settings in each))
 
@@ -202,26 +205,26 @@ _WINS = (
 _ADJUSTED = "Adjusted p values (Holm 1979) hold for all pairs together."
 
 
-def sections(found: ComparisonFindings) -> list[Section]:
+def sections(comparison: ComparisonFindings) -> list[Section]:
     """Make the sections of the report below its first screen.
 
     Parameters
     ----------
-    found : ComparisonFindings
+    comparison : ComparisonFindings
     """
     made = [
-        _differences(found) if found.pairs else None,
-        _wins(found) if found.pairs else None,
-        _apart(found) if found.apart else None,
-        _progressions(found) if found.progressions else None,
-        _uplifts(found) if found.uplifts else None,
-        _estimates_sections(found) if found.standings else None,
+        _differences(comparison) if comparison.pairs else None,
+        _wins(comparison) if comparison.pairs else None,
+        _apart(comparison) if comparison.apart else None,
+        _progressions(comparison) if comparison.progressions else None,
+        _uplifts(comparison) if comparison.uplifts else None,
+        _estimates_sections(comparison) if comparison.standings else None,
     ]
     return [section for section in made if section is not None]
 
 
-def _differences(found: ComparisonFindings) -> Section:
-    names = names_of(found)
+def _differences(comparison: ComparisonFindings) -> Section:
+    names = names_of(comparison)
     rows = [
         (
             less(names[pair.b], names[pair.a]),
@@ -234,41 +237,43 @@ def _differences(found: ComparisonFindings) -> Section:
             format_signed(pair.years.by_worths),
             years_interval(pair),
         )
-        for pair in found.pairs[:_MOST_ROWS]
+        for pair in comparison.pairs[:_MOST_ROWS]
     ]
     columns = (
         "Difference",
         "Average rank",
-        f"{format_percent(found.level)} interval",
+        f"{format_percent(comparison.level)} interval",
         "p over problems",
         "p two-way",
         "p sign-flip",
         "Adjusted p",
-        f"{found.unit.capitalize()} by the skill function",
+        f"{comparison.unit.capitalize()} by the skill function",
         "By calibration",
         "By worths",
         "Interval",
     )
     note = f"The first {_MOST_ROWS}; differences.csv has all."
-    note = note if len(found.pairs) > _MOST_ROWS else ""
-    table = TextTable(f"Differences, by the {TEST_NAMES[found.test]}", columns, rows, note)
-    text = [f"{GENERALISES[found.test]} {_ADJUSTED if len(found.pairs) > 1 else ''}".strip()]
-    text += [GENERALISES[name] for name in TESTS if name != found.test]
+    note = note if len(comparison.pairs) > _MOST_ROWS else ""
+    table = TextTable(f"Differences, by the {TEST_NAMES[comparison.test]}", columns, rows, note)
+    text = [
+        f"{GENERALISES[comparison.test]} {_ADJUSTED if len(comparison.pairs) > 1 else ''}".strip()
+    ]
+    text += [GENERALISES[name] for name in TESTS if name != comparison.test]
     text.append(YEARS)
-    reasons = dict.fromkeys(p.years.reason for p in found.pairs if p.years.reason)
-    text += [f"No interval in {found.unit}: {reason}." for reason in reasons]
+    reasons = dict.fromkeys(p.years.reason for p in comparison.pairs if p.years.reason)
+    text += [f"No interval in {comparison.unit}: {reason}." for reason in reasons]
     return Section("differences", "Differences", text, ("differences",), [table])
 
 
-def _wins(found: ComparisonFindings) -> Section:
-    names = names_of(found)
-    problems = found.studies[0].study.declared.problems
-    held = {problem for pair in found.pairs for problem in pair.paired.problems}
+def _wins(comparison: ComparisonFindings) -> Section:
+    names = names_of(comparison)
+    problems = comparison.studies[0].study.declared.problems
+    held = {problem for pair in comparison.pairs for problem in pair.paired.problems}
     columns = [problem for problem in problems if problem in held]
     tables = []
     if len(columns) <= _MOST_COLUMNS:
         rows = []
-        for pair in found.pairs[:_MOST_ROWS]:
+        for pair in comparison.pairs[:_MOST_ROWS]:
             of = dict(zip(pair.paired.problems, pair.paired.by_problem.tolist(), strict=True))
             cells = (format_signed(of.get(problem, np.nan), 2) for problem in columns)
             rows.append((less(names[pair.b], names[pair.a]), *cells))
@@ -278,10 +283,10 @@ def _wins(found: ComparisonFindings) -> Section:
     return Section("wins", "Who beats whom", [_WINS], ("wins",), tables)
 
 
-def _apart(found: ComparisonFindings) -> Section:
+def _apart(comparison: ComparisonFindings) -> Section:
     rows = [
         (
-            less(found.name_of(apart.b), found.name_of(apart.a)),
+            less(comparison.name_of(apart.b), comparison.name_of(apart.a)),
             format_signed(apart.years, 2),
             format_number(apart.error, 2),
             format_number(apart.df),
@@ -289,14 +294,14 @@ def _apart(found: ComparisonFindings) -> Section:
             bare_p(apart.p),
             bare_p(apart.p_holm),
         )
-        for apart in found.apart[:_MOST_ROWS]
+        for apart in comparison.apart[:_MOST_ROWS]
     ]
     columns = (
         "Difference",
-        found.unit.capitalize(),
+        comparison.unit.capitalize(),
         "Standard error",
         "df",
-        f"{format_percent(found.level)} interval",
+        f"{format_percent(comparison.level)} interval",
         "p",
         "Adjusted p",
     )
@@ -304,7 +309,7 @@ def _apart(found: ComparisonFindings) -> Section:
         "The variance of a difference is the sum of both prediction variances, with Welch's "
         f"degrees of freedom. {INDEPENDENCE}"
     ]
-    if any(apart.reason for apart in found.apart):
+    if any(apart.reason for apart in comparison.apart):
         text.append(
             "Outside its subjects' range an estimate is only a bound, and so is a difference: it "
             "has no interval and no p value."
@@ -313,19 +318,19 @@ def _apart(found: ComparisonFindings) -> Section:
     return Section("independent", "Differences", text, ("differences",), [table])
 
 
-def _progressions(found: ComparisonFindings) -> Section:
+def _progressions(comparison: ComparisonFindings) -> Section:
     text = ["Steps are from each version to the next."]
-    tables = [steps_table(found)]
-    if found.mode == "time":
+    tables = [steps_table(comparison)]
+    if comparison.mode == "time":
         text.append(f"Versions of different studies are independent estimates. {INDEPENDENCE}")
         tables = []  # it stands on the first screen
     return Section("versions", "Versions", text, ("progression",), tables)
 
 
-def _uplifts(found: ComparisonFindings) -> Section:
+def _uplifts(comparison: ComparisonFindings) -> Section:
     tables = []
-    for uplift in found.uplifts:
-        name = found.studies[0].name_of(uplift.system)
+    for uplift in comparison.uplifts:
+        name = comparison.studies[0].name_of(uplift.system)
         rows = [
             (
                 person.person,
@@ -348,9 +353,9 @@ def _uplifts(found: ComparisonFindings) -> Section:
             "Rank alone",
             "Rank with help",
             "Gain",
-            f"{format_percent(found.level)} interval",
+            f"{format_percent(comparison.level)} interval",
             "p",
-            found.unit.capitalize(),
+            comparison.unit.capitalize(),
             "By calibration",
             "Adjusted p",
         )
@@ -375,25 +380,25 @@ def _gain(gained: AssistanceGain | PersonUplift) -> tuple[str, ...]:
     )
 
 
-def _estimates_sections(found: ComparisonFindings) -> Section:
+def _estimates_sections(comparison: ComparisonFindings) -> Section:
     rows = []
-    for standing in found.standings[:_MOST_ROWS]:
+    for standing in comparison.standings[:_MOST_ROWS]:
         estimate = standing.estimate
         bound = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
         rows.append(
             (
-                found.name_of(standing),
+                comparison.name_of(standing),
                 format_number(estimate.average_rank, 2),
                 format_number(estimate.experience, 2),
                 format_interval(estimate.prediction),
                 f"{bound}{format_number(estimate.bound)}" if bound else "–",
             )
         )
-    level = format_percent(found.level)
+    level = format_percent(comparison.level)
     columns = (
         "System",
         "Average rank",
-        f"Estimate ({found.unit})",
+        f"Estimate ({comparison.unit})",
         "Prediction interval",
         "One-sided",
     )
@@ -402,9 +407,9 @@ def _estimates_sections(found: ComparisonFindings) -> Section:
         "intervals of two systems of one study overlap says little about their difference: both "
         "rest on the same people, and the tests above compare them ranking by ranking."
     ]
-    if found.mode != "systems":
+    if comparison.mode != "systems":
         text = ["The prediction interval says where a human peer of that quality would be."]
-    shown = () if found.mode == "time" else ("estimates",)
+    shown = () if comparison.mode == "time" else ("estimates",)
     return Section(
         "estimates", "Estimates", text, shown, [TextTable(f"Estimates, {level}", columns, rows)]
     )

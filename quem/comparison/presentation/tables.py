@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 __all__ = ["all_tables", "differences_table", "estimates_table"]
 
 
-def all_tables(found: ComparisonFindings) -> dict[str, pd.DataFrame]:
+def all_tables(comparison: ComparisonFindings) -> dict[str, pd.DataFrame]:
     """Give every table that there is something for, by file stem.
 
     Parameters
     ----------
-    found : ComparisonFindings
+    comparison : ComparisonFindings
     """
     tables = {
-        "estimates": estimates_table(found),
-        "differences": differences_table(found),
-        "rankings": pd.DataFrame(_rankings(found)),
-        "progression": pd.DataFrame(_progression(found)),
-        "uplift": pd.DataFrame(_uplift(found)),
+        "estimates": estimates_table(comparison),
+        "differences": differences_table(comparison),
+        "rankings": pd.DataFrame(_rankings(comparison)),
+        "progression": pd.DataFrame(_progression(comparison)),
+        "uplift": pd.DataFrame(_uplift(comparison)),
     }
     return {stem: table for stem, table in tables.items() if len(table)}
 
 
-def estimates_table(found: ComparisonFindings) -> pd.DataFrame:
+def estimates_table(comparison: ComparisonFindings) -> pd.DataFrame:
     """One row a system.
 
     Parameters
     ----------
-    found : ComparisonFindings
+    comparison : ComparisonFindings
 
     Returns
     -------
@@ -47,11 +47,11 @@ def estimates_table(found: ComparisonFindings) -> pd.DataFrame:
         prediction_high, lower_bound, upper_bound, inside_range.
     """
     rows = []
-    for standing in found.standings:
+    for standing in comparison.standings:
         estimate = standing.estimate
         rows.append(
             {
-                "study": found.study_of(standing),
+                "study": comparison.study_of(standing),
                 "system": standing.system,
                 "version": standing.version,
                 "of": standing.of,
@@ -68,12 +68,12 @@ def estimates_table(found: ComparisonFindings) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def differences_table(found: ComparisonFindings) -> pd.DataFrame:
+def differences_table(comparison: ComparisonFindings) -> pd.DataFrame:
     """One row a pair of systems; every difference is b less a.
 
     Parameters
     ----------
-    found : ComparisonFindings
+    comparison : ComparisonFindings
 
     Returns
     -------
@@ -83,13 +83,13 @@ def differences_table(found: ComparisonFindings) -> pd.DataFrame:
         years_by_worths, years_low, years_high. Of systems of several studies: study_a, a,
         study_b, b, years, standard_error, df, low, high, lower_bound, upper_bound, p, p_holm.
     """
-    if found.mode == "studies":
-        return pd.DataFrame(_apart(found))
-    return pd.DataFrame(_pairs(found))
+    if comparison.mode == "studies":
+        return pd.DataFrame(_apart(comparison))
+    return pd.DataFrame(_pairs(comparison))
 
 
-def _pairs(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
-    for pair in found.pairs:
+def _pairs(comparison: ComparisonFindings) -> Iterator[dict[str, Any]]:
+    for pair in comparison.pairs:
         paired = pair.paired
         low, high = pair.years.interval or (np.nan, np.nan)
         yield {
@@ -113,12 +113,12 @@ def _pairs(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
         }
 
 
-def _apart(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
-    for apart in found.apart:
+def _apart(comparison: ComparisonFindings) -> Iterator[dict[str, Any]]:
+    for apart in comparison.apart:
         yield {
-            "study_a": found.study_of(apart.a),
+            "study_a": comparison.study_of(apart.a),
             "a": apart.a.system,
-            "study_b": found.study_of(apart.b),
+            "study_b": comparison.study_of(apart.b),
             "b": apart.b.system,
             "years": apart.years,
             "standard_error": apart.error,
@@ -132,9 +132,9 @@ def _apart(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
         }
 
 
-def _rankings(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
+def _rankings(comparison: ComparisonFindings) -> Iterator[dict[str, Any]]:
     """One row a pair and ranking: by how much b is ahead, and whether it is above."""
-    for pair in found.pairs:
+    for pair in comparison.pairs:
         paired = pair.paired
         for j, p in np.argwhere(np.isfinite(paired.difference)):
             yield {
@@ -147,13 +147,13 @@ def _rankings(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
             }
 
 
-def _progression(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
-    for progression in found.progressions:
+def _progression(comparison: ComparisonFindings) -> Iterator[dict[str, Any]]:
+    for progression in comparison.progressions:
         steps = [None, *progression.steps]
         for version, step in zip(progression.versions, steps, strict=True):
             yield {
                 "of": progression.of,
-                "study": found.study_of(version),
+                "study": comparison.study_of(version),
                 "system": version.system,
                 "version": version.version,
                 "date": str(version.date) if version.date else "",
@@ -164,8 +164,8 @@ def _progression(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
             }
 
 
-def _uplift(found: ComparisonFindings) -> Iterator[dict[str, Any]]:
-    for uplift in found.uplifts:
+def _uplift(comparison: ComparisonFindings) -> Iterator[dict[str, Any]]:
+    for uplift in comparison.uplifts:
         for person in uplift.people:
             yield {
                 "system": uplift.system,

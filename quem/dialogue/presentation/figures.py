@@ -34,29 +34,29 @@ _MORE = (SYSTEMS[4], SYSTEMS[5], INK, MUTED)
 _MANY_ANSWERS = 40
 
 
-def _look(found: DialogueFindings, place: int) -> tuple[str, str]:
+def _look(findings: DialogueFindings, place: int) -> tuple[str, str]:
     """Colour and sign of a strategy."""
-    name = found.strategies[place]
-    own = [s for s in found.strategies if s not in _SIGNS]
+    name = findings.strategies[place]
+    own = [s for s in findings.strategies if s not in _SIGNS]
     if name in _SIGNS:
         return _COLOURS[name], _SIGNS[name]
     return _MORE[own.index(name) % len(_MORE)], "Dvph*"[own.index(name) % 5]
 
 
-def rank_quality(found: DialogueFindings) -> Figure:
+def rank_quality(findings: DialogueFindings) -> Figure:
     """Draw rank quality over the number of answers.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
     """
-    estimate = found.quality
+    estimate = findings.quality
     points = np.arange(estimate.mean.shape[1])
     with with_style():
         figure = Figure(figsize=(7.2, 4.1))
         axes = figure.add_axes((0.085, 0.13, 0.9, 0.84))
-        for place in range(len(found.strategies)):
-            colour, sign = _look(found, place)
+        for place in range(len(findings.strategies)):
+            colour, sign = _look(findings, place)
             axes.fill_between(
                 points, estimate.low[place], estimate.high[place], color=colour, alpha=0.16, lw=0
             )
@@ -70,25 +70,25 @@ def rank_quality(found: DialogueFindings) -> Figure:
                 markeredgewidth=0.7,
                 markevery=max(1, len(points) // _MANY_ANSWERS),
                 linewidth=1.5,
-                label=found.strategies[place],
+                label=findings.strategies[place],
                 clip_on=False,
             )
         axes.set_xlim(0, points[-1])
         axes.set_ylim(min(0.0, float(np.nanmin(estimate.mean))), max(1.0, estimate.mean.max()))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         tidy(axes, x="questions answered", y="rank quality", grid="both")
-        axes.legend(loc="lower right", ncols=2 if len(found.strategies) > 3 else 1)  # noqa: PLR2004
+        axes.legend(loc="lower right", ncols=2 if len(findings.strategies) > 3 else 1)  # noqa: PLR2004
     return figure
 
 
-def outcomes(found: DialogueFindings) -> Figure:
+def outcomes(findings: DialogueFindings) -> Figure:
     """Draw efficiency and precision of each strategy by user.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
     """
-    users = len(found.users)
+    users = len(findings.users)
     with with_style():
         figure = Figure(figsize=(7.2, 0.85 + 0.52 * max(users, 3)))
         axes = figure.subplots(1, 2, sharey=True)
@@ -97,22 +97,25 @@ def outcomes(found: DialogueFindings) -> Figure:
             left=0.115, right=0.985, bottom=0.42 / height, top=1 - 0.5 / height, wspace=0.07
         )
         for at, name, estimate in zip(
-            axes, ("efficiency", "precision"), (found.efficiency, found.precision), strict=True
+            axes,
+            ("efficiency", "precision"),
+            (findings.efficiency, findings.precision),
+            strict=True,
         ):
-            _dots(at, found, estimate)
+            _dots(at, findings, estimate)
             tidy(at, x=name, grid="x")
-        axes[0].set_yticks(range(users), found.users)
+        axes[0].set_yticks(range(users), findings.users)
         axes[0].set_ylim(users - 0.4, -0.6)
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="upper center", ncols=min(len(labels), 8))
     return figure
 
 
-def _dots(axes: Axes, found: DialogueFindings, estimate: StrategyOutcomes) -> None:
+def _dots(axes: Axes, findings: DialogueFindings, estimate: StrategyOutcomes) -> None:
     strategies, users = estimate.mean.shape
     step = 0.72 / strategies
     for place in range(strategies):
-        colour, sign = _look(found, place)
+        colour, sign = _look(findings, place)
         y = np.arange(users) + (place - (strategies - 1) / 2) * step
         axes.hlines(y, estimate.low[place], estimate.high[place], color=colour, linewidth=1.2)
         axes.plot(
@@ -123,24 +126,24 @@ def _dots(axes: Axes, found: DialogueFindings, estimate: StrategyOutcomes) -> No
             markersize=5,
             markeredgecolor=PAPER,
             markeredgewidth=0.6,
-            label=found.strategies[place],
+            label=findings.strategies[place],
         )
     for line in np.arange(users - 1) + 0.5:
         axes.axhline(line, color=MUTED, linewidth=0.3)
 
 
 def agreement(
-    found: DialogueFindings, measure: Literal["efficiency", "precision"]
+    findings: DialogueFindings, measure: Literal["efficiency", "precision"]
 ) -> Figure | None:
     """Draw how alike users order the strategies; None for one strategy.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
     measure : {"efficiency", "precision"}
     """
-    if len(found.strategies) == 1:
+    if len(findings.strategies) == 1:
         return None
-    told = found.by_efficiency if measure == "efficiency" else found.by_precision
+    told = findings.by_efficiency if measure == "efficiency" else findings.by_precision
     title = f"Order of the strategies by {measure}"
-    return heat_map(found.users, [*found.users, "rank quality"], told.between[:-1], title)
+    return heat_map(findings.users, [*findings.users, "rank quality"], told.between[:-1], title)

@@ -63,19 +63,19 @@ def report_context(result: DialogueResult) -> dict[str, Any]:
     }
 
 
-def _answers(found: DialogueFindings) -> list[tuple[str, str, str]]:
+def _answers(findings: DialogueFindings) -> list[tuple[str, str, str]]:
     """Name, value and detail of what is to be known first."""
-    order = found.whole.order(0)
+    order = findings.whole.order(0)
     best = order[0]
     equal = [
-        found.strategies[s]
+        findings.strategies[s]
         for s in order[1:]
-        if not found.whole.differs(best, s, 0, found.inference.level)
+        if not findings.whole.differs(best, s, 0, findings.inference.level)
     ]
     interval = (
-        f"{format_percent(found.inference.level)} interval "
-        f"{format_number(found.whole.low[best, 0], 3)} to "
-        f"{format_number(found.whole.high[best, 0], 3)}"
+        f"{format_percent(findings.inference.level)} interval "
+        f"{format_number(findings.whole.low[best, 0], 3)} to "
+        f"{format_number(findings.whole.high[best, 0], 3)}"
     )
     told = f"{interval}."
     if equal:
@@ -85,14 +85,14 @@ def _answers(found: DialogueFindings) -> list[tuple[str, str, str]]:
     answers = [
         (
             "Best rank quality over the dialogue",
-            f"{found.strategies[best]} {format_number(found.whole.mean[best, 0], 3)}",
+            f"{findings.strategies[best]} {format_number(findings.whole.mean[best, 0], 3)}",
             told,
         )
     ]
     for name, agreed, sentence in zip(
         ("efficiency", "precision"),
-        (found.by_efficiency, found.by_precision),
-        users_sentence(found),
+        (findings.by_efficiency, findings.by_precision),
+        users_sentence(findings),
         strict=False,
     ):
         answers.append(
@@ -105,37 +105,40 @@ def _answers(found: DialogueFindings) -> list[tuple[str, str, str]]:
     return answers
 
 
-def _outcomes(found: DialogueFindings) -> Section:
-    level = format_percent(found.inference.level)
+def _outcomes(findings: DialogueFindings) -> Section:
+    level = format_percent(findings.inference.level)
     note = (
         f"Strategies of each user, the best first, with {level} bootstrap intervals over targets. "
         "*: a paired test over targets tells it from the first (Holm over the pairs of a column)."
     )
-    columns = ("place", *found.users)
+    columns = ("place", *findings.users)
     tables = [
         TextTable(
             name,
             columns,
-            figure_one(found, estimate, intervals=True),
+            figure_one(findings, estimate, intervals=True),
             note,
             words=frozenset(range(1, len(columns))),
         )
-        for name, estimate in (("Efficiency", found.efficiency), ("Precision", found.precision))
+        for name, estimate in (
+            ("Efficiency", findings.efficiency),
+            ("Precision", findings.precision),
+        )
     ]
-    tables.append(_unselected(found))
+    tables.append(_unselected(findings))
     return Section("outcomes", "Efficiency and precision", figures=("outcomes",), tables=tables)
 
 
-def _unselected(found: DialogueFindings) -> TextTable:
+def _unselected(findings: DialogueFindings) -> TextTable:
     rows = [
-        (name, *(percent_of(share) for share in found.unselected[place]))
-        for place, name in enumerate(found.strategies)
+        (name, *(percent_of(share) for share in findings.unselected[place]))
+        for place, name in enumerate(findings.strategies)
     ]
-    meaning = {name: choice for name, _, choice in open_choices(found.experiment.settings)}
-    used = found.experiment.settings.no_selection
+    meaning = {name: choice for name, _, choice in open_choices(findings.experiment.settings)}
+    used = findings.experiment.settings.no_selection
     return TextTable(
         "Dialogues in which no case was selected",
-        ("strategy", *found.users),
+        ("strategy", *findings.users),
         rows,
         f"Each counts: {meaning['no_selection'].explained[used]}.",
     )
@@ -150,21 +153,21 @@ def _users() -> Section:
     return Section("users", "What the choice of user decides", text, figures)
 
 
-def _quality(found: DialogueFindings) -> Section:
-    estimate = found.quality
+def _quality(findings: DialogueFindings) -> Section:
+    estimate = findings.quality
     last = estimate.mean.shape[1] - 1
     points = sorted({*range(min(last, 4) + 1), *(last * q // 8 for q in range(1, 9)), last})
     rows = []
-    for s in found.whole.order(0):
+    for s in findings.whole.order(0):
         cells = []
         for point in points:
             best = estimate.order(point)[0]
-            star = " *" if estimate.differs(best, s, point, found.inference.level) else ""
+            star = " *" if estimate.differs(best, s, point, findings.inference.level) else ""
             cells.append(f"{format_number(estimate.mean[s, point], 3)}{star}")
-        whole = found.whole
+        whole = findings.whole
         cells.append(format_number(whole.mean[s, 0], 3))
         cells.append(f"{format_number(whole.low[s, 0], 3)}–{format_number(whole.high[s, 0], 3)}")
-        rows.append((found.strategies[s], *cells))
+        rows.append((findings.strategies[s], *cells))
     table = TextTable(
         "Rank quality after so many answers",
         ("strategy", *map(str, points), "all", "interval"),
@@ -173,19 +176,19 @@ def _quality(found: DialogueFindings) -> Section:
         "All: the mean over the dialogue.",
     )
     return Section(
-        "quality", "Rank quality along the dialogue", [_apart(found, estimate)], (), [table]
+        "quality", "Rank quality along the dialogue", [_apart(findings, estimate)], (), [table]
     )
 
 
-def _apart(found: DialogueFindings, estimate: StrategyOutcomes) -> str:
+def _apart(findings: DialogueFindings, estimate: StrategyOutcomes) -> str:
     """Where strategies differ."""
     points = estimate.mean.shape[1]
     clear = []
     for point in range(points):
         order = estimate.order(point)
-        if len(order) > 1 and estimate.differs(order[0], order[1], point, found.inference.level):
-            clear.append((point, found.strategies[order[0]]))
-    contracted = found.contracted[:, : points - 1].mean(axis=1)
+        if len(order) > 1 and estimate.differs(order[0], order[1], point, findings.inference.level):
+            clear.append((point, findings.strategies[order[0]]))
+    contracted = findings.contracted[:, : points - 1].mean(axis=1)
     worst = int(contracted.argmax())
     text = "At no point does one strategy differ from all others."
     if clear:
@@ -199,7 +202,7 @@ def _apart(found: DialogueFindings, estimate: StrategyOutcomes) -> str:
     if contracted[worst] > 0:
         text += (
             f" Lists contracted to nothing, for so many ties, in {percent_of(contracted[worst])} "
-            f"of the points of dialogues with {found.strategies[worst]}, the most."
+            f"of the points of dialogues with {findings.strategies[worst]}, the most."
         )
     return text
 
@@ -241,9 +244,9 @@ def _sensitivity(tried: Sensitivity) -> list[Section]:
     return sections
 
 
-def _open(found: DialogueFindings) -> Section:
+def _open(findings: DialogueFindings) -> Section:
     rows = []
-    for name, value, choice in open_choices(found.experiment.settings):
+    for name, value, choice in open_choices(findings.experiment.settings):
         explained = choice.explained.get(str(value), "")
         others = ", ".join(str(other) for other in choice.values if other != value)
         rows.append(
@@ -264,21 +267,21 @@ def _open(found: DialogueFindings) -> Section:
     return Section("open", "Open choices", tables=[table])
 
 
-def _methods(found: DialogueFindings) -> str:
-    experiment, used = found.experiment, found.inference
+def _methods(findings: DialogueFindings) -> str:
+    experiment, used = findings.experiment, findings.inference
     settings = experiment.settings
     names = [
         f"{name} ({MEANINGS[name].split(' (')[-1]}" if name in MEANINGS else name
-        for name in found.strategies
+        for name in findings.strategies
     ]
     levels = join_words(
         (f"{level:.4f} for b = {b:g}" for b, level in experiment.levels.items()), most=20
     )
     text = (
-        f"{' '.join(lead(found)[:1])} (leave-one-out; Bogaerts & Leake, 2006). Distances are "
+        f"{' '.join(lead(findings)[:1])} (leave-one-out; Bogaerts & Leake, 2006). Distances are "
         "weighted means of 0 or 1 for categorical and of range-normalised differences for numeric "
         f"attributes. Strategies: {join_words(names, most=20)}. Users: "
-        f"{join_words(found.users, most=20)}"
+        f"{join_words(findings.users, most=20)}"
     )
     if levels:
         text += f"; distance thresholds {levels}"
@@ -287,15 +290,15 @@ def _methods(found: DialogueFindings) -> str:
         f"{settings.highest:g} to {settings.lowest:g}). Intervals are {format_percent(used.level)} "
         f"percentile bootstrap intervals over targets ({used.bootstrap:,} draws); pairs of "
         f"strategies were tested by swapping them within targets ({used.permutations:,} random "
-        f"swaps), with Holm's adjustment. The distance granularity is {found.granularity:.4f}. "
+        f"swaps), with Holm's adjustment. The distance granularity is {findings.granularity:.4f}. "
         f"Analyses were done with quem {__version__}."
     )
     return text
 
 
-def _settings(found: DialogueFindings) -> list[tuple[str, str]]:
-    used = found.experiment.settings.to_dict()
-    inference = found.inference
+def _settings(findings: DialogueFindings) -> list[tuple[str, str]]:
+    used = findings.experiment.settings.to_dict()
+    inference = findings.inference
     return [
         *((name, str(value)) for name, value in used.items()),
         ("level", str(inference.level)),

@@ -56,9 +56,9 @@ def summary_text(result: DialogueResult, *, warnings: bool = True) -> str:
     return "\n".join(lines)
 
 
-def lead(found: DialogueFindings) -> list[str]:
+def lead(findings: DialogueFindings) -> list[str]:
     """What was done, and the granularity of the case base, a line each."""
-    experiment = found.experiment
+    experiment = findings.experiment
     cases = experiment.cases
     per_target = experiment.dialogues
     rule = {
@@ -72,71 +72,72 @@ def lead(found: DialogueFindings) -> list[str]:
         f"{len(cases)} cases, {len(cases.attributes)} attributes, {len(cases.labels)} classes; "
         f"each case once the target, {per_target} "
         f"dialogue{'' if per_target == 1 else 's'} of it: {dialogues:,}, questions {rule}",
-        f"distance granularity {found.granularity:.4f}: the number of distinct distances of a case "
+        f"distance granularity {findings.granularity:.4f}: the number of distinct distances of a "
+        "case "
         "to the others, as a share of the case base",
     ]
 
 
 def figure_one(
-    found: DialogueFindings, estimate: StrategyOutcomes, *, intervals: bool = False
+    findings: DialogueFindings, estimate: StrategyOutcomes, *, intervals: bool = False
 ) -> list[tuple[str, ...]]:
     """Rows as in the paper's Figure 1: strategies of each user sorted, and their range.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
     estimate : StrategyOutcomes
     intervals : bool
         Whether to give intervals, and to mark with * what a test tells from the first.
     """
     columns = []
-    for column in range(len(found.users)):
+    for column in range(len(findings.users)):
         order = estimate.order(column)
         texts = []
         for s in order:
-            text = f"{found.strategies[s]} {format_number(estimate.mean[s, column], 3)}"
-            texts.append(_with_interval(found, estimate, s, column, text) if intervals else text)
+            text = f"{findings.strategies[s]} {format_number(estimate.mean[s, column], 3)}"
+            texts.append(_with_interval(findings, estimate, s, column, text) if intervals else text)
         columns.append([*texts, format_number(estimate.spread(column), 3)])
-    names = [*(str(place + 1) for place in range(len(found.strategies))), "range"]
+    names = [*(str(place + 1) for place in range(len(findings.strategies))), "range"]
     return [(name, *row) for name, row in zip(names, zip(*columns, strict=True), strict=True)]
 
 
 def _with_interval(
-    found: DialogueFindings, estimate: StrategyOutcomes, strategy: int, column: int, text: str
+    findings: DialogueFindings, estimate: StrategyOutcomes, strategy: int, column: int, text: str
 ) -> str:
     """Add a * where a test tells it from the first, and the interval, each kept on a line."""
     first = estimate.order(column)[0]
-    if estimate.differs(first, strategy, column, found.inference.level):
+    if estimate.differs(first, strategy, column, findings.inference.level):
         text += " *"
     text = text.replace(" ", "\u00a0")
     low, high = (format_number(ends[strategy, column], 3) for ends in (estimate.low, estimate.high))
     return text if low == "–" else f"{text} ({low}\u2060–\u2060{high})"
 
 
-def _quality_lines(found: DialogueFindings) -> list[str]:
-    order = found.whole.order(0)
-    last = found.quality.mean.shape[1] - 1
+def _quality_lines(findings: DialogueFindings) -> list[str]:
+    order = findings.whole.order(0)
+    last = findings.quality.mean.shape[1] - 1
     points = sorted({0, 1, last // 4, last // 2, 3 * last // 4, last})
     table = [("", "mean", *(f"after {point}" for point in points))]
     for s in order:
-        values = [format_number(found.quality.mean[s, point], 3) for point in points]
-        table.append((found.strategies[s], format_number(found.whole.mean[s, 0], 3), *values))
+        values = [format_number(findings.quality.mean[s, point], 3) for point in points]
+        table.append((findings.strategies[s], format_number(findings.whole.mean[s, 0], 3), *values))
     return _aligned(table)
 
 
-def users_sentence(found: DialogueFindings) -> list[str]:
+def users_sentence(findings: DialogueFindings) -> list[str]:
     """How far users agree on the strategies, a sentence a measure."""
-    if len(found.users) < _LEAST or len(found.strategies) < _LEAST:
+    if len(findings.users) < _LEAST or len(findings.strategies) < _LEAST:
         return ["This takes two users and two strategies at least"]
     told = []
     for measure, agreed in (
-        ("efficiency", found.by_efficiency),
-        ("precision", found.by_precision),
+        ("efficiency", findings.by_efficiency),
+        ("precision", findings.by_precision),
     ):
         text = f"by {measure}, the order of the strategies agrees between users with a mean tau of "
         text += format_number(agreed.mean, 2)
         if np.isfinite(agreed.low):
-            level = format_percent(found.inference.level)
+            level = format_percent(findings.inference.level)
             text += (
                 f" ({level} interval {format_number(agreed.low, 2)} to "
                 f"{format_number(agreed.high, 2)})"
@@ -145,7 +146,7 @@ def users_sentence(found: DialogueFindings) -> list[str]:
             text += (
                 f"; two users agree on the best one in {percent_of(agreed.same_winner)} of pairs"
             )
-        told.append(f"{text}: {winners(found, agreed)}")
+        told.append(f"{text}: {winners(findings, agreed)}")
     return told
 
 
@@ -154,11 +155,11 @@ def percent_of(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
-def winners(found: DialogueFindings, agreed: UserAgreement) -> str:
+def winners(findings: DialogueFindings, agreed: UserAgreement) -> str:
     """Which strategy is best by how many users: "RA by 3 users, DD by 4"."""
     counts: dict[str, int] = {}
-    for best in agreed.winners[: len(found.users)]:
-        name = " = ".join(found.strategies[s] for s in best) or "none"
+    for best in agreed.winners[: len(findings.users)]:
+        name = " = ".join(findings.strategies[s] for s in best) or "none"
         counts[name] = counts.get(name, 0) + 1
     ordered = sorted(counts.items(), key=lambda item: -item[1])
     return "best are " + join_words(f"{name} for {count}" for name, count in ordered)

@@ -29,16 +29,16 @@ __all__ = [
 ]
 
 
-def _by_user(found: DialogueFindings) -> dict[str, StrategyOutcomes]:
-    return {"efficiency": found.efficiency, "precision": found.precision}
+def _by_user(findings: DialogueFindings) -> dict[str, StrategyOutcomes]:
+    return {"efficiency": findings.efficiency, "precision": findings.precision}
 
 
-def outcomes_table(found: DialogueFindings) -> pd.DataFrame:
+def outcomes_table(findings: DialogueFindings) -> pd.DataFrame:
     """One row a measure, user and strategy, the best strategy first.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
 
     Returns
     -------
@@ -47,8 +47,8 @@ def outcomes_table(found: DialogueFindings) -> pd.DataFrame:
         test tells it from the first), unselected.
     """
     rows = []
-    for measure, estimate in _by_user(found).items():
-        for column, user in enumerate(found.users):
+    for measure, estimate in _by_user(findings).items():
+        for column, user in enumerate(findings.users):
             order = estimate.order(column)
             for place, s in enumerate(order):
                 rows.append(
@@ -56,25 +56,25 @@ def outcomes_table(found: DialogueFindings) -> pd.DataFrame:
                         "measure": measure,
                         "user": user,
                         "place": place + 1,
-                        "strategy": found.strategies[s],
+                        "strategy": findings.strategies[s],
                         "value": estimate.mean[s, column],
                         "low": estimate.low[s, column],
                         "high": estimate.high[s, column],
                         "as_good_as_first": not estimate.differs(
-                            order[0], s, column, found.inference.level
+                            order[0], s, column, findings.inference.level
                         ),
-                        "unselected": found.unselected[s, column],
+                        "unselected": findings.unselected[s, column],
                     }
                 )
     return pd.DataFrame(rows)
 
 
-def quality_table(found: DialogueFindings) -> pd.DataFrame:
+def quality_table(findings: DialogueFindings) -> pd.DataFrame:
     """One row a strategy and number of answers.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
 
     Returns
     -------
@@ -82,25 +82,25 @@ def quality_table(found: DialogueFindings) -> pd.DataFrame:
         Columns strategy, answers, rank_quality, low, high, contracted (the share of lists that had
         contracted to nothing).
     """
-    strategies, points = found.quality.mean.shape
+    strategies, points = findings.quality.mean.shape
     return pd.DataFrame(
         {
-            "strategy": np.repeat(found.strategies, points),
+            "strategy": np.repeat(findings.strategies, points),
             "answers": np.tile(np.arange(points), strategies),
-            "rank_quality": found.quality.mean.ravel(),
-            "low": found.quality.low.ravel(),
-            "high": found.quality.high.ravel(),
-            "contracted": found.contracted.ravel(),
+            "rank_quality": findings.quality.mean.ravel(),
+            "low": findings.quality.low.ravel(),
+            "high": findings.quality.high.ravel(),
+            "contracted": findings.contracted.ravel(),
         }
     )
 
 
-def differences_table(found: DialogueFindings) -> pd.DataFrame:
+def differences_table(findings: DialogueFindings) -> pd.DataFrame:
     """One row a measure, user or number of answers, and pair of strategies.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
 
     Returns
     -------
@@ -109,21 +109,21 @@ def differences_table(found: DialogueFindings) -> pd.DataFrame:
         point), strategy, other, difference, p_value (Holm).
     """
     parts = [
-        *((name, estimate, found.users, False) for name, estimate in _by_user(found).items()),
-        ("rank quality", found.whole, [""], False),
-        ("rank quality", found.quality, [""] * found.quality.mean.shape[1], True),
+        *((name, estimate, findings.users, False) for name, estimate in _by_user(findings).items()),
+        ("rank quality", findings.whole, [""], False),
+        ("rank quality", findings.quality, [""] * findings.quality.mean.shape[1], True),
     ]
     rows = []
     for measure, estimate, users, by_answers in parts:
         for column, user in enumerate(users):
-            for pair, (one, other) in enumerate(pairs_of(len(found.strategies))):
+            for pair, (one, other) in enumerate(pairs_of(len(findings.strategies))):
                 rows.append(
                     {
                         "measure": measure,
                         "user": user,
                         "answers": column if by_answers else pd.NA,
-                        "strategy": found.strategies[one],
-                        "other": found.strategies[other],
+                        "strategy": findings.strategies[one],
+                        "other": findings.strategies[other],
                         "difference": estimate.mean[one, column] - estimate.mean[other, column],
                         "p_value": estimate.p_values[pair, column],
                     }
@@ -132,21 +132,24 @@ def differences_table(found: DialogueFindings) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype({"answers": "Int64"})
 
 
-def agreement_table(found: DialogueFindings) -> pd.DataFrame:
+def agreement_table(findings: DialogueFindings) -> pd.DataFrame:
     """One row a measure and pair of users, or of a user and rank quality.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
 
     Returns
     -------
     DataFrame
         Columns measure, one, other, tau_b, same_winner.
     """
-    judges = [*found.users, "rank quality"]
+    judges = [*findings.users, "rank quality"]
     rows = []
-    for measure, told in (("efficiency", found.by_efficiency), ("precision", found.by_precision)):
+    for measure, told in (
+        ("efficiency", findings.by_efficiency),
+        ("precision", findings.by_precision),
+    ):
         for one, other in pairs_of(len(judges)):
             rows.append(
                 {
@@ -160,12 +163,12 @@ def agreement_table(found: DialogueFindings) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def targets_table(found: DialogueFindings) -> pd.DataFrame:
+def targets_table(findings: DialogueFindings) -> pd.DataFrame:
     """One row a target and strategy.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
 
     Returns
     -------
@@ -173,26 +176,26 @@ def targets_table(found: DialogueFindings) -> pd.DataFrame:
         Columns target, strategy, rank_quality (averaged over the dialogue), and for each user
         "efficiency USER" and "precision USER": means over the target's dialogues.
     """
-    experiment = found.experiment
-    targets, strategies, _ = found.whole.targets.shape
+    experiment = findings.experiment
+    targets, strategies, _ = findings.whole.targets.shape
     columns = {
         "target": np.repeat(experiment.cases.ids, strategies),
-        "strategy": np.tile(found.strategies, targets),
-        "rank_quality": found.whole.targets[:, :, 0].ravel(),
+        "strategy": np.tile(findings.strategies, targets),
+        "rank_quality": findings.whole.targets[:, :, 0].ravel(),
     }
     for name, measure in (("efficiency", efficiency), ("precision", precision)):
-        values = means_of_targets(measure(found.dialogues, experiment.settings))
-        for place, user in enumerate(found.users):
+        values = means_of_targets(measure(findings.dialogues, experiment.settings))
+        for place, user in enumerate(findings.users):
             columns[f"{name} {user}"] = values[:, :, place].ravel()
     return pd.DataFrame(columns)
 
 
-def sensitivity_table(found: DialogueFindings, tried: Sensitivity) -> pd.DataFrame:
+def sensitivity_table(findings: DialogueFindings, tried: Sensitivity) -> pd.DataFrame:
     """One row an open choice, value, measure, user and strategy.
 
     Parameters
     ----------
-    found : DialogueFindings
+    findings : DialogueFindings
     tried : Sensitivity
 
     Returns
@@ -205,9 +208,9 @@ def sensitivity_table(found: DialogueFindings, tried: Sensitivity) -> pd.DataFra
     for trial in tried.trials:
         whole = trial.whole[:, np.newaxis]
         for measure, values, base, users in (
-            ("efficiency", trial.efficiency, found.efficiency.mean, found.users),
-            ("precision", trial.precision, found.precision.mean, found.users),
-            ("rank quality", whole, found.whole.mean, [""]),
+            ("efficiency", trial.efficiency, findings.efficiency.mean, findings.users),
+            ("precision", trial.precision, findings.precision.mean, findings.users),
+            ("rank quality", whole, findings.whole.mean, [""]),
         ):
             for (s, column), value in np.ndenumerate(values):
                 rows.append(
@@ -217,7 +220,7 @@ def sensitivity_table(found: DialogueFindings, tried: Sensitivity) -> pd.DataFra
                         "used": trial.used,
                         "measure": measure,
                         "user": users[column],
-                        "strategy": found.strategies[s],
+                        "strategy": findings.strategies[s],
                         "value": value,
                         "change": value - base[s, column],
                     }
@@ -304,9 +307,9 @@ def analysis_dict(result: DialogueResult) -> dict[str, Any]:
     }
 
 
-def _by_user_export(found: DialogueFindings, estimate: StrategyOutcomes) -> list[dict[str, Any]]:
+def _by_user_export(findings: DialogueFindings, estimate: StrategyOutcomes) -> list[dict[str, Any]]:
     rows = []
-    for column, user in enumerate(found.users):
+    for column, user in enumerate(findings.users):
         order = estimate.order(column)
         rows.append(
             {
@@ -314,16 +317,16 @@ def _by_user_export(found: DialogueFindings, estimate: StrategyOutcomes) -> list
                 "range": estimate.spread(column),
                 "strategies": [
                     {
-                        "strategy": found.strategies[s],
+                        "strategy": findings.strategies[s],
                         "value": float(estimate.mean[s, column]),
                         "interval": [
                             float(estimate.low[s, column]),
                             float(estimate.high[s, column]),
                         ],
                         "differs_from_first": estimate.differs(
-                            order[0], s, column, found.inference.level
+                            order[0], s, column, findings.inference.level
                         ),
-                        "unselected": float(found.unselected[s, column]),
+                        "unselected": float(findings.unselected[s, column]),
                     }
                     for s in order
                 ],
@@ -332,35 +335,35 @@ def _by_user_export(found: DialogueFindings, estimate: StrategyOutcomes) -> list
     return rows
 
 
-def _quality(found: DialogueFindings) -> list[dict[str, Any]]:
+def _quality(findings: DialogueFindings) -> list[dict[str, Any]]:
     return [
         {
-            "strategy": found.strategies[s],
-            "mean": float(found.whole.mean[s, 0]),
-            "interval": [float(found.whole.low[s, 0]), float(found.whole.high[s, 0])],
-            "by_answers": found.quality.mean[s].tolist(),
-            "contracted": found.contracted[s].tolist(),
+            "strategy": findings.strategies[s],
+            "mean": float(findings.whole.mean[s, 0]),
+            "interval": [float(findings.whole.low[s, 0]), float(findings.whole.high[s, 0])],
+            "by_answers": findings.quality.mean[s].tolist(),
+            "contracted": findings.contracted[s].tolist(),
         }
-        for s in found.whole.order(0)
+        for s in findings.whole.order(0)
     ]
 
 
-def _agreement(found: DialogueFindings, told: UserAgreement) -> dict[str, Any]:
-    users = len(found.users)
+def _agreement(findings: DialogueFindings, told: UserAgreement) -> dict[str, Any]:
+    users = len(findings.users)
     return {
         "mean_tau": told.mean,
         "interval": [told.low, told.high],
         "same_winner": told.same_winner,
         "winners": [
-            {"user": user, "strategies": [found.strategies[s] for s in best]}
-            for user, best in zip(found.users, told.winners[:users], strict=True)
+            {"user": user, "strategies": [findings.strategies[s] for s in best]}
+            for user, best in zip(findings.users, told.winners[:users], strict=True)
         ],
         "tau_with_rank_quality": told.between[:users, users].tolist(),
     }
 
 
-def _sensitivity(found: DialogueFindings, tried: Sensitivity) -> dict[str, Any]:
-    del found
+def _sensitivity(findings: DialogueFindings, tried: Sensitivity) -> dict[str, Any]:
+    del findings
     search = tried.found
     return {
         "trials": [

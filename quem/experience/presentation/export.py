@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 __all__ = ["analysis_dict"]
 
 
-def analysis_dict(found: ExperienceFindings) -> dict[str, Any]:
+def analysis_dict(findings: ExperienceFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     """
-    spec = found.study.spec
-    worths = {"plackett_luce": _worths(found, found.pooled)} if found.pooled else {}
+    spec = findings.study.spec
+    worths = {"plackett_luce": _worths(findings, findings.pooled)} if findings.pooled else {}
     return {
         "format": 1,
         "kind": spec.kind,
         "study": {"id": spec.id, "title": spec.title, "experience_unit": spec.experience_unit},
-        "settings": found.settings.model_dump(mode="json"),
-        "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
-        "averages": _averages(found),
+        "settings": findings.settings.model_dump(mode="json"),
+        "warnings": [{"code": d.code, "message": d.message} for d in findings.warnings],
+        "averages": _averages(findings),
         **worths,
-        "skill_function": _skill_function(found),
+        "skill_function": _skill_function(findings),
         "forms": [
             {
                 "form": name,
@@ -39,31 +39,31 @@ def analysis_dict(found: ExperienceFindings) -> dict[str, Any]:
                 "aicc": fitted.aicc,
                 "loo_rmse": fitted.loo_rmse,
             }
-            for name, fitted in found.forms.items()
+            for name, fitted in findings.forms.items()
         ],
-        "estimates": _estimates(found),
-        "agreement": _agreement(found),
+        "estimates": _estimates(findings),
+        "agreement": _agreement(findings),
         "influence": {
-            "judges": [_left_out(left) for left in found.judges] if found.cells else None,
-            "subjects": [_left_out(left) for left in found.subjects],
-            "problems": [_left_out(left) for left in found.problems] if found.cells else None,
-            "recognised": _recognised(found),
+            "judges": [_left_out(left) for left in findings.judges] if findings.cells else None,
+            "subjects": [_left_out(left) for left in findings.subjects],
+            "problems": [_left_out(left) for left in findings.problems] if findings.cells else None,
+            "recognised": _recognised(findings),
         },
-        "residuals": [asdict(diagnostic) for diagnostic in found.diagnostics],
-        "variants": [asdict(variant) for variant in found.variants],
+        "residuals": [asdict(diagnostic) for diagnostic in findings.diagnostics],
+        "variants": [asdict(variant) for variant in findings.variants],
         "anova": None
-        if found.anova is None
+        if findings.anova is None
         else [
             {"model": row.model, "term": row.term, "df": row.df, "F": row.f, "p": row.p}
-            for row in found.anova
+            for row in findings.anova
         ],
-        "bootstrap": _bootstrap(found),
+        "bootstrap": _bootstrap(findings),
     }
 
 
-def _averages(found: ExperienceFindings) -> list[dict[str, Any]]:
-    averages = found.averages
-    known = found.cells is not None
+def _averages(findings: ExperienceFindings) -> list[dict[str, Any]]:
+    averages = findings.averages
+    known = findings.cells is not None
     return [
         {
             "solver": solver,
@@ -77,8 +77,8 @@ def _averages(found: ExperienceFindings) -> list[dict[str, Any]]:
     ]
 
 
-def _worths(found: ExperienceFindings, pooled: ExpectedRanks) -> dict[str, Any]:
-    kinds = zip(found.averages.solvers, found.averages.kinds, strict=True)
+def _worths(findings: ExperienceFindings, pooled: ExpectedRanks) -> dict[str, Any]:
+    kinds = zip(findings.averages.solvers, findings.averages.kinds, strict=True)
     return {
         "n_rankings": pooled.n_rankings,
         "ridge": pooled.ridge,
@@ -92,8 +92,8 @@ def _worths(found: ExperienceFindings, pooled: ExpectedRanks) -> dict[str, Any]:
     }
 
 
-def _skill_function(found: ExperienceFindings) -> dict[str, Any]:
-    function, permutation = found.function, found.permutation
+def _skill_function(findings: ExperienceFindings) -> dict[str, Any]:
+    function, permutation = findings.function, findings.permutation
     return {
         "form": function.form.name,
         "coefficients": function.coefficients,
@@ -102,7 +102,7 @@ def _skill_function(found: ExperienceFindings) -> dict[str, Any]:
         "n": function.n,
         "f_value": function.f_value,
         "df": [function.form.degree, function.df],
-        "p_value": found.p_value,
+        "p_value": findings.p_value,
         "permutation_p": permutation.p if permutation else None,
         "permutation_extreme": permutation.extreme if permutation else None,
         "permutation_orders": permutation.orders if permutation else None,
@@ -110,14 +110,14 @@ def _skill_function(found: ExperienceFindings) -> dict[str, Any]:
     }
 
 
-def _estimates(found: ExperienceFindings) -> list[dict[str, Any]]:
-    versions = {system.id: system.version for system in found.study.spec.systems}
+def _estimates(findings: ExperienceFindings) -> list[dict[str, Any]]:
+    versions = {system.id: system.version for system in findings.study.spec.systems}
     return [
         {
             "system": estimate.system,
             "version": versions.get(estimate.system, ""),
             "average_rank": estimate.average_rank,
-            "n_problems": estimate.n_problems if found.cells else None,
+            "n_problems": estimate.n_problems if findings.cells else None,
             "experience": estimate.experience,
             "prediction_interval": list(estimate.prediction),
             "mean_interval": list(estimate.mean),
@@ -132,15 +132,15 @@ def _estimates(found: ExperienceFindings) -> list[dict[str, Any]]:
             "inside_range": estimate.side == "inside",
             "probability_at_least": [{"years": y, "p": p} for y, p in estimate.at_least],
         }
-        for estimate in found.estimates
+        for estimate in findings.estimates
     ]
 
 
-def _agreement(found: ExperienceFindings) -> dict[str, Any] | None:
-    retest = _retest(found)
-    if found.agreement is None:
+def _agreement(findings: ExperienceFindings) -> dict[str, Any] | None:
+    retest = _retest(findings)
+    if findings.agreement is None:
         return {"problems": [], "overall": None, "retest": retest} if retest else None
-    overall = found.agreement.overall
+    overall = findings.agreement.overall
     return {
         "problems": [
             {
@@ -149,7 +149,7 @@ def _agreement(found: ExperienceFindings) -> dict[str, Any] | None:
                 "n_solutions": concordance.n_solutions,
                 **concordance.statistics(),
             }
-            for problem, concordance in found.agreement.problems.items()
+            for problem, concordance in findings.agreement.problems.items()
         ],
         "overall": {
             "n_judges": overall.n_judges,
@@ -160,13 +160,13 @@ def _agreement(found: ExperienceFindings) -> dict[str, Any] | None:
     }
 
 
-def _retest(found: ExperienceFindings) -> dict[str, Any] | None:
-    if found.retest is None:
+def _retest(findings: ExperienceFindings) -> dict[str, Any] | None:
+    if findings.retest is None:
         return None
-    judges = found.retest.judges
+    judges = findings.retest.judges
     return {
         "judges": [{"judge": judge, **asdict(own)} for judge, own in judges.items()],
-        "overall": {"n_judges": len(judges), **asdict(found.retest.overall)},
+        "overall": {"n_judges": len(judges), **asdict(findings.retest.overall)},
     }
 
 
@@ -180,31 +180,31 @@ def _left_out(left: LeaveOneOut) -> dict[str, Any]:
     }
 
 
-def _recognised(found: ExperienceFindings) -> dict[str, Any] | None:
-    if found.recognised is None:
+def _recognised(findings: ExperienceFindings) -> dict[str, Any] | None:
+    if findings.recognised is None:
         return None
     return {
-        "n_ranks": found.recognised.n_ranks,
-        "n_judges": found.recognised.n_judges,
+        "n_ranks": findings.recognised.n_ranks,
+        "n_judges": findings.recognised.n_judges,
         "estimates": [
             {key: value for key, value in _left_out(left).items() if key != "id"}
-            for left in found.recognised.estimates
+            for left in findings.recognised.estimates
         ],
     }
 
 
-def _bootstrap(found: ExperienceFindings) -> dict[str, Any] | None:
-    if found.bootstrap is None:
+def _bootstrap(findings: ExperienceFindings) -> dict[str, Any] | None:
+    if findings.bootstrap is None:
         return None
     return {
-        "replicates": found.bootstrap.replicates,
-        "discarded": found.bootstrap.discarded,
+        "replicates": findings.bootstrap.replicates,
+        "discarded": findings.bootstrap.discarded,
         "systems": [
             {
                 "system": system,
                 "interval": list(interval),
-                "standard_deviation": found.bootstrap.spread[system],
+                "standard_deviation": findings.bootstrap.spread[system],
             }
-            for system, interval in found.bootstrap.intervals.items()
+            for system, interval in findings.bootstrap.intervals.items()
         ],
     }

@@ -57,59 +57,59 @@ _MOST_NAMED = 5  # systems with their name beside their point; more stand in a l
 _BARS = 0.07  # of the width, for the systems' intervals
 
 
-def skill_function(found: ExperienceFindings) -> Figure:
+def skill_function(findings: ExperienceFindings) -> Figure:
     """Draw the subjects and the skill function: Figure 2 of the paper."""
     with with_style():
         figure, axes = one_axes(6.2, 4.2)
-        grid = _grid(found)
-        axes.plot(grid, found.function.predict(grid), color=LINE, linewidth=2)
-        _frame(axes, found, grid)
-        _subjects(axes, found)
-        axes.set_title(equation(found), fontweight="normal")
+        grid = _grid(findings)
+        axes.plot(grid, findings.function.predict(grid), color=LINE, linewidth=2)
+        _frame(axes, findings, grid)
+        _subjects(axes, findings)
+        axes.set_title(equation(findings), fontweight="normal")
     return figure
 
 
-def estimate(found: ExperienceFindings) -> Figure:
+def estimate(findings: ExperienceFindings) -> Figure:
     """Draw the bands and each system's estimate to the axis: Figure 3 of the paper."""
-    listed = len(found.estimates) > _MOST_NAMED
+    listed = len(findings.estimates) > _MOST_NAMED
     with with_style():
-        height = max(4.2, 1 + 0.17 * len(found.estimates)) if listed else 4.2
+        height = max(4.2, 1 + 0.17 * len(findings.estimates)) if listed else 4.2
         figure, axes = one_axes(*((9.0, height) if listed else (6.2, height)))
-        grid = _grid(found)
-        _bands(axes, found, grid)
-        _frame(axes, found, grid, bars=_BARS, right=2.95 if listed else 0.15)
-        _subjects(axes, found)
-        for at, (system, colour) in enumerate(zip(found.estimates, colours(), strict=False)):
-            _lead_to_axis(axes, found, system, at, colour)
-            name = short(system_name(found, system.system))
+        grid = _grid(findings)
+        _bands(axes, findings, grid)
+        _frame(axes, findings, grid, bars=_BARS, right=2.95 if listed else 0.15)
+        _subjects(axes, findings)
+        for at, (system, colour) in enumerate(zip(findings.estimates, colours(), strict=False)):
+            _lead_to_axis(axes, findings, system, at, colour)
+            name = short(system_name(findings, system.system))
             if listed:
                 _number(axes, system, at + 1, colour)
                 text, y = f"{at + 1}  {name}: {_told(system)}", 1 - at * 0.17 / (height - 0.85)
                 axes.text(1.03, y, text, color=colour, va="top", transform=axes.transAxes)
             else:
-                _name(axes, found, system, f"{name}  {_told(system)}", colour)
-        rising = _rising(found)
+                _name(axes, findings, system, f"{name}  {_told(system)}", colour)
+        rising = _rising(findings)
         anchor = (_BARS + 0.02, 1.0) if rising else (1.0, 1.0)
         axes.legend(loc="upper left" if rising else "upper right", bbox_to_anchor=anchor)
-        axes.set_title(f"{format_percent(found.settings.level)} bands", fontweight="normal")
+        axes.set_title(f"{format_percent(findings.settings.level)} bands", fontweight="normal")
     return figure
 
 
-def _grid(found: ExperienceFindings) -> NDArray[np.float64]:
+def _grid(findings: ExperienceFindings) -> NDArray[np.float64]:
     """Average ranks from a little below the lowest to a little above the highest."""
-    x = np.concatenate([found.function.x, [e.average_rank for e in found.estimates]])
+    x = np.concatenate([findings.function.x, [e.average_rank for e in findings.estimates]])
     margin = 0.06 * float(np.ptp(x))
     low = float(x.min()) - margin
-    if found.function.form.positive:
+    if findings.function.form.positive:
         low = max(low, 0.5 * float(x.min()))
     return np.linspace(low, float(x.max()) + margin, 101)
 
 
-def _bands(axes: Axes, found: ExperienceFindings, grid: NDArray[np.float64]) -> None:
+def _bands(axes: Axes, findings: ExperienceFindings, grid: NDArray[np.float64]) -> None:
     """The skill function, where a human peer would be, and where the mean of such people is."""
-    function = found.function
+    function = findings.function
     middle = function.predict(grid)
-    t = stdtrit(function.df, (1 + found.settings.level) / 2)
+    t = stdtrit(function.df, (1 + findings.settings.level) / 2)
     of_mean = function.mean_variance(grid)
     for variance, colour, label in (
         (function.residual_sd**2 + of_mean, BAND, "prediction"),
@@ -122,20 +122,22 @@ def _bands(axes: Axes, found: ExperienceFindings, grid: NDArray[np.float64]) -> 
     axes.plot(grid, middle, color=LINE, linewidth=2, label="skill function")
 
 
-def _rising(found: ExperienceFindings) -> bool:
-    first, last = found.function.predict(np.array([found.function.x.min(), found.function.x.max()]))
+def _rising(findings: ExperienceFindings) -> bool:
+    first, last = findings.function.predict(
+        np.array([findings.function.x.min(), findings.function.x.max()])
+    )
     return bool(last >= first)
 
 
-def _subjects(axes: Axes, found: ExperienceFindings) -> None:
+def _subjects(axes: Axes, findings: ExperienceFindings) -> None:
     """The subjects, each with its name on the side away from the line."""
-    function = found.function
-    names = [found.averages.solvers[i] for i in found.averages.of_kind("subject")]
+    function = findings.function
+    names = [findings.averages.solvers[i] for i in findings.averages.of_kind("subject")]
     axes.plot(function.x, function.y, "o", color=INK, markersize=5, label="subjects")
     if len(names) > MOST_LABELS:
         return
     over = function.y >= function.predict(function.x)
-    rising = _rising(found)
+    rising = _rising(findings)
     for name, x, y, above in zip(names, function.x, function.y, over, strict=True):
         left = above == rising
         axes.annotate(
@@ -157,7 +159,7 @@ def _told(system: Estimate) -> str:
 
 
 def _lead_to_axis(
-    axes: Axes, found: ExperienceFindings, system: Estimate, at: int, colour: str
+    axes: Axes, findings: ExperienceFindings, system: Estimate, at: int, colour: str
 ) -> None:
     """Dashed from the average rank over the line to the experience, and a bar for the interval."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
@@ -167,15 +169,17 @@ def _lead_to_axis(
     ends = {"above": (system.bound, top), "below": (bottom, system.bound)}.get(
         system.side, system.prediction
     )
-    step = min(0.019, _BARS / (len(found.estimates) + 0.5))
+    step = min(0.019, _BARS / (len(findings.estimates) + 0.5))
     bar = left + (right - left) * step * (at + 0.75)
     axes.plot([bar, bar], ends, color=colour, linewidth=min(3.5, 200 * step), alpha=0.85)
 
 
-def _name(axes: Axes, found: ExperienceFindings, system: Estimate, text: str, colour: str) -> None:
+def _name(
+    axes: Axes, findings: ExperienceFindings, system: Estimate, text: str, colour: str
+) -> None:
     """A system's name where neither the line nor the dashes strike it through."""
     on_left = system.average_rank > sum(axes.get_xlim()) / 2
-    over = on_left == _rising(found)
+    over = on_left == _rising(findings)
     axes.annotate(
         text,
         (system.average_rank, system.experience),
@@ -203,7 +207,7 @@ def _number(axes: Axes, system: Estimate, at: int, colour: str) -> None:
 
 def _frame(
     axes: Axes,
-    found: ExperienceFindings,
+    findings: ExperienceFindings,
     grid: NDArray[np.float64],
     *,
     bars: float = 0.0,
@@ -211,16 +215,16 @@ def _frame(
 ) -> None:
     """Label the axes, leave room for the bars, and keep wide bands from squeezing the data."""
     ends = [
-        e.prediction if e.side == "inside" else (e.bound, e.experience) for e in found.estimates
+        e.prediction if e.side == "inside" else (e.bound, e.experience) for e in findings.estimates
     ]
-    years = np.concatenate([found.function.y, [0], *ends])
+    years = np.concatenate([findings.function.y, [0], *ends])
     years = years[np.isfinite(years)]
     span = float(np.ptp(years)) or 1.0
     low, high = float(grid[0]), float(grid[-1])
     axes.set_xlim(low - bars * (high - low), high)
     axes.set_ylim(float(years.min()) - 0.04 * span, float(years.max()) + 0.08 * span)
-    label = averaged(found)
-    unit = short(found.study.spec.experience_unit, 40)
+    label = averaged(findings)
+    unit = short(findings.study.spec.experience_unit, 40)
     tidy(axes, x=f"{label} (higher is better)", y=f"experience ({unit})", grid="both")
     # Wide numbers must not push the label off the figure.
     ticks = axes.yaxis.get_major_formatter().format_ticks(list(axes.get_yticks()))
@@ -241,19 +245,19 @@ _ROW = 0.185  # inches
 Row = tuple[str, dict[str, tuple[float, float, float]]]
 
 
-def sensitivity(found: ExperienceFindings) -> Figure | None:
+def sensitivity(findings: ExperienceFindings) -> Figure | None:
     """Draw the estimates without each judge, subject and problem, and by other settings.
 
     None where there is no system.
     """
-    n_panels = min(len(found.estimates), _MOST_PANELS)
+    n_panels = min(len(findings.estimates), _MOST_PANELS)
     if not n_panels:
         return None
     across = min(n_panels, _ACROSS)
     down = -(-n_panels // across)
-    rows, notes = sensitivity_rows(found, MOST_ROWS if down == 1 else MOST_ROWS // 3)
-    if n_panels < len(found.estimates):
-        notes.append(f"the first {n_panels} of {len(found.estimates)} systems")
+    rows, notes = sensitivity_rows(findings, MOST_ROWS if down == 1 else MOST_ROWS // 3)
+    if n_panels < len(findings.estimates):
+        notes.append(f"the first {n_panels} of {len(findings.estimates)} systems")
     labels = [short(label, 30) for label, _ in rows]
     with with_style():
         left, below = label_inches(labels), 0.45 + 0.19 * len(notes)
@@ -273,20 +277,20 @@ def sensitivity(found: ExperienceFindings) -> Figure | None:
         for index, (axes, colour) in enumerate(zip(panels[:n_panels], colours(), strict=False)):
             axes.set_yticks(range(len(rows)), labels)
             axes.set_ylim(len(rows) - 0.4, -0.6)
-            tidy(axes, x=found.study.spec.experience_unit, grid="x")
+            tidy(axes, x=findings.study.spec.experience_unit, grid="x")
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)
-            _forest(axes, found, rows, index, colour)
+            _forest(axes, findings, rows, index, colour)
         for line, note in enumerate(reversed(notes)):
             figure.text(0.08 / width, (0.06 + 0.19 * line) / height, f"Shown: {note}.", color=MUTED)
     return figure
 
 
 def _forest(
-    axes: Axes, found: ExperienceFindings, rows: list[Row], index: int, colour: str
+    axes: Axes, findings: ExperienceFindings, rows: list[Row], index: int, colour: str
 ) -> None:
     """One system's column: a point and its interval in each row, the headline behind."""
-    system = found.estimates[index].system
+    system = findings.estimates[index].system
     points = np.array([values.get(system, (np.nan,) * 3) for _, values in rows])
     left, right = _limits(points)
     axes.set_xlim(left, right)
@@ -316,7 +320,7 @@ def _forest(
             _remark(
                 axes, at, f"{format_number(middle)}" if off else "unbounded", low_side=middle > left
             )
-    axes.set_title(short(system_name(found, system)), color=colour)
+    axes.set_title(short(system_name(findings, system)), color=colour)
 
 
 def _limits(points: NDArray[np.float64]) -> tuple[float, float]:
@@ -343,13 +347,13 @@ def _remark(axes: Axes, at: int, text: str, *, low_side: bool) -> None:
 
 
 def sensitivity_rows(
-    found: ExperienceFindings, most: int = MOST_ROWS
+    findings: ExperienceFindings, most: int = MOST_ROWS
 ) -> tuple[list[Row], list[str]]:
     """Rows of the sensitivity figure, and notes on what was left out of them.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     most : int
         Of the judges, subjects and problems; where there are more than half of this, only a
         quarter of it is shown of each.
@@ -361,29 +365,29 @@ def sensitivity_rows(
     notes : list of str
     """
     rows: list[Row] = [
-        ("headline", {e.system: (e.experience, *e.prediction) for e in found.estimates})
+        ("headline", {e.system: (e.experience, *e.prediction) for e in findings.estimates})
     ]
     notes = []
     for what, left_out in (
-        ("judges", found.judges),
-        ("subjects", found.subjects),
-        ("problems", found.problems),
+        ("judges", findings.judges),
+        ("subjects", findings.subjects),
+        ("problems", findings.problems),
     ):
         group = _group(left_out)
         if len(group) > most // 2:
             notes.append(f"the {most // 4} of {len(group):,} {what} that matter most")
             group = _weightiest(group, left_out, most // 4)
         rows += [(f"without {name}", row) for name, row in group.items()]
-    if found.recognised:
-        group = _group(found.recognised.estimates)
+    if findings.recognised:
+        group = _group(findings.recognised.estimates)
         rows += [(f"without {name}", row) for name, row in group.items()]
     settings: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for v in found.variants:
+    for v in findings.variants:
         settings.setdefault(v.label, {})[v.system] = (v.estimate, v.low, v.high)
     rows += settings.items()
-    if found.bootstrap:
-        middle = {e.system: e.experience for e in found.estimates}
-        ends = found.bootstrap.intervals.items()
+    if findings.bootstrap:
+        middle = {e.system: e.experience for e in findings.estimates}
+        ends = findings.bootstrap.intervals.items()
         rows.append(("bootstrap", {system: (middle[system], *end) for system, end in ends}))
     return rows, notes
 
@@ -409,9 +413,9 @@ def _weightiest(
     return {name: row for name, row in group.items() if name in kept}
 
 
-def influence(found: ExperienceFindings) -> Figure:
+def influence(findings: ExperienceFindings) -> Figure:
     """Draw the subjects' studentised residuals and Cook's distances."""
-    subjects = found.diagnostics
+    subjects = findings.diagnostics
     shown = sorted(subjects, key=lambda s: -np.nan_to_num(s.cooks_distance))[:MOST_LABELS]
     names = [short(subject.subject, 16) for subject in shown]
     with with_style():
@@ -424,7 +428,7 @@ def influence(found: ExperienceFindings) -> Figure:
         student = [subject.studentized for subject in subjects]
         residual.plot([s.fitted for s in subjects], student, "o", color=INK, markersize=5)
         residual.set_title("Studentised residuals")
-        tidy(residual, x=f"fitted experience ({found.study.spec.experience_unit})", grid="both")
+        tidy(residual, x=f"fitted experience ({findings.study.spec.experience_unit})", grid="both")
         for subject, name in zip(shown, names, strict=True):
             if np.isfinite(subject.studentized):
                 at = (subject.fitted, subject.studentized)
@@ -437,22 +441,22 @@ def influence(found: ExperienceFindings) -> Figure:
     return figure
 
 
-def agreement(found: ExperienceFindings) -> Figure | None:
+def agreement(findings: ExperienceFindings) -> Figure | None:
     """Draw the judges' agreement as a heat map of Spearman correlations.
 
     A row is a pair of judges; where there are more than 15 pairs, a judge against all others.
     """
-    judged = found.agreement
+    judged = findings.agreement
     if judged is None or not judged.pairs:
         return None
-    labels, values, title = _agreement_matrix(found)
+    labels, values, title = _agreement_matrix(findings)
     columns = [short(problem, 12) for problem in (*judged.problems, "mean")]
     return heat_map(labels, columns, values, title)
 
 
-def _agreement_matrix(found: ExperienceFindings) -> tuple[list[str], NDArray[np.float64], str]:
+def _agreement_matrix(findings: ExperienceFindings) -> tuple[list[str], NDArray[np.float64], str]:
     """Rows of correlations by problem and, last, their mean; and what the rows are."""
-    judged = found.agreement
+    judged = findings.agreement
     assert judged is not None  # noqa: S101  the caller has looked
     problems = list(judged.problems)
     pairs = {(a, b) for _, a, b, *_ in judged.pairs}
@@ -481,24 +485,24 @@ def _finite_mean(values: list[float]) -> float:
     return float(np.mean(known)) if known else np.nan
 
 
-def ranks(found: ExperienceFindings) -> Figure | None:
+def ranks(findings: ExperienceFindings) -> Figure | None:
     """Draw how often each solver got each rank; the larger the dot, the more often."""
-    if found.cells is None:
+    if findings.cells is None:
         return None
-    averages = found.averages
+    averages = findings.averages
     shown = [i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])]
     shown = sorted(shown, key=lambda i: averages.average[i])
     shown = [i for i in shown if averages.kinds[i] != "withheld"][: 2 * MOST_ROWS]
-    labels = [_solver_label(found, i) for i in shown]
+    labels = [_solver_label(findings, i) for i in shown]
     with with_style():
         left = label_inches(labels)
         figure, axes = one_axes(left + 4.7, 0.9 + 0.24 * len(shown), left=left)
         columns = [
-            np.unique(found.cells.adjusted[found.cells.solver == solver], return_counts=True)
+            np.unique(findings.cells.adjusted[findings.cells.solver == solver], return_counts=True)
             for solver in shown
         ]
         most = max((int(counts.max()) for _, counts in columns), default=1)
-        of_system = dict(zip([e.system for e in found.estimates], colours(), strict=False))
+        of_system = dict(zip([e.system for e in findings.estimates], colours(), strict=False))
         for row, (solver, (values, counts)) in enumerate(zip(shown, columns, strict=True)):
             colour = of_system.get(averages.solvers[solver], LINE)
             axes.scatter(
@@ -513,7 +517,7 @@ def ranks(found: ExperienceFindings) -> Figure | None:
             axes.plot([mean, mean], [row - 0.36, row + 0.36], color=INK, linewidth=2)
         axes.set_yticks(range(len(shown)), labels)
         axes.set_ylim(-0.6, len(shown) - 0.4)
-        within = " within blocks" if found.cells.is_blocked else ""
+        within = " within blocks" if findings.cells.is_blocked else ""
         axes.set_title(f"Ranks of each solver{within}; the bar is the mean")
         tidy(axes, x=f"adjusted rank{within} (1 = worst)", grid="x")
         axes.tick_params(axis="y", length=0)
@@ -521,20 +525,20 @@ def ranks(found: ExperienceFindings) -> Figure | None:
     return figure
 
 
-def _solver_label(found: ExperienceFindings, index: int) -> str:
-    averages = found.averages
+def _solver_label(findings: ExperienceFindings, index: int) -> str:
+    averages = findings.averages
     name = averages.solvers[index]
     if averages.kinds[index] == "subject":
         return f"{short(name)} ({averages.experience[index]:g})"
-    return short(system_name(found, name))
+    return short(system_name(findings, name))
 
 
-def all_figures(found: ExperienceFindings) -> dict[str, Figure]:
+def all_figures(findings: ExperienceFindings) -> dict[str, Figure]:
     """Draw every figure that the study has data for.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
 
     Returns
     -------
@@ -549,5 +553,5 @@ def all_figures(found: ExperienceFindings) -> dict[str, Figure]:
         "agreement": agreement,
         "ranks": ranks,
     }
-    drawn = {stem: function(found) for stem, function in draw.items()}
+    drawn = {stem: function(findings) for stem, function in draw.items()}
     return {stem: figure for stem, figure in drawn.items() if figure is not None}

@@ -32,59 +32,61 @@ _OF_WORTHS = (
 )
 
 
-def references(found: ExperienceFindings) -> tuple[str, ...]:
+def references(findings: ExperienceFindings) -> tuple[str, ...]:
     """Give the references of the methods paragraph.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     """
     first, *own = REFERENCES
-    return (first, *(_OF_WORTHS if found.pooled else ()), *own)
+    return (first, *(_OF_WORTHS if findings.pooled else ()), *own)
 
 
-def methods_paragraph(found: ExperienceFindings) -> str:
+def methods_paragraph(findings: ExperienceFindings) -> str:
     """Describe what was done and found in the words of a paper.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     """
-    sentences = [*_design(found), *_fit(found), *_agreement(found), *_retest(found)]
-    sentences += [*_results(found), *_recognised(found)]
+    sentences = [*_design(findings), *_fit(findings), *_agreement(findings), *_retest(findings)]
+    sentences += [*_results(findings), *_recognised(findings)]
     sentences.append(f"Analyses were done with quem {__version__}.")
     return " ".join(filter(None, sentences))
 
 
-def _design(found: ExperienceFindings) -> list[str]:
-    spec, function = found.study.spec, found.function
+def _design(findings: ExperienceFindings) -> list[str]:
+    spec, function = findings.study.spec, findings.function
     years = f"{function.y.min():g} to {function.y.max():g} {spec.experience_unit}"
     who = f"{function.n} subjects with {years} of experience"
-    if found.estimates:
-        who += f" and of {join_words(system_name(found, e.system) for e in found.estimates)}"
+    if findings.estimates:
+        who += f" and of {join_words(system_name(findings, e.system) for e in findings.estimates)}"
     text = "Experience was estimated with QUEM (Hayes & Parzen, 1997). "
-    if found.cells is None:
+    if findings.cells is None:
         return [f"{text}Average ranks of solutions of {who}, computed elsewhere, were used."]
-    judges, problems = (len(np.unique(codes)) for codes in (found.cells.judge, found.cells.problem))
+    judges, problems = (
+        len(np.unique(codes)) for codes in (findings.cells.judge, findings.cells.problem)
+    )
     text += (
         f"Solutions of {who} were ranked by {judges} expert judge{'s' if judges != 1 else ''} on "
         f"{problems} problem{'s' if problems != 1 else ''}, ties allowed"
     )
-    text += "" if found.pooled else "; tied ranks were averaged"
+    text += "" if findings.pooled else "; tied ranks were averaged"
     how = {
         "expected": ", and ranks r in groups of n were scaled to r(N + 1)/(n + 1)",
         "percentile": ", and ranks r in groups of n were scaled to (r − 1/2)/n",
         "none": "",
-    }[found.settings.normalize]
-    if found.settings.score == "blom":
+    }[findings.settings.normalize]
+    if findings.settings.score == "blom":
         how = ", and ranks were turned into Blom's normal scores"
-    if found.pooled:
+    if findings.pooled:
         how = ""
-    if found.settings.reference == "humans":
+    if findings.settings.reference == "humans":
         how += ", and each solution was ranked against those of the subjects only"
-    notes = join_words(data_notes(found))
+    notes = join_words(data_notes(findings))
     told = [f"{text}{how}.", f"{notes[:1].upper()}{notes[1:]}." if notes else ""]
-    return [*told, _worths(found.pooled)] if found.pooled else told
+    return [*told, _worths(findings.pooled)] if findings.pooled else told
 
 
 def _worths(pooled: ExpectedRanks) -> str:
@@ -96,8 +98,8 @@ def _worths(pooled: ExpectedRanks) -> str:
     )
 
 
-def _fit(found: ExperienceFindings) -> list[str]:
-    function = found.function
+def _fit(findings: ExperienceFindings) -> list[str]:
+    function = findings.function
     form = {
         "linear": "linear least-squares regression",
         "log": "least-squares regression on the logarithm",
@@ -105,22 +107,22 @@ def _fit(found: ExperienceFindings) -> list[str]:
         "quadratic": "quadratic least-squares regression",
         "cubic": "cubic least-squares regression",
     }[function.form.name]
-    chosen = " (chosen by AICc)" if found.settings.form == "auto" else ""
-    test = f"{f_text(function, 2)}, {format_p(found.p_value)}"
-    if found.permutation:
-        kind = "exact" if found.permutation.exact else "Monte Carlo"
-        test += f"; {kind} permutation test of the correlation, {format_p(found.permutation.p)}"
+    chosen = " (chosen by AICc)" if findings.settings.form == "auto" else ""
+    test = f"{f_text(function, 2)}, {format_p(findings.p_value)}"
+    if findings.permutation:
+        kind = "exact" if findings.permutation.exact else "Monte Carlo"
+        test += f"; {kind} permutation test of the correlation, {format_p(findings.permutation.p)}"
     return [
-        f"The skill function was fitted by {form} of experience on {averaged(found)}{chosen}: "
-        f"{equation(found)} (R² = {format_number(function.r_squared, 3)}, residual "
+        f"The skill function was fitted by {form} of experience on {averaged(findings)}{chosen}: "
+        f"{equation(findings)} (R² = {format_number(function.r_squared, 3)}, residual "
         f"standard deviation {format_number(function.residual_sd, 2)}; {test})."
     ]
 
 
-def _retest(found: ExperienceFindings) -> list[str]:
-    if found.retest is None:
+def _retest(findings: ExperienceFindings) -> list[str]:
+    if findings.retest is None:
         return []
-    overall, n_judges = found.retest.overall, len(found.retest.judges)
+    overall, n_judges = findings.retest.overall, len(findings.retest.judges)
     who = "One judge" if n_judges == 1 else f"{n_judges} judges"
     groups = "one group" if overall.n_groups == 1 else f"{overall.n_groups} groups"
     return [
@@ -133,8 +135,8 @@ def _retest(found: ExperienceFindings) -> list[str]:
     ]
 
 
-def _recognised(found: ExperienceFindings) -> list[str]:
-    without = found.recognised
+def _recognised(findings: ExperienceFindings) -> list[str]:
+    without = findings.recognised
     if without is None:
         return []
     verb, of = ("was", "a solution") if without.n_ranks == 1 else ("were", "solutions")
@@ -147,17 +149,17 @@ def _recognised(found: ExperienceFindings) -> list[str]:
     if not without.fitted:
         return [f"{text}; without, no skill function could be fitted."]
     each = join_words(
-        f"{system_name(found, left.system)} at {format_number(left.estimate)}"
+        f"{system_name(findings, left.system)} at {format_number(left.estimate)}"
         if np.isfinite(left.estimate)
-        else f"{system_name(found, left.system)} without an estimate"
+        else f"{system_name(findings, left.system)} without an estimate"
         for left in without.estimates
     )
-    unit = found.study.spec.experience_unit
+    unit = findings.study.spec.experience_unit
     return [f"{text}; leaving {'it' if without.n_ranks == 1 else 'them'} out put {each} {unit}."]
 
 
-def _agreement(found: ExperienceFindings) -> list[str]:
-    agreement = found.agreement
+def _agreement(findings: ExperienceFindings) -> list[str]:
+    agreement = findings.agreement
     if agreement is None or agreement.overall.n_judges < 2:  # noqa: PLR2004  nobody to agree with
         return []
     each = [
@@ -173,24 +175,24 @@ def _agreement(found: ExperienceFindings) -> list[str]:
     ]
 
 
-def _results(found: ExperienceFindings) -> list[str]:
-    unit = found.study.spec.experience_unit
+def _results(findings: ExperienceFindings) -> list[str]:
+    unit = findings.study.spec.experience_unit
     told = []
-    for estimate in found.estimates:
+    for estimate in findings.estimates:
         text = statement(
-            estimate, interval=found.settings.interval, level=found.settings.level, unit=unit
+            estimate, interval=findings.settings.interval, level=findings.settings.level, unit=unit
         )
-        name = system_name(found, estimate.system)
+        name = system_name(findings, estimate.system)
         fewer = ""
         if estimate.widened:
             fewer = f", widened for having been judged on {estimate.n_problems} problems only"
         at = "" if text.startswith("at ") else "at "
         told.append(f"The experience of {name} was estimated {at}{text}{fewer}.")
-    if told and (doubtful := caveat(found.p_value, found.function.falling_share)):
+    if told and (doubtful := caveat(findings.p_value, findings.function.falling_share)):
         told.append(doubtful)
-    if found.bootstrap and found.estimates:
+    if findings.bootstrap and findings.estimates:
         told.append(
-            f"A bootstrap over judges, problems and subjects ({found.bootstrap.replicates:,} "
+            f"A bootstrap over judges, problems and subjects ({findings.bootstrap.replicates:,} "
             "replicates) served as a sensitivity check; the intervals come from the regression."
         )
     return told

@@ -88,43 +88,45 @@ class Answer:
     dependences: list[Dependence]
 
 
-def report_context(found: ExperienceFindings) -> dict[str, Any]:
+def report_context(findings: ExperienceFindings) -> dict[str, Any]:
     """Give what the template ``report/experience.html`` shows.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     """
-    spec = found.study.spec
+    spec = findings.study.spec
     return {
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
         "unit": spec.experience_unit,
-        "answers": [_answer(found, estimate) for estimate in found.estimates],
+        "answers": [_answer(findings, estimate) for estimate in findings.estimates],
         "interval_name": (
-            f"{format_percent(found.settings.level)} {INTERVALS[found.settings.interval]}"
+            f"{format_percent(findings.settings.level)} {INTERVALS[findings.settings.interval]}"
         ),
-        "n_systems": len(found.estimates),
-        "equation": equation(found),
-        "first_figure": "estimate" if found.estimates else "skill-function",
-        "sections": sections(found),
-        "methods": methods_paragraph(found),
-        "references": references(found),
-        "caveat": caveat(found.p_value, found.function.falling_share),
+        "n_systems": len(findings.estimates),
+        "equation": equation(findings),
+        "first_figure": "estimate" if findings.estimates else "skill-function",
+        "sections": sections(findings),
+        "methods": methods_paragraph(findings),
+        "references": references(findings),
+        "caveat": caveat(findings.p_value, findings.function.falling_share),
         "settings": [
             (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
-            for key, value in found.settings.model_dump(mode="json").items()
+            for key, value in findings.settings.model_dump(mode="json").items()
         ],
-        "captions": _captions(found),
+        "captions": _captions(findings),
     }
 
 
-def _captions(found: ExperienceFindings) -> dict[str, str]:
+def _captions(findings: ExperienceFindings) -> dict[str, str]:
     """What stands below each figure, with the name of what the skill function is fitted to."""
-    if not found.pooled:
+    if not findings.pooled:
         return CAPTIONS
-    return {stem: text.replace("average rank", averaged(found)) for stem, text in CAPTIONS.items()}
+    return {
+        stem: text.replace("average rank", averaged(findings)) for stem, text in CAPTIONS.items()
+    }
 
 
 CAPTIONS = {
@@ -142,9 +144,9 @@ CAPTIONS = {
 }
 
 
-def _answer(found: ExperienceFindings, estimate: Estimate) -> Answer:
-    settings = found.settings
-    unit = found.study.spec.experience_unit
+def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
+    settings = findings.settings
+    unit = findings.study.spec.experience_unit
     if estimate.side in ("above", "below"):
         lead = "at least" if estimate.side == "above" else "at most"
         value, interval = format_number(estimate.bound), "one-sided"
@@ -158,73 +160,75 @@ def _answer(found: ExperienceFindings, estimate: Estimate) -> Answer:
         interval = format_interval(estimate.interval(settings.interval))
         detail = f"{format_percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
     return Answer(
-        system_name(found, estimate.system),
+        system_name(findings, estimate.system),
         lead,
         value,
         interval,
         detail,
         [(f"{years:g} {unit}", format_probability(p)) for years, p in estimate.at_least],
-        list(_dependences(found, estimate.system)),
+        list(_dependences(findings, estimate.system)),
     )
 
 
-def _dependences(found: ExperienceFindings, system: str) -> Iterator[Dependence]:
+def _dependences(findings: ExperienceFindings, system: str) -> Iterator[Dependence]:
     """The range of a system's estimate over all changes of a sort."""
     groups = {
         f"each {what}": [
             (left.estimate, f"without {left.id}") for left in lefts if left.system == system
         ]
         for what, lefts in (
-            ("judge", found.judges),
-            ("subject", found.subjects),
-            ("problem", found.problems),
+            ("judge", findings.judges),
+            ("subject", findings.subjects),
+            ("problem", findings.problems),
         )
     }
     groups["each setting"] = [
-        (variant.estimate, variant.label) for variant in found.variants if variant.system == system
+        (variant.estimate, variant.label)
+        for variant in findings.variants
+        if variant.system == system
     ]
     for what, changes in groups.items():
         known = sorted(change for change in changes if np.isfinite(change[0]))
         if known:
             (low, low_by), (high, high_by) = known[0], known[-1]
             yield Dependence(what, format_number(low), low_by, format_number(high), high_by)
-    if found.bootstrap and system in found.bootstrap.intervals:
-        low, high = found.bootstrap.intervals[system]
-        by = f"{format_percent(found.settings.level)} of resamples"
+    if findings.bootstrap and system in findings.bootstrap.intervals:
+        low, high = findings.bootstrap.intervals[system]
+        by = f"{format_percent(findings.settings.level)} of resamples"
         yield Dependence("all drawn anew", format_number(low), "", format_number(high), by)
 
 
 _MOST_ROWS = 25
 
 
-def sections(found: ExperienceFindings) -> list[Section]:
+def sections(findings: ExperienceFindings) -> list[Section]:
     """Make the sections of the report below its first screen.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     """
     made = [
-        _estimates(found),
-        _solvers(found),
-        _experience_matters(found),
-        agreement_section(found),
-        _influence(found),
-        _settings(found),
+        _estimates(findings),
+        _solvers(findings),
+        _experience_matters(findings),
+        agreement_section(findings),
+        _influence(findings),
+        _settings(findings),
     ]
     return [section for section in made if section is not None]
 
 
-def _estimates(found: ExperienceFindings) -> Section:
-    unit = found.study.spec.experience_unit
-    level = format_percent(found.settings.level)
+def _estimates(findings: ExperienceFindings) -> Section:
+    unit = findings.study.spec.experience_unit
+    level = format_percent(findings.settings.level)
     rows = []
-    for estimate in found.estimates:
+    for estimate in findings.estimates:
         calibration = estimate.calibration
         bound = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
         rows.append(
             (
-                system_name(found, estimate.system),
+                system_name(findings, estimate.system),
                 format_number(estimate.average_rank, 2),
                 format_number(estimate.experience, 2),
                 format_interval(estimate.prediction),
@@ -236,7 +240,7 @@ def _estimates(found: ExperienceFindings) -> Section:
         )
     columns = (
         "System",
-        _ranks(found),
+        _ranks(findings),
         f"Estimate ({unit})",
         "Prediction interval",
         "Band of the mean",
@@ -250,10 +254,11 @@ def _estimates(found: ExperienceFindings) -> Section:
         "The prediction interval says where a human peer with that quality would be; the band of "
         "the mean, which the QUEM paper calls the experience interval, says where the mean of all "
         "such people lies, and is too narrow for one of them. The calibration estimate regresses "
-        f"{averaged(found) if found.pooled else 'average rank'} on experience and inverts: the "
+        f"{averaged(findings) if findings.pooled else 'average rank'} on experience and inverts: "
+        "the "
         "typical human with that quality."
     ]
-    if any(estimate.side != "inside" for estimate in found.estimates):
+    if any(estimate.side != "inside" for estimate in findings.estimates):
         text.append(
             "Outside the subjects' range the two-sided intervals cover far too seldom; there only "
             "the one-sided bound is to be used."
@@ -263,21 +268,21 @@ def _estimates(found: ExperienceFindings) -> Section:
     return Section("estimates", "Estimates and skill function", text, figures, [table])
 
 
-def _ranks(found: ExperienceFindings) -> str:
+def _ranks(findings: ExperienceFindings) -> str:
     """What the tables of solvers call their ranks."""
-    return "Expected rank" if found.pooled else "Average rank"
+    return "Expected rank" if findings.pooled else "Average rank"
 
 
-def _solvers(found: ExperienceFindings) -> Section:
-    averages, cells = found.averages, found.cells
+def _solvers(findings: ExperienceFindings) -> Section:
+    averages, cells = findings.averages, findings.cells
     order = sorted(
         (i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])),
         key=lambda i: -averages.average[i],
     )
-    names = {subject.id: subject.name for subject in found.study.spec.subjects}
+    names = {subject.id: subject.name for subject in findings.study.spec.subjects}
     rows = [
         (
-            system_name(found, averages.solvers[i])
+            system_name(findings, averages.solvers[i])
             if averages.kinds[i] == "system"
             else " ".join(filter(None, [averages.solvers[i], names.get(averages.solvers[i], "")])),
             averages.kinds[i],
@@ -288,12 +293,12 @@ def _solvers(found: ExperienceFindings) -> Section:
         for i in order
         if averages.kinds[i] != "withheld"
     ]
-    unit = found.study.spec.experience_unit
-    columns = ("Solver", "Kind", f"Experience ({unit})", _ranks(found), "Ranks")
-    table = TextTable(f"{_ranks(found)}s, best first", columns, rows, words=frozenset({1}))
-    notes = "; ".join(data_notes(found))
+    unit = findings.study.spec.experience_unit
+    columns = ("Solver", "Kind", f"Experience ({unit})", _ranks(findings), "Ranks")
+    table = TextTable(f"{_ranks(findings)}s, best first", columns, rows, words=frozenset({1}))
+    notes = "; ".join(data_notes(findings))
     text = [f"{notes[:1].upper()}{notes[1:]}."] if notes else []
-    if found.pooled:
+    if findings.pooled:
         text.append(
             "The expected rank is 1 and the sum of the probabilities of beating each other solver, "
             "by worths that Plackett-Luce pools over all rankings."
@@ -301,18 +306,19 @@ def _solvers(found: ExperienceFindings) -> Section:
     return Section("solvers", "Solvers", text, ("ranks",) if cells else (), [table])
 
 
-def _experience_matters(found: ExperienceFindings) -> Section:
-    function = found.function
-    text = [f"Over subjects, {f_text(function, 2)}, {format_p(found.p_value)}."]
-    if found.permutation:
-        kind = "distinct" if found.permutation.exact else "random"
+def _experience_matters(findings: ExperienceFindings) -> Section:
+    function = findings.function
+    text = [f"Over subjects, {f_text(function, 2)}, {format_p(findings.p_value)}."]
+    if findings.permutation:
+        kind = "distinct" if findings.permutation.exact else "random"
         text[0] += (
-            f" Of {found.permutation.orders:,} {kind} orders of the subjects' experience, "
-            f"{found.permutation.extreme:,} correlate with the {_ranks(found).lower()}s at least "
-            f"as strongly ({format_p(found.permutation.p)}, two-sided)."
+            f" Of {findings.permutation.orders:,} {kind} orders of the subjects' experience, "
+            f"{findings.permutation.extreme:,} correlate with the {_ranks(findings).lower()}s at "
+            "least "
+            f"as strongly ({format_p(findings.permutation.p)}, two-sided)."
         )
     tables = []
-    if found.anova:
+    if findings.anova:
         text.append(
             "The factorial analysis of the QUEM paper is shown for comparison. Its judge and "
             "problem effects are about 0 by construction, since every complete group has the same "
@@ -327,7 +333,7 @@ def _experience_matters(found: ExperienceFindings) -> Section:
                 format_number(row.f, 3),
                 format_p(row.p).removeprefix("p ").removeprefix("= "),
             )
-            for row in found.anova
+            for row in findings.anova
             if np.isfinite(row.f)
         ]
         columns = ("Term", "Model", "df", "F", "p")
@@ -337,20 +343,20 @@ def _experience_matters(found: ExperienceFindings) -> Section:
     return Section("experience", "Does experience matter?", text, (), tables)
 
 
-def _influence(found: ExperienceFindings) -> Section:
+def _influence(findings: ExperienceFindings) -> Section:
     tables = [
-        _left_out_table(found, title, left_out)
+        _left_out_table(findings, title, left_out)
         for title, left_out in (
-            ("Without one judge", found.judges),
-            ("Without one subject", found.subjects),
-            ("Without one problem", found.problems),
+            ("Without one judge", findings.judges),
+            ("Without one subject", findings.subjects),
+            ("Without one problem", findings.problems),
         )
         if left_out
     ]
-    if found.recognised and found.recognised.estimates:
+    if findings.recognised and findings.recognised.estimates:
         title = "Without the authors whom judges recognised"
-        tables.append(_left_out_table(found, title, found.recognised.estimates))
-    diagnostics = sorted(found.diagnostics, key=lambda d: -np.nan_to_num(d.cooks_distance))
+        tables.append(_left_out_table(findings, title, findings.recognised.estimates))
+    diagnostics = sorted(findings.diagnostics, key=lambda d: -np.nan_to_num(d.cooks_distance))
     rows = [
         (
             d.subject,
@@ -374,15 +380,15 @@ def _influence(found: ExperienceFindings) -> Section:
     )
     tables.append(TextTable("Residuals and influence", columns, rows, _left_over(len(diagnostics))))
     text = ["Each row leaves one out and estimates anew; the others keep their ranks."]
-    if found.pooled:
+    if findings.pooled:
         text.append("Without a judge or a problem, all worths are fitted anew.")
-    if found.recognised:
-        text.append(recognised_sentence(found.recognised))
+    if findings.recognised:
+        text.append(recognised_sentence(findings.recognised))
     return Section("influence", "Who decides the answer?", text, ("influence",), tables)
 
 
 def _left_out_table(
-    found: ExperienceFindings, title: str, left_out: Iterable[LeaveOneOut]
+    findings: ExperienceFindings, title: str, left_out: Iterable[LeaveOneOut]
 ) -> TextTable:
     ordered = list(left_out)
     if len(ordered) > _MOST_ROWS:
@@ -390,7 +396,7 @@ def _left_out_table(
     rows = [
         (
             left.id,
-            system_name(found, left.system),
+            system_name(findings, left.system),
             format_number(left.estimate, 2),
             format_number(left.change, 2)
             if not left.change > 0
@@ -409,16 +415,16 @@ def _left_over(count: int) -> str:
     return f"The {_MOST_ROWS} of {count:,} that matter most; analysis.json has all."
 
 
-def _settings(found: ExperienceFindings) -> Section:
+def _settings(findings: ExperienceFindings) -> Section:
     tables = []
     rows = [
         (
             v.label,
-            system_name(found, v.system),
+            system_name(findings, v.system),
             format_number(v.estimate, 2),
             format_interval((v.low, v.high)),
         )
-        for v in found.variants
+        for v in findings.variants
     ]
     if rows:
         columns = ("Setting", "System", "Estimate", "Interval")
@@ -432,54 +438,56 @@ def _settings(found: ExperienceFindings) -> Section:
             format_number(fitted.aicc, 2),
             format_number(fitted.loo_rmse, 3),
         )
-        for name, fitted in found.forms.items()
+        for name, fitted in findings.forms.items()
     ]
     columns = ("Form", "R²", "AICc", "Leave-one-out error")
     note = "The lower the AICc and the error, the better. R² always favours the more flexible form."
     tables.append(TextTable("Forms of the skill function", columns, rows, note))
     text = ["Each row changes one setting and leaves the others as they are."]
-    if found.bootstrap and found.bootstrap.intervals:
+    if findings.bootstrap and findings.bootstrap.intervals:
         each = "; ".join(
-            f"{system_name(found, system)} {format_interval(interval)}"
-            for system, interval in found.bootstrap.intervals.items()
+            f"{system_name(findings, system)} {format_interval(interval)}"
+            for system, interval in findings.bootstrap.intervals.items()
         )
         text.append(
             "When judges, problems and subjects are drawn anew "
-            f"{found.bootstrap.replicates:,} times, {format_percent(found.settings.level)} of the "
-            f"estimates lie in: {each} ({found.bootstrap.discarded:,} replicates had fewer than 3 "
+            f"{findings.bootstrap.replicates:,} times, {format_percent(findings.settings.level)} "
+            "of the "
+            f"estimates lie in: {each} ({findings.bootstrap.discarded:,} replicates had fewer than "
+            "3 "
             "different averages and were discarded). As an interval this would cover too seldom; "
             "it shows sensitivity."
         )
     return Section("settings", "Other settings", text, (), tables)
 
 
-def agreement_section(found: ExperienceFindings) -> Section | None:
+def agreement_section(findings: ExperienceFindings) -> Section | None:
     """Make the section on the judges' agreement; None where nothing is known of it.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     """
     text: list[str] = []
     tables: list[TextTable] = []
-    if found.agreement:
+    if findings.agreement:
         text.append(
             "Ranks are renumbered among the solvers that all compared judges ranked; withheld "
             "solvers and solutions that failed are left out. Overall, W, tau-b and Spearman's "
             "correlation are means over the problems, and alpha and ICC are taken over all "
             "solutions of all problems."
         )
-        tables.append(_between(found.agreement))
-    if found.retest:
+        tables.append(_between(findings.agreement))
+    if findings.retest:
         text.append(
             "Some groups were shown to the same judge again, in fresh order. The estimates rest on "
             "the first ranking; the second tells how well judges repeat themselves, and so how "
             "well they can be expected to agree with others."
         )
-        tables.append(_within(found.retest))
+        tables.append(_within(findings.retest))
     if not tables:
         return None
-    figures = ("agreement",) if found.agreement and found.agreement.pairs else ()
+    figures = ("agreement",) if findings.agreement and findings.agreement.pairs else ()
     return Section("agreement", "Do the judges agree?", text, figures, tables)
 
 

@@ -39,28 +39,28 @@ __all__ = [
 _WIDTH = 96
 
 
-def summary_text(found: ExperienceFindings, *, warnings: bool) -> str:
+def summary_text(findings: ExperienceFindings, *, warnings: bool) -> str:
     """Write the summary of an analysis as text.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
     warnings : bool
         Whether the warnings are part of it.
     """
-    lines = [found.study.spec.title, "", *_answer(found), "", "It rests on"]
-    lines += [f"  {line}" for line in _basis(found)]
-    lines += [f"  {line}" for line in _sensitivity(found)]
-    if warnings and found.doubts:
-        lines += ["", warnings_text(found)]
+    lines = [findings.study.spec.title, "", *_answer(findings), "", "It rests on"]
+    lines += [f"  {line}" for line in _basis(findings)]
+    lines += [f"  {line}" for line in _sensitivity(findings)]
+    if warnings and findings.warnings:
+        lines += ["", warnings_text(findings)]
     return "\n".join(lines)
 
 
-def warnings_text(found: ExperienceFindings) -> str:
+def warnings_text(findings: ExperienceFindings) -> str:
     """Write the warnings of an analysis, each with its code."""
-    count = len(found.doubts)
+    count = len(findings.warnings)
     lines = [f"{count} warning{'s' if count > 1 else ''}"]
-    for doubt in found.doubts:
+    for doubt in findings.warnings:
         lines += textwrap.wrap(
             f"{doubt.code}: {doubt.message}",
             _WIDTH,
@@ -71,15 +71,15 @@ def warnings_text(found: ExperienceFindings) -> str:
     return "\n".join(lines)
 
 
-def _answer(found: ExperienceFindings) -> Iterator[str]:
-    unit = found.study.spec.experience_unit
-    names = [system_name(found, estimate.system) for estimate in found.estimates]
+def _answer(findings: ExperienceFindings) -> Iterator[str]:
+    unit = findings.study.spec.experience_unit
+    names = [system_name(findings, estimate.system) for estimate in findings.estimates]
     if not names:
         yield "  No system; the skill function of the subjects stands alone."
     width = max(map(len, names), default=0)
-    for name, estimate in zip(names, found.estimates, strict=True):
+    for name, estimate in zip(names, findings.estimates, strict=True):
         told = statement(
-            estimate, interval=found.settings.interval, level=found.settings.level, unit=unit
+            estimate, interval=findings.settings.interval, level=findings.settings.level, unit=unit
         )
         yield f"  {name:<{width}}  {told}"
         least = [
@@ -87,31 +87,31 @@ def _answer(found: ExperienceFindings) -> Iterator[str]:
         ]
         if least:
             yield f"  {'':<{width}}  {', '.join(least)}"
-    if names and (doubtful := caveat(found.p_value, found.function.falling_share)):
+    if names and (doubtful := caveat(findings.p_value, findings.function.falling_share)):
         yield f"  {doubtful}"
 
 
-def system_name(found: ExperienceFindings, system: str) -> str:
+def system_name(findings: ExperienceFindings, system: str) -> str:
     """Name a system as the study file does, with its version."""
-    return found.name_of(system)
+    return findings.name_of(system)
 
 
-def averaged(found: ExperienceFindings) -> str:
+def averaged(findings: ExperienceFindings) -> str:
     """Name what is averaged and fitted: "average rank", or what the settings make of it."""
-    if found.settings.score == "blom":
+    if findings.settings.score == "blom":
         return "average normal score"
-    if found.pooled:
+    if findings.pooled:
         return "expected rank"
     return {
         "none": "average rank",
         "expected": "average expected rank",
         "percentile": "average percentile",
-    }[found.settings.normalize]
+    }[findings.settings.normalize]
 
 
-def equation(found: ExperienceFindings) -> str:
+def equation(findings: ExperienceFindings) -> str:
     """Write the skill function out."""
-    return found.function.equation(found.study.spec.experience_unit, averaged(found))
+    return findings.function.equation(findings.study.spec.experience_unit, averaged(findings))
 
 
 def f_text(function: SkillFunction, digits: int) -> str:
@@ -124,9 +124,9 @@ def f_text(function: SkillFunction, digits: int) -> str:
     return f"F({function.form.degree}, {function.df}) = {f}"
 
 
-def data_notes(found: ExperienceFindings) -> list[str]:
+def data_notes(findings: ExperienceFindings) -> list[str]:
     """Say what a reader must know of the data: failures, withheld solvers, missing ranks."""
-    cells = found.cells
+    cells = findings.cells
     if cells is None:
         return []
     notes = []
@@ -142,7 +142,7 @@ def data_notes(found: ExperienceFindings) -> list[str]:
     if held:
         verb = "keeps its place" if len(held) == 1 else "keep their places"
         notes.append(f"the withheld {join_words(held)} {verb} in the groups")
-    counted = ~withheld & np.isfinite(found.averages.average)
+    counted = ~withheld & np.isfinite(findings.averages.average)
     expected = cells.n_groups * int(counted.sum())
     missing = expected - int(counted[cells.solver].sum())
     if cells.is_blocked:
@@ -154,39 +154,39 @@ def data_notes(found: ExperienceFindings) -> list[str]:
     return notes
 
 
-def _basis(found: ExperienceFindings) -> Iterator[str]:
-    unit = found.study.spec.experience_unit
-    function = found.function
+def _basis(findings: ExperienceFindings) -> Iterator[str]:
+    unit = findings.study.spec.experience_unit
+    function = findings.function
     years = f"{function.y.min():g} to {function.y.max():g} {unit}"
     data = f"{function.n} subjects ({years})"
-    if found.cells:
-        active = [len(np.unique(codes)) for codes in (found.cells.judge, found.cells.problem)]
+    if findings.cells:
+        active = [len(np.unique(codes)) for codes in (findings.cells.judge, findings.cells.problem)]
         data += f", {_count(active[0], 'judge')}, {_count(active[1], 'problem')}, "
-        data += _count(int(found.cells.judged().sum()), "rank")
+        data += _count(int(findings.cells.judged().sum()), "rank")
     yield data
-    if notes := data_notes(found):
+    if notes := data_notes(findings):
         yield "; ".join(notes)
     yield (
-        f"skill function: {equation(found)}  (R² {format_number(function.r_squared, 2)}, "
+        f"skill function: {equation(findings)}  (R² {format_number(function.r_squared, 2)}, "
         f"residual sd {format_number(function.residual_sd, 2)})"
     )
-    test = f"experience and quality: {f_text(function, 1)}, {format_p(found.p_value)}"
-    if found.permutation:
-        of = "distinct" if found.permutation.exact else "random"
-        test += f"; permutation {format_p(found.permutation.p)} "
-        test += f"({found.permutation.extreme:,} of {found.permutation.orders:,} {of} orders)"
+    test = f"experience and quality: {f_text(function, 1)}, {format_p(findings.p_value)}"
+    if findings.permutation:
+        of = "distinct" if findings.permutation.exact else "random"
+        test += f"; permutation {format_p(findings.permutation.p)} "
+        test += f"({findings.permutation.extreme:,} of {findings.permutation.orders:,} {of} orders)"
     yield test
-    if found.agreement and found.agreement.overall.n_judges > 1:
-        overall = found.agreement.overall
-        each = [format_number(c.kendall_w, 2) for c in found.agreement.problems.values()]
+    if findings.agreement and findings.agreement.overall.n_judges > 1:
+        overall = findings.agreement.overall
+        each = [format_number(c.kendall_w, 2) for c in findings.agreement.problems.values()]
         by_problem = f" ({', '.join(each)} by problem)" if 1 < len(each) <= 8 else ""  # noqa: PLR2004
         yield (
             f"judges' agreement: Kendall's W {format_number(overall.kendall_w, 2)}{by_problem}, "
             f"Krippendorff's alpha {format_number(overall.krippendorff_alpha, 2)}, "
             f"ICC(2,1) {format_number(overall.icc_2_1, 2)}"
         )
-    if found.retest:
-        yield retest_text(found.retest)
+    if findings.retest:
+        yield retest_text(findings.retest)
 
 
 def retest_text(retest: Retest) -> str:
@@ -202,40 +202,41 @@ def retest_text(retest: Retest) -> str:
     )
 
 
-def recognised_text(found: ExperienceFindings, system: str) -> str:
+def recognised_text(findings: ExperienceFindings, system: str) -> str:
     """Say where a system comes out without the authors whom judges recognised, if any."""
-    if found.recognised is None:
+    if findings.recognised is None:
         return ""
-    (years,) = (left.estimate for left in found.recognised.estimates if left.system == system)
-    ranks = _count(found.recognised.n_ranks, "rank")
-    author = "a recognised author" if found.recognised.n_ranks == 1 else "recognised authors"
+    (years,) = (left.estimate for left in findings.recognised.estimates if left.system == system)
+    ranks = _count(findings.recognised.n_ranks, "rank")
+    author = "a recognised author" if findings.recognised.n_ranks == 1 else "recognised authors"
     return (
         f"without the {ranks} of {author} {format_number(years) if np.isfinite(years) else 'none'}"
     )
 
 
-def _sensitivity(found: ExperienceFindings) -> Iterator[str]:
-    for estimate in found.estimates:
+def _sensitivity(findings: ExperienceFindings) -> Iterator[str]:
+    for estimate in findings.estimates:
         ranges = []
         for name, left in (
-            ("judge", found.judges),
-            ("subject", found.subjects),
-            ("problem", found.problems),
+            ("judge", findings.judges),
+            ("subject", findings.subjects),
+            ("problem", findings.problems),
         ):
             values = [e.estimate for e in left if e.system == estimate.system]
             values = [value for value in values if np.isfinite(value)]
             if len(values) > 1:
                 ranges.append(f"{name} {format_interval((min(values), max(values)))}")
         told = f"without any one {', '.join(ranges)}" if ranges else ""
-        others = [v.estimate for v in found.variants if v.system == estimate.system]
+        others = [v.estimate for v in findings.variants if v.system == estimate.system]
         others = [value for value in others if np.isfinite(value)]
         if others:
             told += "; " if told else ""
             told += f"other settings {format_interval((min(others), max(others)))}"
-        if recognised := recognised_text(found, estimate.system):
+        if recognised := recognised_text(findings, estimate.system):
             told += f"; {recognised}" if told else recognised
         if told:
-            of = f"{system_name(found, estimate.system)}: " if len(found.estimates) > 1 else ""
+            several = len(findings.estimates) > 1
+            of = f"{system_name(findings, estimate.system)}: " if several else ""
             yield f"{of}{told}"
 
 

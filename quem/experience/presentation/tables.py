@@ -31,20 +31,20 @@ _ESTIMATE_COLUMNS = (
 )
 
 
-def averages_table(found: ExperienceFindings) -> pd.DataFrame:
+def averages_table(findings: ExperienceFindings) -> pd.DataFrame:
     """One row a solver, in the order of the study file.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
 
     Returns
     -------
     DataFrame
         Columns solver, kind, experience, average_rank, n_ranks, n_problems.
     """
-    averages = found.averages
-    unknown = found.cells is None
+    averages = findings.averages
+    unknown = findings.cells is None
     counts = np.where(np.isfinite(averages.average), averages.n_ranks, 0)
     return pd.DataFrame(
         {
@@ -60,12 +60,12 @@ def averages_table(found: ExperienceFindings) -> pd.DataFrame:
     )
 
 
-def estimates_table(found: ExperienceFindings) -> pd.DataFrame:
+def estimates_table(findings: ExperienceFindings) -> pd.DataFrame:
     """One row a system.
 
     Parameters
     ----------
-    found : ExperienceFindings
+    findings : ExperienceFindings
 
     Returns
     -------
@@ -73,15 +73,15 @@ def estimates_table(found: ExperienceFindings) -> pd.DataFrame:
         Columns system, version, average_rank, n_problems, experience, the ends of the three
         intervals, lower_bound, upper_bound, inside_range and one probability a threshold.
     """
-    versions = {system.id: system.version for system in found.study.spec.systems}
+    versions = {system.id: system.version for system in findings.study.spec.systems}
     rows = []
-    for estimate in found.estimates:
+    for estimate in findings.estimates:
         calibration = estimate.calibration
         row = {
             "system": estimate.system,
             "version": versions.get(estimate.system, ""),
             "average_rank": estimate.average_rank,
-            "n_problems": estimate.n_problems if found.cells else None,
+            "n_problems": estimate.n_problems if findings.cells else None,
             "experience": estimate.experience,
             "prediction_low": estimate.prediction[0],
             "prediction_high": estimate.prediction[1],
@@ -96,6 +96,6 @@ def estimates_table(found: ExperienceFindings) -> pd.DataFrame:
         }
         row |= {f"p_at_least_{years:g}": p for years, p in estimate.at_least}
         rows.append(row)
-    chances = [f"p_at_least_{years:g}" for years in dict.fromkeys(found.settings.at_least)]
+    chances = [f"p_at_least_{years:g}" for years in dict.fromkeys(findings.settings.at_least)]
     frame = pd.DataFrame(rows, columns=[*_ESTIMATE_COLUMNS, *chances])
     return frame.astype({"n_problems": "Int64"})

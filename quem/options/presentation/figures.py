@@ -39,12 +39,12 @@ _MOST_SYSTEMS = 6
 _MOST_LENGTHS = 30
 
 
-def all_figures(found: OptionsFindings) -> dict[str, Figure]:
+def all_figures(findings: OptionsFindings) -> dict[str, Figure]:
     """Draw every figure that the study has data for.
 
     Parameters
     ----------
-    found : OptionsFindings
+    findings : OptionsFindings
     """
     draw: dict[str, Callable[[OptionsFindings], Figure | None]] = {
         "scores": _scores,
@@ -53,18 +53,18 @@ def all_figures(found: OptionsFindings) -> dict[str, Figure]:
         "differences": _differences,
     }
     with with_style():
-        drawn = {stem: function(found) for stem, function in draw.items()}
+        drawn = {stem: function(findings) for stem, function in draw.items()}
     return {stem: figure for stem, figure in drawn.items() if figure is not None}
 
 
-def _scores(found: OptionsFindings) -> Figure:
+def _scores(findings: OptionsFindings) -> Figure:
     """Each measure a row, each system a colour."""
-    names = found.scorer.names
-    shown = found.standings[:_MOST_SYSTEMS]
+    names = findings.scorer.names
+    shown = findings.standings[:_MOST_SYSTEMS]
     step = 0.8 / max(len(shown), 2)
     left = label_inches(names)
     height = 0.95 + max(0.27, 0.13 * len(shown)) * len(names)
-    legend = 0.25 + label_inches(short(found.name_of(s.system)) for s in shown)
+    legend = 0.25 + label_inches(short(findings.name_of(s.system)) for s in shown)
     right = legend if len(shown) > 1 else 0.15
     figure, axes = one_axes(left + 4.2 + right, height, left=left, right=right)
     for index, (standing, colour) in enumerate(zip(shown, colours(), strict=False)):
@@ -77,13 +77,13 @@ def _scores(found: OptionsFindings) -> Figure:
             "D",
             color=colour,
             markersize=4.5,
-            label=short(found.name_of(standing.system)),
+            label=short(findings.name_of(standing.system)),
         )
     axes.set_yticks(range(len(names)), names)
-    axes.get_yticklabels()[found.scorer.headline].set_fontweight("bold")
+    axes.get_yticklabels()[findings.scorer.headline].set_fontweight("bold")
     axes.set_ylim(len(names) - 0.4, -0.6)
-    intervals = f", {format_percent(found.settings.level)} intervals"
-    axes.set_title(f"Means{intervals if found.settings.bootstrap else ''}")
+    intervals = f", {format_percent(findings.settings.level)} intervals"
+    axes.set_title(f"Means{intervals if findings.settings.bootstrap else ''}")
     tidy(axes, x="score", grid="x")
     axes.tick_params(axis="y", length=0)
     if len(shown) > 1:
@@ -91,13 +91,13 @@ def _scores(found: OptionsFindings) -> Figure:
     return figure
 
 
-def _lengths(found: OptionsFindings) -> Figure:
+def _lengths(findings: OptionsFindings) -> Figure:
     """A panel a system: lists with the correct option below, those without it above."""
-    shown = found.standings[:_MOST_SYSTEMS]
+    shown = findings.standings[:_MOST_SYSTEMS]
     figure, panels = _stacked(len(shown), 1.75)
-    longest = max((group.length for group in found.groups), default=0)
+    longest = max((group.length for group in findings.groups), default=0)
     for axes, standing, colour in zip(panels, shown, colours(), strict=False):
-        groups = [group for group in found.groups if group.system == standing.system]
+        groups = [group for group in findings.groups if group.system == standing.system]
         at, has, lacks = _binned(
             [(group.length, group.correct, group.count - group.correct) for group in groups],
             longest,
@@ -116,7 +116,7 @@ def _lengths(found: OptionsFindings) -> Figure:
         )
         if longest <= _MOST_LENGTHS:
             axes.set_xticks(range(longest + 1))
-        axes.set_title(short(found.name_of(standing.system), 40))
+        axes.set_title(short(findings.name_of(standing.system), 40))
         tidy(axes, y="lists")
     panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
     panels[-1].set_xlabel("options in the list")
@@ -136,9 +136,9 @@ def _binned(
     return np.arange(n) * width + (width - 1) / 2, has, lacks
 
 
-def _thresholds(found: OptionsFindings) -> Figure | None:
+def _thresholds(findings: OptionsFindings) -> Figure | None:
     """A panel a system: the headline by threshold, and beside it how long the lists are."""
-    shown = found.sweeps[:_MOST_SYSTEMS]
+    shown = findings.sweeps[:_MOST_SYSTEMS]
     if not shown:
         return None
     height = 0.55 + 2.3 * len(shown)
@@ -148,7 +148,7 @@ def _thresholds(found: OptionsFindings) -> Figure | None:
         left=0.08, right=0.99, top=1 - 0.3 / height, bottom=0.5 / height, hspace=0.45, wspace=0.22
     )
     for (scores, lengths), sweep, colour in zip(panels, shown, colours(), strict=False):
-        _curve(found, scores, sweep, colour)
+        _curve(findings, scores, sweep, colour)
         lengths.step(sweep.threshold, sweep.mean_length, where="pre", color=colour)
         lengths.set_title("Mean length of the lists")
         lengths.set_ylim(bottom=0)
@@ -159,8 +159,8 @@ def _thresholds(found: OptionsFindings) -> Figure | None:
     return figure
 
 
-def _curve(found: OptionsFindings, axes: Axes, sweep: Sweep, colour: str) -> None:
-    headline = sweep.scores[:, found.scorer.headline]
+def _curve(findings: OptionsFindings, axes: Axes, sweep: Sweep, colour: str) -> None:
+    headline = sweep.scores[:, findings.scorer.headline]
     axes.fill_between(sweep.threshold, sweep.low, sweep.high, color=BAND, linewidth=0)
     axes.plot(sweep.threshold, headline, color=colour, linewidth=1.6)
     axes.plot(
@@ -180,23 +180,25 @@ def _curve(found: OptionsFindings, axes: Axes, sweep: Sweep, colour: str) -> Non
             label="cross-validated",
         )
     axes.axhline(sweep.given, color=INK, linewidth=1, linestyle=":", label="as given")
-    axes.set_title(f"{short(found.name_of(sweep.system), 28)}: {found.headline}")
-    tidy(axes, y=found.headline)
+    axes.set_title(f"{short(findings.name_of(sweep.system), 28)}: {findings.headline}")
+    tidy(axes, y=findings.headline)
     axes.legend(loc="best", fontsize=7.5)
 
 
-def _differences(found: OptionsFindings) -> Figure | None:
+def _differences(findings: OptionsFindings) -> Figure | None:
     """The difference of each two systems by the headline, with its interval."""
-    pairs = [p for p in found.pairs if p.measure == found.scorer.headline and p.n]
+    pairs = [p for p in findings.pairs if p.measure == findings.scorer.headline and p.n]
     pairs = sorted(pairs, key=lambda pair: np.nan_to_num(pair.p, nan=2.0))[:MOST_ROWS]
     if not pairs:
         return None
-    labels = [f"{short(found.name_of(p.first))} − {short(found.name_of(p.second))}" for p in pairs]
+    labels = [
+        f"{short(findings.name_of(p.first))} − {short(findings.name_of(p.second))}" for p in pairs
+    ]
     left = label_inches(labels)
     figure, axes = one_axes(left + 3.6 + 0.75, 0.95 + 0.27 * len(pairs), left=left, right=0.75)
     axes.axvline(0, color=MUTED, linewidth=0.9)
     place = axes.get_yaxis_transform()
-    several = len(found.data.systems) > 2  # noqa: PLR2004  more than one pair
+    several = len(findings.data.systems) > 2  # noqa: PLR2004  more than one pair
     heading = "adjusted p" if several else "p"
     axes.text(1.03, 1.02, heading, transform=axes.transAxes, va="bottom", color=MUTED)
     for row, pair in enumerate(pairs):
@@ -207,7 +209,7 @@ def _differences(found: OptionsFindings) -> Figure | None:
         axes.text(1.03, row, bare_p(pair.p_holm), transform=place, va="center")
     axes.set_yticks(range(len(pairs)), labels)
     axes.set_ylim(len(pairs) - 0.4, -0.6)
-    axes.set_title(f"{found.headline}, {format_percent(found.settings.level)} intervals")
+    axes.set_title(f"{findings.headline}, {format_percent(findings.settings.level)} intervals")
     tidy(axes, x="difference", grid="x")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

@@ -42,50 +42,50 @@ _MOST_PAIRS = 10
 _MOST_COLUMNS = 6
 
 
-def summary_text(found: OptionsFindings, *, warnings: bool) -> str:
+def summary_text(findings: OptionsFindings, *, warnings: bool) -> str:
     """Write the summary of an analysis as text.
 
     Parameters
     ----------
-    found : OptionsFindings
+    findings : OptionsFindings
     warnings : bool
         Whether the warnings are part of it.
     """
-    lines = [found.data.spec.title, "", *_standings(found), *_differences(found)]
-    lines += ["", "Means", *_means(found), "", "It rests on", f"  {basis(found)}"]
-    if warnings and found.doubts:
-        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in found.doubts)]
+    lines = [findings.data.spec.title, "", *_standings(findings), *_differences(findings)]
+    lines += ["", "Means", *_means(findings), "", "It rests on", f"  {basis(findings)}"]
+    if warnings and findings.warnings:
+        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in findings.warnings)]
     return "\n".join(lines)
 
 
-def _standings(found: OptionsFindings) -> Iterator[str]:
-    names = [found.name_of(standing.system) for standing in found.standings]
+def _standings(findings: OptionsFindings) -> Iterator[str]:
+    names = [findings.name_of(standing.system) for standing in findings.standings]
     width = max(map(len, names))
-    swept = {sweep.system: sweep for sweep in found.sweeps}
-    for name, standing in zip(names, found.standings, strict=True):
-        yield f"  {name:<{width}}  {standing_text(found, standing)}"
+    swept = {sweep.system: sweep for sweep in findings.sweeps}
+    for name, standing in zip(names, findings.standings, strict=True):
+        yield f"  {name:<{width}}  {standing_text(findings, standing)}"
         if standing.system in swept:
-            yield f"  {'':<{width}}  {threshold_text(found, swept[standing.system])}"
+            yield f"  {'':<{width}}  {threshold_text(findings, swept[standing.system])}"
 
 
-def headline_pairs(found: OptionsFindings) -> list[tuple[str, str]]:
+def headline_pairs(findings: OptionsFindings) -> list[tuple[str, str]]:
     """Name each pair of systems, and say how far they are apart by the headline."""
     return [
         (
-            f"{found.name_of(pair.first)} − {found.name_of(pair.second)}",
-            difference_text(found, pair),
+            f"{findings.name_of(pair.first)} − {findings.name_of(pair.second)}",
+            difference_text(findings, pair),
         )
-        for pair in found.pairs
-        if pair.measure == found.scorer.headline
+        for pair in findings.pairs
+        if pair.measure == findings.scorer.headline
     ]
 
 
-def _differences(found: OptionsFindings) -> Iterator[str]:
-    pairs = headline_pairs(found)
+def _differences(findings: OptionsFindings) -> Iterator[str]:
+    pairs = headline_pairs(findings)
     if not pairs:
         return
     adjusted = f", p adjusted for {len(pairs)} pairs (Holm)" if len(pairs) > 1 else ""
-    yield from ("", f"Differences in {found.headline} (paired randomisation test{adjusted})")
+    yield from ("", f"Differences in {findings.headline} (paired randomisation test{adjusted})")
     width = max(len(name) for name, _ in pairs[:_MOST_PAIRS])
     for name, told in pairs[:_MOST_PAIRS]:
         yield f"  {name:<{width}}  {told}"
@@ -93,41 +93,42 @@ def _differences(found: OptionsFindings) -> Iterator[str]:
         yield f"  and {len(pairs) - _MOST_PAIRS} more pairs: see differences.csv"
 
 
-def _means(found: OptionsFindings) -> Iterator[str]:
+def _means(findings: OptionsFindings) -> Iterator[str]:
     """A row a measure, a column a system."""
-    shown = found.standings[:_MOST_COLUMNS]
-    heads = [found.name_of(standing.system) for standing in shown]
+    shown = findings.standings[:_MOST_COLUMNS]
+    heads = [findings.name_of(standing.system) for standing in shown]
     cells = [
-        [mean_text(found, standing, at) for standing in shown]
-        for at in range(len(found.scorer.names))
+        [mean_text(findings, standing, at) for standing in shown]
+        for at in range(len(findings.scorer.names))
     ]
     columns = zip(*cells, strict=True)
     widths = [max(len(h), *map(len, own)) for h, own in zip(heads, columns, strict=True)]
-    label = max(len("failures"), *map(len, found.scorer.names))
+    label = max(len("failures"), *map(len, findings.scorer.names))
     heading = "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
     yield f"  {'':<{label}}  {heading}"
-    for at, name in enumerate(found.scorer.names):
+    for at, name in enumerate(findings.scorer.names):
         row = "  ".join(f"{cell:>{w}}" for cell, w in zip(cells[at], widths, strict=True))
         yield f"  {name:<{label}}  {row}"
     if any(standing.n_missing for standing in shown):
         missing = (f"{standing.n_missing:,}" for standing in shown)
         row = "  ".join(f"{cell:>{w}}" for cell, w in zip(missing, widths, strict=True))
         yield f"  {'failures':<{label}}  {row}"
-    yield f"  ({dagger_note(found, (text for row in cells for text in row))})"
-    if len(found.standings) > len(shown):
-        yield f"  and {len(found.standings) - len(shown)} more systems: see scores.csv"
+    yield f"  ({dagger_note(findings, (text for row in cells for text in row))})"
+    if len(findings.standings) > len(shown):
+        yield f"  and {len(findings.standings) - len(shown)} more systems: see scores.csv"
 
 
-def basis(found: OptionsFindings) -> str:
+def basis(findings: OptionsFindings) -> str:
     """Say what the numbers rest on."""
-    lists = sum(standing.n_lists for standing in found.standings)
-    longest = int(found.lengths.max(initial=0))
+    lists = sum(standing.n_lists for standing in findings.standings)
+    longest = int(findings.lengths.max(initial=0))
     told = (
-        f"{count(len(found.data.key.ids), 'question')}, {count(len(found.standings), 'system')}, "
+        f"{count(len(findings.data.key.ids), 'question')}, "
+        f"{count(len(findings.standings), 'system')}, "
         f"{count(lists, 'list')}, the longest of {count(longest, 'option')}"
     )
-    if "OLAR" in found.scorer.names:
-        told += f"; OLAR for lists of up to {found.scorer.max_length}"
+    if "OLAR" in findings.scorer.names:
+        told += f"; OLAR for lists of up to {findings.scorer.max_length}"
     return told
 
 
@@ -145,21 +146,21 @@ def score(value: float) -> str:
     return measured(value, DIGITS)
 
 
-def mean_text(found: OptionsFindings, standing: SystemScores, at: int) -> str:
+def mean_text(findings: OptionsFindings, standing: SystemScores, at: int) -> str:
     """Write a mean: "0.756"; with its number of questions where these are not all of them.
 
     A mean over fewer than half of the questions has a dagger; see `dagger_note`.
     """
     n = standing.defined[at]
     told = score(standing.scores[at])
-    if 0 < n < len(found.data.key.ids):
+    if 0 < n < len(findings.data.key.ids):
         told += f" n = {n:,}"
-    return f"{told} {DAGGER}" if 0 < n < found.fewest else told
+    return f"{told} {DAGGER}" if 0 < n < findings.fewest else told
 
 
-def dagger_note(found: OptionsFindings, texts: Iterable[str]) -> str:
+def dagger_note(findings: OptionsFindings, texts: Iterable[str]) -> str:
     """Say over how many questions means are, and what a dagger means, if there is one."""
-    told = f"n = {len(found.data.key.ids):,} questions unless stated"
+    told = f"n = {len(findings.data.key.ids):,} questions unless stated"
     if any(DAGGER in text for text in texts):
         told += f"; {DAGGER} fewer than half of them: not ranked and not tested"
     return told
@@ -185,12 +186,14 @@ def bare_p(p: float) -> str:
     return "–" if np.isnan(p) else format_p(p).removeprefix("p ").removeprefix("= ")
 
 
-def standing_text(found: OptionsFindings, standing: SystemScores) -> str:
+def standing_text(findings: OptionsFindings, standing: SystemScores) -> str:
     """Say a system's result in one phrase."""
-    at = found.scorer.headline
-    told = f"{found.headline} {mean_text(found, standing, at)}"
+    at = findings.scorer.headline
+    told = f"{findings.headline} {mean_text(findings, standing, at)}"
     if not np.isnan(standing.intervals[at][0]):
-        told += f" ({format_percent(found.settings.level)} interval {span(standing.intervals[at])})"
+        told += (
+            f" ({format_percent(findings.settings.level)} interval {span(standing.intervals[at])})"
+        )
     return (
         f"{told}; the correct option is in {share(standing.share)} of lists of "
         f"{length_text(standing.mean_length)}"
@@ -202,26 +205,26 @@ def length_text(length: float) -> str:
     return f"{format_number(length)} option{'' if format_number(length) == '1.0' else 's'}"
 
 
-def difference_text(found: OptionsFindings, pair: PairDifference) -> str:
+def difference_text(findings: OptionsFindings, pair: PairDifference) -> str:
     """Say how far two systems are apart by the headline."""
     if not pair.n:
         return "no question where both have a score"
     told = measured(pair.difference, DIGITS, sign=True)
     if not np.isnan(pair.interval[0]):
-        told += f" ({format_percent(found.settings.level)} interval {span(pair.interval)})"
-    several = len(found.data.systems) > 2  # noqa: PLR2004  more than one pair
+        told += f" ({format_percent(findings.settings.level)} interval {span(pair.interval)})"
+    several = len(findings.data.systems) > 2  # noqa: PLR2004  more than one pair
     adjusted = "adjusted " if several else ""
     told += f", {adjusted}{format_p(pair.p_holm)}" if not np.isnan(pair.p) else ""
     return f"{told}; better on {pair.higher:,}, worse on {pair.lower:,} of {pair.n:,} questions"
 
 
-def threshold_text(found: OptionsFindings, sweep: Sweep) -> str:
+def threshold_text(findings: OptionsFindings, sweep: Sweep) -> str:
     """Say what the best threshold of a system is, and what it is worth on other questions."""
     best = sweep.best
     told = (
         f"best threshold {sweep.threshold[best]:.4g}: lists of "
-        f"{length_text(float(sweep.mean_length[best]))}, {found.headline} "
-        f"{score(float(sweep.scores[best, found.scorer.headline]))}"
+        f"{length_text(float(sweep.mean_length[best]))}, {findings.headline} "
+        f"{score(float(sweep.scores[best, findings.scorer.headline]))}"
     )
     if sweep.folds:
         told += f", cross-validated {score(sweep.cross_validated)}"

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["all_tables", "options_dict"]
 
 
-def all_tables(found: OptionsFindings) -> dict[str, pd.DataFrame]:
+def all_tables(findings: OptionsFindings) -> dict[str, pd.DataFrame]:
     """Give the tables by file stem.
 
     Parameters
     ----------
-    found : OptionsFindings
+    findings : OptionsFindings
 
     Returns
     -------
@@ -28,57 +28,59 @@ def all_tables(found: OptionsFindings) -> dict[str, pd.DataFrame]:
         scores, lists and lengths; thresholds where a system tells confidences, differences
         where there are two systems.
     """
-    made = {"scores": _scores(found), "lists": _lists(found), "lengths": _lengths(found)}
-    if found.sweeps:
-        made["thresholds"] = _thresholds(found)
-    if found.pairs:
-        made["differences"] = _differences(found)
+    made = {"scores": _scores(findings), "lists": _lists(findings), "lengths": _lengths(findings)}
+    if findings.sweeps:
+        made["thresholds"] = _thresholds(findings)
+    if findings.pairs:
+        made["differences"] = _differences(findings)
     return made
 
 
-def _scores(found: OptionsFindings) -> pd.DataFrame:
+def _scores(findings: OptionsFindings) -> pd.DataFrame:
     """One row a system and measure."""
     rows = [
         {
-            "system": found.data.systems[standing.system],
+            "system": findings.data.systems[standing.system],
             "measure": name,
             "mean": standing.scores[at],
             "low": standing.intervals[at][0],
             "high": standing.intervals[at][1],
             "n_questions": standing.defined[at],
-            "ranked": standing.defined[at] >= found.fewest,
+            "ranked": standing.defined[at] >= findings.fewest,
             "failures": standing.n_missing,
         }
-        for standing in found.standings
-        for at, name in enumerate(found.scorer.names)
+        for standing in findings.standings
+        for at, name in enumerate(findings.scorer.names)
     ]
     return pd.DataFrame(rows)
 
 
-def _lists(found: OptionsFindings) -> pd.DataFrame:
+def _lists(findings: OptionsFindings) -> pd.DataFrame:
     """One row a list: question, system, length, place of the correct option, scores."""
-    n = len(found.data.key.ids)
-    place = found.places.ravel().astype(float)
-    length = found.lengths.ravel()
+    n = len(findings.data.key.ids)
+    place = findings.places.ravel().astype(float)
+    length = findings.lengths.ravel()
     frame = pd.DataFrame(
         {
-            "question": np.tile(np.array(found.data.key.ids, dtype=object), len(found.scores)),
-            "system": np.repeat(np.array(found.data.systems, dtype=object), n),
+            "question": np.tile(
+                np.array(findings.data.key.ids, dtype=object), len(findings.scores)
+            ),
+            "system": np.repeat(np.array(findings.data.systems, dtype=object), n),
             "length": pd.array(length, dtype="Int64"),
             "place_of_correct": pd.array(np.where(place > 0, place, np.nan), dtype="Int64"),
         }
     )
-    scores = found.scores.reshape(len(frame), -1)
-    scored = pd.DataFrame(scores, columns=list(found.scorer.names))
+    scores = findings.scores.reshape(len(frame), -1)
+    scored = pd.DataFrame(scores, columns=list(findings.scorer.names))
     return pd.concat([frame, scored], axis=1)[length >= 0]
 
 
-def _lengths(found: OptionsFindings) -> pd.DataFrame:
+def _lengths(findings: OptionsFindings) -> pd.DataFrame:
     """One row a system and length."""
     rows = []
-    for group in found.groups:
+    for group in findings.groups:
         row: dict[str, Any] = {
-            "system": found.data.systems[group.system],
+            "system": findings.data.systems[group.system],
             "length": group.length,
             "n_lists": group.count,
             "n_correct": group.correct,
@@ -86,43 +88,43 @@ def _lengths(found: OptionsFindings) -> pd.DataFrame:
             "share_low": group.share_interval[0],
             "share_high": group.share_interval[1],
         }
-        row |= dict(zip(found.scorer.names, group.scores, strict=True))
+        row |= dict(zip(findings.scorer.names, group.scores, strict=True))
         row |= {
-            f"{found.headline}_low": group.headline_interval[0],
-            f"{found.headline}_high": group.headline_interval[1],
+            f"{findings.headline}_low": group.headline_interval[0],
+            f"{findings.headline}_high": group.headline_interval[1],
         }
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _thresholds(found: OptionsFindings) -> pd.DataFrame:
+def _thresholds(findings: OptionsFindings) -> pd.DataFrame:
     """One row a system and threshold."""
     parts = []
-    for sweep in found.sweeps:
+    for sweep in findings.sweeps:
         columns: dict[str, Any] = {
-            "system": found.data.systems[sweep.system],
+            "system": findings.data.systems[sweep.system],
             "threshold": sweep.threshold,
             "mean_length": sweep.mean_length,
             "share_correct": sweep.share,
         }
-        columns |= dict(zip(found.scorer.names, sweep.scores.T, strict=True))
+        columns |= dict(zip(findings.scorer.names, sweep.scores.T, strict=True))
         columns |= {
-            f"{found.headline}_low": sweep.low,
-            f"{found.headline}_high": sweep.high,
+            f"{findings.headline}_low": sweep.low,
+            f"{findings.headline}_high": sweep.high,
             "is_best": np.arange(len(sweep.threshold)) == sweep.best,
         }
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
 
-def _differences(found: OptionsFindings) -> pd.DataFrame:
+def _differences(findings: OptionsFindings) -> pd.DataFrame:
     """One row a pair of systems and measure."""
-    systems = found.data.systems
+    systems = findings.data.systems
     rows = [
         {
             "first": systems[pair.first],
             "second": systems[pair.second],
-            "measure": found.scorer.names[pair.measure],
+            "measure": findings.scorer.names[pair.measure],
             "n_questions": pair.n,
             "tested": pair.tested,
             "difference": pair.difference,
@@ -134,38 +136,38 @@ def _differences(found: OptionsFindings) -> pd.DataFrame:
             "p": pair.p,
             "p_holm": pair.p_holm,
         }
-        for pair in found.pairs
+        for pair in findings.pairs
     ]
     return pd.DataFrame(rows)
 
 
-def options_dict(found: OptionsFindings) -> dict[str, Any]:
+def options_dict(findings: OptionsFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN stands for null.
 
     Parameters
     ----------
-    found : OptionsFindings
+    findings : OptionsFindings
     """
-    spec = found.data.spec
+    spec = findings.data.spec
     return {
         "format": 1,
         "kind": spec.kind,
         "study": {"id": spec.id, "title": spec.title},
-        "settings": found.settings.model_dump(mode="json"),
-        "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
-        "n_questions": len(found.data.key.ids),
-        "max_length": found.scorer.max_length,
-        "headline": found.headline,
+        "settings": findings.settings.model_dump(mode="json"),
+        "warnings": [{"code": d.code, "message": d.message} for d in findings.warnings],
+        "n_questions": len(findings.data.key.ids),
+        "max_length": findings.scorer.max_length,
+        "headline": findings.headline,
         "measures": [
             {"name": name, "measure": measure.name}
-            for name, measure in zip(found.scorer.names, found.scorer.measures, strict=True)
+            for name, measure in zip(findings.scorer.names, findings.scorer.measures, strict=True)
         ],
-        "systems": [_system(found, standing) for standing in found.standings],
+        "systems": [_system(findings, standing) for standing in findings.standings],
         "differences": [
             {
-                "first": found.data.systems[pair.first],
-                "second": found.data.systems[pair.second],
-                "measure": found.scorer.names[pair.measure],
+                "first": findings.data.systems[pair.first],
+                "second": findings.data.systems[pair.second],
+                "measure": findings.scorer.names[pair.measure],
                 "n": pair.n,
                 "tested": pair.tested,
                 "difference": pair.difference,
@@ -178,19 +180,19 @@ def options_dict(found: OptionsFindings) -> dict[str, Any]:
                 "patterns": pair.patterns,
                 "exact": pair.exact,
             }
-            for pair in found.pairs
+            for pair in findings.pairs
         ],
-        "promises": [_properties(name, promised) for name, promised in found.properties],
+        "promises": [_properties(name, promised) for name, promised in findings.properties],
     }
 
 
-def _system(found: OptionsFindings, standing: SystemScores) -> dict[str, Any]:
+def _system(findings: OptionsFindings, standing: SystemScores) -> dict[str, Any]:
     at = standing.system
-    names = found.scorer.names
-    sweeps = [sweep for sweep in found.sweeps if sweep.system == at]
+    names = findings.scorer.names
+    sweeps = [sweep for sweep in findings.sweeps if sweep.system == at]
     return {
-        "system": found.data.systems[at],
-        "name": found.name_of(at),
+        "system": findings.data.systems[at],
+        "name": findings.name_of(at),
         "n_lists": standing.n_lists,
         "n_missing": standing.n_missing,
         "n_empty": standing.n_empty,
@@ -204,7 +206,7 @@ def _system(found: OptionsFindings, standing: SystemScores) -> dict[str, Any]:
                 "mean": mean,
                 "interval": interval,
                 "n": n,
-                "ranked": n >= found.fewest,
+                "ranked": n >= findings.fewest,
             }
             for name, mean, interval, n in zip(
                 names, standing.scores, standing.intervals, standing.defined, strict=True
@@ -212,7 +214,7 @@ def _system(found: OptionsFindings, standing: SystemScores) -> dict[str, Any]:
         ],
         "undefined": [
             {"measure": names[u.measure], "reason": u.reason, "n": u.count}
-            for u in found.undefined
+            for u in findings.undefined
             if u.system == at
         ],
         "lengths": [
@@ -225,14 +227,14 @@ def _system(found: OptionsFindings, standing: SystemScores) -> dict[str, Any]:
                 "headline_interval": group.headline_interval,
                 "scores": list(group.scores),
             }
-            for group in found.groups
+            for group in findings.groups
             if group.system == at
         ],
-        "threshold": _threshold(found, sweeps[0]) if sweeps else None,
+        "threshold": _threshold(findings, sweeps[0]) if sweeps else None,
     }
 
 
-def _threshold(found: OptionsFindings, sweep: Sweep) -> dict[str, Any]:
+def _threshold(findings: OptionsFindings, sweep: Sweep) -> dict[str, Any]:
     best = sweep.best
     curve = zip(
         sweep.threshold.tolist(),
@@ -245,7 +247,7 @@ def _threshold(found: OptionsFindings, sweep: Sweep) -> dict[str, Any]:
     return {
         "best": float(sweep.threshold[best]),
         "best_range": sweep.best_range,
-        "score": float(sweep.scores[best, found.scorer.headline]),
+        "score": float(sweep.scores[best, findings.scorer.headline]),
         "interval": sweep.best_interval,
         "corrected": sweep.corrected,
         "cross_validated": sweep.cross_validated,

@@ -36,19 +36,19 @@ CAPTIONS = {
 }
 
 
-def reach(found: PlanFindings) -> Figure | None:
+def reach(plan: PlanFindings) -> Figure | None:
     """Draw contours of the half-width, a panel for each number of judges.
 
     None where only one number of subjects or of problems was looked at.
 
     Parameters
     ----------
-    found : PlanFindings
+    plan : PlanFindings
     """
-    designs = found.designs
+    designs = plan.designs
     if len(designs.subjects) == 1 or len(designs.problems) == 1:
         return None
-    panels = _panels(found)
+    panels = _panels(plan)
     columns = min(_COLUMNS, len(panels)) if len(panels) != 4 else 2  # noqa: PLR2004  two by two
     n_rows = -(-len(panels) // columns)
     with with_style():
@@ -65,8 +65,8 @@ def reach(found: PlanFindings) -> Figure | None:
         )
         for place, panel in enumerate(panels):
             at = axes.flat[place]
-            _contours(at, found, panel)
-            _designs_shown(at, found, panel)
+            _contours(at, plan, panel)
+            _designs_shown(at, plan, panel)
             judges = int(designs.judges[panel])
             at.set_title(f"{judges} judge{'s' if judges != 1 else ''}")
             last = place + columns >= len(panels)
@@ -84,20 +84,20 @@ def reach(found: PlanFindings) -> Figure | None:
     return figure
 
 
-def _panels(found: PlanFindings) -> list[int]:
+def _panels(plan: PlanFindings) -> list[int]:
     """Which numbers of judges are drawn: evenly chosen, the one to begin with among them."""
-    judges = found.designs.judges
+    judges = plan.designs.judges
     if len(judges) <= _MOST_PANELS:
         return list(range(len(judges)))
     chosen = np.linspace(0, len(judges) - 1, _MOST_PANELS).round().astype(int).tolist()
-    wanted = int(np.searchsorted(judges, found.design(found.reference).judges))
+    wanted = int(np.searchsorted(judges, plan.design(plan.reference).judges))
     nearest = min(range(_MOST_PANELS), key=lambda i: abs(chosen[i] - wanted))
     chosen[nearest] = wanted
     return sorted(chosen)
 
 
-def _contours(axes: Axes, found: PlanFindings, panel: int) -> None:
-    designs, width = found.designs, found.settings.width
+def _contours(axes: Axes, plan: PlanFindings, panel: int) -> None:
+    designs, width = plan.designs, plan.settings.width
     # Rows are problems, columns subjects.
     values = designs.half_width[panel].T
     where = (designs.subjects, designs.problems, values)
@@ -126,12 +126,12 @@ def _levels(values: NDArray[np.float64]) -> list[float]:
     ]
 
 
-def _designs_shown(axes: Axes, found: PlanFindings, panel: int) -> None:
-    judges = int(found.designs.judges[panel])
-    for index in found.shown:
-        design = found.design(index)
+def _designs_shown(axes: Axes, plan: PlanFindings, panel: int) -> None:
+    judges = int(plan.designs.judges[panel])
+    for index in plan.shown:
+        design = plan.design(index)
         if design.judges == judges:
-            first = index == found.recommended
+            first = index == plan.recommended
             axes.plot(
                 design.subjects,
                 design.problems,
@@ -145,25 +145,25 @@ def _designs_shown(axes: Axes, found: PlanFindings, panel: int) -> None:
             )
 
 
-def growth(found: PlanFindings) -> Figure:
+def growth(plan: PlanFindings) -> Figure:
     """Draw the half-width as subjects, problems or judges change and the others stay.
 
     Parameters
     ----------
-    found : PlanFindings
+    plan : PlanFindings
     """
-    design = found.design(found.reference)
+    design = plan.design(plan.reference)
     with with_style():
         figure = Figure(figsize=(7.4, 2.75))
         axes = figure.subplots(1, 3, sharey=True)
         figure.subplots_adjust(left=0.085, right=0.985, bottom=0.19, top=0.87, wspace=0.1)
         top = 0.0
         for at, name in zip(axes, ("subjects", "problems", "judges"), strict=True):
-            curve, now = _curve(found, design, name)
+            curve, now = _curve(plan, design, name)
             at.plot(curve[0], curve[1], color=LINE, linewidth=2)
-            at.plot([now], [found.formula(design)], "D", color=_WANTED, markersize=6.5)
-            _lines(at, found)
-            trial = found.trials.get(found.reference)
+            at.plot([now], [plan.formula(design)], "D", color=_WANTED, markersize=6.5)
+            _lines(at, plan)
+            trial = plan.trials.get(plan.reference)
             if trial:
                 at.plot([now], [trial.half_width], "o", color="none", markeredgecolor=INK)
             others = [f"{v} {k}" for k, v in design._asdict().items() if k != name]
@@ -171,38 +171,38 @@ def growth(found: PlanFindings) -> Figure:
             at.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
             tidy(at, x=name, grid="both")
             top = max(top, float(curve[1].max()))
-        height = _height(found, design)
-        axes[0].set_ylim(0, min(top, max(2 * found.formula(design), height)) * 1.08 or 1)
-        axes[0].set_ylabel(f"half-width, ± {found.unit}")
+        height = _height(plan, design)
+        axes[0].set_ylim(0, min(top, max(2 * plan.formula(design), height)) * 1.08 or 1)
+        axes[0].set_ylabel(f"half-width, ± {plan.unit}")
     return figure
 
 
 def _curve(
-    found: PlanFindings, design: StudyDesign, name: str
+    plan: PlanFindings, design: StudyDesign, name: str
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.float64]], int]:
     """Half-widths over one number, from few to twice and more what the design has."""
     now = int(getattr(design, name))
     first = 4 if name == "subjects" else 1
     counts = np.unique(np.linspace(min(first, now), max(2 * now, now + 6), 60).round().astype(int))
-    widths = [found.formula(design._replace(**{name: int(count)})) for count in counts]
+    widths = [plan.formula(design._replace(**{name: int(count)})) for count in counts]
     return (counts, np.array(widths)), now
 
 
-def _height(found: PlanFindings, design: StudyDesign) -> float:
+def _height(plan: PlanFindings, design: StudyDesign) -> float:
     """How high the curves are drawn: a little above the wanted width, if that is near."""
-    drawn = found.formula(design)
-    return 1.5 * max(drawn, min(found.settings.width or 0.0, 2 * drawn))
+    drawn = plan.formula(design)
+    return 1.5 * max(drawn, min(plan.settings.width or 0.0, 2 * drawn))
 
 
-def _lines(axes: Axes, found: PlanFindings) -> None:
+def _lines(axes: Axes, plan: PlanFindings) -> None:
     """What is wanted, and what no number of anything goes below, each with its value."""
-    limit, width = found.limit, found.settings.width or 0.0
+    limit, width = plan.limit, plan.settings.width or 0.0
     for value, style, colour, text in (
         (width, "--", _WANTED, "wanted"),
         (limit, ":", MUTED, "limit"),
     ):
         # What lies far above all that is drawn is not looked for there.
-        if value and value <= _height(found, found.design(found.reference)):
+        if value and value <= _height(plan, plan.design(plan.reference)):
             axes.axhline(value, linestyle=style, color=colour, linewidth=1.2)
             axes.annotate(
                 f"{text} ± {format_number(value, 2)}",

@@ -25,82 +25,82 @@ if TYPE_CHECKING:
 __all__ = ["report_context"]
 
 
-def report_context(found: PlanFindings) -> dict[str, Any]:
+def report_context(plan: PlanFindings) -> dict[str, Any]:
     """Give what the template ``report/plan.html`` shows.
 
     Parameters
     ----------
-    found : PlanFindings
+    plan : PlanFindings
     """
-    index = found.reference
-    reached = found.settings.width is None or found.recommended is not None
+    index = plan.reference
+    reached = plan.settings.width is None or plan.recommended is not None
     return {
-        "title": title(found),
-        "study_id": found.pilot.spec.id if found.pilot else "",
-        "study_title": found.pilot.spec.title if found.pilot else "",
-        "unit": found.unit,
-        "lead": answer(found),
-        "details": _details(found),
+        "title": title(plan),
+        "study_id": plan.pilot.spec.id if plan.pilot else "",
+        "study_title": plan.pilot.spec.title if plan.pilot else "",
+        "unit": plan.unit,
+        "lead": answer(plan),
+        "details": _details(plan),
         "reached": reached,
-        "design": found.design(index).words,
-        "half_width": format_number(found.best_half_width(index), 2),
-        "simulated": bool(found.trials),
-        "table_of_designs": _designs_table(found),
-        "growth": growth(found),
-        "basis": basis(found),
-        "noise": _noise_table(found),
-        "pilot": _pilot_text(found),
+        "design": plan.design(index).words,
+        "half_width": format_number(plan.best_half_width(index), 2),
+        "simulated": bool(plan.trials),
+        "table_of_designs": _designs_table(plan),
+        "growth": growth(plan),
+        "basis": basis(plan),
+        "noise": _noise_table(plan),
+        "pilot": _pilot_text(plan),
         "captions": CAPTIONS,
     }
 
 
-def _details(found: PlanFindings) -> list[str]:
+def _details(plan: PlanFindings) -> list[str]:
     """What the number in large letters is, as sentences."""
-    index, width = found.reference, found.settings.width
-    by = "in simulation" if index in found.trials else "by the closed form"
-    what = f"Expected half-width of the {format_percent(found.level)} prediction interval, {by}"
-    if width is not None and found.recommended is not None:
+    index, width = plan.reference, plan.settings.width
+    by = "in simulation" if index in plan.trials else "by the closed form"
+    what = f"Expected half-width of the {format_percent(plan.level)} prediction interval, {by}"
+    if width is not None and plan.recommended is not None:
         what += f"; ± {width:g} or less is wanted, and no cheaper design shown gives it"
     told = [f"{what}."]
-    if found.circumstances.difference is not None:
-        told.append(f"{power_text(found)}.")
+    if plan.circumstances.difference is not None:
+        told.append(f"{power_text(plan)}.")
     return told
 
 
-def _designs_table(found: PlanFindings) -> TextTable:
+def _designs_table(plan: PlanFindings) -> TextTable:
     """The designs shown, each named by its size."""
     return TextTable(
-        table_title(found),
-        ("design", *columns(found)[3:]),
+        table_title(plan),
+        ("design", *columns(plan)[3:]),
         [
-            (found.design(index).words, *row[3:])
-            for index, row in zip(found.shown, rows(found), strict=True)
+            (plan.design(index).words, *row[3:])
+            for index, row in zip(plan.shown, rows(plan), strict=True)
         ],
-        _note(found),
+        _note(plan),
     )
 
 
-def _note(found: PlanFindings) -> str:
+def _note(plan: PlanFindings) -> str:
     text = "Half-width: by the closed form; the interval is the estimate ± so much. "
-    if found.trials:
+    if plan.trials:
         text += (
-            f"{simulated_text(found)}, with systems that differ from their experience as people "
+            f"{simulated_text(plan)}, with systems that differ from their experience as people "
             "do; simulated: their mean half-width, whose standard error is at most "
-            f"{format_number(found.simulation_error, 2)}; covers: the share of intervals that held "
+            f"{format_number(plan.simulation_error, 2)}; covers: the share of intervals that held "
             "the "
             "truth. "
         )
-    if found.circumstances.difference is not None:
+    if plan.circumstances.difference is not None:
         text += (
             "Power: how often the t test over problems (two-sided, at 5%) finds the better of two "
-            f"systems that are {found.circumstances.difference:g} {found.unit} apart. "
+            f"systems that are {plan.circumstances.difference:g} {plan.unit} apart. "
         )
     return f"{text}Hours a judge: to place all solutions once."
 
 
-def _noise_table(found: PlanFindings) -> TextTable:
+def _noise_table(plan: PlanFindings) -> TextTable:
     """Each component, with what it means and what averages it out."""
-    noise = found.circumstances.noise
+    noise = plan.circumstances.noise
     meanings = {
         "person": ("better or worse than others of that experience", "nothing"),
         "solution": ("better or worse on one problem", "problems"),
@@ -108,8 +108,8 @@ def _noise_table(found: PlanFindings) -> TextTable:
         "taste": ("one judge's liking for one solver's style", "judges"),
     }
     return TextTable(
-        f"The noise, as standard deviations in {found.unit}",
-        ("component", found.unit, "what it is", "averaged out by"),
+        f"The noise, as standard deviations in {plan.unit}",
+        ("component", plan.unit, "what it is", "averaged out by"),
         [
             (name, format_number(getattr(noise, name), 2), meaning, by)
             for name, (meaning, by) in meanings.items()
@@ -118,17 +118,17 @@ def _noise_table(found: PlanFindings) -> TextTable:
     )
 
 
-def _pilot_text(found: PlanFindings) -> str:
-    told = found.components
-    if told is None or found.pilot is None:
+def _pilot_text(plan: PlanFindings) -> str:
+    told = plan.components
+    if told is None or plan.pilot is None:
         return ""
     low, high = told.person_interval
     return (
-        f"The noise was estimated from {found.pilot.spec.title}: {told.subjects} subjects, "
+        f"The noise was estimated from {plan.pilot.spec.title}: {told.subjects} subjects, "
         f"{told.judges} judge{'s' if told.judges != 1 else ''}, {told.problems} "
         f"problem{'s' if told.problems != 1 else ''}. There the average rank rose by "
         f"{format_number(told.ranks_per_year, 2)} a unit of experience ({format_p(told.p_value)}), "
         "by which "
-        f"the variance components of its ranks were brought to {found.unit}. That of persons is "
+        f"the variance components of its ranks were brought to {plan.unit}. That of persons is "
         f"between {format_number(low, 2)} and {format_number(high, 2)} with about 90% confidence."
     )

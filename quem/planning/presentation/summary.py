@@ -23,166 +23,166 @@ __all__ = [
 ]
 
 
-def summary_text(found: PlanFindings, *, warnings: bool = True) -> str:
+def summary_text(plan: PlanFindings, *, warnings: bool = True) -> str:
     """Say the plan, what it rests on and, unless told not to, the warnings.
 
     Parameters
     ----------
-    found : PlanFindings
+    plan : PlanFindings
     warnings : bool
     """
-    lines = [title(found), "", *(f"  {line}" for line in answer(found)), "", table_title(found)]
-    lines += [f"  {line}".rstrip() for line in _aligned([columns(found), *rows(found)])]
-    lines += ["", "It rests on", *(f"  {line}" for line in basis(found))]
+    lines = [title(plan), "", *(f"  {line}" for line in answer(plan)), "", table_title(plan)]
+    lines += [f"  {line}".rstrip() for line in _aligned([columns(plan), *rows(plan)])]
+    lines += ["", "It rests on", *(f"  {line}" for line in basis(plan))]
     lines += ["", "What more of something gives, by the formula"]
-    lines += [f"  {line}" for line in growth(found)]
-    if warnings and found.doubts:
-        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in found.doubts)]
+    lines += [f"  {line}" for line in growth(plan)]
+    if warnings and plan.warnings:
+        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in plan.warnings)]
     return "\n".join(lines)
 
 
-def simulation_text(found: PlanFindings) -> str:
+def simulation_text(plan: PlanFindings) -> str:
     """Say what simulation adds to the closed form.
 
     Parameters
     ----------
-    found : PlanFindings
+    plan : PlanFindings
     """
-    lines = [simulated_text(found), ""]
-    lines += [f"  {line}" for line in answer(found)]
-    lines += ["", *(f"  {line}".rstrip() for line in _aligned([columns(found), *rows(found)]))]
+    lines = [simulated_text(plan), ""]
+    lines += [f"  {line}" for line in answer(plan)]
+    lines += ["", *(f"  {line}".rstrip() for line in _aligned([columns(plan), *rows(plan)]))]
     return "\n".join(lines)
 
 
-def simulated_text(found: PlanFindings) -> str:
+def simulated_text(plan: PlanFindings) -> str:
     """How many studies were simulated."""
-    studies = next(iter(found.trials.values())).studies
+    studies = next(iter(plan.trials.values())).studies
     return f"{studies:,} simulated stud{'y' if studies == 1 else 'ies'} of each design"
 
 
-def title(found: PlanFindings) -> str:
+def title(plan: PlanFindings) -> str:
     """What is planned for."""
-    text = f"Plan for a {format_percent(found.level)} prediction interval"
-    if found.settings.width is not None:
-        text += f" of ± {found.settings.width:g} {found.unit} or less (half-width)"
+    text = f"Plan for a {format_percent(plan.level)} prediction interval"
+    if plan.settings.width is not None:
+        text += f" of ± {plan.settings.width:g} {plan.unit} or less (half-width)"
     return text
 
 
-def answer(found: PlanFindings) -> list[str]:
+def answer(plan: PlanFindings) -> list[str]:
     """What to do, in a line or two."""
-    index, width = found.reference, found.settings.width
-    by = "in simulation" if index in found.trials else "by the closed form"
-    gives = f"± {format_number(found.best_half_width(index), 2)} {found.unit} {by}"
-    design = found.design(index).words
+    index, width = plan.reference, plan.settings.width
+    by = "in simulation" if index in plan.trials else "by the closed form"
+    gives = f"± {format_number(plan.best_half_width(index), 2)} {plan.unit} {by}"
+    design = plan.design(index).words
     if width is None:
         return [f"For example {design}: {gives}"]
-    if found.recommended is None:
+    if plan.recommended is None:
         return [f"No design tried reaches it. The nearest, {design}: {gives}"]
     told = [f"{design}: {gives}"]
-    return [*told, power_text(found)] if found.circumstances.difference is not None else told
+    return [*told, power_text(plan)] if plan.circumstances.difference is not None else told
 
 
-def power_text(found: PlanFindings) -> str:
+def power_text(plan: PlanFindings) -> str:
     """How surely the design to begin with tells two systems apart."""
-    index = found.reference
-    trial = found.trials.get(index)
-    power = trial.power if trial else float(found.designs.power.flat[index])
+    index = plan.reference
+    trial = plan.trials.get(index)
+    power = trial.power if trial else float(plan.designs.power.flat[index])
     if power != power:  # noqa: PLR0124  NaN: one problem
         return "It cannot test two systems: that takes two problems"
-    apart = f"{found.circumstances.difference:g} {found.unit} apart"
+    apart = f"{plan.circumstances.difference:g} {plan.unit} apart"
     return (
         f"It finds the better of two systems that are {apart} (two-sided test at 5%) with a chance "
         f"of {format_probability(power)}"
     )
 
 
-def table_title(found: PlanFindings) -> str:
+def table_title(plan: PlanFindings) -> str:
     """What the designs shown are."""
-    if found.settings.width is None:
+    if plan.settings.width is None:
         return "The narrowest interval for its cost, cheapest first"
-    if found.recommended is None:
+    if plan.recommended is None:
         return "The narrowest interval for its cost, cheapest first (none reaches the width)"
     return "Designs that reach it and could not do with less of anything, cheapest first"
 
 
-def columns(found: PlanFindings) -> tuple[str, ...]:
+def columns(plan: PlanFindings) -> tuple[str, ...]:
     """The columns of the table of designs."""
     names = ["subjects", "judges", "problems", "half-width"]
-    asked = found.circumstances.difference is not None
-    if found.trials:
+    asked = plan.circumstances.difference is not None
+    if plan.trials:
         names += ["simulated", "covers"]
     if asked:
-        names.append(f"power for {found.circumstances.difference:g}")
-    if found.settings.width is not None:
+        names.append(f"power for {plan.circumstances.difference:g}")
+    if plan.settings.width is not None:
         names.append("reaches")
     return (*names, "hours a judge", "cost")
 
 
-def rows(found: PlanFindings) -> list[tuple[str, ...]]:
+def rows(plan: PlanFindings) -> list[tuple[str, ...]]:
     """The designs shown, as texts."""
-    designs = found.designs
+    designs = plan.designs
     told = []
-    for index in found.shown:
-        trial = found.trials.get(index)
-        row = [f"{count}" for count in found.design(index)]
+    for index in plan.shown:
+        trial = plan.trials.get(index)
+        row = [f"{count}" for count in plan.design(index)]
         row.append(f"± {format_number(float(designs.half_width.flat[index]), 2)}")
         power = float(designs.power.flat[index])
-        if found.trials:
+        if plan.trials:
             row += (
                 [f"± {format_number(trial.half_width, 2)}", f"{100 * trial.coverage:.1f}%"]
                 if trial
                 else ["–", "–"]
             )
             power = trial.power if trial else power
-        if found.circumstances.difference is not None:
+        if plan.circumstances.difference is not None:
             row.append("–" if power != power else format_probability(power))  # noqa: PLR0124  NaN
-        if found.settings.width is not None:
-            row.append("yes" if found.reaches(index) else "no")
+        if plan.settings.width is not None:
+            row.append("yes" if plan.reaches(index) else "no")
         row += [format_number(float(designs.hours.flat[index])), f"{designs.cost.flat[index]:,.0f}"]
         told.append(tuple(row))
     return told
 
 
-def basis(found: PlanFindings) -> list[str]:
+def basis(plan: PlanFindings) -> list[str]:
     """What the plan rests on, a line each."""
-    used, unit = found.circumstances, found.unit
+    used, unit = plan.circumstances, plan.unit
     noise = ", ".join(
         f"{name} {format_number(getattr(used.noise, name), 2)}"
         for name in ("person", "solution", "judge", "taste")
     )
     low, high = map(format_number, used.experience)
-    of_pilot = found.components is not None and not found.settings.experience
+    of_pilot = plan.components is not None and not plan.settings.experience
     like = " (mean and variance are those of the pilot's)" if of_pilot else ""
     lines = [
-        f"noise (standard deviations in {unit}): {noise} ({_source(found)})",
+        f"noise (standard deviations in {unit}): {noise} ({_source(plan)})",
         f"subjects of {low} to {high} {unit}, evenly spread{like}; "
         f"{used.systems} system{'s' if used.systems != 1 else ''}",
-        _cost_text(found),
+        _cost_text(plan),
     ]
-    if found.trials:
-        lines.append(f"{simulated_text(found)} (seed {found.settings.seed})")
+    if plan.trials:
+        lines.append(f"{simulated_text(plan)} (seed {plan.settings.seed})")
     return lines
 
 
-def _source(found: PlanFindings) -> str:
-    source = {"low": "low", "high": "high", "pilot": "estimated from the pilot"}[found.source]
-    if found.assumed:
+def _source(plan: PlanFindings) -> str:
+    source = {"low": "low", "high": "high", "pilot": "estimated from the pilot"}[plan.source]
+    if plan.assumed:
         source += ", assumed"
-    if len(found.replaced) == len(("person", "solution", "judge", "taste")):
+    if len(plan.replaced) == len(("person", "solution", "judge", "taste")):
         return "as given"
-    if found.replaced:
-        source += f"; {join_words(found.replaced)} as given"
+    if plan.replaced:
+        source += f"; {join_words(plan.replaced)} as given"
     return source
 
 
-def _cost_text(found: PlanFindings) -> str:
-    costs, asked = found.costs, found.settings
+def _cost_text(plan: PlanFindings) -> str:
+    costs, asked = plan.costs, plan.settings
     how = f"{costs.minutes:.3g} minutes"
-    how += " as measured in the pilot's judging session" if found.measured else ""
+    how += " as measured in the pilot's judging session" if plan.measured else ""
     if asked.cost_solution is None and asked.cost_judgement is None:
         return (
             f"cost in minutes of work: {costs.solution:g} for a subject's solution (assumed), "
-            f"{how} to place a solution{'' if found.measured or asked.minutes else ' (assumed)'}"
+            f"{how} to place a solution{'' if plan.measured or asked.minutes else ' (assumed)'}"
         )
     return (
         f"cost {costs.solution:g} for a subject's solution, {costs.judgement:.3g} for placing a "
@@ -190,21 +190,21 @@ def _cost_text(found: PlanFindings) -> str:
     )
 
 
-def growth(found: PlanFindings) -> list[str]:
+def growth(plan: PlanFindings) -> list[str]:
     """What twice as many of each would give, and what nothing can give, a line each."""
-    design = found.design(found.reference)
-    lines = [f"{design.words}: ± {format_number(found.formula(design), 2)} {found.unit}"]
+    design = plan.design(plan.reference)
+    lines = [f"{design.words}: ± {format_number(plan.formula(design), 2)} {plan.unit}"]
     for name in ("subjects", "problems", "judges"):
         twice = design._replace(**{name: 2 * getattr(design, name)})
-        lines.append(f"twice the {name}: ± {format_number(found.formula(twice), 2)}")
-    if found.limit == 0:
+        lines.append(f"twice the {name}: ± {format_number(plan.formula(twice), 2)}")
+    if plan.limit == 0:
         why = "the noise of persons, which sets the limit, is taken for 0"
     else:
         why = (
-            f"people of equal experience differ, and that is {100 * found.person_share:.0f}% of "
+            f"people of equal experience differ, and that is {100 * plan.person_share:.0f}% of "
             "what blurs an average rank here"
         )
-    return [*lines, f"any number of all: ± {format_number(found.limit, 2)}, since {why}"]
+    return [*lines, f"any number of all: ± {format_number(plan.limit, 2)}, since {why}"]
 
 
 def _aligned(table: list[tuple[str, ...]]) -> list[str]:

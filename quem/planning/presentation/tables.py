@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["all_designs_table", "designs_table", "plan_dict"]
 
 
-def all_designs_table(found: PlanFindings) -> pd.DataFrame:
+def all_designs_table(plan: PlanFindings) -> pd.DataFrame:
     """One row a design, by the closed form.
 
     Parameters
     ----------
-    found : PlanFindings
+    plan : PlanFindings
 
     Returns
     -------
@@ -27,7 +27,7 @@ def all_designs_table(found: PlanFindings) -> pd.DataFrame:
         Columns subjects, judges, problems, half_width, power, false_alarms, cost,
         hours_a_judge.
     """
-    designs = found.designs
+    designs = plan.designs
     judges, subjects, problems = np.meshgrid(
         designs.judges, designs.subjects, designs.problems, indexing="ij"
     )
@@ -45,12 +45,12 @@ def all_designs_table(found: PlanFindings) -> pd.DataFrame:
     )
 
 
-def designs_table(found: PlanFindings) -> pd.DataFrame:
+def designs_table(plan: PlanFindings) -> pd.DataFrame:
     """One row a design worth showing, the cheapest first.
 
     Parameters
     ----------
-    found : PlanFindings
+    plan : PlanFindings
 
     Returns
     -------
@@ -58,50 +58,50 @@ def designs_table(found: PlanFindings) -> pd.DataFrame:
         The columns of `all_designs_table` and simulated_half_width, simulated_coverage,
         simulated_power (NaN where not simulated), and reaches (NA where no width was asked for).
     """
-    table = all_designs_table(found).iloc[list(found.shown)].reset_index(drop=True)
-    trials = [found.trials.get(index) for index in found.shown]
+    table = all_designs_table(plan).iloc[list(plan.shown)].reset_index(drop=True)
+    trials = [plan.trials.get(index) for index in plan.shown]
     for name in ("half_width", "coverage", "power"):
         table[f"simulated_{name}"] = [getattr(t, name) if t else np.nan for t in trials]
-    asked = found.settings.width is not None
-    reaches = [found.reaches(index) if asked else None for index in found.shown]
+    asked = plan.settings.width is not None
+    reaches = [plan.reaches(index) if asked else None for index in plan.shown]
     table["reaches"] = pd.array(reaches, dtype="boolean")
     return table
 
 
-def plan_dict(found: PlanFindings) -> dict[str, Any]:
+def plan_dict(plan: PlanFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    found : PlanFindings
+    plan : PlanFindings
     """
-    spec = found.pilot.spec if found.pilot else None
-    recommended = found.recommended
+    spec = plan.pilot.spec if plan.pilot else None
+    recommended = plan.recommended
     return {
         "format": 1,
         "kind": "plan",
         "study": {"id": spec.id, "title": spec.title} if spec else None,
-        "settings": _settings(found),
-        "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
+        "settings": _settings(plan),
+        "warnings": [{"code": d.code, "message": d.message} for d in plan.warnings],
         "noise": {
-            "source": found.source,
-            "replaced": list(found.replaced),
-            **asdict(found.circumstances.noise),
+            "source": plan.source,
+            "replaced": list(plan.replaced),
+            **asdict(plan.circumstances.noise),
         },
-        "pilot": _pilot(found),
+        "pilot": _pilot(plan),
         "limits": {
-            "any_number": found.limit,
-            "most_subjects": found.limit_of_subjects,
+            "any_number": plan.limit,
+            "most_subjects": plan.limit_of_subjects,
         },
-        "recommended": None if recommended is None else _design(found, recommended),
-        "nearest": _design(found, found.nearest),
-        "designs": [_design(found, index) for index in found.shown],
+        "recommended": None if recommended is None else _design(plan, recommended),
+        "nearest": _design(plan, plan.nearest),
+        "designs": [_design(plan, index) for index in plan.shown],
     }
 
 
-def _settings(found: PlanFindings) -> dict[str, Any]:
+def _settings(plan: PlanFindings) -> dict[str, Any]:
     """What was used: what was asked, with all that was filled in."""
-    asked, used = found.settings, found.circumstances
+    asked, used = plan.settings, plan.circumstances
     return {
         "width": asked.width,
         "level": used.level,
@@ -109,20 +109,20 @@ def _settings(found: PlanFindings) -> dict[str, Any]:
         "subjects": list(asked.subjects),
         "problems": list(asked.problems),
         "experience": list(used.experience),
-        "experience_unit": found.unit,
+        "experience_unit": plan.unit,
         "systems": used.systems,
         "power_for": used.difference,
-        "cost_solution": found.costs.solution,
-        "cost_judgement": found.costs.judgement,
-        "minutes": found.costs.minutes,
-        "minutes_measured": found.measured,
+        "cost_solution": plan.costs.solution,
+        "cost_judgement": plan.costs.judgement,
+        "minutes": plan.costs.minutes,
+        "minutes_measured": plan.measured,
         "simulate": asked.simulate,
         "seed": asked.seed,
     }
 
 
-def _pilot(found: PlanFindings) -> dict[str, Any] | None:
-    told = found.components
+def _pilot(plan: PlanFindings) -> dict[str, Any] | None:
+    told = plan.components
     if told is None:
         return None
     return {
@@ -140,16 +140,16 @@ def _pilot(found: PlanFindings) -> dict[str, Any] | None:
     }
 
 
-def _design(found: PlanFindings, index: int) -> dict[str, Any]:
-    designs, trial = found.designs, found.trials.get(index)
+def _design(plan: PlanFindings, index: int) -> dict[str, Any]:
+    designs, trial = plan.designs, plan.trials.get(index)
     return {
-        **found.design(index)._asdict(),
+        **plan.design(index)._asdict(),
         "half_width": float(designs.half_width.flat[index]),
         "power": float(designs.power.flat[index]),
         "false_alarms": float(designs.false_alarms.flat[index]),
         "cost": float(designs.cost.flat[index]),
         "hours_a_judge": float(designs.hours.flat[index]),
-        "reaches": None if found.settings.width is None else found.reaches(index),
+        "reaches": None if plan.settings.width is None else plan.reaches(index),
         "simulated": None
         if trial is None
         else {

@@ -42,49 +42,49 @@ _MOST_PANELS = 6
 _SECONDARY = {"hits", "MSE", "completeness"}
 
 
-def all_figures(found: RetrievalFindings) -> dict[str, Figure]:
+def all_figures(findings: RetrievalFindings) -> dict[str, Figure]:
     """Draw every figure that there are data for, by file stem.
 
     Parameters
     ----------
-    found : RetrievalFindings
+    findings : RetrievalFindings
     """
     drawn = {
-        "quality": _quality(found),
-        "differences": _differences(found),
-        "times": _times(found),
-        "mac-fac": trade_off(found),
+        "quality": _quality(findings),
+        "differences": _differences(findings),
+        "times": _times(findings),
+        "mac-fac": trade_off(findings),
     }
     return {stem: figure for stem, figure in drawn.items() if figure is not None}
 
 
-def drawn_measures(found: RetrievalFindings) -> list[int]:
+def drawn_measures(findings: RetrievalFindings) -> list[int]:
     """Choose up to six measures to draw: the headline, then each once, with k where it has one."""
-    best = found.measures[found.headline].definition.name
+    best = findings.measures[findings.headline].definition.name
     chosen: dict[str, int] = {}
-    for at, measure in enumerate(found.measures):
+    for at, measure in enumerate(findings.measures):
         name = measure.definition.name
         changed = dict(measure.values).get("k") is not None and name in chosen
         known = chosen.get(name)
-        first_with_k = known is not None and dict(found.measures[known].values).get("k") is None
+        first_with_k = known is not None and dict(findings.measures[known].values).get("k") is None
         if name not in chosen or (changed and first_with_k):
             chosen[name] = at
     others = [at for name, at in chosen.items() if name not in {*_SECONDARY, best}]
-    return [at for at in (found.headline, *others) if _known(found, at)][:_MOST_PANELS]
+    return [at for at in (findings.headline, *others) if _known(findings, at)][:_MOST_PANELS]
 
 
-def _known(found: RetrievalFindings, at: int) -> bool:
+def _known(findings: RetrievalFindings, at: int) -> bool:
     return any(
-        one.means is not None and bool(np.isfinite(one.means.mean[at])) for one in found.scored
+        one.means is not None and bool(np.isfinite(one.means.mean[at])) for one in findings.scored
     )
 
 
-def _quality(found: RetrievalFindings) -> Figure | None:
-    measures = drawn_measures(found)
-    rows: list[Evaluated] = list(found.best_first)[:MOST_ROWS]
-    if found.judges is not None:
-        rows.append(found.judges)
-    if not measures or not found.scored:
+def _quality(findings: RetrievalFindings) -> Figure | None:
+    measures = drawn_measures(findings)
+    rows: list[Evaluated] = list(findings.best_first)[:MOST_ROWS]
+    if findings.judges is not None:
+        rows.append(findings.judges)
+    if not measures or not findings.scored:
         return None
     labels = [short(one.name, 30) for one in rows]
     with with_style():
@@ -94,11 +94,11 @@ def _quality(found: RetrievalFindings) -> Figure | None:
                 if one.means is None:
                     continue
                 colour = SYSTEMS[row % len(SYSTEMS)]
-                if one.source == "judges" or not found.is_ranked(one.means, at):
+                if one.source == "judges" or not findings.is_ranked(one.means, at):
                     colour = MUTED
                 ends = float(one.means.low[at]), float(one.means.high[at])
                 _point(panel, row, float(one.means.mean[at]), ends, colour)
-            measure = found.measures[at]
+            measure = findings.measures[at]
             panel.set_title(measure.name, fontweight="normal")
             low, high = measure.definition.low, measure.definition.high
             _limits(panel, low, high)
@@ -156,13 +156,13 @@ def _grid(labels: list[str], count: int) -> tuple[Figure, list[Axes]]:
     return figure, axes
 
 
-def _differences(found: RetrievalFindings) -> Figure | None:
-    measures = [found.headline] if _known(found, found.headline) else []
-    pairs = [pair for pair in found.differences if np.isfinite(pair.difference)]
+def _differences(findings: RetrievalFindings) -> Figure | None:
+    measures = [findings.headline] if _known(findings, findings.headline) else []
+    pairs = [pair for pair in findings.differences if np.isfinite(pair.difference)]
     both = list(dict.fromkeys((pair.first, pair.second) for pair in pairs))[:MOST_ROWS]
     if not both or not measures:
         return None
-    names = [one.name for one in found.scored]
+    names = [one.name for one in findings.scored]
     labels = [f"{short(names[a], 20)} − {short(names[b], 20)}" for a, b in both]
     held = {(pair.first, pair.second, pair.measure): pair for pair in pairs}
     with with_style():
@@ -172,18 +172,22 @@ def _differences(found: RetrievalFindings) -> Figure | None:
                 pair = held.get((first, second, at))
                 if pair is None:
                     continue
-                clear = pair.p_holm <= 1 - found.settings.level
+                clear = pair.p_holm <= 1 - findings.settings.level
                 _point(panel, row, pair.difference, pair.interval, LINE if clear else INK)
             panel.axvline(0, color=MUTED, linewidth=0.9)
-            panel.set_title(found.measures[at].name, fontweight="normal")
+            panel.set_title(findings.measures[at].name, fontweight="normal")
             panel.margins(x=0.1)
-            tidy(panel, x=f"difference, {format_percent(found.settings.level)} intervals", grid="x")
+            tidy(
+                panel,
+                x=f"difference, {format_percent(findings.settings.level)} intervals",
+                grid="x",
+            )
             panel.tick_params(axis="y", length=0)
     return figure
 
 
-def _times(found: RetrievalFindings) -> Figure | None:
-    timed = [one for one in found.evaluated if np.isfinite(one.seconds)][:MOST_ROWS]
+def _times(findings: RetrievalFindings) -> Figure | None:
+    timed = [one for one in findings.evaluated if np.isfinite(one.seconds)][:MOST_ROWS]
     if not timed:
         return None
     labels = [short(one.name, 30) for one in timed]
@@ -215,14 +219,14 @@ def _times(found: RetrievalFindings) -> Figure | None:
 _WIDTH, _HEIGHT = 3.3, 3.1
 
 
-def trade_off(found: RetrievalFindings) -> Figure | None:
+def trade_off(findings: RetrievalFindings) -> Figure | None:
     """Draw quality against time, a line a k; against the size of the filter without times.
 
     Parameters
     ----------
-    found : RetrievalFindings
+    findings : RetrievalFindings
     """
-    mac_fac = found.mac_fac
+    mac_fac = findings.mac_fac
     if mac_fac is None:
         return None
     timed = all(np.isfinite(pair.share.median) for pair in mac_fac.pairs)

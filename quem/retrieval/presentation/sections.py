@@ -71,71 +71,75 @@ _MOST_COLUMNS = 8
 _MOST_BESIDE = 3
 
 
-def report_context(found: RetrievalFindings) -> dict[str, Any]:
+def report_context(findings: RetrievalFindings) -> dict[str, Any]:
     """Give what the template ``report/retrieval.html`` shows.
 
     Parameters
     ----------
-    found : RetrievalFindings
+    findings : RetrievalFindings
     """
-    spec = found.study.spec
+    spec = findings.study.spec
     drawn = [
         stem
-        for stem, there in (("quality", bool(found.scored)), ("mac-fac", found.mac_fac is not None))
+        for stem, there in (
+            ("quality", bool(findings.scored)),
+            ("mac-fac", findings.mac_fac is not None),
+        )
         if there
     ]
     return {
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
-        "answers": _answers(found),
-        "basis": list(basis(found)),
+        "answers": _answers(findings),
+        "basis": list(basis(findings)),
         "first_figure": drawn[0] if drawn else "times",
-        "sections": list(_sections(found)),
-        "methods": methods_paragraph(found),
-        "references": references(found),
-        "settings": list(_settings(found)),
+        "sections": list(_sections(findings)),
+        "methods": methods_paragraph(findings),
+        "references": references(findings),
+        "settings": list(_settings(findings)),
         "captions": CAPTIONS,
         "quem_version": __version__,
     }
 
 
-def _answers(found: RetrievalFindings) -> TextTable | None:
+def _answers(findings: RetrievalFindings) -> TextTable | None:
     """A row a retriever, the best first: the headline, the measures that are drawn, the time."""
-    rows_of = [*found.best_first[:_MOST_ROWS], *([found.judges] if found.judges else [])]
+    rows_of = [*findings.best_first[:_MOST_ROWS], *([findings.judges] if findings.judges else [])]
     if not rows_of:
         return None
     # More measures would not fit a page.
-    shown = drawn_measures(found)[1 : _MOST_BESIDE + 1]
+    shown = drawn_measures(findings)[1 : _MOST_BESIDE + 1]
     columns = [
         ("", [one.name for one in rows_of]),
-        (_headed(found, found.headline), mean_column(found, rows_of, found.headline)),
-        ("n", count_column(rows_of, found.headline)),
+        (_headed(findings, findings.headline), mean_column(findings, rows_of, findings.headline)),
+        ("n", count_column(rows_of, findings.headline)),
         *list_columns(rows_of),
     ]
     if any(len(one.run.timed) for one in rows_of):
-        columns.append(("time a query", [time_text(found.time(one)) for one in rows_of]))
-    columns += [(_headed(found, at), beside_column(found, rows_of, at)) for at in shown]
+        columns.append(("time a query", [time_text(findings.time(one)) for one in rows_of]))
+    columns += [(_headed(findings, at), beside_column(findings, rows_of, at)) for at in shown]
     heads, cells = zip(*columns, strict=True)
-    level = format_percent(found.settings.level)
+    level = format_percent(findings.settings.level)
     note = (
-        f"The headline is {found.measures[found.headline].name}, n is the number of its queries, "
+        f"The headline is {findings.measures[findings.headline].name}, n is the number of its "
+        "queries, "
         f"and parentheses hold {level} intervals; ↑ higher is better, ↓ lower is better"
         f"{'; '.join(['', *list_notes(heads)])}. "
         "The appendix and measures.csv have all measures"
     )
-    if len(found.scored) > _MOST_ROWS:
-        note += f", measures.csv all {len(found.scored)} retrievers"
+    if len(findings.scored) > _MOST_ROWS:
+        note += f", measures.csv all {len(findings.scored)} retrievers"
     rows = list(zip(*cells, strict=True))
-    return _marked(found, TextTable("Quality and time", heads, rows, f"{note}."))
+    return _marked(findings, TextTable("Quality and time", heads, rows, f"{note}."))
 
 
-def _headed(found: RetrievalFindings, at: int) -> str:
-    measure = found.measures[at]
+def _headed(findings: RetrievalFindings, at: int) -> str:
+    measure = findings.measures[at]
     return f"{measure.name} {'↑' if measure.definition.better == 'higher' else '↓'}"
 
 
-def _marked(found: RetrievalFindings, table: TextTable) -> TextTable:
+def _marked(findings: RetrievalFindings, table: TextTable) -> TextTable:
     """Grey out the means that are not ranked, and say why."""
     muted = frozenset(
         (row, column)
@@ -143,42 +147,45 @@ def _marked(found: RetrievalFindings, table: TextTable) -> TextTable:
         for column, text in enumerate(cells)
         if DAGGER in text
     )
-    told = dagger_note(found, (text for cells in table.rows for text in cells))
+    told = dagger_note(findings, (text for cells in table.rows for text in cells))
     return replace(table, muted=muted, note=f"{table.note} {told}.".strip() if told else table.note)
 
 
-def _sections(found: RetrievalFindings) -> Iterator[Section]:
-    if found.differences:
-        yield _differences(found)
-    if found.mac_fac is not None:
-        yield _mac_fac(found)
-    timed = [one for one in found.evaluated if len(one.run.timed)]
+def _sections(findings: RetrievalFindings) -> Iterator[Section]:
+    if findings.differences:
+        yield _differences(findings)
+    if findings.mac_fac is not None:
+        yield _mac_fac(findings)
+    timed = [one for one in findings.evaluated if len(one.run.timed)]
     if timed:
-        yield _times(found, timed)
-    if found.scored and len(found.task.queries) <= _MOST_QUERIES:
-        yield _queries(found)
-    if found.scored:
-        yield _appendix(found)
+        yield _times(findings, timed)
+    if findings.scored and len(findings.task.queries) <= _MOST_QUERIES:
+        yield _queries(findings)
+    if findings.scored:
+        yield _appendix(findings)
 
 
-def _appendix(found: RetrievalFindings) -> Section:
+def _appendix(findings: RetrievalFindings) -> Section:
     """All measures, and what differs by those that are not the headline."""
-    columns = [*found.best_first[:_MOST_COLUMNS], *([found.judges] if found.judges else [])]
+    columns = [
+        *findings.best_first[:_MOST_COLUMNS],
+        *([findings.judges] if findings.judges else []),
+    ]
     rows = []
-    for at, measure in enumerate(found.measures):
-        rows.append((measure.name, measure.definition.better, *mean_cells(found, columns, at)))
+    for at, measure in enumerate(findings.measures):
+        rows.append((measure.name, measure.definition.better, *mean_cells(findings, columns, at)))
     note = "n: the queries where the measure is defined. `quem measures NAME` explains each."
-    if len(found.scored) > _MOST_COLUMNS:
+    if len(findings.scored) > _MOST_COLUMNS:
         note += f" The first {_MOST_COLUMNS} retrievers; measures.csv has all."
     heads = ("measure", "better", "n", *(one.name for one in columns))
-    tables = [_marked(found, TextTable("All measures", heads, rows, note, frozenset({1})))]
+    tables = [_marked(findings, TextTable("All measures", heads, rows, note, frozenset({1})))]
     text = []
-    if found.judges is not None:
+    if findings.judges is not None:
         text = [
             "The last column holds each judge against the consensus of the others: a retriever "
             "that reaches it agrees with the experts as well as they agree with each other."
         ]
-    others = [pair for pair in found.differences if pair.measure != found.headline]
+    others = [pair for pair in findings.differences if pair.measure != findings.headline]
     shown = [pair for pair in others if np.isfinite(pair.difference)][:_MOST_PAIRS]
     if shown:
         shown.sort(key=lambda pair: pair.measure)
@@ -186,47 +193,49 @@ def _appendix(found: RetrievalFindings) -> Section:
             "The differences by the other measures are there to look at: where many are tested, "
             "some differ by chance."
         )
-        table = _pairs_table(found, shown, "Differences by the other measures")
+        table = _pairs_table(findings, shown, "Differences by the other measures")
         note = "" if len(shown) == len(others) else "differences.csv has all."
         tables.append(replace(table, note=note))
     return Section("appendix", "Appendix: all measures", text, (), tables)
 
 
-def _differences(found: RetrievalFindings) -> Section:
+def _differences(findings: RetrievalFindings) -> Section:
     """The differences by the headline."""
-    pairs = shown_pairs(found)
-    level = format_percent(found.settings.level)
-    name = found.measures[found.headline].name
-    all_pairs = [p for p in found.differences if p.measure == found.headline]
+    pairs = shown_pairs(findings)
+    level = format_percent(findings.settings.level)
+    name = findings.measures[findings.headline].name
+    all_pairs = [p for p in findings.differences if p.measure == findings.headline]
     text = [
         f"{len(pairs)} of {len(all_pairs)} differences by {name}, the headline, are told from "
         f"chance at {level}. Tests are paired randomisation tests over the queries, adjusted after "
         "Holm over the pairs of retrievers."
     ]
-    if found.experts is not None:
+    if findings.experts is not None:
         text.append(
             "The intervals draw queries and judges; the tests take the judges' consensus as given."
         )
     shown = sorted(all_pairs, key=lambda pair: (np.isnan(pair.p_holm), pair.p_holm))
-    table = _pairs_table(found, shown[:_MOST_ROWS], "Differences")
+    table = _pairs_table(findings, shown[:_MOST_ROWS], "Differences")
     if len(shown) > _MOST_ROWS:
         table = replace(table, note=f"{_MOST_ROWS} of {len(shown)}; differences.csv has all.")
     return Section("differences", "Differences between retrievers", text, ("differences",), [table])
 
 
-def _pairs_table(found: RetrievalFindings, pairs: list[PairDifference], caption: str) -> TextTable:
-    names = [one.name for one in found.scored]
-    level = format_percent(found.settings.level)
+def _pairs_table(
+    findings: RetrievalFindings, pairs: list[PairDifference], caption: str
+) -> TextTable:
+    names = [one.name for one in findings.scored]
+    level = format_percent(findings.settings.level)
     rows = [
         (
             f"{names[pair.first]} − {names[pair.second]}",
-            found.measures[pair.measure].name,
+            findings.measures[pair.measure].name,
             str(pair.n),
             measured(pair.difference, sign=True),
             ends_text(*pair.interval) or "–",
             bare_p(pair.p),
             bare_p(pair.p_holm),
-            winner(found, pair)[0] if pair.p_holm <= 1 - found.settings.level else "",
+            winner(findings, pair)[0] if pair.p_holm <= 1 - findings.settings.level else "",
         )
         for pair in pairs
     ]
@@ -243,8 +252,8 @@ def _pairs_table(found: RetrievalFindings, pairs: list[PairDifference], caption:
     return TextTable(caption, columns, rows, words=frozenset({1, 7}))
 
 
-def _mac_fac(found: RetrievalFindings) -> Section:
-    mac_fac = found.mac_fac
+def _mac_fac(findings: RetrievalFindings) -> Section:
+    mac_fac = findings.mac_fac
     assert mac_fac is not None  # noqa: S101  asked before
     names = [measure.definition.name for measure in mac_fac.pairs[0].measures]
     rows = [
@@ -252,32 +261,32 @@ def _mac_fac(found: RetrievalFindings) -> Section:
             f"{pair.filter:,}",
             f"{pair.k:,}",
             *(
-                cell_text(pair.means, at, fewest_of(found.n_scorable), count=True)
+                cell_text(pair.means, at, fewest_of(findings.n_scorable), count=True)
                 for at in range(len(names))
             ),
-            time_text(found.time(pair)),
+            time_text(findings.time(pair)),
             seconds_text(pair.mac_seconds),
             share_text(pair.share),
         )
         for pair in mac_fac.pairs
     ]
     columns = ("filter", "k", *names, "time", "first phase", "share of time")
-    full = time_text(time_of(mac_fac.full.rounds(), found.settings.level))
+    full = time_text(time_of(mac_fac.full.rounds(), findings.settings.level))
     alone = f" {mac_fac.fac} alone takes {full}." if full != "–" else ""
     text = [
         f"{mac_fac.mac} keeps as many cases as the filter holds, and {mac_fac.fac} chooses k of "
         f"these. They are held against the k best that {mac_fac.fac} finds in the whole case base."
         f"{alone}"
     ]
-    table = _marked(found, TextTable("MAC/FAC", columns, rows))
+    table = _marked(findings, TextTable("MAC/FAC", columns, rows))
     return Section("mac-fac", "MAC/FAC: what a filter loses and saves", text, ("mac-fac",), [table])
 
 
-def _times(found: RetrievalFindings, timed: list[Evaluated]) -> Section:
+def _times(findings: RetrievalFindings, timed: list[Evaluated]) -> Section:
     rows = []
     for one in timed:
         quantiles = np.quantile(one.run.seconds[one.run.timed], [0.5, 0.95, 1.0])
-        time = found.time(one)
+        time = findings.time(one)
         rows.append(
             (
                 one.name + (" (ground truth)" if one.is_truth else ""),
@@ -287,7 +296,7 @@ def _times(found: RetrievalFindings, timed: list[Evaluated]) -> Section:
                 *(seconds_text(float(value)) for value in quantiles),
             )
         )
-    level = format_percent(found.settings.level)
+    level = format_percent(findings.settings.level)
     columns = (
         "retriever",
         "queries",
@@ -299,13 +308,13 @@ def _times(found: RetrievalFindings, timed: list[Evaluated]) -> Section:
     )
     note = "Of a single query the median of its calls counts. rounds.csv has each round."
     table = TextTable("Retrieval time a query", columns, rows, note)
-    text = [f"Times are {rounds_text(found)}."]
+    text = [f"Times are {rounds_text(findings)}."]
     return Section("times", "Retrieval time", text, ("times",), [table])
 
 
-def _queries(found: RetrievalFindings) -> Section:
-    at = found.headline
-    columns = list(found.best_first[:_MOST_COLUMNS])
+def _queries(findings: RetrievalFindings) -> Section:
+    at = findings.headline
+    columns = list(findings.best_first[:_MOST_COLUMNS])
     rows = [
         (
             query,
@@ -315,9 +324,9 @@ def _queries(found: RetrievalFindings) -> Section:
                 if one.scores is not None
             ),
         )
-        for row, query in enumerate(found.task.queries.ids)
+        for row, query in enumerate(findings.task.queries.ids)
     ]
-    name = found.measures[at].name
+    name = findings.measures[at].name
     table = TextTable(
         f"{name} by query",
         ("query", *(one.name for one in columns)),
@@ -327,11 +336,11 @@ def _queries(found: RetrievalFindings) -> Section:
     return Section("queries", "Query by query", [], (), [table])
 
 
-def _settings(found: RetrievalFindings) -> Iterator[tuple[str, str]]:
-    for key, value in found.settings.model_dump(mode="json").items():
+def _settings(findings: RetrievalFindings) -> Iterator[tuple[str, str]]:
+    for key, value in findings.settings.model_dump(mode="json").items():
         told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         yield key, told or "by default"
-    for retriever in found.study.spec.retrievers:
+    for retriever in findings.study.spec.retrievers:
         if retriever.linear is not None:
             yield f"{retriever.id}: missing values", retriever.linear.missing
 
@@ -375,19 +384,19 @@ _HEOM = (
 )
 
 
-def methods_paragraph(found: RetrievalFindings) -> str:
+def methods_paragraph(findings: RetrievalFindings) -> str:
     """Write the methods as a paragraph.
 
     Parameters
     ----------
-    found : RetrievalFindings
+    findings : RetrievalFindings
     """
-    return " ".join(_sentences(found))
+    return " ".join(_sentences(findings))
 
 
-def _sentences(found: RetrievalFindings) -> Iterator[str]:
-    used, task = found.settings, found.task
-    names = join_words((one.name for one in found.scored), 8)
+def _sentences(findings: RetrievalFindings) -> Iterator[str]:
+    used, task = findings.settings, findings.task
+    names = join_words((one.name for one in findings.scored), 8)
     n = f"{len(task.queries):,} quer{'y' if len(task.queries) == 1 else 'ies'}"
     base = (
         f"{n}, each case of the base in turn, left out of it"
@@ -395,43 +404,43 @@ def _sentences(found: RetrievalFindings) -> Iterator[str]:
         else f"{n} to {len(task.cases):,} cases"
     )
     if names:
-        yield f"{names} {'was' if len(found.scored) == 1 else 'were'} evaluated on {base}."
+        yield f"{names} {'was' if len(findings.scored) == 1 else 'were'} evaluated on {base}."
     truth = {
         "similarities": "the similarities of",
         "grades": "the relevance judgements of",
         "experts": "the consensus order, by average rank, of",
-    }[found.truth.kind]
-    yield f"Their lists were held against {truth} {found.truth.source}."
+    }[findings.truth.kind]
+    yield f"Their lists were held against {truth} {findings.truth.source}."
     yield (
         f"Measures were averaged over the queries, with {format_percent(used.level)} percentile "
         "bootstrap "
         f"intervals of {used.bootstrap:,} replicates"
-        + (" over queries and judges." if found.n_panels else ".")
+        + (" over queries and judges." if findings.n_panels else ".")
     )
-    if any(one.run.lists.tied.any() for one in found.scored):
+    if any(one.run.lists.tied.any() for one in findings.scored):
         yield {
             "expected": "Scores are means over all orders of tied cases.",
             "id": "Tied cases were ordered by id, the last first.",
             "input": "Tied cases were taken in the order given.",
         }[used.ties]
-    if any(one.n_failed for one in found.scored):
+    if any(one.n_failed for one in findings.scored):
         yield "Queries for which a retriever failed were scored as empty lists."
-    if found.differences:
+    if findings.differences:
         yield (
             "Retrievers were compared by paired randomisation tests (Smucker et al., 2007), "
             "adjusted after Holm (1979)."
         )
-    if any(one.source in ("linear", "python") for one in found.evaluated):
+    if any(one.source in ("linear", "python") for one in findings.evaluated):
         yield (
-            f"Retrieval times are {rounds_text(found)} (David & Nagaraja, 2003), after "
+            f"Retrieval times are {rounds_text(findings)} (David & Nagaraja, 2003), after "
             f"{used.warm_up} call{'' if used.warm_up == 1 else 's'} to warm up."
         )
-    if found.mac_fac is not None:
+    if findings.mac_fac is not None:
         yield (
-            f"As MAC/FAC (Forbus et al., 1995), {found.mac_fac.mac} filtered the case base for "
-            f"{found.mac_fac.fac}."
+            f"As MAC/FAC (Forbus et al., 1995), {findings.mac_fac.mac} filtered the case base for "
+            f"{findings.mac_fac.fac}."
         )
-    if any(one.source == "linear" for one in found.evaluated):
+    if any(one.source == "linear" for one in findings.evaluated):
         yield (
             "The linear retriever takes the weighted mean of the attributes' similarities, those "
             "of numbers relative to their range (Wilson & Martinez, 1997)."
@@ -439,11 +448,14 @@ def _sentences(found: RetrievalFindings) -> Iterator[str]:
     yield f"Analyses were done with quem {__version__}."
 
 
-def references(found: RetrievalFindings) -> list[str]:
+def references(findings: RetrievalFindings) -> list[str]:
     """Give what the paragraph cites, and where the measures are from."""
-    cited = [(_PROCAKE, found.truth.kind == "similarities"), (_QUEM, found.experts is not None)]
-    cited += [(_SMUCKER, bool(found.differences)), (_HOLM, bool(found.differences))]
-    cited.append((_MAC_FAC, found.mac_fac is not None))
-    cited.append((_ORDER, any(len(one.run.timed) for one in found.evaluated)))
-    cited.append((_HEOM, any(one.source == "linear" for one in found.evaluated)))
+    cited = [
+        (_PROCAKE, findings.truth.kind == "similarities"),
+        (_QUEM, findings.experts is not None),
+    ]
+    cited += [(_SMUCKER, bool(findings.differences)), (_HOLM, bool(findings.differences))]
+    cited.append((_MAC_FAC, findings.mac_fac is not None))
+    cited.append((_ORDER, any(len(one.run.timed) for one in findings.evaluated)))
+    cited.append((_HEOM, any(one.source == "linear" for one in findings.evaluated)))
     return [text for text, wanted in cited if wanted]

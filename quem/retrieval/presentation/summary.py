@@ -55,27 +55,27 @@ _MOST_PAIRS = 6
 _LONGEST = 26
 
 
-def summary_text(found: RetrievalFindings, *, warnings: bool) -> str:
+def summary_text(findings: RetrievalFindings, *, warnings: bool) -> str:
     """Write the summary of an evaluation as text.
 
     Parameters
     ----------
-    found : RetrievalFindings
+    findings : RetrievalFindings
     warnings : bool
         Whether the warnings are part of it.
     """
-    lines = [found.study.spec.title, "", *_table(found)]
-    if found.mac_fac is not None:
-        lines += ["", *_mac_fac(found)]
-    if found.differences:
-        lines += ["", *_differences(found)]
+    lines = [findings.study.spec.title, "", *_table(findings)]
+    if findings.mac_fac is not None:
+        lines += ["", *_mac_fac(findings)]
+    if findings.differences:
+        lines += ["", *_differences(findings)]
     lines += ["", "It rests on"]
-    for line in basis(found):
+    for line in basis(findings):
         lines += _wrapped(line)
-    if warnings and found.doubts:
-        count = len(found.doubts)
+    if warnings and findings.warnings:
+        count = len(findings.warnings)
         lines += ["", f"{count} warning{'s' if count > 1 else ''}"]
-        for doubt in found.doubts:
+        for doubt in findings.warnings:
             lines += _wrapped(f"{doubt.code}: {doubt.message}")
     return "\n".join(lines)
 
@@ -86,24 +86,27 @@ def _wrapped(text: str) -> list[str]:
     )
 
 
-def _table(found: RetrievalFindings) -> Iterator[str]:
+def _table(findings: RetrievalFindings) -> Iterator[str]:
     """A line a retriever, the best first: the headline, as many other measures as fit, time."""
-    listed = [*found.best_first[:_MOST_ROWS], *([found.judges] if found.judges else [])]
+    listed = [*findings.best_first[:_MOST_ROWS], *([findings.judges] if findings.judges else [])]
     if not listed:
         return
-    timed = [one for one in found.evaluated if len(one.run.timed)]
+    timed = [one for one in findings.evaluated if len(one.run.timed)]
     columns = [
         ("", [_short(one.name) for one in listed]),
-        (found.measures[found.headline].name, mean_column(found, listed, found.headline)),
-        ("n", count_column(listed, found.headline)),
+        (
+            findings.measures[findings.headline].name,
+            mean_column(findings, listed, findings.headline),
+        ),
+        ("n", count_column(listed, findings.headline)),
         *list_columns(listed),
     ]
     if timed:
-        columns.append(("time a query", [time_text(found.time(one)) for one in listed]))
+        columns.append(("time a query", [time_text(findings.time(one)) for one in listed]))
     shown = 1
     width = sum(max(map(len, (head, *cells))) + 2 for head, cells in columns)
-    for at in drawn_measures(found)[1:]:
-        more = found.measures[at].name, beside_column(found, listed, at)
+    for at in drawn_measures(findings)[1:]:
+        more = findings.measures[at].name, beside_column(findings, listed, at)
         width += max(map(len, (more[0], *more[1]))) + 2
         if width > _WIDTH:
             break
@@ -111,22 +114,22 @@ def _table(found: RetrievalFindings) -> Iterator[str]:
         columns.append(more)
     rows = [list(row) for row in zip(*([head, *cells] for head, cells in columns), strict=True)]
     yield from _aligned(rows)
-    if notes := "; ".join(_notes(found, rows, shown)):
+    if notes := "; ".join(_notes(findings, rows, shown)):
         yield from _wrapped(f"({notes})")
     for one in timed:
         if one.is_truth:
-            yield f"  {_short(one.name)}, the ground truth: {time_text(found.time(one))} a query"
+            yield f"  {_short(one.name)}, the ground truth: {time_text(findings.time(one))} a query"
 
 
-def _notes(found: RetrievalFindings, rows: list[list[str]], shown: int) -> Iterator[str]:
+def _notes(findings: RetrievalFindings, rows: list[list[str]], shown: int) -> Iterator[str]:
     if any(")" in row[1] for row in rows[1:]):
-        yield f"in parentheses: {format_percent(found.settings.level)} intervals"
+        yield f"in parentheses: {format_percent(findings.settings.level)} intervals"
     yield from list_notes(rows[0])
-    if note := dagger_note(found, (cell for row in rows for cell in row)):
+    if note := dagger_note(findings, (cell for row in rows for cell in row)):
         yield note
-    if len(found.scored) > _MOST_ROWS:
-        yield f"{len(found.scored) - _MOST_ROWS} more retrievers are in measures.csv"
-    if len(found.measures) > shown:
+    if len(findings.scored) > _MOST_ROWS:
+        yield f"{len(findings.scored) - _MOST_ROWS} more retrievers are in measures.csv"
+    if len(findings.measures) > shown:
         yield "measures.csv has all measures"
 
 
@@ -141,22 +144,22 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
-def _differences(found: RetrievalFindings) -> Iterator[str]:
-    pairs = shown_pairs(found)
-    level = format_percent(found.settings.level)
-    name = found.measures[found.headline].name
+def _differences(findings: RetrievalFindings) -> Iterator[str]:
+    pairs = shown_pairs(findings)
+    level = format_percent(findings.settings.level)
+    name = findings.measures[findings.headline].name
     if not pairs:
         yield f"No difference between retrievers by {name} is told from chance at {level}."
     else:
         yield f"Differences told from chance at {level} (paired randomisation tests, Holm)"
     for pair in sorted(pairs, key=lambda pair: pair.p_holm)[:_MOST_PAIRS]:
-        yield from _wrapped(pair_text(found, pair))
+        yield from _wrapped(pair_text(findings, pair))
     if len(pairs) > _MOST_PAIRS:
         yield f"  and {len(pairs) - _MOST_PAIRS} more pairs, in differences.csv"
 
 
-def _mac_fac(found: RetrievalFindings) -> Iterator[str]:
-    mac_fac = found.mac_fac
+def _mac_fac(findings: RetrievalFindings) -> Iterator[str]:
+    mac_fac = findings.mac_fac
     if mac_fac is None:
         return
     yield f"MAC/FAC: {mac_fac.mac}, then {mac_fac.fac}"
@@ -167,8 +170,8 @@ def _mac_fac(found: RetrievalFindings) -> Iterator[str]:
             [
                 f"{pair.filter:,}",
                 f"{pair.k:,}",
-                *_pair_cells(found, pair),
-                seconds_text(found.time(pair).median),
+                *_pair_cells(findings, pair),
+                seconds_text(findings.time(pair).median),
                 share if np.isfinite(pair.share.median) else "",
             ]
         )
@@ -176,12 +179,12 @@ def _mac_fac(found: RetrievalFindings) -> Iterator[str]:
     for row in rows:
         cells = [cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         yield f"  {'  '.join([*cells, row[-1]])}".rstrip()
-    if note := dagger_note(found, (cell for row in rows for cell in row)):
+    if note := dagger_note(findings, (cell for row in rows for cell in row)):
         yield from _wrapped(f"({note})")
 
 
-def _pair_cells(found: RetrievalFindings, pair: MacFacPair) -> Iterator[str]:
-    n = found.n_scorable
+def _pair_cells(findings: RetrievalFindings, pair: MacFacPair) -> Iterator[str]:
+    n = findings.n_scorable
     for at, defined in enumerate(pair.means.defined.tolist()):
         yield cell_text(pair.means, at, fewest_of(n), count=defined != n, interval=False)
 
@@ -237,21 +240,21 @@ def cell_text(
     return f"{told} {DAGGER}" if 0 < n < fewest else told
 
 
-def mean_cells(found: RetrievalFindings, columns: Iterable[Evaluated], at: int) -> list[str]:
+def mean_cells(findings: RetrievalFindings, columns: Iterable[Evaluated], at: int) -> list[str]:
     """Write a measure's row: over how many queries its means are, and the means.
 
     Where retrievers differ in this number, it stands beside each mean.
     """
     means = [one.means for one in columns if one.means is not None]
     counts = {int(mean.defined[at]) for mean in means}
-    differ, fewest = len(counts) > 1, fewest_of(found.n_scorable)
+    differ, fewest = len(counts) > 1, fewest_of(findings.n_scorable)
     count = "" if differ else f"{counts.pop():,}"
     return [count, *(cell_text(mean, at, fewest, count=differ) for mean in means)]
 
 
-def mean_column(found: RetrievalFindings, rows: Iterable[Evaluated], at: int) -> list[str]:
+def mean_column(findings: RetrievalFindings, rows: Iterable[Evaluated], at: int) -> list[str]:
     """Write a measure's means of retrievers, with intervals."""
-    fewest = fewest_of(found.n_scorable)
+    fewest = fewest_of(findings.n_scorable)
     return [cell_text(one.means, at, fewest) for one in rows if one.means is not None]
 
 
@@ -260,15 +263,15 @@ def count_column(rows: Iterable[Evaluated], at: int) -> list[str]:
     return [f"{int(one.means.defined[at]):,}" for one in rows if one.means is not None]
 
 
-def beside_column(found: RetrievalFindings, rows: Iterable[Evaluated], at: int) -> list[str]:
+def beside_column(findings: RetrievalFindings, rows: Iterable[Evaluated], at: int) -> list[str]:
     """Write another measure's means beside the headline: with n where it is not the headline's."""
-    fewest = fewest_of(found.n_scorable)
+    fewest = fewest_of(findings.n_scorable)
     return [
         cell_text(
             one.means,
             at,
             fewest,
-            count=one.means.defined[at] not in (0, one.means.defined[found.headline]),
+            count=one.means.defined[at] not in (0, one.means.defined[findings.headline]),
             interval=False,
         )
         for one in rows
@@ -299,12 +302,13 @@ def tied_text(share: float) -> str:
     return "<1%" if 0 < share < 0.005 else f"{100 * share:.0f}%"  # noqa: PLR2004  rounds to 0
 
 
-def dagger_note(found: RetrievalFindings, texts: Iterable[str]) -> str:
+def dagger_note(findings: RetrievalFindings, texts: Iterable[str]) -> str:
     """Say what a dagger means, if there is one."""
     if not any(DAGGER in text for text in texts):
         return ""
     return (
-        f"{DAGGER} defined for fewer than half of the {found.n_scorable:,} queries with a ground "
+        f"{DAGGER} defined for fewer than half of the {findings.n_scorable:,} queries with a "
+        "ground "
         "truth: not ranked and not tested"
     )
 
@@ -350,10 +354,10 @@ def share_text(share: Time) -> str:
     return f"{middle}%" + (f" ({low} to {high})" if np.isfinite(share.low) else "")
 
 
-def rounds_text(found: RetrievalFindings) -> str:
+def rounds_text(findings: RetrievalFindings) -> str:
     """Say how time was taken."""
-    used = found.settings
-    timed = max((len(one.run.timed) for one in found.evaluated), default=0)
+    used = findings.settings
+    timed = max((len(one.run.timed) for one in findings.evaluated), default=0)
     told = (
         f"medians over {used.repeats} round{'' if used.repeats == 1 else 's'} of the mean time of "
         f"{timed:,} quer{'y' if timed == 1 else 'ies'}, all retrievers in turn"
@@ -371,40 +375,40 @@ def bare_p(p: float) -> str:
     return format_p(p).removeprefix("p ").removeprefix("= ") if np.isfinite(p) else "–"
 
 
-def winner(found: RetrievalFindings, pair: PairDifference) -> tuple[str, str]:
+def winner(findings: RetrievalFindings, pair: PairDifference) -> tuple[str, str]:
     """Name the better and the worse of two retrievers by a measure."""
-    first, second = (found.scored[at].name for at in (pair.first, pair.second))
-    return (first, second) if _first_wins(found, pair) else (second, first)
+    first, second = (findings.scored[at].name for at in (pair.first, pair.second))
+    return (first, second) if _first_wins(findings, pair) else (second, first)
 
 
-def _first_wins(found: RetrievalFindings, pair: PairDifference) -> bool:
-    lower = found.measures[pair.measure].definition.better == "lower"
+def _first_wins(findings: RetrievalFindings, pair: PairDifference) -> bool:
+    lower = findings.measures[pair.measure].definition.better == "lower"
     return (pair.difference > 0) != lower
 
 
-def pair_text(found: RetrievalFindings, pair: PairDifference) -> str:
+def pair_text(findings: RetrievalFindings, pair: PairDifference) -> str:
     """Say who is better by a measure, by how much, and how sure that is."""
-    better, worse = winner(found, pair)
-    name = found.measures[pair.measure].name
+    better, worse = winner(findings, pair)
+    name = findings.measures[pair.measure].name
     # Its sign is that of the better one less the worse one, whichever the study names first.
     low, high = pair.interval
     difference = pair.difference
-    if not _first_wins(found, pair):
+    if not _first_wins(findings, pair):
         difference, low, high = -difference, -high, -low
     ends = ends_text(low, high)
     apart = measured(difference, sign=True) + (f" ({ends})" if ends else "")
     return f"{better} before {worse} by {name}: {apart}, adjusted {format_p(pair.p_holm)}"
 
 
-def shown_pairs(found: RetrievalFindings) -> list[PairDifference]:
+def shown_pairs(findings: RetrievalFindings) -> list[PairDifference]:
     """The differences by the headline that are told from chance, at the level of the settings."""
-    limit = 1 - found.settings.level
-    return [p for p in found.differences if p.measure == found.headline and p.p_holm <= limit]
+    limit = 1 - findings.settings.level
+    return [p for p in findings.differences if p.measure == findings.headline and p.p_holm <= limit]
 
 
-def basis(found: RetrievalFindings) -> Iterable[str]:
+def basis(findings: RetrievalFindings) -> Iterable[str]:
     """Say in a line or two each what the result rests on."""
-    task, truth = found.task, found.truth
+    task, truth = findings.task, findings.truth
     n = len(task.queries)
     queries = f"{n:,} quer{'y' if n == 1 else 'ies'}"
     if task.leave_one_out:
@@ -414,19 +418,19 @@ def basis(found: RetrievalFindings) -> Iterable[str]:
     yield f"Ground truth: {truth.source}" + (
         ", kept in similarities.csv by an earlier evaluation and used again" if truth.reused else ""
     )
-    if any(one.run.lists.tied.any() for one in found.scored):
-        yield _TIES[found.settings.ties]
-    if found.experts is not None:
-        n_judges = len(found.experts.judges)
+    if any(one.run.lists.tied.any() for one in findings.scored):
+        yield _TIES[findings.settings.ties]
+    if findings.experts is not None:
+        n_judges = len(findings.experts.judges)
         yield (
             f"Experts: the consensus of {n_judges} judge{'' if n_judges == 1 else 's'}, by average "
             "rank"
             + (
                 ", drawn anew in the intervals"
-                if found.n_panels and found.settings.bootstrap
+                if findings.n_panels and findings.settings.bootstrap
                 else ""
             )
         )
-    if any(one.source in ("linear", "python") for one in found.evaluated):
-        depth = "all" if found.depth == task.n_candidates else f"{found.depth:,}"
-        yield (f"Retrievers were asked for {depth} cases; times are {rounds_text(found)}")
+    if any(one.source in ("linear", "python") for one in findings.evaluated):
+        depth = "all" if findings.depth == task.n_candidates else f"{findings.depth:,}"
+        yield (f"Retrievers were asked for {depth} cases; times are {rounds_text(findings)}")

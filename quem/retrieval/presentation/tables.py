@@ -32,26 +32,26 @@ __all__ = [
 ]
 
 
-def all_tables(found: RetrievalFindings) -> dict[str, pd.DataFrame]:
+def all_tables(findings: RetrievalFindings) -> dict[str, pd.DataFrame]:
     """Give every table that has a row, by file stem.
 
     Parameters
     ----------
-    found : RetrievalFindings
+    findings : RetrievalFindings
     """
     tables = {
-        "measures": measures_table(found),
-        "scores": scores_table(found),
-        "differences": differences_table(found),
-        "times": times_table(found),
-        "rounds": rounds_table(found),
-        "mac-fac": mac_fac_table(found),
-        "mac-fac-queries": mac_fac_queries_table(found),
+        "measures": measures_table(findings),
+        "scores": scores_table(findings),
+        "differences": differences_table(findings),
+        "times": times_table(findings),
+        "rounds": rounds_table(findings),
+        "mac-fac": mac_fac_table(findings),
+        "mac-fac-queries": mac_fac_queries_table(findings),
     }
     return {stem: table for stem, table in tables.items() if len(table)}
 
 
-def measures_table(found: RetrievalFindings) -> pd.DataFrame:
+def measures_table(findings: RetrievalFindings) -> pd.DataFrame:
     """Give one row a retriever and measure.
 
     Returns
@@ -61,15 +61,15 @@ def measures_table(found: RetrievalFindings) -> pd.DataFrame:
         at least half of the queries), failures (queries without a list); with the judges, each
         against the others, as a last retriever where they are the ground truth.
     """
-    return pd.DataFrame(_measures(found))
+    return pd.DataFrame(_measures(findings))
 
 
-def _measures(found: RetrievalFindings) -> Iterator[dict[str, Any]]:
-    for one in [*found.scored, *([found.judges] if found.judges else [])]:
+def _measures(findings: RetrievalFindings) -> Iterator[dict[str, Any]]:
+    for one in [*findings.scored, *([findings.judges] if findings.judges else [])]:
         means = one.means
         if means is None:
             continue
-        for at, measure in enumerate(found.measures):
+        for at, measure in enumerate(findings.measures):
             yield {
                 "retriever": one.id or one.name,
                 "measure": measure.name,
@@ -78,12 +78,12 @@ def _measures(found: RetrievalFindings) -> Iterator[dict[str, Any]]:
                 "low": float(means.low[at]),
                 "high": float(means.high[at]),
                 "n_queries": int(means.defined[at]),
-                "ranked": found.is_ranked(means, at),
+                "ranked": findings.is_ranked(means, at),
                 "failures": one.n_failed,
             }
 
 
-def scores_table(found: RetrievalFindings) -> pd.DataFrame:
+def scores_table(findings: RetrievalFindings) -> pd.DataFrame:
     """Give one row a retriever, query and measure.
 
     Returns
@@ -92,9 +92,9 @@ def scores_table(found: RetrievalFindings) -> pd.DataFrame:
         Columns retriever, query, measure, score, reason (why there is no score, or why an empty
         list was scored).
     """
-    n_queries, n_measures = len(found.task.queries), len(found.measures)
-    names = np.array([measure.name for measure in found.measures], dtype=object)
-    queries = np.array(found.task.queries.ids, dtype=object)
+    n_queries, n_measures = len(findings.task.queries), len(findings.measures)
+    names = np.array([measure.name for measure in findings.measures], dtype=object)
+    queries = np.array(findings.task.queries.ids, dtype=object)
     parts = [
         pd.DataFrame(
             {
@@ -105,13 +105,13 @@ def scores_table(found: RetrievalFindings) -> pd.DataFrame:
                 "reason": np.array(one.scores.reasons, dtype=object)[one.scores.reason.ravel()],
             }
         )
-        for one in found.scored
+        for one in findings.scored
         if one.scores is not None
     ]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def differences_table(found: RetrievalFindings) -> pd.DataFrame:
+def differences_table(findings: RetrievalFindings) -> pd.DataFrame:
     """Give one row a pair of retrievers and measure.
 
     Returns
@@ -121,13 +121,13 @@ def differences_table(found: RetrievalFindings) -> pd.DataFrame:
         less b), low, high, higher, equal, lower (on how many queries a is so), p, p_holm,
         patterns, exact.
     """
-    ids = [one.id for one in found.scored]
+    ids = [one.id for one in findings.scored]
     return pd.DataFrame(
         [
             {
                 "a": ids[pair.first],
                 "b": ids[pair.second],
-                "measure": found.measures[pair.measure].name,
+                "measure": findings.measures[pair.measure].name,
                 "n_queries": pair.n,
                 "tested": pair.tested,
                 "difference": pair.difference,
@@ -141,16 +141,16 @@ def differences_table(found: RetrievalFindings) -> pd.DataFrame:
                 "patterns": pair.patterns,
                 "exact": pair.exact,
             }
-            for pair in found.differences
+            for pair in findings.differences
         ]
     )
 
 
-def times_table(found: RetrievalFindings) -> pd.DataFrame:
+def times_table(findings: RetrievalFindings) -> pd.DataFrame:
     """Give one row a retriever that was timed and query: columns retriever, query, seconds."""
-    queries = np.array(found.task.queries.ids, dtype=object)
+    queries = np.array(findings.task.queries.ids, dtype=object)
     parts = []
-    for one in found.evaluated:
+    for one in findings.evaluated:
         held = ~np.isnan(one.run.seconds)
         if held.any():
             parts.append(
@@ -161,7 +161,7 @@ def times_table(found: RetrievalFindings) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def rounds_table(found: RetrievalFindings) -> pd.DataFrame:
+def rounds_table(findings: RetrievalFindings) -> pd.DataFrame:
     """Give one row a retriever that was timed and round.
 
     Returns
@@ -172,13 +172,13 @@ def rounds_table(found: RetrievalFindings) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"retriever": one.id, "round": number, "seconds": seconds}
-            for one in found.evaluated
+            for one in findings.evaluated
             for number, seconds in enumerate(one.run.rounds().tolist(), 1)
         ]
     )
 
 
-def mac_fac_table(found: RetrievalFindings) -> pd.DataFrame:
+def mac_fac_table(findings: RetrievalFindings) -> pd.DataFrame:
     """Give one row a pair of filter and k, and measure.
 
     Returns
@@ -187,14 +187,14 @@ def mac_fac_table(found: RetrievalFindings) -> pd.DataFrame:
         Columns filter, k, measure, mean, low, high, n_queries, seconds, mac_seconds,
         full_seconds (of the second phase alone), time_share, time_share_low, time_share_high.
     """
-    return pd.DataFrame(_mac_fac(found))
+    return pd.DataFrame(_mac_fac(findings))
 
 
-def _mac_fac(found: RetrievalFindings) -> Iterator[dict[str, Any]]:
-    if found.mac_fac is None:
+def _mac_fac(findings: RetrievalFindings) -> Iterator[dict[str, Any]]:
+    if findings.mac_fac is None:
         return
-    full = time_of(found.mac_fac.full.rounds(), found.settings.level).median
-    for pair in found.mac_fac.pairs:
+    full = time_of(findings.mac_fac.full.rounds(), findings.settings.level).median
+    for pair in findings.mac_fac.pairs:
         for at, measure in enumerate(pair.measures):
             yield {
                 "filter": pair.filter,
@@ -204,7 +204,7 @@ def _mac_fac(found: RetrievalFindings) -> Iterator[dict[str, Any]]:
                 "low": float(pair.means.low[at]),
                 "high": float(pair.means.high[at]),
                 "n_queries": int(pair.means.defined[at]),
-                "seconds": found.time(pair).median,
+                "seconds": findings.time(pair).median,
                 "mac_seconds": pair.mac_seconds,
                 "full_seconds": full,
                 "time_share": pair.share.median,
@@ -213,11 +213,11 @@ def _mac_fac(found: RetrievalFindings) -> Iterator[dict[str, Any]]:
             }
 
 
-def mac_fac_queries_table(found: RetrievalFindings) -> pd.DataFrame:
+def mac_fac_queries_table(findings: RetrievalFindings) -> pd.DataFrame:
     """Give one row a pair of filter and k, query and measure, with the time of the query."""
     rows: list[pd.DataFrame] = []
-    queries = np.array(found.task.queries.ids, dtype=object)
-    for pair in found.mac_fac.pairs if found.mac_fac else ():
+    queries = np.array(findings.task.queries.ids, dtype=object)
+    for pair in findings.mac_fac.pairs if findings.mac_fac else ():
         count = len(pair.measures)
         rows.append(
             pd.DataFrame(
@@ -237,43 +237,45 @@ def mac_fac_queries_table(found: RetrievalFindings) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
 
 
-def analysis_dict(found: RetrievalFindings) -> dict[str, Any]:
+def analysis_dict(findings: RetrievalFindings) -> dict[str, Any]:
     """Give the content of analysis.json; NaN and infinity stand for null.
 
     Parameters
     ----------
-    found : RetrievalFindings
+    findings : RetrievalFindings
     """
-    spec, task, truth = found.study.spec, found.task, found.truth
+    spec, task, truth = findings.study.spec, findings.task, findings.truth
     return {
         "format": 1,
         "kind": spec.kind,
         "study": {"id": spec.id, "title": spec.title},
-        "settings": found.settings.model_dump(mode="json"),
-        "warnings": [{"code": d.code, "message": d.message} for d in found.doubts],
+        "settings": findings.settings.model_dump(mode="json"),
+        "warnings": [{"code": d.code, "message": d.message} for d in findings.warnings],
         "queries": {"n": len(task.queries), "leave_one_out": task.leave_one_out},
         "cases": {"n": len(task.cases)},
-        "asked_for": found.depth,
+        "asked_for": findings.depth,
         "ground_truth": {
             "kind": truth.kind,
             "source": truth.source,
             "reused": truth.reused,
             "n_queries": int((truth.lists.sizes > 0).sum()),
-            "judges": list(found.experts.judges) if found.experts else None,
+            "judges": list(findings.experts.judges) if findings.experts else None,
         },
-        "headline": found.measures[found.headline].name,
+        "headline": findings.measures[findings.headline].name,
         "measures": [
             {"measure": measure.name, "better": measure.definition.better}
-            for measure in found.measures
+            for measure in findings.measures
         ],
-        "retrievers": [_retriever(one, found) for one in found.evaluated],
-        "judges": _means(found.judges.means, found.measures, found) if found.judges else None,
-        "differences": _differences(found),
-        "mac_fac": _mac_fac_export(found),
+        "retrievers": [_retriever(one, findings) for one in findings.evaluated],
+        "judges": _means(findings.judges.means, findings.measures, findings)
+        if findings.judges
+        else None,
+        "differences": _differences(findings),
+        "mac_fac": _mac_fac_export(findings),
     }
 
 
-def _retriever(one: Evaluated, found: RetrievalFindings) -> dict[str, Any]:
+def _retriever(one: Evaluated, findings: RetrievalFindings) -> dict[str, Any]:
     lists = one.run.lists
     return {
         "id": one.id,
@@ -282,9 +284,9 @@ def _retriever(one: Evaluated, found: RetrievalFindings) -> dict[str, Any]:
         "is_ground_truth": one.is_truth,
         "n_failed": one.n_failed,
         "tied_share": one.tied_share,
-        **_time(found.time(one)),
+        **_time(findings.time(one)),
         "n_timed": len(one.run.timed),
-        "scores": _means(one.means, found.measures, found),
+        "scores": _means(one.means, findings.measures, findings),
         "failed": [
             {"query": lists.queries[query], "reason": why}
             for query, why in lists.failed.items()
@@ -298,7 +300,7 @@ def _time(time: Time) -> dict[str, Any]:
 
 
 def _means(
-    means: Means | None, measures: tuple[Measure, ...], found: RetrievalFindings
+    means: Means | None, measures: tuple[Measure, ...], findings: RetrievalFindings
 ) -> list[dict[str, Any]] | None:
     if means is None:
         return None
@@ -308,19 +310,19 @@ def _means(
             "mean": float(means.mean[at]),
             "interval": [float(means.low[at]), float(means.high[at])],
             "n_queries": int(means.defined[at]),
-            "ranked": found.is_ranked(means, at),
+            "ranked": findings.is_ranked(means, at),
         }
         for at, measure in enumerate(measures)
     ]
 
 
-def _differences(found: RetrievalFindings) -> list[dict[str, Any]]:
-    ids = [one.id for one in found.scored]
+def _differences(findings: RetrievalFindings) -> list[dict[str, Any]]:
+    ids = [one.id for one in findings.scored]
     return [
         {
             "a": ids[pair.first],
             "b": ids[pair.second],
-            "measure": found.measures[pair.measure].name,
+            "measure": findings.measures[pair.measure].name,
             "n_queries": pair.n,
             "tested": pair.tested,
             "difference": pair.difference,
@@ -329,45 +331,47 @@ def _differences(found: RetrievalFindings) -> list[dict[str, Any]]:
             "p_holm": pair.p_holm,
             "exact": pair.exact,
         }
-        for pair in found.differences
+        for pair in findings.differences
     ]
 
 
-def _mac_fac_export(found: RetrievalFindings) -> dict[str, Any] | None:
-    if found.mac_fac is None:
+def _mac_fac_export(findings: RetrievalFindings) -> dict[str, Any] | None:
+    if findings.mac_fac is None:
         return None
     return {
-        "mac": found.mac_fac.mac,
-        "fac": found.mac_fac.fac,
-        "full_seconds": time_of(found.mac_fac.full.rounds(), found.settings.level).median,
+        "mac": findings.mac_fac.mac,
+        "fac": findings.mac_fac.fac,
+        "full_seconds": time_of(findings.mac_fac.full.rounds(), findings.settings.level).median,
         "pairs": [
             {
                 "filter": pair.filter,
                 "k": pair.k,
-                **_time(found.time(pair)),
+                **_time(findings.time(pair)),
                 "mac_seconds": pair.mac_seconds,
                 "time_share": pair.share.median,
                 "time_share_interval": [pair.share.low, pair.share.high],
-                "scores": _means(pair.means, pair.measures, found),
+                "scores": _means(pair.means, pair.measures, findings),
             }
-            for pair in found.mac_fac.pairs
+            for pair in findings.mac_fac.pairs
         ],
     }
 
 
-def attached_files(found: RetrievalFindings) -> dict[str, Iterable[bytes]]:
+def attached_files(findings: RetrievalFindings) -> dict[str, Iterable[bytes]]:
     """Give the files that are neither tables nor figures, by name."""
     files: dict[str, Iterable[bytes]] = {}
-    stems = file_stems([retriever.id for retriever in found.study.spec.retrievers])
-    ids = [retriever.id for retriever in found.study.spec.retrievers]
-    for one in found.evaluated:
-        lists = found.truth.lists if one.is_truth else one.run.lists
-        content = run_parts(lists.top(found.depth), one.id, found.settings.ties)
+    stems = file_stems([retriever.id for retriever in findings.study.spec.retrievers])
+    ids = [retriever.id for retriever in findings.study.spec.retrievers]
+    for one in findings.evaluated:
+        lists = findings.truth.lists if one.is_truth else one.run.lists
+        content = run_parts(lists.top(findings.depth), one.id, findings.settings.ties)
         if content is not None:
             files[f"{stems[ids.index(one.id)]}.txt"] = content
-    content = qrels_parts(found.truth.lists)
+    content = qrels_parts(findings.truth.lists)
     if content is not None:
         files["qrels.txt"] = content
-    if found.truth.mark and not found.truth.reused:
-        files[FILE] = similarities_parts(found.truth.lists, found.truth.mark, found.truth.depth)
+    if findings.truth.mark and not findings.truth.reused:
+        files[FILE] = similarities_parts(
+            findings.truth.lists, findings.truth.mark, findings.truth.depth
+        )
     return files

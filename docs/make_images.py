@@ -66,7 +66,7 @@ def plan() -> None:
 def judging(browser: Browser, folder: Path) -> None:
     """Rank some solutions of the study to try webjudge on; take pictures of page and dashboard."""
     shutil.copytree(ROOT / "studies" / "cooling-plans", folder / "plans")
-    with served(folder / "plans" / "study.yaml") as (base, judge, desk):
+    with served(folder / "plans" / "study.yaml") as (base, judge, dashboard):
         page = browser.new_page(viewport={"width": 1280, "height": 860})
         page.goto(f"{base}/j/{judge}")
         page.get_by_role("button", name="I agree").click()
@@ -79,7 +79,7 @@ def judging(browser: Browser, folder: Path) -> None:
         page.locator(".statement summary").click()
         page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
         page.screenshot(path=IMAGES / "ranking.png")
-        page.goto(f"{base}/d/{desk}")
+        page.goto(f"{base}/d/{dashboard}")
         page.screenshot(path=IMAGES / "dashboard.png")
 
 
@@ -89,11 +89,11 @@ def served(study: Path) -> Iterator[tuple[str, str, str]]:
     site = open_site(study)
     with site.store.write() as c:
         set_state(c, site.id, "open", "shell")
-        desk = issue_organizer_link(c, site.id)
+        dashboard = issue_organizer_link(c, site.id)
         judge = next(issue_link(c, judge, "shell") for judge in judges_of(c, site.id))
     server = create_server(create_app(site), host="127.0.0.1", port=0)
     threading.Thread(target=server.run, daemon=True).start()
-    yield f"http://127.0.0.1:{server.effective_port}", judge, desk  # type: ignore[union-attr]
+    yield f"http://127.0.0.1:{server.effective_port}", judge, dashboard  # type: ignore[union-attr]
     server.close()
     site.store.close()
 

@@ -23,17 +23,17 @@ __all__ = ["access", "acting", "admit", "attempts", "current_judge", "log_out", 
 
 access = Blueprint("access", __name__)
 
-_DESK, _JUDGE = "desk", "judge"
+_DASHBOARD, _JUDGE = "dashboard", "judge"
 _WEEK = 60 * 60 * 24 * 7
 # The link that a cookie stands for may end at any time before that.
-_SECONDS = {_DESK: 13 * _WEEK, _JUDGE: 26 * _WEEK}
+_SECONDS = {_DASHBOARD: 13 * _WEEK, _JUDGE: 26 * _WEEK}
 NO_LINK = "To open this page, use the private link the organizer sent you."
-_NOT_AT_DESK = (
+_NO_DASHBOARD_SESSION = (
     "Open your private link to the dashboard once more. If it is lost or has ended, "
     "quem organizers --new-link makes another one."
 )
 _ENDED_JUDGE = "This link is invalid or has been replaced. Ask the organizer for a new one."
-_ENDED_DESK = (
+_ENDED_DASHBOARD = (
     "This link does not work (any more). Whoever runs the server makes another one with "
     "quem organizers --new-link."
 )
@@ -76,7 +76,7 @@ def admit(*, observers: bool) -> None:
     with site().store.read() as c:
         organizer = _current_organizer(c)
     if organizer is None:
-        abort(401, _NOT_AT_DESK)
+        abort(401, _NO_DASHBOARD_SESSION)
     if not (organizer.is_manager or observers):
         abort(403, _PROGRESS_ONLY)
     g.organizer = organizer
@@ -99,14 +99,14 @@ def judge_link(token: str) -> Response:
 
 
 @access.get("/d/<token>")
-def desk_link(token: str) -> Response:
+def dashboard_link(token: str) -> Response:
     """Exchange an organizer's token for a cookie."""
     session = session_of(token)
     with site().store.read() as c:
         organizer = organizer_of_session(c, site().id, session)
     if organizer is None:
-        _refuse("organizers", _ENDED_DESK)
-    return _exchange(_DESK, session, url_for("desk.overview"))
+        _refuse("organizers", _ENDED_DASHBOARD)
+    return _exchange(_DASHBOARD, session, url_for("dashboard.overview"))
 
 
 @access.get("/")
@@ -114,18 +114,27 @@ def front() -> Response:
     """Lead whoever has a cookie to where they belong."""
     with site().store.read() as c:
         if _current_organizer(c):
-            return redirect(url_for("desk.overview"))
+            return redirect(url_for("dashboard.overview"))
         current_judge(c)
     return redirect(url_for("judge.home"))
 
 
+@access.get("/desk")
+@access.get("/desk/<path:page>")
+def old_dashboard(page: str = "") -> Response:
+    """Lead from an address of before the dashboard was called so."""
+    return redirect(f"{url_for('dashboard.overview')}/{page}".rstrip("/"), code=308)
+
+
 def log_out(response: Response) -> None:
     """Take the dashboard's cookie away from this browser; the link goes on working."""
-    response.delete_cookie(_cookie(_DESK), httponly=True, samesite="Lax", secure=request.is_secure)
+    response.delete_cookie(
+        _cookie(_DASHBOARD), httponly=True, samesite="Lax", secure=request.is_secure
+    )
 
 
 def _current_organizer(c: Connection) -> StoredOrganizer | None:
-    session = request.cookies.get(_cookie(_DESK), "")
+    session = request.cookies.get(_cookie(_DASHBOARD), "")
     return organizer_of_session(c, site().id, session) if session else None
 
 

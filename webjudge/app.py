@@ -14,7 +14,7 @@ from quem.resources import resource
 from webjudge.access import access, site
 from webjudge.attempts import Attempts
 from webjudge.bodies import StrictJson
-from webjudge.dashboard import desk
+from webjudge.dashboard import dashboard
 from webjudge.errors import answer_errors
 from webjudge.hosts import Hosts
 from webjudge.judging import judge
@@ -61,7 +61,7 @@ def create_app(
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
     app.extensions["quem-attempts"] = Attempts(served)
-    for blueprint in (access, judge, desk, preview):
+    for blueprint in (access, judge, dashboard, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)
     protect(app, Hosts(listens, url, behind_proxy=behind_proxy))

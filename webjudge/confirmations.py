@@ -19,7 +19,7 @@ SAID = {
     "discarded": "The trial rankings are discarded.",
     "revealed": "The rankings are revealed. That is logged.",
     "revoked": "The link is revoked.",
-    "forgotten": "The judge is forgotten.",
+    "erased": "Personal data erased.",
 }
 
 _IN_EARNEST = "Judges can then rank in earnest, until you close the study."
@@ -78,14 +78,14 @@ def about_judge(what: str, judge: StoredJudge) -> Confirmation:
 
     Parameters
     ----------
-    what : {"link", "revoke", "forget"}
+    what : {"link", "revoke", "erase"}
     judge : StoredJudge
     """
-    return {"link": _new_link, "revoke": _revoke, "forget": _forget}[what](judge)
+    return {"link": _new_link, "revoke": _revoke, "erase": _erase}[what](judge)
 
 
 def _open(page: dict[str, Any]) -> Confirmation:
-    action = url_for("desk.open_study")
+    action = url_for("dashboard.open_study")
     if page["status"].state == "trial":
         text: tuple[str, ...] = (_IN_EARNEST,)
         return Confirmation("Open the study?", text, action, "Open the study")
@@ -103,14 +103,16 @@ def _close(page: dict[str, Any]) -> Confirmation:
         "Judges can then no longer change anything: only what is submitted counts. The report and "
         "what judges wrote are shown. You can open the study again, which is logged.",
     )
-    return Confirmation("Close the study?", text, url_for("desk.close_study"), "Close the study")
+    return Confirmation(
+        "Close the study?", text, url_for("dashboard.close_study"), "Close the study"
+    )
 
 
 def _discard(page: dict[str, Any]) -> Confirmation:
     return Confirmation(
         "Discard the trial rankings?",
         _deleting(page),
-        url_for("desk.discard"),
+        url_for("dashboard.discard"),
         "Discard them",
         is_grave=True,
         sure=_for_good(page),
@@ -121,7 +123,7 @@ def _discard_and_open(page: dict[str, Any]) -> Confirmation:
     return Confirmation(
         "Discard the trial rankings, and open the study?",
         (*_deleting(page), _IN_EARNEST),
-        url_for("desk.discard_and_open"),
+        url_for("dashboard.discard_and_open"),
         "Discard them, and open",
         is_grave=True,
         sure=_for_good(page),
@@ -150,7 +152,7 @@ def _reveal(page: dict[str, Any]) -> Confirmation:
     return Confirmation(
         "Reveal the rankings?",
         text,
-        url_for("desk.reveal"),
+        url_for("dashboard.reveal"),
         "Reveal the rankings",
         is_grave=True,
         sure="I know that this is logged and cannot be undone",
@@ -163,7 +165,7 @@ def _new_link(judge: StoredJudge) -> Confirmation:
         "The new link is shown once.",
         "This is logged; if the study is open, the report will say so, too.",
     )
-    action = url_for("desk.people.make_link", key=judge.key)
+    action = url_for("dashboard.people.make_link", key=judge.key)
     return Confirmation(f"Make a new link for {judge.id}?", text, action, "Make a new link")
 
 
@@ -175,13 +177,13 @@ def _revoke(judge: StoredJudge) -> Confirmation:
     return Confirmation(
         f"Revoke the link of {judge.id}?",
         text,
-        url_for("desk.people.revoke_link", key=judge.key),
+        url_for("dashboard.people.revoke_link", key=judge.key),
         "Revoke the link",
         is_grave=True,
     )
 
 
-def _forget(judge: StoredJudge) -> Confirmation:
+def _erase(judge: StoredJudge) -> Confirmation:
     text = (
         f"The id, the name and the experience of {_who(judge)} are deleted, with all comments and "
         "reasons, and the link ends. The rankings stay and count, under a pseudonym.",
@@ -191,7 +193,7 @@ def _forget(judge: StoredJudge) -> Confirmation:
     return Confirmation(
         f"Forget {judge.id}?",
         text,
-        url_for("desk.people.forget", key=judge.key),
+        url_for("dashboard.people.erase", key=judge.key),
         "Forget this judge",
         is_grave=True,
         sure=f"Forget {judge.id} for good",

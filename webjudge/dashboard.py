@@ -11,7 +11,7 @@ from quem.store import studies
 from quem.store.audit_log import audit_events
 from webjudge import confirmations as asking
 from webjudge.access import acting, admit, attempts, log_out, site
-from webjudge.desk_pages import UnsureError, ask, back, desk_page, message, require_sure
+from webjudge.dashboard_pages import UnsureError, ask, back, dashboard_page, message, require_sure
 from webjudge.judge_admin import people
 from webjudge.overview import begun_rankings, overview_page
 from webjudge.results import results
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from webjudge.confirmations import Confirmation
 
-__all__ = ["desk"]
+__all__ = ["dashboard"]
 
-desk = Blueprint("desk", __name__, url_prefix="/desk")
-desk.register_blueprint(people)
-desk.register_blueprint(results)
+dashboard = Blueprint("dashboard", __name__, url_prefix="/dashboard")
+dashboard.register_blueprint(people)
+dashboard.register_blueprint(results)
 
 # All else is for managers: what is not named here is closed to observers.
-_FOR_OBSERVERS = ("desk.overview", "desk.leave")
+_FOR_OBSERVERS = ("dashboard.overview", "dashboard.leave")
 _MOST_EVENTS = 200
 _UNDECIDED = "There are trial rankings: say on the overview whether they are discarded or kept."
 _NOT_NOW = "The study is {state} by now; look at the overview again."
@@ -39,47 +39,47 @@ _UNSURE = "Nothing was done yet: please confirm."
 _UNTICKED = "Nothing was done yet: tick the box first."
 
 
-@desk.before_request
+@dashboard.before_request
 def _only_organizers() -> None:
     admit(observers=request.endpoint in _FOR_OBSERVERS)
 
 
-@desk.errorhandler(QuemError)
+@dashboard.errorhandler(QuemError)
 def _refuse(error: QuemError) -> tuple[str, int]:
     """Say what was refused."""
     return message("This cannot be done", *map(str, error.mistakes)), 422
 
 
-@desk.errorhandler(UnsureError)
+@dashboard.errorhandler(UnsureError)
 def _ask_first(error: UnsureError) -> tuple[str, int]:
     """Ask what should have been asked before."""
     return ask(error.question, _UNTICKED if error.question.sure else _UNSURE), 422
 
 
-@desk.get("")
+@dashboard.get("")
 def overview() -> str:
     """Show how far the judges are, and what can be done."""
     said = asking.SAID.get(request.args.get("said", ""))
-    return desk_page("overview.html", **overview_page(site()), said=said)
+    return dashboard_page("overview.html", **overview_page(site()), said=said)
 
 
-@desk.get("/events")
+@dashboard.get("/events")
 def events() -> str:
     """Show what happened, newest first."""
     attempts().note()
     with site().store.read() as c:
         found = audit_events(c, site().id, _MOST_EVENTS + 1)
     cut = len(found) > _MOST_EVENTS
-    return desk_page("events.html", events=found[:_MOST_EVENTS], cut=cut, most=_MOST_EVENTS)
+    return dashboard_page("events.html", events=found[:_MOST_EVENTS], cut=cut, most=_MOST_EVENTS)
 
 
-@desk.get("/<any('open', 'close', 'discard', 'discard-and-open', 'reveal'):what>")
+@dashboard.get("/<any('open', 'close', 'discard', 'discard-and-open', 'reveal'):what>")
 def ask_first(what: str) -> str:
     """Ask before the study goes on in its life."""
     return ask(_question(what))
 
 
-@desk.post("/open")
+@dashboard.post("/open")
 def open_study() -> Response:
     """Open the study; trial rankings are kept only if that is said."""
     with site().store.write() as c:
@@ -93,7 +93,7 @@ def open_study() -> Response:
     return back("reopened" if before == "closed" else "opened")
 
 
-@desk.post("/discard-and-open")
+@dashboard.post("/discard-and-open")
 def discard_and_open() -> Response:
     """Throw away what was ranked on trial, and open the study."""
     require_sure(_question("discard-and-open"))
@@ -104,7 +104,7 @@ def discard_and_open() -> Response:
     return back("opened")
 
 
-@desk.post("/close")
+@dashboard.post("/close")
 def close_study() -> Response:
     """Close the study."""
     require_sure(_question("close"))
@@ -114,7 +114,7 @@ def close_study() -> Response:
     return back("closed")
 
 
-@desk.post("/discard")
+@dashboard.post("/discard")
 def discard() -> Response:
     """Throw away what was ranked on trial."""
     require_sure(_question("discard"))
@@ -124,7 +124,7 @@ def discard() -> Response:
     return back("discarded")
 
 
-@desk.post("/reveal")
+@dashboard.post("/reveal")
 def reveal() -> Response:
     """Let the rankings be seen before the study is closed, which is logged."""
     require_sure(_question("reveal"))
@@ -135,11 +135,11 @@ def reveal() -> Response:
     return back("revealed")
 
 
-@desk.post("/leave")
+@dashboard.post("/leave")
 def leave() -> OwnResponse:
     """Log this browser out."""
     page = {"title": "You are logged out", "paragraphs": [_LEFT], "organizer": None}
-    answer = make_response(desk_page("message.html", **page))
+    answer = make_response(dashboard_page("message.html", **page))
     log_out(answer)
     return answer
 

@@ -12,7 +12,7 @@ from quem.errors import QuemError
 from quem.store import judges
 from webjudge import confirmations as asking
 from webjudge.access import acting, site
-from webjudge.desk_pages import ask, back, desk_page, require_sure
+from webjudge.dashboard_pages import ask, back, dashboard_page, require_sure
 from webjudge.report import live_report
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class _WrongFormError(Exception):
 @people.get("/new")
 def new_judge() -> str:
     """Ask for the judge who is to be added."""
-    return desk_page("judge.html", form={}, mistakes={})
+    return dashboard_page("judge.html", form={}, mistakes={})
 
 
 @people.post("/new")
@@ -63,7 +63,7 @@ def add_judge() -> str | tuple[str, int]:
         pass
     else:
         return _shown_once([(judge, token)])
-    return desk_page("judge.html", form=form, mistakes=mistakes), 422
+    return dashboard_page("judge.html", form=form, mistakes=mistakes), 422
 
 
 @people.post("/links")
@@ -78,9 +78,9 @@ def make_links() -> str:
     return _shown_once(made)
 
 
-@people.get("/<int:key>/<any(link, revoke, forget):what>")
+@people.get("/<int:key>/<any(link, revoke, erase):what>")
 def ask_first(key: int, what: str) -> str:
-    """Ask before a link is replaced or revoked, or a judge forgotten."""
+    """Ask before a link is replaced or revoked, or a judge's personal data erased."""
     with site().store.read() as c:
         judge = _judge(c, key)
     return ask(asking.about_judge(what, judge))
@@ -108,15 +108,15 @@ def revoke_link(key: int) -> Response:
     return back("revoked")
 
 
-@people.post("/<int:key>/forget")
-def forget(key: int) -> Response:
+@people.post("/<int:key>/erase")
+def erase(key: int) -> Response:
     """Forget who a judge was."""
     with site().store.write() as c:
         judge = _judge(c, key)
-        require_sure(asking.about_judge("forget", judge))
-        judges.forget(c, judge, acting())
+        require_sure(asking.about_judge("erase", judge))
+        judges.erase_judge(c, judge, acting())
     live_report(site()).drop()
-    return back("forgotten")
+    return back("erased")
 
 
 def _judge(c: Connection, key: int) -> StoredJudge:
@@ -124,7 +124,7 @@ def _judge(c: Connection, key: int) -> StoredJudge:
     if judge is None:
         abort(404)
     if judge.forgotten_at:
-        message = f"{judge.id} is forgotten: there is nobody to send a link to, or to forget"
+        message = f"{judge.id}'s personal data has been erased; no link can be created"
         raise QuemError([message])
     return judge
 
@@ -156,4 +156,4 @@ def _shown_once(made: list[tuple[StoredJudge, str]], *, replaced: bool = False) 
         for judge, token in made
     ]
     is_local = urlsplit(base).hostname in _LOCAL
-    return desk_page("links.html", rows=rows, replaced=replaced, is_local=is_local)
+    return dashboard_page("links.html", rows=rows, replaced=replaced, is_local=is_local)

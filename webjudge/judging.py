@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from quem.store.assignment import deal, is_dealt, lay_out, needs_layout
+from quem.store.assignment import assign_ballots, assign_labels, is_assigned, needs_labels
 from quem.store.ballots import (
     Change,
     ClosedError,
     LayoutError,
-    NotDealtError,
+    NotAssignedError,
     StaleError,
     SubmittedError,
     add_seconds,
@@ -27,7 +27,7 @@ from quem.store.ballots import (
 )
 from quem.store.events import note_once, seal
 from quem.store.exporting import receipts_of
-from quem.store.judges import consent, saw, saw_lately
+from quem.store.judges import consent, record_visit, visited_recently
 from quem.store.layouts import MissingSolutionError
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import status_of
@@ -235,8 +235,8 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         with site().store.write() as c:
             saved = save(c, person.key, gid, change)
             add_seconds(c, ballot, _seconds(body))
-            if not saw_lately(person):
-                saw(c, person)
+            if not visited_recently(person):
+                record_visit(c, person)
     except LayoutError:
         return _other_layout(ballot, layout)
     except (StaleError, ClosedError, SubmittedError, IntegrityError) as error:
@@ -281,10 +281,10 @@ def _up_to_date(
     MissingSolutionError
         A new solution cannot be read.
     """
-    if (state == "closed" and ballot.layout) or not needs_layout(ballot, contents):
+    if (state == "closed" and ballot.layout) or not needs_labels(ballot, contents):
         return ballot
     with site().store.write() as c:
-        return lay_out(c, ballot, contents)
+        return assign_labels(c, ballot, contents)
 
 
 def _other_layout(ballot: AssignedBallot, shown: Layout | None) -> Response:
@@ -348,9 +348,9 @@ def _mine(c: Connection, person: StoredJudge) -> list[AssignedBallot]:
     """A judge's ballots, dealt now where the study has some that they lack."""
     plan = site().plan
     held = ballots_of(c, person.key)
-    if not is_dealt(plan, held):
+    if not is_assigned(plan, held):
         with site().store.write() as writer:
-            deal(writer, person.key, plan)
+            assign_ballots(writer, person.key, plan)
             held = ballots_of(writer, person.key)
     return [ballot for ballot in held if plan.find(ballot)]
 
@@ -367,7 +367,7 @@ def _found(c: Connection, person: StoredJudge, gid: str) -> AssignedBallot:
     """One of the judge's ballots, or 404: also where it is another judge's."""
     try:
         return ballot_of(c, person.key, gid)
-    except NotDealtError:
+    except NotAssignedError:
         abort(404)
 
 
@@ -384,11 +384,11 @@ def _next(person: StoredJudge, gid: str) -> str:
 
 
 def _note_visit(person: StoredJudge) -> None:
-    if saw_lately(person):
+    if visited_recently(person):
         return
     try:
         with site().store.write(patience=0) as c:
-            saw(c, person)
+            record_visit(c, person)
     except (OperationalError, UnavailableError):
         # A full or busy database is no reason not to show the page, nor to show it late.
         return

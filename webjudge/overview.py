@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from quem.store.ballots import Group
     from quem.store.judges import StoredJudge
-    from quem.store.progress import GroupProgress, JudgeProgress
+    from quem.store.progress import JudgeProgress, TaskProgress
     from webjudge.site import Site
 
 __all__ = ["alerts_of", "begun_rankings", "overview_page"]
@@ -76,11 +76,11 @@ def begun_rankings(c: Connection, site: Site) -> int:
 
 
 def _begun(progress: Sequence[JudgeProgress]) -> int:
-    return sum(group.standing != "new" for person in progress for group in person.groups)
+    return sum(group.status != "new" for person in progress for group in person.tasks)
 
 
 def _judge(site: Site, person: JudgeProgress, total: int) -> dict[str, Any]:
-    practice = [g.standing for g in person.groups if g.practice]
+    practice = [g.status for g in person.tasks if g.practice]
     return {
         "judge": person.judge,
         "submitted": person.submitted,
@@ -106,7 +106,7 @@ def _totals(progress: Sequence[JudgeProgress], total: int) -> dict[str, Any]:
         "submitted": sum(person.submitted for person in progress),
         "groups": total * len(progress),
         "judges": len(progress),
-        "started": sum(any(g.standing != "new" for g in p.groups) for p in progress),
+        "started": sum(any(g.status != "new" for g in p.tasks) for p in progress),
         "done": sum(0 < total <= person.submitted for person in progress),
         "seconds": sum(person.seconds for person in progress),
         "seen_at": max(seen, default=None),
@@ -135,12 +135,12 @@ def _rows(site: Site, progress: Sequence[JudgeProgress]) -> list[dict[str, Any]]
 
 
 def _cell(person: JudgeProgress, group: Group, practice: bool) -> Iterator[dict[str, Any]]:  # noqa: FBT001
-    dealt: list[GroupProgress] = [
+    dealt: list[TaskProgress] = [
         g
-        for g in person.groups
+        for g in person.tasks
         if (g.problem, g.block, g.practice) == (group.problem, group.block, practice)
     ]
     if not dealt:
-        yield {"standing": "new", "again": False}
+        yield {"status": "new", "again": False}
     for one in sorted(dealt, key=lambda g: g.occasion):
-        yield {"standing": one.standing, "again": one.occasion > 1}
+        yield {"status": one.status, "again": one.occasion > 1}

@@ -10,7 +10,7 @@ from flask import url_for
 from quem.blinding.rendering import render_page_text, render_solution
 from quem.solutions.losses import losses_of
 from quem.store.chains import keyed
-from quem.store.progress import standing
+from quem.store.progress import task_status
 from webjudge.files import file_token
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def listed(
                 "gid": ballot.public_id,
                 "title": title if ready else "",
                 "number": number,
-                "state": "begun" if to_place else standing(ballot),
+                "state": "begun" if to_place else task_status(ballot),
                 "to_place": to_place,
                 "receipt": (receipts or {}).get(ballot.public_id),
                 "practice": ballot.practice,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["preview"]
 
-preview = Blueprint("preview", __name__, url_prefix="/desk/preview")
+preview = Blueprint("preview", __name__, url_prefix="/dashboard/preview")
 
 _AREA = Area("preview", "open")
 

@@ -11,7 +11,7 @@ from quem.store.exporting import submitted_rankings
 from quem.store.judges import judges_of
 from quem.store.studies import status_of
 from webjudge.access import site
-from webjudge.desk_pages import desk_page, message, problem_titles
+from webjudge.dashboard_pages import dashboard_page, message, problem_titles
 from webjudge.report import live_report
 from webjudge.security import policy
 
@@ -63,7 +63,7 @@ def words() -> str:
         if said := _said(ranking):
             title = titles.get(ranking.problem, ranking.problem)
             told.setdefault(title, []).append(said | {"name": names[ranking.judge]})
-    return desk_page("words.html", problems={k: v for k, v in told.items() if v})
+    return dashboard_page("words.html", problems={k: v for k, v in told.items() if v})
 
 
 @results.get("/report/")
@@ -71,7 +71,7 @@ def report() -> Response:
     """Show the report, made anew if something was submitted since; or that it is being made."""
     made = live_report(site()).get(_WAIT_SECONDS)
     files = _described(made.files) if made else {}
-    answer = make_response(desk_page("report.html", made=made, files=files))
+    answer = make_response(dashboard_page("report.html", made=made, files=files))
     if made is None:
         # Asks again by itself, also without scripts.
         answer.headers["Refresh"] = _AGAIN_SECONDS
@@ -82,7 +82,7 @@ def report() -> Response:
 def report_again() -> AnyResponse:
     """Run the analysis once more, whether or not something changed."""
     live_report(site()).drop()
-    return redirect(url_for("desk.results.report"), code=303)
+    return redirect(url_for("dashboard.results.report"), code=303)
 
 
 @results.get("/report/<name>")
@@ -91,7 +91,7 @@ def report_file(name: str) -> AnyResponse:
     live = live_report(site())
     made = live.last() or live.get(_WAIT_SECONDS)
     if made is None or made.mistakes:
-        return redirect(url_for("desk.results.report"), code=303)
+        return redirect(url_for("dashboard.results.report"), code=303)
     if name not in made.files:
         abort(404)
     suffix = PurePath(name).suffix

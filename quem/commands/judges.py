@@ -25,11 +25,12 @@ __all__ = ["judges"]
 @click.option("--reissue", multiple=True, metavar="ID", help="Replace this judge's link.")
 @click.option("--revoke", multiple=True, metavar="ID", help="End this judge's link.")
 @click.option(
-    "--forget",
+    "--erase",
     multiple=True,
     metavar="ID",
-    help="Delete this judge's name and words for good; ranks stay, under a pseudonym.",
+    help="Delete this judge's personal data; rankings stay under a pseudonym.",
 )
+@click.option("--forget", multiple=True, metavar="ID", hidden=True, help="Former name of --erase.")
 @click.option("--add", metavar="ID", help="Add a judge whom the study file does not name.")
 @click.option("--name", default="", help="With --add: the judge's name.")
 @click.option("--experience", type=float, help="With --add: the judge's years of experience.")
@@ -39,6 +40,7 @@ def judges(
     url: str,
     reissue: tuple[str, ...],
     revoke: tuple[str, ...],
+    erase: tuple[str, ...],
     forget: tuple[str, ...],
     add: str | None,
     name: str,
@@ -54,8 +56,9 @@ def judges(
     if add is None and (name or experience is not None):
         message = "--name and --experience belong to --add ID"
         raise click.UsageError(message)
-    for judge in {*reissue} & {*revoke} | {*forget} & {*reissue, *revoke}:
-        message = f"{judge} can be named by one of --reissue, --revoke and --forget only"
+    erase += forget
+    for judge in {*reissue} & {*revoke} | {*erase} & {*reissue, *revoke}:
+        message = f"{judge} can be named by only one of --reissue, --revoke, and --erase"
         raise click.UsageError(message)
     from quem.study.reading import read_study
 
@@ -63,11 +66,11 @@ def judges(
     added = None if add is None else _declared(spec, add, name, experience)
     with links_session(study, database, out) as (c, file):
         _take_over(c, spec, added)
-        told = _forget(c, spec, study, forget)
+        lines = _erase(c, spec, study, erase)
         _revoke(c, spec, revoke)
         rows = _rows(c, spec, url, reissue)
         hand_over(rows, file, is_asked=out is not None)
-    for line in told:
+    for line in lines:
         click.echo(line, err=True)
 
 
@@ -99,19 +102,19 @@ def _take_over(c: Connection, spec: ExperienceSpec, added: Judge | None) -> None
         add_judge(c, spec.id, added.id, added.name, added.experience, "shell")
 
 
-def _forget(c: Connection, spec: ExperienceSpec, study: Path, ids: tuple[str, ...]) -> list[str]:
-    """Forget judges; gives what to say of it."""
-    from quem.store.judges import forget, judge_named
+def _erase(c: Connection, spec: ExperienceSpec, study: Path, ids: tuple[str, ...]) -> list[str]:
+    """Erase judges' personal data; gives what to say of it."""
+    from quem.store.judges import erase_judge, judge_named
 
-    told = []
+    lines = []
     for judge_id in dict.fromkeys(ids):
-        pseudonym = forget(c, judge_named(c, spec.id, judge_id), "shell")
-        told.append(f"forgot {judge_id}, whose ranks stay as those of {pseudonym}")
+        pseudonym = erase_judge(c, judge_named(c, spec.id, judge_id), "shell")
+        lines.append(f"erased {judge_id}, whose rankings stay as those of {pseudonym}")
         if judge_id in {judge.id for judge in spec.judges}:
-            told.append(f"warning: {study} still names the judge {judge_id}; delete that entry")
-    if told:
-        told.append("Archives and backups that were made before still hold name and words.")
-    return told
+            lines.append(f"warning: {study} still names the judge {judge_id}; delete that entry")
+    if lines:
+        lines.append("Archives and backups made before still hold the personal data.")
+    return lines
 
 
 def _revoke(c: Connection, spec: ExperienceSpec, ids: tuple[str, ...]) -> None:
@@ -133,6 +136,6 @@ def _rows(c: Connection, spec: ExperienceSpec, base: str, reissue: tuple[str, ..
         if is_new or judge.key in again:
             link, state = f"{base}/j/{issue_link(c, judge, 'shell')}", "new link"
         elif judge.forgotten_at:
-            state = "forgotten"
+            state = "erased"
         rows.append((judge.id, judge.name, link, state))
     return rows

@@ -145,7 +145,7 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
     file.tell()
     for role, one, _, link, state in organizers:
         who = "Dashboard" if len(organizers) == 1 else f"Dashboard of {one} ({role})"
-        said = f"{base}/desk  {state}" if file.is_made or not link else link
+        said = f"{base}/dashboard  {state}" if file.is_made or not link else link
         again = "" if link else f" (quem organizers {site.path} --new-link {one})"
         click.echo(f"{who}: {said}{again}")
     for _, judge, name, link, state in judges:
@@ -162,7 +162,7 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
     import sys
 
     sys.stdout.flush()
-    return next((row[3] for row in organizers if row[3]), f"{base}/desk")
+    return next((row[3] for row in organizers if row[3]), f"{base}/dashboard")
 
 
 def _organizers(c: Connection, study_id: str, base: str) -> list[Row]:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot, JudgingPlan
     from quem.store.layouts import Content
 
-__all__ = ["deal", "is_dealt", "lay_out", "needs_layout"]
+__all__ = ["assign_ballots", "assign_labels", "is_assigned", "needs_labels"]
 
 _shuffler = secrets.SystemRandom()
 
 
-def deal(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
+def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
     """Give a judge the ballots that he lacks, in random order; repeated groups come last.
 
     Groups that are too large for one list are dealt in blocks, which follow on each other and
@@ -124,7 +124,7 @@ def _undealt(group: Group, held: list[AssignedBallot]) -> list[str]:
     return [solver for solver in group.solvers if solver not in dealt]
 
 
-def is_dealt(plan: JudgingPlan, held: list[AssignedBallot]) -> bool:
+def is_assigned(plan: JudgingPlan, held: list[AssignedBallot]) -> bool:
     """Whether a judge has all ballots that the study has for them.
 
     Parameters
@@ -155,7 +155,7 @@ def _met(c: Connection, judge_key: int) -> PairCounts:
     return met
 
 
-def lay_out(
+def assign_labels(
     c: Connection, ballot: AssignedBallot, wanted: Mapping[str, Content | None]
 ) -> AssignedBallot:
     """Give solutions their letters, at random and then for good.
@@ -182,7 +182,7 @@ def lay_out(
         A solution that no judge saw yet cannot be read.
     """
     ballot = ballot_of(c, ballot.judge_key, ballot.public_id, lock=True)
-    if not needs_layout(ballot, wanted):
+    if not needs_labels(ballot, wanted):
         return ballot
     mine = select(Layout.id, Layout.items).where(Layout.ballot_key == ballot.key)
     earlier = [Shown.stored(*row) for row in c.execute(mine.order_by(Layout.key))]
@@ -201,7 +201,7 @@ def lay_out(
     return ballot_of(c, ballot.judge_key, ballot.public_id)
 
 
-def needs_layout(ballot: AssignedBallot, wanted: Mapping[str, Content | None]) -> bool:
+def needs_labels(ballot: AssignedBallot, wanted: Mapping[str, Content | None]) -> bool:
     """Whether a ballot is to be given letters, or other ones."""
     if ballot.layout is None:
         return True

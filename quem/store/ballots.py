@@ -30,7 +30,7 @@ __all__ = [
     "Group",
     "JudgingPlan",
     "LayoutError",
-    "NotDealtError",
+    "NotAssignedError",
     "Saved",
     "StaleError",
     "SubmittedError",
@@ -268,7 +268,7 @@ class Saved:
         return receipt_code(self.link)
 
 
-class NotDealtError(Exception):
+class NotAssignedError(Exception):
     """The judge has no such ballot."""
 
 
@@ -313,7 +313,7 @@ def ballot_of(
 
     Raises
     ------
-    NotDealtError
+    NotAssignedError
         There is none, or it is another judge's.
     """
     values = {"gid": public_id, "judge": judge_key}
@@ -322,7 +322,7 @@ def ballot_of(
         c.execute(_LOCK, values)
     row = c.execute(_ONE, values).one_or_none()
     if row is None:
-        raise NotDealtError(public_id)
+        raise NotAssignedError(public_id)
     return _dealt(c, row)
 
 
@@ -374,7 +374,7 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
 
     Raises
     ------
-    NotDealtError, ClosedError, LayoutError, SubmittedError, StaleError
+    NotAssignedError, ClosedError, LayoutError, SubmittedError, StaleError
     """
     life, digest = _lock_session(c, judge_key)
     ballot = ballot_of(c, judge_key, public_id, lock=True)
@@ -439,7 +439,7 @@ def _lock_session(c: Connection, judge_key: int) -> tuple[str, str]:
     forgotten, digest = c.execute(_LOCK_JUDGE, {"judge": judge_key}).one()
     if forgotten:
         # What is saved now would bring back the words of a judge who was just erased.
-        raise NotDealtError
+        raise NotAssignedError
     return life, digest
 
 

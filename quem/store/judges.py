@@ -29,15 +29,15 @@ __all__ = [
     "StoredJudge",
     "add_judge",
     "consent",
-    "forget",
+    "erase_judge",
     "issue_link",
     "judge_named",
     "judge_of_session",
     "judges_of",
+    "record_visit",
     "revoke_link",
-    "saw",
-    "saw_lately",
     "sync_judges",
+    "visited_recently",
 ]
 
 _SEEN_SECONDS = 60
@@ -197,7 +197,7 @@ def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
     record(c, judge.study_id, actor, "link-revoked", judge.key)
 
 
-def forget(c: Connection, judge: StoredJudge, actor: str) -> str:
+def erase_judge(c: Connection, judge: StoredJudge, actor: str) -> str:
     """Forget who a judge was: his id becomes a pseudonym, his name and words go, his ranks stay.
 
     This is the one case in which saved revisions change: they lose their words.
@@ -261,19 +261,19 @@ def consent(c: Connection, judge: StoredJudge) -> None:
         record(c, judge.study_id, "judge", "consented", judge.key)
 
 
-def saw_lately(judge: StoredJudge) -> bool:
+def visited_recently(judge: StoredJudge) -> bool:
     """Whether the judge's last visit needs no new note yet."""
     return judge.seen_at is not None and (now() - judge.seen_at).total_seconds() < _SEEN_SECONDS
 
 
-def saw(c: Connection, judge: StoredJudge) -> None:
+def record_visit(c: Connection, judge: StoredJudge) -> None:
     """Note that a judge is here."""
     c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(seen_at=now()))
 
 
 def _refuse_forgotten(judge: StoredJudge) -> None:
     if judge.forgotten_at:
-        message = f"{judge.id} is a judge who was forgotten; nothing leads to the person any more"
+        message = f"{judge.id}'s personal data has been erased; no link can be created"
         raise QuemError([message])
 
 

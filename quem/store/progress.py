@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot, JudgingPlan
     from quem.store.judges import StoredJudge
 
-__all__ = ["GroupProgress", "JudgeProgress", "minutes_a_solution", "progress_of", "standing"]
+__all__ = ["JudgeProgress", "TaskProgress", "minutes_a_solution", "progress_of", "task_status"]
 
-Standing = Literal["new", "begun", "submitted"]
+TaskStatus = Literal["new", "begun", "submitted"]
 
 
 @dataclass(frozen=True)
-class GroupProgress:
-    """How far a judge is with a group; see `quem.store.models.BallotRow`."""
+class TaskProgress:
+    """How far a judge is with a task; see `quem.store.models.BallotRow`."""
 
     problem: str
     block: int
     occasion: int
     practice: bool
-    standing: Standing
+    status: TaskStatus
     seconds: float
 
 
@@ -42,26 +42,26 @@ class JudgeProgress:
     Parameters
     ----------
     judge : StoredJudge
-    groups : tuple of GroupProgress
-        Empty until his first visit.
+    tasks : tuple of TaskProgress
+        Empty until their first visit.
     """
 
     judge: StoredJudge
-    groups: tuple[GroupProgress, ...]
+    tasks: tuple[TaskProgress, ...]
 
     @property
     def submitted(self) -> int:
-        """How many groups he submitted, without practice."""
-        return sum(g.standing == "submitted" for g in self.groups if not g.practice)
+        """How many tasks they submitted, without practice."""
+        return sum(g.status == "submitted" for g in self.tasks if not g.practice)
 
     @property
     def seconds(self) -> float:
-        """His working time."""
-        return sum(group.seconds for group in self.groups)
+        """Their working time."""
+        return sum(task.seconds for task in self.tasks)
 
 
-def standing(ballot: AssignedBallot) -> Standing:
-    """Tell how far a ballot is."""
+def task_status(ballot: AssignedBallot) -> TaskStatus:
+    """Say how far a ballot is."""
     if ballot.is_submitted:
         return "submitted"
     return "begun" if ballot.head else "new"
@@ -81,7 +81,7 @@ def progress_of(c: Connection, study_id: str, plan: JudgingPlan) -> list[JudgePr
         JudgeProgress(
             judge,
             tuple(
-                GroupProgress(b.problem, b.block, b.occasion, b.practice, standing(b), b.seconds)
+                TaskProgress(b.problem, b.block, b.occasion, b.practice, task_status(b), b.seconds)
                 for b in ballots_of(c, judge.key)
                 if plan.find(b)
             ),

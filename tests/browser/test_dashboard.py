@@ -94,13 +94,13 @@ class Watched:
 
     def refresh(self) -> None:
         """Let the page look for news now, as it does when its tab is shown again."""
-        with self.page.expect_response(lambda answer: answer.url.endswith("/desk")):
+        with self.page.expect_response(lambda answer: answer.url.endswith("/dashboard")):
             self.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         self.page.wait_for_timeout(50)
 
 
 @contextmanager
-def at_desk(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:  # noqa: ANN401
+def at_dashboard(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:  # noqa: ANN401
     """Serve a site, and open its dashboard."""
     # The types of waitress leave out its port.
     server: Any = create_server(create_app(site), host="127.0.0.1", port=0, threads=4)
@@ -113,7 +113,7 @@ def at_desk(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]: 
         with site.store.write() as c:
             token = issue_organizer_link(c, site.id)
         watched.open(f"/d/{token}")
-        assert watched.page.url == f"{watched.base}/desk"
+        assert watched.page.url == f"{watched.base}/dashboard"
         yield watched
     finally:
         context.close()
@@ -127,106 +127,118 @@ def test_all_pages_are_accessible(
 ) -> None:
     """Axe objects to nothing, no page is wider than its window, and none complains."""
     fake_analysis(monkeypatch)
-    with at_desk(browser, site, **view) as desk:
-        desk.check()
-        for path in ("/desk/discard-and-open", "/desk/events", "/desk/words", "/desk/judges/new"):
-            desk.open(path)
-            desk.check()
-        desk.page.fill("#new-name", LONG)
-        desk.page.fill("#new-experience", "many")
-        desk.page.click("button.main")
-        desk.check()
-        desk.page.fill("#new-id", "J9")
-        desk.page.fill("#new-experience", "12")
-        desk.page.click("button.main")
-        desk.check()
-        desk.open("/desk")
-        desk.page.click("#make-links")
-        desk.check()
+    with at_dashboard(browser, site, **view) as dashboard:
+        dashboard.check()
+        for path in (
+            "/dashboard/discard-and-open",
+            "/dashboard/events",
+            "/dashboard/words",
+            "/dashboard/judges/new",
+        ):
+            dashboard.open(path)
+            dashboard.check()
+        dashboard.page.fill("#new-name", LONG)
+        dashboard.page.fill("#new-experience", "many")
+        dashboard.page.click("button.main")
+        dashboard.check()
+        dashboard.page.fill("#new-id", "J9")
+        dashboard.page.fill("#new-experience", "12")
+        dashboard.page.click("button.main")
+        dashboard.check()
+        dashboard.open("/dashboard")
+        dashboard.page.click("#make-links")
+        dashboard.check()
         set_life(site, "open")
-        for path in ("/desk", "/desk/reveal", "/desk/judges/1/link", "/desk/judges/1/forget"):
-            desk.open(path)
-            desk.check()
+        for path in (
+            "/dashboard",
+            "/dashboard/reveal",
+            "/dashboard/judges/1/link",
+            "/dashboard/judges/1/erase",
+        ):
+            dashboard.open(path)
+            dashboard.check()
         set_life(site, "closed")
-        for path in ("/desk", "/desk/open", "/desk/words", "/desk/report/"):
-            desk.open(path)
-            desk.check()
+        for path in ("/dashboard", "/dashboard/open", "/dashboard/words", "/dashboard/report/"):
+            dashboard.open(path)
+            dashboard.check()
 
 
 def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site) -> None:
     """Progress is brought up to date; focus, selection, scrolling and what is open stay."""
     set_life(site, "open")
-    with at_desk(browser, site) as desk:
-        page = desk.page
+    with at_dashboard(browser, site) as dashboard:
+        page = dashboard.page
         page.click("#more-doubts summary")
-        page.focus("#forget-1")
+        page.focus("#erase-1")
         page.evaluate("window.scrollTo(0, 120); window.kept = document.activeElement")
         row = page.locator("table.judges tbody tr").nth(1)
         assert "0 of 5" in row.inner_text()
         rank_all(site, "J2")
-        desk.refresh()
+        dashboard.refresh()
         assert "4 of 5" in row.inner_text()
         assert "✓ submitted" in page.locator("#groups tbody tr").nth(2).inner_text()
-        assert page.evaluate("document.activeElement === window.kept && kept.id") == "forget-1"
+        assert page.evaluate("document.activeElement === window.kept && kept.id") == "erase-1"
         assert page.evaluate("window.scrollY") == 120
         assert page.evaluate("document.getElementById('more-doubts').open")
         set_life(site, "closed")
-        desk.refresh()
+        dashboard.refresh()
         assert "The study is closed" in page.locator("#front").inner_text()
         assert page.locator(".pill").inner_text() == "Closed"
-        assert desk.complaints == []
+        assert dashboard.complaints == []
 
 
 def test_news_come_every_twenty_seconds(browser: Browser, site: Site) -> None:
     """Nobody has to do anything for it."""
-    with at_desk(browser, site) as desk:
-        desk.page.clock.install()
-        desk.page.reload()
+    with at_dashboard(browser, site) as dashboard:
+        dashboard.page.clock.install()
+        dashboard.page.reload()
         rank_all(site, "J3")
-        with desk.page.expect_response(lambda answer: answer.url.endswith("/desk")):
-            desk.page.clock.fast_forward(21_000)
-        desk.page.wait_for_function("document.body.innerText.includes('4 of 5')")
+        with dashboard.page.expect_response(lambda answer: answer.url.endswith("/dashboard")):
+            dashboard.page.clock.fast_forward(21_000)
+        dashboard.page.wait_for_function("document.body.innerText.includes('4 of 5')")
 
 
 def test_a_new_judge_appears(browser: Browser, site: Site) -> None:
     """A judge who was added elsewhere comes into both tables."""
-    with at_desk(browser, site) as desk:
+    with at_dashboard(browser, site) as dashboard:
         with site.store.write() as c:
             add_judge(c, site.id, "J9", "", None, "shell")
-        desk.refresh()
-        assert "J9" in desk.page.locator("table.judges tbody tr").nth(3).inner_text()
-        assert desk.page.locator("#groups thead th").all_inner_texts()[-2:] == ["J3", "J9"]
-        desk.check()
+        dashboard.refresh()
+        assert "J9" in dashboard.page.locator("table.judges tbody tr").nth(3).inner_text()
+        assert dashboard.page.locator("#groups thead th").all_inner_texts()[-2:] == ["J3", "J9"]
+        dashboard.check()
 
 
 def test_an_ended_link_is_told(browser: Browser, site: Site) -> None:
     """Whose link was replaced is told so on the page that is still open."""
-    with at_desk(browser, site) as desk:
+    with at_dashboard(browser, site) as dashboard:
         with site.store.write() as c:
             issue_organizer_link(c, site.id)
-        desk.refresh()
-        assert "link has ended" in desk.page.inner_text("#trouble")
-        assert desk.page.locator("table.judges tbody tr").count() == 3
+        dashboard.refresh()
+        assert "link has ended" in dashboard.page.inner_text("#trouble")
+        assert dashboard.page.locator("table.judges tbody tr").count() == 3
 
 
 def test_a_server_that_does_not_answer(browser: Browser, site: Site) -> None:
     """The page says that it may be old, keeps what it shows, and recovers."""
-    with at_desk(browser, site) as desk:
-        page = desk.page
+    with at_dashboard(browser, site) as dashboard:
+        page = dashboard.page
         page.context.set_offline(offline=True)
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_selector("#trouble:not([hidden])")
         assert "does not answer" in page.inner_text("#trouble")
         assert page.locator("table.judges tbody tr").count() == 3
         page.context.set_offline(offline=False)
-        desk.refresh()
+        dashboard.refresh()
         assert not page.locator("#trouble").is_visible()
 
 
 def test_links_are_copied_and_downloaded(browser: Browser, site: Site) -> None:
     """One click copies a link or all of them; the download is a table for mailing."""
-    with at_desk(browser, site, permissions=["clipboard-read", "clipboard-write"]) as desk:
-        page = desk.page
+    with at_dashboard(
+        browser, site, permissions=["clipboard-read", "clipboard-write"]
+    ) as dashboard:
+        page = dashboard.page
         page.click("#make-links")
         links = [field.input_value() for field in page.locator(".copying input").all()]
         assert len(links) == 3
@@ -242,7 +254,7 @@ def test_links_are_copied_and_downloaded(browser: Browser, site: Site) -> None:
         rows = download.value.path().read_text().splitlines()
         assert rows[:2] == ['"judge","name","link"', f'"J1","Judge J1","{links[0]}"']
         assert "/j/" not in page.url
-        assert desk.complaints == []
+        assert dashboard.complaints == []
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
@@ -251,8 +263,8 @@ def test_a_study_is_led_by_keyboard(
 ) -> None:
     """From the trial to the report with Tab and Enter alone, with and without scripts."""
     fake_analysis(monkeypatch)
-    with at_desk(browser, site, java_script_enabled=scripts) as desk:
-        page = desk.page
+    with at_dashboard(browser, site, java_script_enabled=scripts) as dashboard:
+        page = dashboard.page
         assert "The study is on trial" in page.locator("#front").inner_text()
         press(page, "Open and keep them")
         assert page.inner_text("[role=status]") == "The study is open."
@@ -283,12 +295,12 @@ def test_the_real_report_keeps_to_its_policy(browser: Browser, site: Site) -> No
     """Styles and figures of the report are shown under the policy it is sent with."""
     rank_all(site, "J3")
     set_life(site, "closed")
-    with at_desk(browser, site) as desk:
-        desk.open("/desk/report/")
-        desk.page.wait_for_selector("text=Open the full report")
-        desk.page.click("text=Open the full report")
-        desk.page.wait_for_url("**/report.html")
+    with at_dashboard(browser, site) as dashboard:
+        dashboard.open("/dashboard/report/")
+        dashboard.page.wait_for_selector("text=Open the full report")
+        dashboard.page.click("text=Open the full report")
+        dashboard.page.wait_for_url("**/report.html")
         style = "getComputedStyle(document.querySelector('.first')).display"
-        assert desk.page.evaluate(style) == "grid"
-        assert desk.page.locator("figure svg").first.is_visible()
-        assert desk.complaints == []
+        assert dashboard.page.evaluate(style) == "grid"
+        assert dashboard.page.locator("figure svg").first.is_visible()
+        assert dashboard.complaints == []

@@ -42,10 +42,10 @@ def hold_session(study: Path, database: str | None = None) -> Store:
         studies.register_study(c, spec.id)
         judges.sync_judges(c, spec.id, spec.judges)
         for judge, state in zip(judges.judges_of(c, spec.id), STATES, strict=False):
-            dealing.deal(c, judge.key, plan)
+            dealing.assign_ballots(c, judge.key, plan)
             for ballot in ballots.ballots_of(c, judge.key):
                 on_disk = contents_on_disk(study, ballot.problem, SOLVERS)
-                layout = dealing.lay_out(c, ballot, on_disk).layout
+                layout = dealing.assign_labels(c, ballot, on_disk).layout
                 assert layout is not None
                 for base, kind in enumerate(("save", "submit")):
                     change = ballots.Change(base, "tab-12345678", base, layout.id, state, kind)

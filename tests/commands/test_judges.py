@@ -90,23 +90,23 @@ def test_a_link_can_be_replaced_and_revoked(
     assert _who(judging_study, back["J2"]["link"]) == "J2"
 
 
-def test_a_judge_can_be_forgotten(
+def test_personal_data_can_be_erased(
     judging_study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """It is said what happened, and what still names the judge."""
     links = _table(quem_command("judges", judging_study))
-    code, out, err = quem_command("judges", judging_study, "--forget", "J1")
+    code, out, err = quem_command("judges", judging_study, "--erase", "J1")
     assert code == 0
-    assert "forgot J1, whose ranks stay as those of forgotten-1" in err
+    assert "erased J1, whose rankings stay as those of forgotten-1" in err
     assert f"warning: {judging_study} still names the judge J1" in err
-    assert _table((code, out, err))["forgotten-1"]["state"] == "forgotten"
+    assert _table((code, out, err))["forgotten-1"]["state"] == "erased"
     assert "Judge 1" not in out
     assert _who(judging_study, links["J1"]["link"]) is None
     files = [path for path in judging_study.parent.glob("study.sqlite3*") if path.is_file()]
     assert files
     assert not any(b"Judge 1" in path.read_bytes() for path in files)
     code, _, err = quem_command("judges", judging_study, "--forget", "forgotten-1")
-    assert (code, "forgotten" in err) == (1, True)
+    assert (code, "personal data has been erased" in err) == (1, True)
 
 
 def test_a_judge_can_be_added(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:
@@ -128,14 +128,14 @@ def test_a_judge_can_be_added(judging_study: Path, quem_command: Callable[..., O
     [
         (["--reissue", "J7"], "no judge 'J7'"),
         (["--revoke", "J7"], "no judge 'J7'"),
-        (["--forget", "J7"], "no judge 'J7'"),
+        (["--erase", "J7"], "no judge 'J7'"),
         (["--add", "J1"], "already"),
         (["--add", "S1"], "also a subject"),
         (["--add", ""], "--add"),
         (["--add", "J9", "--experience", "nan"], "--experience"),
         (["--add", "J9", "--experience=-1"], "--experience"),
         (["--add", "J9", "--name", "two\nlines"], "--name"),
-        (["--add", "J9", "--forget", "J0", "--reissue", "J7"], "no judge 'J7'"),
+        (["--add", "J9", "--erase", "J0", "--reissue", "J7"], "no judge 'J7'"),
     ],
 )
 def test_mistakes_change_nothing(
@@ -158,7 +158,7 @@ def test_mistakes_change_nothing(
         ["--name", "Ada"],
         ["--url", "judging.example.org"],
         ["--reissue", "J1", "--revoke", "J1"],
-        ["--forget", "J1", "--reissue", "J1"],
+        ["--erase", "J1", "--reissue", "J1"],
     ],
 )
 def test_wrong_usage(

@@ -44,7 +44,7 @@ def test_links_are_made_once(study: Path) -> None:
     with served:
         assert served.links == {}
         assert served.printed[1] == (
-            f"Dashboard: {served.base}/desk  has a link "
+            f"Dashboard: {served.base}/dashboard  has a link "
             f"(quem organizers {study} --new-link organizer)"
         )
         browser = Browserless(served.base)

@@ -64,14 +64,14 @@ def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # n
 def submit_all(c: Connection, study: Path, plan: ballots.JudgingPlan, state: State) -> None:
     """Let every judge submit every group."""
     for judge in judges.judges_of(c, read_study(study).id):
-        dealing.deal(c, judge.key, plan)
+        dealing.assign_ballots(c, judge.key, plan)
         for ballot in ballots.ballots_of(c, judge.key):
             submit(c, study, ballot, state)
 
 
 def submit(c: Connection, study: Path, ballot: ballots.AssignedBallot, state: State) -> None:
     """Submit a ranking of the solutions that are there."""
-    ballot = dealing.lay_out(c, ballot, contents_on_disk(study, ballot.problem, SOLVERS))
+    ballot = dealing.assign_labels(c, ballot, contents_on_disk(study, ballot.problem, SOLVERS))
     assert ballot.layout is not None
     change = ballots.Change(0, "tab-12345678", 1, ballot.layout.id, state, "submit")
     ballots.save(c, ballot.judge_key, ballot.public_id, change)
@@ -197,7 +197,7 @@ def test_cannot_judge_and_recognised(tmp_path: Path) -> None:
         judges.sync_judges(c, spec.id, spec.judges)
         judge = judges.judges_of(c, spec.id)[0]
         group = ballots.Group("P0", SOLVERS)
-        dealing.deal(c, judge.key, ballots.JudgingPlan((group,)))
+        dealing.assign_ballots(c, judge.key, ballots.JudgingPlan((group,)))
         ballot = ballots.ballots_of(c, judge.key)[0]
         state = State(
             ranked=(("S1", "S3"), ("S2",), ("sys",)), cannot={"S0": "torn"}, recognised=("S2",)
@@ -319,7 +319,7 @@ def test_judges_added_midway_count(study: Path, store: Store) -> None:
     with store.write() as c:
         added = judges.add_judge(c, spec.id, "J9", "Late", None, "shell")
         group = ballots.Group("P0", SOLVERS)
-        dealing.deal(c, added.key, ballots.JudgingPlan((group,)))
+        dealing.assign_ballots(c, added.key, ballots.JudgingPlan((group,)))
         ballot = ballots.ballots_of(c, added.key)[0]
         submit(c, study, ballot, State(ranked=BEST_FIRST))
     close(store, study)

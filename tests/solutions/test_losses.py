@@ -11,7 +11,7 @@ from quem.solutions import SolutionFile, check_solutions
 from quem.solutions.files import kind_of
 from quem.solutions.losses import losses_of
 from quem.study.reading import draft_study
-from tests.webjudge.sites import SUBJECTS, enter_as, enter_desk, write_site
+from tests.webjudge.sites import SUBJECTS, enter_as, enter_dashboard, write_site
 from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
     site = open_site(study)
     try:
         app = create_app(site)
-        shown = enter_desk(app, site).get("/desk/preview/g/0").text
+        shown = enter_dashboard(app, site).get("/dashboard/preview/g/0").text
         assert shown.count('class="loss"') == 4
         assert not [subject for subject in SUBJECTS if subject in shown]
         judge = enter_as(app, site, "J1")

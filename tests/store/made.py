@@ -98,11 +98,11 @@ def dealt(store: Store, judge_id: str = "J1", plan: JudgingPlan = PLAN) -> list[
     """Deal a judge his groups; gives his ballots, with their labels."""
     key = judge(store, judge_id).key
     with store.write() as c:
-        dealing.deal(c, key, plan)
+        dealing.assign_ballots(c, key, plan)
         for held in ballots.ballots_of(c, key):
             group = plan.find(held)
             if group:
-                dealing.lay_out(c, held, made_contents(group.solvers))
+                dealing.assign_labels(c, held, made_contents(group.solvers))
         return ballots.ballots_of(c, key)
 
 

@@ -79,7 +79,7 @@ def fill(store: Store) -> None:
             save(store, held, state, 1, kind="submit")
             save(store, held, base=2, kind="reopen")
     with store.write() as c:
-        judges.forget(c, judges.judge_named(c, STUDY, "J1"), "shell")
+        judges.erase_judge(c, judges.judge_named(c, STUDY, "J1"), "shell")
         seal(c, STUDY, "stop")
         studies.reveal(c, STUDY, "shell")
         studies.set_state(c, STUDY, "closed", "shell")

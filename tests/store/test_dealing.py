@@ -12,7 +12,7 @@ import pytest
 
 from quem.store import assignment as dealing
 from quem.store import ballots, judges
-from quem.store.ballots import Group, JudgingPlan, NotDealtError
+from quem.store.ballots import Group, JudgingPlan, NotAssignedError
 from quem.study.fields import PairCounts
 from quem.study.models import Judge as DeclaredJudge
 from tests.store.made import JUDGES, PLAN, SOLVERS, ballot, dealt, judge, prepare, save
@@ -121,7 +121,7 @@ def test_another_judges_ballot_is_not_found(store: Store) -> None:
     mine, other = ballot(store), judge(store, "J2")
     with store.read() as c:
         for key, public_id in ((other.key, mine.public_id), (mine.judge_key, "invented")):
-            with pytest.raises(NotDealtError):
+            with pytest.raises(NotAssignedError):
                 ballots.ballot_of(c, key, public_id)
 
 
@@ -134,7 +134,7 @@ def test_two_first_visits_at_once_deal_once(store: Store) -> None:
         together.wait()
         try:
             with store.write() as c:
-                dealing.deal(c, key, PLAN)
+                dealing.assign_ballots(c, key, PLAN)
         except Exception as error:  # noqa: BLE001  told below
             failed.append(error)
 
@@ -219,11 +219,11 @@ def test_groups_that_were_dealt_whole_stay_whole(store: Store) -> None:
     """A design that comes midway changes nothing for judges who began; nor does one that goes."""
     whole = dealt(store, "J1", replace(BLOCKED, block_size=None))
     with store.write() as c:
-        dealing.deal(c, judge(store, "J1").key, BLOCKED)
+        dealing.assign_ballots(c, judge(store, "J1").key, BLOCKED)
         assert ballots.ballots_of(c, judge(store, "J1").key) == whole
     blocked = dealt(store, "J2", BLOCKED)
     with store.write() as c:
-        dealing.deal(c, judge(store, "J2").key, replace(BLOCKED, block_size=None))
+        dealing.assign_ballots(c, judge(store, "J2").key, replace(BLOCKED, block_size=None))
         assert ballots.ballots_of(c, judge(store, "J2").key) == blocked
 
 

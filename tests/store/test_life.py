@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from quem.store import studies
-from quem.store.assignment import lay_out
+from quem.store.assignment import assign_labels
 from quem.store.exporting import shown_digests, submitted_rankings
-from quem.store.judges import forget, judge_named
+from quem.store.judges import erase_judge, judge_named
 from quem.store.progress import progress_of
 from quem.store.state import State
 from tests.store.made import (
@@ -89,7 +89,7 @@ def test_trial_data_can_be_discarded(store: Store) -> None:
     assert revisions(store, mine) == []
     with store.read() as c:
         assert shown_digests(c, STUDY) == {}
-        assert [p.groups for p in progress_of(c, STUDY, PLAN)] == [(), ()]
+        assert [p.tasks for p in progress_of(c, STUDY, PLAN)] == [(), ()]
     *who, detail = events(store)[-1]
     assert who == ["dashboard", "trial-discarded", None]
     assert (detail["rankings"], len(detail["ballots"])) == (2, 2)
@@ -134,7 +134,7 @@ def test_digests_are_those_of_what_counts(store: Store) -> None:
     save(store, mine, kind="submit")
     for text in ("second", "third"):
         with store.write() as c:
-            lay_out(c, mine, made_contents(SOLVERS, S1=text))
+            assign_labels(c, mine, made_contents(SOLVERS, S1=text))
     texts = {solver: {solver} for solver in SOLVERS} | {"S1": {"S1", "third"}}
     wanted = {s: {hashlib.sha256(t.encode()).hexdigest() for t in texts[s]} for s in SOLVERS}
     with store.read() as c:
@@ -195,7 +195,7 @@ def test_forgetting_keeps_the_ranks(store: Store) -> None:
     """The rankings of a forgotten judge stay, under his pseudonym."""
     save(store, ballot(store), kind="submit")
     with store.write() as c:
-        forget(c, judge_named(c, STUDY, "J1"), "shell")
+        erase_judge(c, judge_named(c, STUDY, "J1"), "shell")
     assert [(r.judge, r.state) for r in _submitted(store)] == [("forgotten-1", BEST_FIRST)]
 
 
@@ -208,6 +208,6 @@ def test_progress_counts_groups(store: Store) -> None:
     with store.read() as c:
         mine, other = progress_of(c, STUDY, PLAN)
     assert mine.judge == judge(store)
-    assert [g.standing for g in mine.groups] == ["submitted", "submitted", "begun"] + ["new"] * 4
+    assert [g.status for g in mine.tasks] == ["submitted", "submitted", "begun"] + ["new"] * 4
     assert mine.submitted == 1
-    assert (other.groups, other.submitted, other.seconds) == ((), 0, 0)
+    assert (other.tasks, other.submitted, other.seconds) == ((), 0, 0)

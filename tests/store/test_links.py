@@ -10,7 +10,7 @@ import pytest
 
 from quem.errors import QuemError
 from quem.store import judges, organizers, studies
-from quem.store.ballots import NotDealtError
+from quem.store.ballots import NotAssignedError
 from quem.store.state import State
 from quem.study.models import Judge as DeclaredJudge
 from tests.store.made import (
@@ -51,7 +51,7 @@ def _who(store: Store, token: str) -> str | None:
 
 def _forget(store: Store, judge_id: str = "J1") -> str:
     with store.write() as c:
-        return judges.forget(c, judges.judge_named(c, STUDY, judge_id), "shell")
+        return judges.erase_judge(c, judges.judge_named(c, STUDY, judge_id), "shell")
 
 
 def _bytes(store: Store) -> bytes:
@@ -79,8 +79,8 @@ def test_the_store_holds_no_secret(store: Store) -> None:
     """Neither a token nor what a cookie holds is in the database, only a hash of a hash."""
     token = _issue(store)
     with store.write() as c:
-        desk = organizers.issue_organizer_link(c, STUDY)
-    for secret in (token, desk):
+        dashboard = organizers.issue_organizer_link(c, STUDY)
+    for secret in (token, dashboard):
         session = studies.session_of(secret)
         assert secret not in session
         held = contents(store)
@@ -134,10 +134,10 @@ def test_a_forgotten_judge_leaves_no_trace(store: Store) -> None:
     assert b"Conspicuous" in _bytes(store)
     with store.write() as c:
         person = judges.judge_named(c, STUDY, "J2")
-        judges.forget(c, person, "shell")
-        pseudonym = judges.forget(c, judges.judge_named(c, STUDY, "Id-Conspicuous"), "shell")
+        judges.erase_judge(c, person, "shell")
+        pseudonym = judges.erase_judge(c, judges.judge_named(c, STUDY, "Id-Conspicuous"), "shell")
     with store.write() as c:
-        judges.forget(c, judges.judge_named(c, STUDY, "J1"), "shell")
+        judges.erase_judge(c, judges.judge_named(c, STUDY, "J1"), "shell")
     assert pseudonym == "forgotten-2"
     assert "Conspicuous" not in contents(store)
     assert b"Conspicuous" not in _bytes(store)
@@ -161,9 +161,9 @@ def test_a_forgotten_judge_is_not_made_again(store: Store) -> None:
 def test_nobody_is_forgotten_twice(store: Store) -> None:
     """A pseudonym gets neither a link nor another pseudonym."""
     pseudonym = _forget(store)
-    with pytest.raises(QuemError, match="forgotten"):
+    with pytest.raises(QuemError, match="erased"):
         _forget(store, pseudonym)
-    with pytest.raises(QuemError, match="forgotten"):
+    with pytest.raises(QuemError, match="erased"):
         _issue(store, pseudonym)
 
 
@@ -180,7 +180,7 @@ def test_words_do_not_come_back(store: Store) -> None:
     """A save that was on its way when its judge was forgotten is not taken."""
     mine = ballot(store)
     _forget(store)
-    with pytest.raises(NotDealtError):
+    with pytest.raises(NotAssignedError):
         save(store, mine, WORDS)
     assert revisions(store, mine) == []
 
@@ -211,7 +211,7 @@ def test_visits_and_consent_are_noted(store: Store) -> None:
             judges.consent(c, judges.judge_named(c, STUDY, "J1"))
     assert judge(store).consented_at is not None
     assert [what for _, what, _, _ in events(store)] == ["consented"]
-    assert not judges.saw_lately(judge(store))
+    assert not judges.visited_recently(judge(store))
     with store.write() as c:
-        judges.saw(c, judges.judge_named(c, STUDY, "J1"))
-    assert judges.saw_lately(judge(store))
+        judges.record_visit(c, judges.judge_named(c, STUDY, "J1"))
+    assert judges.visited_recently(judge(store))

@@ -14,7 +14,7 @@ from quem.store import ballots, studies
 from quem.store.ballots import (
     Change,
     ClosedError,
-    NotDealtError,
+    NotAssignedError,
     Saved,
     StaleError,
     SubmittedError,
@@ -169,7 +169,7 @@ def test_another_judges_ballot_cannot_be_saved(store: Store) -> None:
     mine, other = ballot(store), judge(store, "J2")
     assert mine.layout is not None
     change = Change(0, "tab-00000001", 1, mine.layout.id, BEST_FIRST)
-    with pytest.raises(NotDealtError), store.write() as c:
+    with pytest.raises(NotAssignedError), store.write() as c:
         ballots.save(c, other.key, mine.public_id, change)
     assert revisions(store, mine) == []
 
@@ -277,6 +277,6 @@ def test_discarding_while_judges_save_hinders_nobody(store: Store) -> None:
 
     *saved, discarded = at_once(len(held) + 1, work)
     assert isinstance(discarded, int)
-    assert {type(result) for result in saved} <= {Saved, NotDealtError}
+    assert {type(result) for result in saved} <= {Saved, NotAssignedError}
     assert discarded == sum(isinstance(result, Saved) for result in saved)
     assert all(revisions(store, b) == [] for b in held)

@@ -11,8 +11,8 @@ from sqlalchemy import delete, insert, select, update
 
 from quem.errors import QuemError
 from quem.store import judges, studies
-from quem.store.assignment import lay_out
-from quem.store.ballots import NotDealtError, Saved
+from quem.store.assignment import assign_labels
+from quem.store.ballots import NotAssignedError, Saved
 from quem.store.chains import event_link, revision_link
 from quem.store.events import record, seal
 from quem.store.models import BallotRow, EventRow, JudgeRow, Layout, RevisionRow, StudyRow
@@ -64,7 +64,7 @@ def session(store: Store) -> Store:
     _seal(store, "minute")
     save(store, mine, base=4, kind="submit")
     with store.write() as c:
-        lay_out(c, mine, made_contents(SOLVERS, S1="another"))
+        assign_labels(c, mine, made_contents(SOLVERS, S1="another"))
     return store
 
 
@@ -75,7 +75,7 @@ def _seal(store: Store, why: str) -> None:
 
 def _forget(store: Store, person: str) -> None:
     with store.write() as c:
-        judges.forget(c, judges.judge_named(c, STUDY, person), "shell")
+        judges.erase_judge(c, judges.judge_named(c, STUDY, person), "shell")
 
 
 def test_what_was_stored_verifies(session: Store) -> None:
@@ -308,13 +308,13 @@ def test_erasing_leaves_the_chains(session: Store) -> None:
     save(session, ballot(session), WRITTEN, base=6)
     before = [row["link"] for row in revisions(session, ballot(session))]
     _forget(session, "J1")
-    with pytest.raises(QuemError, match="was forgotten"):
+    with pytest.raises(QuemError, match="has been erased"):
         _forget(session, "forgotten-2")
     mine = ballot(session, "forgotten-2")
     rows = revisions(session, mine)
     assert [row["link"] for row in rows] == before
     assert {row["words_salt"] for row in rows} == {None}
-    with pytest.raises(NotDealtError):
+    with pytest.raises(NotAssignedError):
         save(session, mine, WRITTEN, base=7)
     assert verified(session).breaks == ()
     _seal(session, "stop")
@@ -453,5 +453,5 @@ def test_discarding_while_others_seal(store: Store) -> None:
             return studies.discard_trial(c, STUDY, "dashboard")
 
     results = at_once(len(held) + 3, work)
-    assert {type(result) for result in results} <= {Saved, NotDealtError, int, type(None)}
+    assert {type(result) for result in results} <= {Saved, NotAssignedError, int, type(None)}
     assert (verified(store).breaks, verified(store).revisions) == ((), 0)

@@ -251,7 +251,13 @@ def _errors(mine: str, theirs: str, name: str) -> list[str]:
         *(f"{own}/{label}/{n}" for label in ("A", "Z", name, "..") for n in (0, 1, 9)),
         *(f"{own}/statement/1", f"{own}/A/{name}.png", f"{own}/A/../B/1", f"{file}/0", f"{file}é"),
         *(foreign, f"{foreign}/A/1", f"{foreign}/state", file, f"{file}/999"),
-        *("/judge/g/nothing", "/desk", "/desk/preview", "/static/nothing", "/solutions/P1/"),
+        *(
+            "/judge/g/nothing",
+            "/dashboard",
+            "/dashboard/preview",
+            "/static/nothing",
+            "/solutions/P1/",
+        ),
         *("/judge/g/0", "/j/wrong", "/d/wrong", "/", "/study.yaml", "/healthz"),
     ]
 

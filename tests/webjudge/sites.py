@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quem.store.assignment import deal, lay_out
+from quem.store.assignment import assign_ballots, assign_labels
 from quem.store.ballots import Change, ballots_of, save
 from quem.store.judges import issue_link, judge_named
 from quem.store.organizers import DEFAULT, issue_organizer_link
@@ -28,7 +28,7 @@ __all__ = [
     "SUBJECTS",
     "SYSTEM",
     "enter_as",
-    "enter_desk",
+    "enter_dashboard",
     "fake_analysis",
     "make_site",
     "rank",
@@ -92,7 +92,7 @@ def make_site(folder: Path, **options: Any) -> Site:  # noqa: ANN401  those of w
     return open_site(write_site(folder, **options))
 
 
-def enter_desk(app: Flask, site: Site, organizer: str = DEFAULT) -> FlaskClient:
+def enter_dashboard(app: Flask, site: Site, organizer: str = DEFAULT) -> FlaskClient:
     """Give a browser that holds an organizer's cookie."""
     with site.store.write() as c:
         token = issue_organizer_link(c, site.id, organizer)
@@ -122,7 +122,7 @@ def rank(
     """Save a ranking as a judge's page would; without a state one that differs by judge."""
     with site.store.write() as c:
         judge = judge_named(c, site.id, judge_id)
-        deal(c, judge.key, site.plan)
+        assign_ballots(c, judge.key, site.plan)
         ballot = next(
             b
             for b in ballots_of(c, judge.key)
@@ -130,7 +130,7 @@ def rank(
         )
         group = site.plan.find(ballot)
         assert group is not None
-        ballot = lay_out(c, ballot, site.contents(group))
+        ballot = assign_labels(c, ballot, site.contents(group))
         assert ballot.layout is not None
         state = state or _order(group.solvers, f"{judge_id} {problem} {occasion}")
         client, number = f"tab-{judge_id}-{problem}", ballot.head + 1

@@ -15,7 +15,7 @@ from quem.store.studies import reveal, status_of
 from tests.webjudge.sites import (
     SECRETS,
     enter_as,
-    enter_desk,
+    enter_dashboard,
     fake_analysis,
     make_site,
     rank,
@@ -39,14 +39,17 @@ if TYPE_CHECKING:
 NAMED = "organizers: [{id: amy, name: Amy <i>}, {id: bob, name: Bob, role: observer}]"
 SURE = {"sure": "yes"}
 # What everybody may open, and what an observer may.
-OPEN = {"static", "healthz", "access.front", "access.judge_link", "access.desk_link"}
-FOR_OBSERVERS = {"desk.overview", "desk.leave"}
+OPEN = {
+    *("static", "healthz", "access.front", "access.judge_link", "access.dashboard_link"),
+    "access.old_dashboard",
+}
+FOR_OBSERVERS = {"dashboard.overview", "dashboard.leave"}
 PARTS = {
     "key": 1,
     "gid": "1",
     "page": 1,
     "token": "x",
-    "filename": "desk.css",
+    "filename": "dashboard.css",
     "name": "report.html",
 }
 
@@ -71,7 +74,7 @@ def addresses(app: Flask) -> Iterator[tuple[str, str, str]]:
         for rule in app.url_map.iter_rules():
             values = {name: PARTS.get(name) for name in rule.arguments}
             if "what" in values:
-                values["what"] = "forget" if "key" in values else "close"
+                values["what"] = "erase" if "key" in values else "close"
             _, path = rule.build(values) or ("", "")
             assert path, rule
             for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
@@ -82,7 +85,7 @@ def open_for(app: Flask, client: FlaskClient) -> set[str]:
     """The endpoints that do not turn a browser away."""
     passed = set()
     # Last what ends the browser's own login.
-    for endpoint, method, path in sorted(addresses(app), key=lambda a: a[0] == "desk.leave"):
+    for endpoint, method, path in sorted(addresses(app), key=lambda a: a[0] == "dashboard.leave"):
         answer = client.open(path, method=method, data=SURE if method == "POST" else None)
         if answer.status_code not in (401, 403, 415):
             passed.add(endpoint)
@@ -99,39 +102,47 @@ def test_every_address_knows_who_may_open_it(
     set_life(site, "open")
     set_life(site, "closed")
     everything = {endpoint for endpoint, *_ in addresses(app)}
-    desk = {e for e in everything if e.startswith(("desk.", "preview."))}
-    assert len(desk) > 20
-    observer = enter_desk(app, site, "bob")
+    dashboard = {e for e in everything if e.startswith(("dashboard.", "preview."))}
+    assert len(dashboard) > 20
+    observer = enter_dashboard(app, site, "bob")
     assert open_for(app, app.test_client()) == OPEN - {"access.front"}
     before = state_of(site), ids_of(site), done(site)
     assert open_for(app, observer) == OPEN | FOR_OBSERVERS
     judge = open_for(app, enter_as(app, site, "J1"))
-    assert judge & desk == set()
+    assert judge & dashboard == set()
     assert judge > OPEN
     assert (state_of(site), ids_of(site), done(site)) == before
-    assert open_for(app, enter_desk(app, site, "amy")) >= OPEN | desk
+    assert open_for(app, enter_dashboard(app, site, "amy")) >= OPEN | dashboard
+
+
+def test_old_addresses_of_the_dashboard_lead_to_it(app: Flask) -> None:
+    """Bookmarks of the time when it was called desk still work."""
+    client = app.test_client()
+    assert client.get("/desk").location == "/dashboard"
+    assert client.get("/desk/report/").location == "/dashboard/report"
+    assert client.get("/desk//example.org").location == "/dashboard//example.org"
 
 
 def test_an_observer_sees_progress_only(app: Flask, site: Site) -> None:
     """The overview has no button, no link of a judge and no way on; alerts are there."""
     rank(site, "J1", "P1")
-    observer = enter_desk(app, site, "bob")
+    observer = enter_dashboard(app, site, "bob")
     for state in ("trial", "open", "closed"):
         if state != "trial":
             set_life(site, state)
-        page = observer.get("/desk").text
+        page = observer.get("/dashboard").text
         assert "1 of 3" in page
         assert "2 judges have no link yet" in page
         assert "Bob, observer" in page
-        assert re.findall(r'(?:href|action)="(/desk[^"]*)"', page) == ["/desk"] * 2 + [
-            "/desk/leave"
+        assert re.findall(r'(?:href|action)="(/dashboard[^"]*)"', page) == ["/dashboard"] * 2 + [
+            "/dashboard/leave"
         ]
         assert re.findall(r"<button[^>]*>([^<]*)", page) == ["Log out"]
         assert not [word for word in SECRETS if word in page]
-    refused = observer.get("/desk/words")
+    refused = observer.get("/dashboard/words")
     assert refused.status_code == 403
     assert "observer" in refused.text
-    assert 'href="/desk/events"' in enter_desk(app, site, "amy").get("/desk").text
+    assert 'href="/dashboard/events"' in enter_dashboard(app, site, "amy").get("/dashboard").text
 
 
 def test_a_login_outlives_browser_and_server(app: Flask, site: Site) -> None:
@@ -145,18 +156,18 @@ def test_a_login_outlives_browser_and_server(app: Flask, site: Site) -> None:
 
     again = open_site(site.path)
     other = create_app(again)
-    cookie = client.get_cookie(f"quem-desk-{site.key}")
+    cookie = client.get_cookie(f"quem-dashboard-{site.key}")
     assert cookie is not None
     restarted = other.test_client()
     restarted.set_cookie(cookie.key, cookie.value)
-    assert restarted.get("/desk").status_code == 200
+    assert restarted.get("/dashboard").status_code == 200
     assert other.test_client().get(f"/d/{token}").status_code == 303
     # Logging out ends this browser's login, and no other's.
-    assert "logged out" in client.post("/desk/leave").text
-    assert client.get("/desk").status_code == 401
-    assert restarted.get("/desk").status_code == 200
-    enter_desk(app, site, "amy")
-    assert restarted.get("/desk").status_code == 401
+    assert "logged out" in client.post("/dashboard/leave").text
+    assert client.get("/dashboard").status_code == 401
+    assert restarted.get("/dashboard").status_code == 200
+    enter_dashboard(app, site, "amy")
+    assert restarted.get("/dashboard").status_code == 401
     assert other.test_client().get(f"/d/{token}").status_code == 404
     again.store.close()
 
@@ -165,30 +176,30 @@ def test_organizers_leave_with_the_study_file(app: Flask, site: Site) -> None:
     """Who is taken out of the file is locked out at the next start; roles are those of the file."""
     from webjudge import open_site
 
-    amy, bob = enter_desk(app, site, "amy"), enter_desk(app, site, "bob")
+    amy, bob = enter_dashboard(app, site, "amy"), enter_dashboard(app, site, "bob")
     text = site.path.read_text().replace(NAMED, "organizers: [{id: bob, role: manager}]")
     site.path.write_text(text)
     open_site(site.path).store.close()
-    assert amy.get("/desk").status_code == 401
-    assert bob.get("/desk/events").status_code == 200
+    assert amy.get("/dashboard").status_code == 401
+    assert bob.get("/dashboard/events").status_code == 200
 
 
 def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
     """Each change carries the organizer's id, those from the shell do not; old events are read."""
-    desk = enter_desk(app, site, "amy")
+    dashboard = enter_dashboard(app, site, "amy")
     key = next(judge.key for judge in judges(site))
-    desk.post("/desk/open")
+    dashboard.post("/dashboard/open")
     for path in ("judges/links", f"judges/{key}/link", f"judges/{key}/revoke", "reveal", "close"):
-        assert desk.post(f"/desk/{path}", data=SURE).status_code < 400
+        assert dashboard.post(f"/dashboard/{path}", data=SURE).status_code < 400
     form = {"id": "J7"}
-    desk.post("/desk/judges/new", data=form)
+    dashboard.post("/dashboard/judges/new", data=form)
     done = [e for e in log(site) if e.actor == "organizer"]
     assert {event.by for event in done} == {"organizer amy"}
     told = ["open", "link-made", "link-made", "link-replaced", "link-revoked", "revealed", "closed"]
     assert [event.what for event in done] == [*told, "judge-added", "link-made"]
     with site.store.write() as c:
         reveal(c, site.id, "dashboard")
-    page = desk.get("/desk/events").text
+    page = dashboard.get("/dashboard/events").text
     assert "amy" in page
     rows = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in page.split("<li>")[1:]]
     replaced = next(row for row in rows if "link of J1 was replaced" in row)
@@ -207,7 +218,7 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
         ("open", "closed"),
         ("judges/{key}/link", "open"),
         ("judges/{key}/revoke", "open"),
-        ("judges/{key}/forget", "open"),
+        ("judges/{key}/erase", "open"),
     ],
 )
 def test_nothing_is_undone_without_being_asked(
@@ -218,29 +229,29 @@ def test_nothing_is_undone_without_being_asked(
     rank(site, "J1", "P1")
     for next_state in {"trial": (), "open": ("open",), "closed": ("open", "closed")}[state]:
         set_life(site, next_state)
-    desk = enter_desk(app, site, "amy")
-    path = "/desk/" + path.format(key=judges(site)[0].key)
+    dashboard = enter_dashboard(app, site, "amy")
+    path = "/dashboard/" + path.format(key=judges(site)[0].key)
     before = log(site)
-    page = desk.get(path).text
+    page = dashboard.get(path).text
     field = re.search(r'<input type="(checkbox|hidden)" name="sure" value="yes"( required)?', page)
     assert field
     assert (field[1] == "checkbox") == (field[2] is not None)
     for form in ({}, {"sure": "no"}, {"trial": "discard"}):
-        refused = desk.post(path, data=form)
+        refused = dashboard.post(path, data=form)
         assert refused.status_code == 422
         assert "Nothing was done yet" in refused.text
         assert 'name="sure"' in refused.text
     assert log(site) == before
-    assert desk.post(path, data=SURE).status_code in (200, 303)
+    assert dashboard.post(path, data=SURE).status_code in (200, 303)
     assert log(site) != before
 
 
 def test_trial_rankings_are_discarded_on_a_page_of_their_own(app: Flask, site: Site) -> None:
     """The overview leads to the question, and its box says what is deleted."""
     rank(site, "J1", "P1")
-    desk = enter_desk(app, site, "amy")
-    assert 'href="/desk/discard-and-open"' in desk.get("/desk").text
-    assert "Delete 1 trial ranking for good" in desk.get("/desk/discard-and-open").text
+    dashboard = enter_dashboard(app, site, "amy")
+    assert 'href="/dashboard/discard-and-open"' in dashboard.get("/dashboard").text
+    assert "Delete 1 trial ranking for good" in dashboard.get("/dashboard/discard-and-open").text
 
 
 def test_failed_attempts_are_counted_and_never_fill_the_log(
@@ -254,7 +265,7 @@ def test_failed_attempts_are_counted_and_never_fill_the_log(
     assert client.get("/d/SECRETTOKEN").status_code == 404
     assert refusals(site) == [{"judges": 1}]
     # The others are told of once a minute, when somebody looks, and when the server stops.
-    page = enter_desk(app, site, "amy").get("/desk/events").text
+    page = enter_dashboard(app, site, "amy").get("/dashboard/events").text
     assert refusals(site) == [{"judges": 1}, {"judges": 29, "organizers": 1}]
     assert "30 attempts to open a link that does not work" in page
     told = json.dumps(refusals(site)) + page

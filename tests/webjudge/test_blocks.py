@@ -10,7 +10,7 @@ import pytest
 import quem
 from quem.store.exporting import submitted_rankings
 from tests.served import write_judging_study
-from tests.webjudge.sites import enter_desk, set_life
+from tests.webjudge.sites import enter_dashboard, set_life
 from tests.webjudge.test_judging import data_of, enter, gids, put
 from webjudge import create_app, open_site
 
@@ -87,7 +87,7 @@ def test_the_dashboard_counts_blocks(site: Site) -> None:
     app = create_app(site)
     client = enter(app, site)
     assert put(client, gids(client)[0], submit=True).status_code == 200
-    page = enter_desk(app, site).get("/desk").text
+    page = enter_dashboard(app, site).get("/dashboard").text
     assert "of 10" in page or "10 groups" in page
     assert page.count("block 1") >= 2
     assert page.count("block 2") >= 2
@@ -95,12 +95,12 @@ def test_the_dashboard_counts_blocks(site: Site) -> None:
 
 def test_a_preview_has_blocks_that_stay(site: Site) -> None:
     """Each page of the preview is the same each time, with the parts that judges get."""
-    client = enter_desk(create_app(site), site)
-    titles = _titles(client.get("/desk/preview").text)
+    client = enter_dashboard(create_app(site), site)
+    titles = _titles(client.get("/dashboard/preview").text)
     assert titles[:2] == ["Problem 0, part 1 of 2", "Problem 0, part 2 of 2"]
     for gid in ("0", "3"):
-        page = client.get(f"/desk/preview/g/{gid}").text
-        assert client.get(f"/desk/preview/g/{gid}").text == page
+        page = client.get(f"/dashboard/preview/g/{gid}").text
+        assert client.get(f"/dashboard/preview/g/{gid}").text == page
 
 
 @pytest.mark.parametrize(

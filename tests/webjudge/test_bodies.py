@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from quem.store.organizers import issue_organizer_link
 from quem.store.studies import session_of
-from tests.webjudge.sites import enter_as, enter_desk, make_site
+from tests.webjudge.sites import enter_as, enter_dashboard, make_site
 from webjudge import create_app
 
 if TYPE_CHECKING:
@@ -86,7 +86,12 @@ def opened(judge: FlaskClient) -> str:
 def test_no_body_is_read_of_whom_nobody_knows(app: Flask) -> None:
     """Without a cookie the answer is 401, whatever is sent."""
     stranger = app.test_client()
-    for path in ("/judge/g/x/reopen", "/judge/g/x/time", "/desk/open", "/desk/judges/new"):
+    for path in (
+        "/judge/g/x/reopen",
+        "/judge/g/x/time",
+        "/dashboard/open",
+        "/dashboard/judges/new",
+    ):
         assert stranger.post(path, data=b"[" * DEEP, content_type=JSON).status_code == 401
     answer = stranger.put("/judge/g/x/state", data=b"{", content_type=JSON)
     assert (answer.status_code, answer.get_json()["error"]) == (401, "link")
@@ -96,13 +101,16 @@ def test_what_no_page_sends_is_refused(
     app: Flask, site: Site, judge: FlaskClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Deep, endless, half and wrong bodies of every type are the sender's mistake."""
-    group, desk = opened(judge), enter_desk(app, site)
+    group, dashboard = opened(judge), enter_dashboard(app, site)
     for body, kind in product(BODIES, TYPES):
         sent = {"data": body, "content_type": kind}
         answers = [
             judge.put(f"{group}/state", **sent),
             *(judge.post(f"{group}/{to}", **sent) for to in ("reopen", "time")),
-            *(desk.post(f"/desk/judges/{to}", **sent) for to in ("new", "9" * 30 + "/forget")),
+            *(
+                dashboard.post(f"/dashboard/judges/{to}", **sent)
+                for to in ("new", "9" * 30 + "/erase")
+            ),
         ]
         said = (body[:20], kind, [answer.status_code for answer in answers])
         assert all(400 <= answer.status_code < 500 and answer.text for answer in answers), said
@@ -176,15 +184,15 @@ def test_foreign_hosts_are_refused(
 ) -> None:
     """Only the names of this server are answered to, but for its health; no page repeats others."""
     app = create_app(site, **options)
-    desk = app.test_client()
+    dashboard = app.test_client()
     header = "X-Forwarded-Host" if options.get("behind_proxy") else "Host"
-    answer = desk.get("/j/no-such-link", headers={header: host})
+    answer = dashboard.get("/j/no-such-link", headers={header: host})
     assert answer.status_code == (404 if known else 400)
     assert not known or "invalid or has been replaced" in answer.text
     if not known:
         assert "evil" not in answer.text
         assert "--url" in answer.text or host in ("", "a b", "[::1")
-    assert desk.get("/healthz", headers={"Host": "127.0.0.1"}).status_code == 200
+    assert dashboard.get("/healthz", headers={"Host": "127.0.0.1"}).status_code == 200
     assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
 
 
@@ -195,8 +203,10 @@ def test_no_link_has_a_foreign_host(app: Flask, site: Site) -> None:
     own = socket.gethostname()
     made = {}
     for host in ("evil.example", own):
-        headers = {"Cookie": f"quem-desk-{site.key}={session}", "Host": f"{host}:8080"}
-        made[host] = app.test_client(use_cookies=False).post("/desk/judges/links", headers=headers)
+        headers = {"Cookie": f"quem-dashboard-{site.key}={session}", "Host": f"{host}:8080"}
+        made[host] = app.test_client(use_cookies=False).post(
+            "/dashboard/judges/links", headers=headers
+        )
     assert made["evil.example"].status_code == 400
     assert "evil" not in made["evil.example"].text
     assert made[own].text.casefold().count(f"http://{own.casefold()}:8080/j/") == 2

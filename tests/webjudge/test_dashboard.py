@@ -19,7 +19,7 @@ from tests.webjudge.sites import (
     SUBJECTS,
     SYSTEM,
     enter_as,
-    enter_desk,
+    enter_dashboard,
     fake_analysis,
     make_site,
     rank,
@@ -37,13 +37,30 @@ if TYPE_CHECKING:
 
     from webjudge import Site
 
-PAGES = ("/desk", "/desk/events", "/desk/close", "/desk/judges/new", "/desk/judges/1/forget")
-RESULTS = ("/desk/words", "/desk/report/", "/desk/report/report.html", "/desk/report/ranks.csv")
+PAGES = (
+    "/dashboard",
+    "/dashboard/events",
+    "/dashboard/close",
+    "/dashboard/judges/new",
+    "/dashboard/judges/1/erase",
+)
+RESULTS = (
+    "/dashboard/words",
+    "/dashboard/report/",
+    "/dashboard/report/report.html",
+    "/dashboard/report/ranks.csv",
+)
 POSTS = (
-    *("/desk/open", "/desk/close", "/desk/discard", "/desk/reveal", "/desk/report/again"),
-    *("/desk/discard-and-open", "/desk/leave"),
-    *("/desk/judges/new", "/desk/judges/links", "/desk/judges/1/link"),
-    *("/desk/judges/1/revoke", "/desk/judges/1/forget"),
+    *(
+        "/dashboard/open",
+        "/dashboard/close",
+        "/dashboard/discard",
+        "/dashboard/reveal",
+        "/dashboard/report/again",
+    ),
+    *("/dashboard/discard-and-open", "/dashboard/leave"),
+    *("/dashboard/judges/new", "/dashboard/judges/links", "/dashboard/judges/1/link"),
+    *("/dashboard/judges/1/revoke", "/dashboard/judges/1/erase"),
 )
 SURE = {"sure": "yes"}
 TOLD = State(
@@ -70,9 +87,9 @@ def app(site: Site) -> Flask:
 
 
 @pytest.fixture
-def desk(app: Flask, site: Site) -> FlaskClient:
+def dashboard(app: Flask, site: Site) -> FlaskClient:
     """A browser at the dashboard."""
-    return enter_desk(app, site)
+    return enter_dashboard(app, site)
 
 
 def state_of(site: Site) -> str:
@@ -114,32 +131,32 @@ def test_pages_need_the_dashboards_cookie(app: Flask, site: Site, path: str) -> 
 def test_actions_need_the_dashboards_cookie_and_page(app: Flask, site: Site, path: str) -> None:
     """Nothing is done for a stranger, for a judge, or for a page of another site."""
     strangers = (app.test_client(), enter_as(app, site, "J1"))
-    desk = enter_desk(app, site)
+    dashboard = enter_dashboard(app, site)
     before = len(ids_of(site)), state_of(site), trail(site)
     form = {"sure": "yes", "id": "J7", "trial": "keep"}
     for client in strangers:
         assert client.post(path, data=form).status_code == 401
     headers = {"Sec-Fetch-Site": "cross-site"}
-    assert desk.post(path, data=form, headers=headers).status_code == 403
+    assert dashboard.post(path, data=form, headers=headers).status_code == 403
     assert (len(ids_of(site)), state_of(site), trail(site)) == before
 
 
-def test_the_life_of_a_study(desk: FlaskClient, site: Site) -> None:
+def test_the_life_of_a_study(dashboard: FlaskClient, site: Site) -> None:
     """A study is opened, closed and opened again; each page says where it is, and all is logged."""
-    assert "The study is on trial" in desk.get("/desk").text
-    answer = desk.post("/desk/open")
-    assert (answer.status_code, answer.location) == (303, "/desk?said=opened")
-    page = desk.get(answer.location).text
+    assert "The study is on trial" in dashboard.get("/dashboard").text
+    answer = dashboard.post("/dashboard/open")
+    assert (answer.status_code, answer.location) == (303, "/dashboard?said=opened")
+    page = dashboard.get(answer.location).text
     assert "The study is open." in page
     assert "Close the study…" in page
-    assert "Close the study?" in desk.get("/desk/close").text
-    assert desk.post("/desk/close", data=SURE).status_code == 303
-    assert "The study is closed" in desk.get("/desk").text
-    assert "Open the study again?" in desk.get("/desk/open").text
-    assert desk.post("/desk/open", data=SURE).location == "/desk?said=reopened"
+    assert "Close the study?" in dashboard.get("/dashboard/close").text
+    assert dashboard.post("/dashboard/close", data=SURE).status_code == 303
+    assert "The study is closed" in dashboard.get("/dashboard").text
+    assert "Open the study again?" in dashboard.get("/dashboard/open").text
+    assert dashboard.post("/dashboard/open", data=SURE).location == "/dashboard?said=reopened"
     assert state_of(site) == "open"
     assert trail(site) == ["open", "closed", "open"]
-    events = desk.get("/desk/events").text
+    events = dashboard.get("/dashboard/events").text
     told = r"was opened again .*after it was closed<.*was closed<.*was opened<"
     assert re.search(told, events, re.DOTALL)
 
@@ -149,59 +166,59 @@ def test_the_life_of_a_study(desk: FlaskClient, site: Site) -> None:
     [("discard-and-open", {"sure": "yes"}, 0), ("open", {"trial": "keep"}, 1)],
 )
 def test_opening_asks_what_becomes_of_the_trial(
-    desk: FlaskClient, site: Site, path: str, form: dict[str, str], left: int
+    dashboard: FlaskClient, site: Site, path: str, form: dict[str, str], left: int
 ) -> None:
     """With trial rankings a study opens only once it is said whether they are kept."""
     rank(site, "J1", "P1")
-    assert "Open and discard 1 trial ranking" in desk.get("/desk").text
-    refused = desk.post("/desk/open", data=SURE)
+    assert "Open and discard 1 trial ranking" in dashboard.get("/dashboard").text
+    refused = dashboard.post("/dashboard/open", data=SURE)
     assert refused.status_code == 422
     assert "trial rankings" in refused.text
     assert state_of(site) == "trial"
-    assert desk.post(f"/desk/{path}", data=form).status_code == 303
+    assert dashboard.post(f"/dashboard/{path}", data=form).status_code == 303
     with site.store.read() as c:
         assert len(submitted_rankings(c, site.id)) == left
     assert state_of(site) == "open"
 
 
-def test_trial_rankings_are_discarded_only_on_trial(desk: FlaskClient, site: Site) -> None:
+def test_trial_rankings_are_discarded_only_on_trial(dashboard: FlaskClient, site: Site) -> None:
     """A page that was loaded before the study opened cannot delete rankings."""
     rank(site, "J1", "P1")
-    assert "1 trial ranking" in desk.get("/desk/discard").text
-    assert desk.post("/desk/discard", data=SURE).status_code == 303
+    assert "1 trial ranking" in dashboard.get("/dashboard/discard").text
+    assert dashboard.post("/dashboard/discard", data=SURE).status_code == 303
     with site.store.read() as c:
         assert ballots_of(c, key_of(site, "J1")) == []
-    desk.post("/desk/open")
+    dashboard.post("/dashboard/open")
     rank(site, "J1", "P1")
-    for path in ("/desk/discard", "/desk/discard-and-open"):
-        assert desk.post(path, data=SURE).status_code == 422
+    for path in ("/dashboard/discard", "/dashboard/discard-and-open"):
+        assert dashboard.post(path, data=SURE).status_code == 422
     with site.store.read() as c:
         assert len(submitted_rankings(c, site.id)) == 1
 
 
-def test_closing_and_revealing_fit_the_state(desk: FlaskClient, site: Site) -> None:
+def test_closing_and_revealing_fit_the_state(dashboard: FlaskClient, site: Site) -> None:
     """A study on trial is neither closed nor revealed."""
-    assert desk.post("/desk/close", data=SURE).status_code == 422
-    assert desk.post("/desk/reveal", data=SURE).status_code == 422
+    assert dashboard.post("/dashboard/close", data=SURE).status_code == 422
+    assert dashboard.post("/dashboard/reveal", data=SURE).status_code == 422
     assert (state_of(site), trail(site)) == ("trial", [])
 
 
-def test_revealing_is_logged_once(desk: FlaskClient, site: Site) -> None:
+def test_revealing_is_logged_once(dashboard: FlaskClient, site: Site) -> None:
     """The log says that rankings were revealed, by whom, and that the study was open."""
     set_life(site, "open")
-    assert "logged" in desk.get("/desk/reveal").text
-    assert desk.get("/desk/words").status_code == 403
+    assert "logged" in dashboard.get("/dashboard/reveal").text
+    assert dashboard.get("/dashboard/words").status_code == 403
     for _ in range(2):
-        assert desk.post("/desk/reveal", data=SURE).status_code == 303
+        assert dashboard.post("/dashboard/reveal", data=SURE).status_code == 303
     assert trail(site) == ["revealed"]
-    assert desk.get("/desk/words").status_code == 200
-    assert "Open, revealed" in desk.get("/desk").text
+    assert dashboard.get("/dashboard/words").status_code == 200
+    assert "Open, revealed" in dashboard.get("/dashboard").text
     told = r"were revealed <b[^>]*>while the study was open</b></span> <span[^>]*>organizer<"
-    assert re.search(told, desk.get("/desk/events").text)
+    assert re.search(told, dashboard.get("/dashboard/events").text)
 
 
 def test_rankings_are_hidden_until_closed_or_revealed(
-    desk: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch
+    dashboard: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No page tells a solver's place, a comment, a reason or a recognised author before that."""
     run = fake_analysis(monkeypatch)
@@ -211,24 +228,24 @@ def test_rankings_are_hidden_until_closed_or_revealed(
     for state in ("trial", "open"):
         if state == "open":
             set_life(site, "open")
-        for path in (*PAGES, "/desk/open", "/desk/discard", "/desk/reveal"):
-            page = desk.get(path).text
+        for path in (*PAGES, "/dashboard/open", "/dashboard/discard", "/dashboard/reveal"):
+            page = dashboard.get(path).text
             hidden = (*SECRETS, "Splendid", "Too long", "All alike", "Just practice", "recognised")
             assert not [word for word in hidden if word in page], path
         for path in RESULTS:
-            answer = desk.get(path)
+            answer = dashboard.get(path)
             assert answer.status_code == 403
             assert "hidden" in answer.text
-        assert desk.post("/desk/report/again").status_code == 403
+        assert dashboard.post("/dashboard/report/again").status_code == 403
     assert run == []
 
 
-def test_progress_of_judges_and_groups(desk: FlaskClient, site: Site) -> None:
+def test_progress_of_judges_and_groups(dashboard: FlaskClient, site: Site) -> None:
     """The overview tells what is new, begun and submitted, practice and repetition apart."""
     rank(site, "J1", "P0")
     rank_all(site, "J1")
     rank(site, "J2", "P1", kind="save")
-    page = desk.get("/desk").text
+    page = dashboard.get("/dashboard").text
     rows = re.findall(r'<tr role="row".*?</tr>', page, re.DOTALL)[1:]
     plain = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in rows]
     assert "2 of 3" in plain[0]
@@ -255,16 +272,16 @@ def test_warnings(tmp_path: Path) -> None:
     """Changed solutions, doubts of the site and judges without links are told; others are not."""
     site = make_site(tmp_path)
     app = create_app(site)
-    desk = enter_desk(app, site)
-    page = desk.get("/desk").text
+    dashboard = enter_dashboard(app, site)
+    page = dashboard.get("/dashboard").text
     assert "2 judges have no link yet" in page
     assert "has changed since" not in page
     assert "to look at" not in page
-    desk.post("/desk/judges/links")
+    dashboard.post("/dashboard/judges/links")
     rank(site, "J1", "P1")
     (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
     object.__setattr__(site, "warnings", (StudyWarning("identity", "line 3 names <ACME>"),))
-    page = desk.get("/desk").text
+    page = dashboard.get("/dashboard").text
     assert "no link yet" not in page
     assert "The study has changed since judges saw it" in page
     assert f"the changed solution of {SYSTEM} on P1 counts as a new one" in page
@@ -275,25 +292,25 @@ def test_warnings(tmp_path: Path) -> None:
 def test_a_study_without_judges(tmp_path: Path) -> None:
     """Such a study can be looked at, and judges added."""
     site = make_site(tmp_path, judges=())
-    desk = enter_desk(create_app(site), site)
-    assert "There are no judges yet" in desk.get("/desk").text
-    assert "No new links" in desk.post("/desk/judges/links").text
-    desk.post("/desk/judges/new", data={"id": "J1"})
-    assert "0 of 3" in desk.get("/desk").text
+    dashboard = enter_dashboard(create_app(site), site)
+    assert "There are no judges yet" in dashboard.get("/dashboard").text
+    assert "No new links" in dashboard.post("/dashboard/judges/links").text
+    dashboard.post("/dashboard/judges/new", data={"id": "J1"})
+    assert "0 of 3" in dashboard.get("/dashboard").text
     site.store.close()
 
 
-def test_events_are_newest_first_and_limited(desk: FlaskClient, site: Site) -> None:
+def test_events_are_newest_first_and_limited(dashboard: FlaskClient, site: Site) -> None:
     """At most 200 events are shown, with a note that there are more."""
     rank(site, "J1", "P0")
     rank(site, "J1", "P1")
-    assert "These are the last" not in desk.get("/desk/events").text
-    page = desk.get("/desk/events").text
+    assert "These are the last" not in dashboard.get("/dashboard/events").text
+    page = dashboard.get("/dashboard/events").text
     assert page.index("J1 submitted P1") < page.index("J1 submitted P0 (practice)")
     with site.store.write() as c:
         for _ in range(200):
             reveal(c, site.id, "shell")
-    page = desk.get("/desk/events").text
+    page = dashboard.get("/dashboard/events").text
     assert page.count("The rankings were revealed") == 200
     assert "These are the last 200" in page
     assert "submitted" not in page

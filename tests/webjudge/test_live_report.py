@@ -16,7 +16,7 @@ from quem.store.studies import reveal
 from tests.webjudge.sites import (
     SUBJECTS,
     SYSTEM,
-    enter_desk,
+    enter_dashboard,
     fake_analysis,
     make_site,
     rank,
@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 
     from webjudge import Site
 
-RESULTS = ("/desk/words", "/desk/report/", "/desk/report/report.html", "/desk/report/ranks.csv")
+RESULTS = (
+    "/dashboard/words",
+    "/dashboard/report/",
+    "/dashboard/report/report.html",
+    "/dashboard/report/ranks.csv",
+)
 TOLD = State(
     ranked=(SUBJECTS[:2], SUBJECTS[2:]),
     cannot={SYSTEM: "Too long a story"},
@@ -60,9 +65,9 @@ def app(site: Site) -> Flask:
 
 
 @pytest.fixture
-def desk(app: Flask, site: Site) -> FlaskClient:
+def dashboard(app: Flask, site: Site) -> FlaskClient:
     """A browser at the dashboard."""
-    return enter_desk(app, site)
+    return enter_dashboard(app, site)
 
 
 @pytest.fixture
@@ -79,23 +84,23 @@ def trail(site: Site) -> list[str]:
 
 
 def test_a_study_that_opens_again_is_hidden_again(
-    desk: FlaskClient, site: Site, run: list[dict[str, Any]]
+    dashboard: FlaskClient, site: Site, run: list[dict[str, Any]]
 ) -> None:
     """A report that was made while the study was closed is not shown once it is open."""
     set_life(site, "closed")
-    assert "The summary" in desk.get("/desk/report/").text
-    assert desk.get("/desk/report/ranks.csv").status_code == 200
+    assert "The summary" in dashboard.get("/dashboard/report/").text
+    assert dashboard.get("/dashboard/report/ranks.csv").status_code == 200
     set_life(site, "open")
-    assert [desk.get(path).status_code for path in RESULTS] == [403] * 4
+    assert [dashboard.get(path).status_code for path in RESULTS] == [403] * 4
     assert len(run) == 1
 
 
-def test_what_judges_wrote(desk: FlaskClient, site: Site) -> None:
+def test_what_judges_wrote(dashboard: FlaskClient, site: Site) -> None:
     """After closing, comments, reasons and recognised authors stand there, escaped."""
     rank(site, "J1", "P1", TOLD)
     rank(site, "J2", "P2")
     set_life(site, "closed")
-    page = desk.get("/desk/words").text
+    page = dashboard.get("/dashboard/words").text
     for words in ("Judge J1", "All alike", "&lt;b&gt;Splendid&lt;/b&gt; idea", "Too long a story"):
         assert words in page
     assert page.count("recognised the author") == 1
@@ -103,26 +108,26 @@ def test_what_judges_wrote(desk: FlaskClient, site: Site) -> None:
     assert "Problem 2" not in page
 
 
-def test_nobody_wrote_anything(desk: FlaskClient, site: Site) -> None:
+def test_nobody_wrote_anything(dashboard: FlaskClient, site: Site) -> None:
     """A page without comments says so."""
     set_life(site, "closed")
-    assert "Nobody wrote anything." in desk.get("/desk/words").text
+    assert "Nobody wrote anything." in dashboard.get("/dashboard/words").text
 
 
 def test_the_report_is_made_once(site: Site, app: Flask, run: list[dict[str, Any]]) -> None:
     """Many requests at the same time run the analysis once; new rankings run it again."""
     rank_all(site, "J1")
     set_life(site, "closed")
-    desks = [enter_desk(app, site)]
-    cookie = desks[0].get_cookie(f"quem-desk-{site.key}")
+    dashboards = [enter_dashboard(app, site)]
+    cookie = dashboards[0].get_cookie(f"quem-dashboard-{site.key}")
     assert cookie
     for _ in range(5):
-        desks.append(app.test_client())
-        desks[-1].set_cookie(cookie.key, cookie.value)
+        dashboards.append(app.test_client())
+        dashboards[-1].set_cookie(cookie.key, cookie.value)
     pages: list[str] = []
     threads = [
-        threading.Thread(target=lambda d=d: pages.append(d.get("/desk/report/").text))
-        for d in desks
+        threading.Thread(target=lambda d=d: pages.append(d.get("/dashboard/report/").text))
+        for d in dashboards
     ]
     for thread in threads:
         thread.start()
@@ -132,23 +137,23 @@ def test_the_report_is_made_once(site: Site, app: Flask, run: list[dict[str, Any
     assert all("The summary" in page for page in pages)
     assert len(run) == 1
     assert "so few" in pages[0]
-    assert desks[0].get("/desk/report/report.html").text == "run 1"
+    assert dashboards[0].get("/dashboard/report/report.html").text == "run 1"
     set_life(site, "open")
     rank(site, "J2", "P1")
     set_life(site, "closed")
-    desks[0].get("/desk/report/")
-    assert desks[0].get("/desk/report/report.html").text == "run 2"
-    desks[0].post("/desk/report/again")
-    desks[0].get("/desk/report/")
+    dashboards[0].get("/dashboard/report/")
+    assert dashboards[0].get("/dashboard/report/report.html").text == "run 2"
+    dashboards[0].post("/dashboard/report/again")
+    dashboards[0].get("/dashboard/report/")
     assert len(run) == 3
 
 
 def test_the_analysis_runs_by_itself(
-    desk: FlaskClient, site: Site, run: list[dict[str, Any]]
+    dashboard: FlaskClient, site: Site, run: list[dict[str, Any]]
 ) -> None:
     """The database is named in the environment only, nothing can be typed, and there is a limit."""
     set_life(site, "closed")
-    desk.get("/desk/report/")
+    dashboard.get("/dashboard/report/")
     [one] = run
     url = site.store.place.url
     assert not [word for word in one["command"] if "sqlite" in word]
@@ -161,13 +166,13 @@ def test_the_analysis_runs_by_itself(
     "name", ["../study.yaml", "..%2Fstudy.yaml", "study.yaml", "%2Fetc%2Fpasswd", "other.csv", "."]
 )
 def test_only_files_of_the_report_are_sent(
-    desk: FlaskClient, site: Site, run: list[dict[str, Any]], name: str
+    dashboard: FlaskClient, site: Site, run: list[dict[str, Any]], name: str
 ) -> None:
     """No name leads out of what the analysis made."""
     set_life(site, "closed")
-    desk.get("/desk/report/")
-    assert desk.get(f"/desk/report/{name}").status_code == 404
-    assert desk.get("/desk/report/report.html").status_code == 200
+    dashboard.get("/dashboard/report/")
+    assert dashboard.get(f"/dashboard/report/{name}").status_code == 404
+    assert dashboard.get("/dashboard/report/report.html").status_code == 200
     assert run
 
 
@@ -185,32 +190,32 @@ def test_a_long_analysis_is_waited_for(
     monkeypatch.setattr(subprocess, "run", slow)
     monkeypatch.setattr("webjudge.results._WAIT_SECONDS", 0.05)
     set_life(site, "closed")
-    desk = enter_desk(create_app(site), site)
-    answer = desk.get("/desk/report/")
+    dashboard = enter_dashboard(create_app(site), site)
+    answer = dashboard.get("/dashboard/report/")
     assert "The analysis is running" in answer.text
     assert answer.headers["Refresh"]
     go.set()
     monkeypatch.setattr("webjudge.results._WAIT_SECONDS", 10)
-    assert "The summary" in desk.get("/desk/report/").text
+    assert "The summary" in dashboard.get("/dashboard/report/").text
     assert len(run) == 1
 
     def endless(command: list[str], **options: Any) -> None:  # noqa: ANN401
         raise subprocess.TimeoutExpired(command, options["timeout"])
 
     monkeypatch.setattr(subprocess, "run", endless)
-    desk.post("/desk/report/again")
-    assert "took longer than 10 minutes" in desk.get("/desk/report/").text
+    dashboard.post("/dashboard/report/again")
+    assert "took longer than 10 minutes" in dashboard.get("/dashboard/report/").text
 
 
 @pytest.mark.parametrize("code", [3, 2, -9])
 def test_a_broken_analysis_is_no_broken_page(
-    desk: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch, code: int
+    dashboard: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     """A bug in the analysis is told without its traceback, and can be tried again."""
     set_life(site, "closed")
     ended = subprocess.CompletedProcess([], code, "", "Traceback: secret\n")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: ended)
-    page = desk.get("/desk/report/").text
+    page = dashboard.get("/dashboard/report/").text
     assert "The analysis failed" in page
     assert "Try again" in page
     assert "secret" not in page
@@ -232,16 +237,16 @@ def test_a_python_that_cannot_start(
     assert "report: OSError" in caplog.text
 
 
-def test_a_real_report(desk: FlaskClient, site: Site) -> None:
+def test_a_real_report(dashboard: FlaskClient, site: Site) -> None:
     """The analysis of what judges submitted is shown with its files, styled and without scripts."""
     set_life(site, "open")
     with site.store.write() as c:
         reveal(c, site.id, "organizer:organizer")
-    page = _waited(desk)
+    page = _waited(dashboard)
     assert "There is no report yet" in page
     assert "no ranking is submitted yet" in page
     rank_all(site, "J1", "J2")
-    page = _waited(desk)
+    page = _waited(dashboard)
     assert "Deep Blunder 7.7.7-rc9" in page
     assert "session-open" in page
     assert "not final" in page
@@ -250,27 +255,27 @@ def test_a_real_report(desk: FlaskClient, site: Site) -> None:
         names
     )
     for name in names:
-        answer = desk.get(f"/desk/report/{name}")
+        answer = dashboard.get(f"/dashboard/report/{name}")
         assert answer.status_code == 200
         policy = answer.headers["Content-Security-Policy"]
         assert "script-src 'none'" in policy
         assert "style-src 'unsafe-inline'" in policy
         assert answer.headers["Cache-Control"] == "no-store"
-    assert "Deep Blunder" in desk.get("/desk/report/report.html").text
+    assert "Deep Blunder" in dashboard.get("/dashboard/report/report.html").text
     assert trail(site) == ["revealed"]
 
 
-def _waited(desk: FlaskClient) -> str:
+def _waited(dashboard: FlaskClient) -> str:
     for _ in range(60):  # of 4 seconds
-        page = desk.get("/desk/report/").text
+        page = dashboard.get("/dashboard/report/").text
         if "The analysis is running" not in page:
             return page
     pytest.fail("the analysis takes too long")
 
 
-def test_a_file_without_a_report(desk: FlaskClient, site: Site) -> None:
+def test_a_file_without_a_report(dashboard: FlaskClient, site: Site) -> None:
     """Where nothing can be analysed, the address of a file leads to the reason."""
     set_life(site, "closed")
     for name in ("report.html", "ranks.csv"):
-        answer = desk.get(f"/desk/report/{name}")
-        assert (answer.status_code, answer.location) == (303, "/desk/report/")
+        answer = dashboard.get(f"/dashboard/report/{name}")
+        assert (answer.status_code, answer.location) == (303, "/dashboard/report/")

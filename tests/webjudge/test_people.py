@@ -14,7 +14,7 @@ from tests.webjudge.sites import (
     SUBJECTS,
     SYSTEM,
     enter_as,
-    enter_desk,
+    enter_dashboard,
     fake_analysis,
     make_site,
     rank,
@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
     from webjudge import Site
 
-PAGES = ("/desk", "/desk/events", "/desk/close", "/desk/judges/new", "/desk/judges/1/forget")
+PAGES = (
+    "/dashboard",
+    "/dashboard/events",
+    "/dashboard/close",
+    "/dashboard/judges/new",
+    "/dashboard/judges/1/erase",
+)
 TOLD = State(
     ranked=(SUBJECTS[:2], SUBJECTS[2:]),
     cannot={SYSTEM: "Too long a story"},
@@ -58,9 +64,9 @@ def app(site: Site) -> Flask:
 
 
 @pytest.fixture
-def desk(app: Flask, site: Site) -> FlaskClient:
+def dashboard(app: Flask, site: Site) -> FlaskClient:
     """A browser at the dashboard."""
-    return enter_desk(app, site)
+    return enter_dashboard(app, site)
 
 
 def trail(site: Site) -> list[str]:
@@ -83,21 +89,21 @@ def ids_of(site: Site) -> list[str]:
 
 
 def test_links_are_shown_once_and_replace_each_other(
-    app: Flask, desk: FlaskClient, site: Site
+    app: Flask, dashboard: FlaskClient, site: Site
 ) -> None:
     """A new link works, ends the one before, and stands nowhere but in the answer."""
-    made = desk.post("/desk/judges/links")
+    made = dashboard.post("/dashboard/judges/links")
     assert made.status_code == 200
     found = LINK.findall(made.text)
     assert len(found) == 2
     assert [app.test_client().get(link).status_code for link in found] == [303, 303]
-    assert LINK.findall(desk.post("/desk/judges/links").text) == []
+    assert LINK.findall(dashboard.post("/dashboard/judges/links").text) == []
     key = key_of(site, "J1")
-    assert "stops working" in desk.get(f"/desk/judges/{key}/link").text
-    [new] = LINK.findall(desk.post(f"/desk/judges/{key}/link", data=SURE).text)
+    assert "stops working" in dashboard.get(f"/dashboard/judges/{key}/link").text
+    [new] = LINK.findall(dashboard.post(f"/dashboard/judges/{key}/link", data=SURE).text)
     assert app.test_client().get(new).status_code == 303
     assert app.test_client().get(found[0]).status_code == 404
-    assert [LINK.findall(desk.get(page).text) for page in PAGES] == [[]] * len(PAGES)
+    assert [LINK.findall(dashboard.get(page).text) for page in PAGES] == [[]] * len(PAGES)
     assert trail(site) == ["link-made", "link-made", "link-replaced"]
 
 
@@ -105,59 +111,59 @@ def test_links_have_the_address_that_judges_use(site: Site) -> None:
     """Where the server is told its public address, links begin with it."""
     app = create_app(site)
     app.config["QUEM_URL"] = "https://judging.example.org"
-    page = enter_desk(app, site).post("/desk/judges/links").text
+    page = enter_dashboard(app, site).post("/dashboard/judges/links").text
     assert page.count("https://judging.example.org/j/") == 2
     assert "on this computer only" not in page
     app.config["QUEM_URL"] = "http://127.0.0.1:8080"
-    path = f"/desk/judges/{key_of(site, 'J1')}/link"
-    page = enter_desk(app, site).post(path, data=SURE).text
+    path = f"/dashboard/judges/{key_of(site, 'J1')}/link"
+    page = enter_dashboard(app, site).post(path, data=SURE).text
     assert "on this computer only" in page
 
 
-def test_revoked_links_end(app: Flask, desk: FlaskClient, site: Site) -> None:
+def test_revoked_links_end(app: Flask, dashboard: FlaskClient, site: Site) -> None:
     """Who holds a revoked link is locked out, and the dashboard says so."""
     judge = enter_as(app, site, "J1")
     key = key_of(site, "J1")
-    assert "Revoke the link of J1?" in desk.get(f"/desk/judges/{key}/revoke").text
+    assert "Revoke the link of J1?" in dashboard.get(f"/dashboard/judges/{key}/revoke").text
     for _ in range(2):
-        assert desk.post(f"/desk/judges/{key}/revoke", data=SURE).status_code == 303
+        assert dashboard.post(f"/dashboard/judges/{key}/revoke", data=SURE).status_code == 303
     assert judge.get("/judge").status_code == 401
-    assert ">revoked<" in desk.get("/desk").text
+    assert ">revoked<" in dashboard.get("/dashboard").text
     assert trail(site) == ["link-revoked"]
 
 
 def test_forgetting_lasts(
-    app: Flask, desk: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch
+    app: Flask, dashboard: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A forgotten judge's name and words are gone everywhere, also from the report."""
     run = fake_analysis(monkeypatch)
     judge = enter_as(app, site, "J1")
     rank(site, "J1", "P1", TOLD)
     set_life(site, "closed")
-    desk.get("/desk/report/")
+    dashboard.get("/dashboard/report/")
     key = key_of(site, "J1")
-    assert desk.post(f"/desk/judges/{key}/forget", data=SURE).status_code == 303
+    assert dashboard.post(f"/dashboard/judges/{key}/erase", data=SURE).status_code == 303
     assert ids_of(site) == ["forgotten-1", "J2"]
     assert judge.get("/judge").status_code == 401
-    assert desk.get("/desk/report/report.html").text == "run 2"
-    for path in ("/desk", "/desk/events", "/desk/words", "/desk/report/"):
-        page = desk.get(path).text
+    assert dashboard.get("/dashboard/report/report.html").text == "run 2"
+    for path in ("/dashboard", "/dashboard/events", "/dashboard/words", "/dashboard/report/"):
+        page = dashboard.get(path).text
         assert "Judge J1" not in page
         assert "Splendid" not in page
     assert len(run) == 2
-    for what in ("link", "revoke", "forget"):
-        answer = desk.post(f"/desk/judges/{key}/{what}", data=SURE)
+    for what in ("link", "revoke", "erase"):
+        answer = dashboard.post(f"/dashboard/judges/{key}/{what}", data=SURE)
         assert answer.status_code == 422
         assert "forgotten" in answer.text
 
 
-def test_judges_are_added_midway(app: Flask, desk: FlaskClient, site: Site) -> None:
+def test_judges_are_added_midway(app: Flask, dashboard: FlaskClient, site: Site) -> None:
     """A new judge gets a link at once, and stands in the overview."""
     form = {"id": "J7", "name": "Ada <i>", "experience": "7,5"}
-    answer = desk.post("/desk/judges/new", data=form)
+    answer = dashboard.post("/dashboard/judges/new", data=form)
     [link] = LINK.findall(answer.text)
     assert app.test_client().get(link).status_code == 303
-    assert "Ada &lt;i&gt;" in desk.get("/desk").text
+    assert "Ada &lt;i&gt;" in dashboard.get("/dashboard").text
     with site.store.read() as c:
         judge = judges_of(c, site.id)[-1]
     assert (judge.id, judge.name, judge.experience, judge.added) == ("J7", "Ada <i>", 7.5, True)
@@ -176,10 +182,10 @@ def test_judges_are_added_midway(app: Flask, desk: FlaskClient, site: Site) -> N
     ],
 )
 def test_wrong_forms_keep_what_was_typed(
-    desk: FlaskClient, site: Site, form: dict[str, str], said: str
+    dashboard: FlaskClient, site: Site, form: dict[str, str], said: str
 ) -> None:
     """A judge who cannot be added is not half added; the form says why and keeps its fields."""
-    answer = desk.post("/desk/judges/new", data={"name": "Ada Typed", **form})
+    answer = dashboard.post("/dashboard/judges/new", data={"name": "Ada Typed", **form})
     assert answer.status_code == 422
     assert said in answer.text
     assert f'value="{form["id"].strip()}"' in answer.text
@@ -187,7 +193,7 @@ def test_wrong_forms_keep_what_was_typed(
     assert (ids_of(site), trail(site)) == (["J1", "J2"], [])
 
 
-def test_unknown_judges(desk: FlaskClient) -> None:
+def test_unknown_judges(dashboard: FlaskClient) -> None:
     """A judge who is not of this study is not found."""
-    assert desk.get("/desk/judges/999/forget").status_code == 404
-    assert desk.post("/desk/judges/999/link").status_code == 404
+    assert dashboard.get("/dashboard/judges/999/erase").status_code == 404
+    assert dashboard.post("/dashboard/judges/999/link").status_code == 404

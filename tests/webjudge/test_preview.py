@@ -30,24 +30,24 @@ def test_every_page_can_be_previewed_and_nothing_is_stored(tmp_path: Path) -> No
     with site.store.write() as c:
         token = issue_organizer_link(c, site.id)
     client.get(f"/d/{token}")
-    welcome = client.get("/desk/preview").text
+    welcome = client.get("/dashboard/preview").text
     assert "Do you agree?" in welcome
     assert "Nothing is saved" in welcome
     gids = ("0", "1", "2", "3")  # practice, two groups, and one of them again
     for gid in gids:
-        page = client.get(f"/desk/preview/g/{gid}").text
+        page = client.get(f"/dashboard/preview/g/{gid}").text
         found = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
         assert found
         data = json.loads(found[1])
         assert data["preview"]
         assert set(data["urls"]) == {"home", "next"}
-        assert client.get(f"/desk/preview/g/{gid}").text == page
+        assert client.get(f"/dashboard/preview/g/{gid}").text == page
         body = {"base": 0, "client": "tab-12345678", "change": 1, "seconds": 0, "submit": False}
         state = all_ranked(data["labels"])
-        saved = client.put(f"/desk/preview/g/{gid}/state", json={**body, "state": state})
+        saved = client.put(f"/dashboard/preview/g/{gid}/state", json={**body, "state": state})
         assert saved.status_code in (404, 405)
-    assert client.get("/desk/preview/g/4").status_code == 404
-    assert client.get("/desk/preview/done").status_code == 200
+    assert client.get("/dashboard/preview/g/4").status_code == 404
+    assert client.get("/dashboard/preview/done").status_code == 200
     with site.store.read() as c:
         for table in (BallotRow, Layout, RevisionRow):
             assert c.execute(select(func.count()).select_from(table)).scalar() == 0

@@ -41,7 +41,7 @@ def token_of(site: Site, judge_id: str = "J0") -> str:
         return issue_link(c, judge_named(c, site.id, judge_id), "shell")
 
 
-@pytest.mark.parametrize("path", ["/", "/judge", "/j/wrong", "/healthz", "/nothing", "/desk"])
+@pytest.mark.parametrize("path", ["/", "/judge", "/j/wrong", "/healthz", "/nothing", "/dashboard"])
 def test_every_answer_has_the_headers(app: Flask, path: str) -> None:
     """Also errors carry the policy, and none tells what the server is."""
     answer = app.test_client().get(path)
@@ -108,13 +108,13 @@ def test_the_store_holds_no_secret(site: Site) -> None:
     app = create_app(site)
     token = token_of(site)
     with site.store.write() as c:
-        desk = issue_organizer_link(c, site.id)
+        dashboard = issue_organizer_link(c, site.id)
     cookie = app.test_client().get(f"/j/{token}").headers["Set-Cookie"].split("=")[1].split(";")[0]
     file = site.store.place.file
     assert file is not None
     held = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
     assert b"J0" in held
-    for secret in (token, desk, cookie):
+    for secret in (token, dashboard, cookie):
         assert len(secret) >= 32
         assert secret.encode() not in held
 
@@ -143,16 +143,16 @@ def test_a_judge_is_not_the_experimenter(app: Flask, site: Site) -> None:
     judge = app.test_client()
     judge.get(f"/j/{token_of(site)}")
     with site.store.write() as c:
-        desk_token = issue_organizer_link(c, site.id)
-    desk = app.test_client()
-    assert desk.get(f"/d/{desk_token}").status_code == 303
-    assert desk.get("/desk").status_code == 200
-    for path in ("/desk", "/desk/preview", "/desk/preview/g/0"):
+        dashboard_token = issue_organizer_link(c, site.id)
+    dashboard = app.test_client()
+    assert dashboard.get(f"/d/{dashboard_token}").status_code == 303
+    assert dashboard.get("/dashboard").status_code == 200
+    for path in ("/dashboard", "/dashboard/preview", "/dashboard/preview/g/0"):
         assert judge.get(path).status_code == 401
-    assert desk.get("/judge").status_code == 401
+    assert dashboard.get("/judge").status_code == 401
     with site.store.write() as c:
         issue_organizer_link(c, site.id)
-    assert desk.get("/desk").status_code == 401
+    assert dashboard.get("/dashboard").status_code == 401
 
 
 def test_a_busy_database_is_said_and_not_a_traceback(

@@ -95,25 +95,25 @@ def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
     """Saves get 503 with a reason and the dashboard says why; put back, all is well again."""
     study = write_judging_study(tmp_path)
     with Served(study) as served:
-        browser, desk = Browserless(served.base), Browserless(served.base)
+        browser, dashboard = Browserless(served.base), Browserless(served.base)
         browser.get(served.links["J0"])
-        desk.get(served.dashboard)
+        dashboard.get(served.dashboard)
         gid = browser.groups()[0]
         names = browser.group(gid)["labels"]
         assert browser.save(gid, 0, all_ranked(names))[0] == 200
-        assert "Nothing can be saved" not in desk.get("/desk")
+        assert "Nothing can be saved" not in dashboard.get("/dashboard")
         file = tmp_path / "study.sqlite3"
         file.rename(tmp_path / "old.sqlite3")
         status, answer = browser.save(gid, 1, all_ranked(names[::-1]))
         assert (status, answer["error"]) == (503, "lost")
         assert "organizer" in answer["message"]
-        page = desk.get("/desk")
+        page = dashboard.get("/dashboard")
         assert "Nothing can be saved" in page
         assert str(file) in page
         assert not file.exists()
         (tmp_path / "old.sqlite3").rename(file)
         assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
-        assert "Nothing can be saved" not in desk.get("/desk")
+        assert "Nothing can be saved" not in dashboard.get("/dashboard")
 
 
 @contextmanager

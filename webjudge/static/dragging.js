@@ -16,9 +16,9 @@ function isMiddle(card, clientY) {
 
 /**
  * @param {HTMLElement[]} lists the tray and the ranking
- * @param {object} told start(card), drop({label, list, before, after, tie}), end()
+ * @param {object} on start(card), drop({label, list, before, after, tie}), end()
  */
-export function makeDraggable(lists, told) {
+export function makeDraggable(lists, on) {
   let tie = null;
   let dragged = null;
 
@@ -64,7 +64,7 @@ export function makeDraggable(lists, told) {
       dragged = event.item;
       addEventListener("pointermove", watch, { passive: true });
       addEventListener("touchmove", watch, { passive: true });
-      told.start(event.item);
+      on.start(event.item);
     },
     onMove: move,
     onEnd: (event) => {
@@ -73,7 +73,7 @@ export function makeDraggable(lists, told) {
       const onto = tie?.dataset.label ?? null;
       mark(null);
       const near = (card) => (card?.classList.contains("card") ? card.dataset.label : null);
-      told.drop({
+      on.drop({
         label: event.item.dataset.label,
         list: event.to.id,
         before: near(event.item.nextElementSibling),

@@ -8,7 +8,7 @@ const plural = (n) => (n === 1 ? "1 solution" : `${n} solutions`);
  * @param {HTMLElement} page
  * @param {import("./history.js").History} history
  * @param {string[]} labels
- * @param {{readOnly: boolean, submitted: boolean, closed: boolean, takenBack: boolean}} mode
+ * @param {{readOnly: boolean, submitted: boolean, closed: boolean, submissionWithdrawn: boolean}} mode
  */
 export function draw(page, history, labels, mode) {
   const { state } = history;
@@ -81,9 +81,9 @@ function drawText(field, text, readOnly) {
   field.readOnly = readOnly;
 }
 
-function leftText(waiting, { submitted, closed, takenBack }) {
+function leftText(waiting, { submitted, closed, submissionWithdrawn }) {
   if (submitted) return "This ranking is submitted.";
   if (closed) return "The study is closed.";
   if (waiting) return `${plural(waiting)} left to rank`;
-  return takenBack ? "Changed since you submitted. Submit again." : "All solutions are ranked.";
+  return submissionWithdrawn ? "Changed since you submitted. Submit again." : "All solutions are ranked.";
 }

@@ -38,7 +38,7 @@ function status(word, text) {
 const saver = new Saver(data, {
   status,
   submitted: (answer) => leave(answer.next),
-  takenBack: () => redraw(),
+  submissionWithdrawn: () => redraw(),
   reopened() {
     const held = document.activeElement;
     submitted = readOnly = false;
@@ -55,7 +55,7 @@ const saver = new Saver(data, {
   ended(text) {
     readOnly = true;
     redraw();
-    tell("This could not be saved", `${text} ${saver.refuge}`);
+    tell("This could not be saved", `${text} ${saver.draftLocation}`);
   },
   conflict,
   relaid,
@@ -125,7 +125,7 @@ function conflict(answer) {
 async function decide(question) {
   undecided = question;
   redraw();
-  status("offline", `Not saved: choose a version. ${saver.refuge}`);
+  status("offline", `Not saved: choose a version. ${saver.draftLocation}`);
   const choice = await ask("conflict", [
     question.text,
     question.submitted ? "The newer version is already submitted. If you keep this version, your ranking becomes a draft and you must submit it again." : "",
@@ -154,8 +154,8 @@ function follow(answer, order = null) {
 /** Draw the page; the focus stays, or goes to what is nearest. */
 function redraw() {
   const held = document.activeElement;
-  const { takenBack } = saver;
-  draw(page, history, data.labels, { readOnly, submitted, closed: data.closed, takenBack });
+  const { submissionWithdrawn } = saver;
+  draw(page, history, data.labels, { readOnly, submitted, closed: data.closed, submissionWithdrawn });
   document.getElementById("decide").hidden = !undecided;
   dragging.enable(!readOnly);
   keepFocus(held);
@@ -299,7 +299,7 @@ const dragging = makeDraggable(
 
 zoomImages(page);
 redraw();
-const left = data.closed || data.preview ? null : saver.kept.takeOver();
+const left = data.closed || data.preview ? null : saver.drafts.takeOver();
 if (left) restore(left);
 
 /** Bring back what an earlier visit could not save. */
@@ -310,12 +310,12 @@ function restore({ base, state: kept, sent: onItsWay, layout, contents }) {
     state = model.check(model.fit(kept, contents, data.contents), data.labels);
     if (onItsWay) sent = model.check(model.fit(onItsWay, contents, data.contents), data.labels);
   } catch {
-    saver.kept.drop();
+    saver.drafts.drop();
     return;
   }
   if (layout !== data.layout) announce("The solutions have changed; your order of the others is kept.");
   const { revision, state: stored } = data;
-  if (model.same(state, stored)) saver.kept.drop();
+  if (model.same(state, stored)) saver.drafts.drop();
   else if (!submitted && (base === revision || (sent && model.same(sent, stored)))) {
     // An order on its way may arrive even after the page that sent it is closed.
     saver.unanswered = base === revision ? sent : null;

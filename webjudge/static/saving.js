@@ -3,7 +3,7 @@
 // A change that is made after submitting takes the submission back, wherever that is by then:
 // still waiting here, on its way, or on the server, where it is opened again first.
 
-import { Kept } from "./keeping.js";
+import { DraftStorage } from "./drafts.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30];
 const LONGEST_WAIT = 20_000;
@@ -21,26 +21,26 @@ export class Saver {
   /**
    * @param {object} data what the page carries: urls, key, layout, contents, revision, submitted,
    *   preview; its layout may become another one
-   * @param {object} told functions: status(word, text), conflict(answer), relaid(), closed(text),
-   *   submitted(answer), takenBack(), reopened(), ended(text)
+   * @param {object} on functions: status(word, text), conflict(answer), relaid(), closed(text),
+   *   submitted(answer), submissionWithdrawn(), reopened(), ended(text)
    * @param {function(): number} takeSeconds gives the working time since the last call
    */
-  constructor(data, told, takeSeconds) {
+  constructor(data, on, takeSeconds) {
     this.data = data;
     this.urls = data.urls;
     this.preview = data.preview;
     this.revision = data.revision;
     this.submitted = data.submitted; // whether that revision is a submitted one
-    this.told = told;
+    this.on = on;
     this.takeSeconds = takeSeconds;
     this.client = tabId();
-    this.kept = new Kept(data, this.client);
+    this.drafts = new DraftStorage(data, this.client);
     this.change = 0;
     this.waiting = null; // the newest change that is not sent yet
     this.sending = null; // the change that is on its way, or to be sent again
     this.unanswered = null; // what an earlier visit sent and may have reached the server since
     this.opening = false; // whether the person asked for the ranking to be opened again
-    this.takenBack = false; // whether there is a change since the person submitted
+    this.submissionWithdrawn = false; // whether there is a change since the person submitted
     this.failures = 0;
     this.stopped = false; // until the person has decided
     this.ended = false; // for good
@@ -74,7 +74,7 @@ export class Saver {
     if (this.preview) {
       this.submitted = submit;
       this.report();
-      if (submit) this.told.submitted({ next: this.urls.next });
+      if (submit) this.on.submitted({ next: this.urls.next });
       return;
     }
     if (this.ended) return;
@@ -82,13 +82,13 @@ export class Saver {
       this.retry();
       return;
     }
-    const takesBack = !submit && (this.isSubmitting || this.submitted);
+    const withdraws = !submit && (this.isSubmitting || this.submitted);
     this.waiting = { state, submit };
-    this.kept.put(this.revision, state, this.onItsWay);
-    if (submit) this.takenBack = false;
-    else if (takesBack && !this.takenBack) {
-      this.takenBack = true;
-      this.told.takenBack();
+    this.drafts.put(this.revision, state, this.onItsWay);
+    if (submit) this.submissionWithdrawn = false;
+    else if (withdraws && !this.submissionWithdrawn) {
+      this.submissionWithdrawn = true;
+      this.on.submissionWithdrawn();
     }
     if (this.stopped) return;
     this.report();
@@ -103,19 +103,19 @@ export class Saver {
     if (this.opening) this.pump();
     else {
       this.submitted = false;
-      this.told.reopened();
+      this.on.reopened();
     }
   }
 
   /** Go on from a newer revision, with this order or none; a submission has to be made anew. */
   resume({ revision, submitted }, state = null, how = {}) {
-    const wanted = this.takenBack || this.isSubmitting;
-    this.takenBack = state ? wanted || submitted : wanted && !submitted;
+    const wanted = this.submissionWithdrawn || this.isSubmitting;
+    this.submissionWithdrawn = state ? wanted || submitted : wanted && !submitted;
     this.revision = revision;
     this.submitted = submitted;
     this.sending = this.waiting = null;
     this.opening = this.stopped = false;
-    this.kept.drop();
+    this.drafts.drop();
     if (state) this.save(state, how);
     else this.report();
   }
@@ -173,15 +173,15 @@ export class Saver {
       return;
     }
     if (response.ok) this.acknowledge(answer);
-    else if (answer.error === "layout") this.stop(() => this.told.relaid());
-    else if (answer.error === "stale") this.stop(() => this.told.conflict(answer));
+    else if (answer.error === "layout") this.stop(() => this.on.relaid());
+    else if (answer.error === "stale") this.stop(() => this.on.conflict(answer));
     else if (response.status >= 500 || response.status === 429) this.later("Server busy, retrying");
     else {
       this.ended = true;
       this.stop(() => {
         if (answer.error === "submitted") location.reload();
-        else if (response.status === 403) this.told.closed(answer.message);
-        else this.told.ended(answer.message);
+        else if (response.status === 403) this.on.closed(answer.message);
+        else this.on.ended(answer.message);
       });
     }
   }
@@ -193,14 +193,14 @@ export class Saver {
     this.submitted = answer.submitted;
     this.sending = null;
     this.unanswered = null;
-    if (this.waiting) this.kept.put(this.revision, this.waiting.state, null);
-    else this.kept.drop();
+    if (this.waiting) this.drafts.put(this.revision, this.waiting.state, null);
+    else this.drafts.drop();
     this.report();
     if (this.opening && !this.submitted) {
       this.opening = false;
-      this.told.reopened();
+      this.on.reopened();
     }
-    if (this.submitted && !this.waiting) this.told.submitted(answer);
+    if (this.submitted && !this.waiting) this.on.submitted(answer);
   }
 
   later(trouble) {
@@ -220,21 +220,21 @@ export class Saver {
   }
 
   /** Where an order is that is not saved. */
-  get refuge() {
-    return this.kept.works ? "Your ranking is kept in this browser." : "Keep this page open: your ranking is stored nowhere else.";
+  get draftLocation() {
+    return this.drafts.works ? "Your ranking is kept in this browser." : "Keep this page open: your ranking is stored nowhere else.";
   }
 
   /** Say how far saving is. */
   report() {
-    if (this.preview) this.told.status("preview", "Preview: nothing is saved");
+    if (this.preview) this.on.status("preview", "Preview: nothing is saved");
     else if (this.failures) {
       const later = this.isSubmitting ? "submitted" : "saved";
       const then = `It will be ${later} when the server answers again.`;
-      const again = this.takenBack ? " Then submit it again." : "";
-      this.told.status("offline", `${this.trouble}. ${this.refuge} ${then}${again}`);
+      const again = this.submissionWithdrawn ? " Then submit it again." : "";
+      this.on.status("offline", `${this.trouble}. ${this.draftLocation} ${then}${again}`);
     } else if (this.waiting || this.sending) {
-      this.told.status("saving", this.isSubmitting ? "Submitting…" : "Saving…");
-    } else if (this.submitted) this.told.status("saved", "Submitted");
-    else this.told.status("saved", this.takenBack ? "Saved as draft; submit again to finish" : "Saved");
+      this.on.status("saving", this.isSubmitting ? "Submitting…" : "Saving…");
+    } else if (this.submitted) this.on.status("saved", "Submitted");
+    else this.on.status("saved", this.submissionWithdrawn ? "Saved as draft; submit again to finish" : "Saved");
   }
 }

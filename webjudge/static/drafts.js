@@ -2,7 +2,7 @@
 //
 // Each tab keeps its own: that one has saved says nothing of what another has not.
 
-export class Kept {
+export class DraftStorage {
   /**
    * @param {object} data what the page carries: key, layout, contents
    * @param {string} tab

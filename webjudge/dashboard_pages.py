@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from webjudge.confirmations import Confirmation
 
-__all__ = ["UnsureError", "ask", "back", "desk_page", "message", "problem_titles", "require_sure"]
+__all__ = [
+    "UnsureError",
+    "ask",
+    "back",
+    "dashboard_page",
+    "message",
+    "problem_titles",
+    "require_sure",
+]
 
 
 class UnsureError(Exception):
@@ -31,7 +39,7 @@ class UnsureError(Exception):
         self.question = question
 
 
-def desk_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a template shows
+def dashboard_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a template shows
     """Render a page of the dashboard."""
     with site().store.read() as c:
         status = status_of(c, site().id)
@@ -42,7 +50,7 @@ def desk_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a temp
 
 def ask(question: Confirmation, refusal: str = "") -> str:
     """Render a question, with what was wrong with the last answer."""
-    return desk_page("confirm.html", question=question, refusal=refusal)
+    return dashboard_page("confirm.html", question=question, refusal=refusal)
 
 
 def require_sure(question: Confirmation) -> None:
@@ -62,7 +70,7 @@ def require_sure(question: Confirmation) -> None:
 
 def message(title: str, *paragraphs: str) -> str:
     """Render a message."""
-    return desk_page("message.html", title=title, paragraphs=paragraphs)
+    return dashboard_page("message.html", title=title, paragraphs=paragraphs)
 
 
 def back(said: str) -> Response:
@@ -73,7 +81,7 @@ def back(said: str) -> Response:
     said : str
         A key of `webjudge.confirmations.SAID`.
     """
-    return redirect(url_for("desk.overview", said=said), code=303)
+    return redirect(url_for("dashboard.overview", said=said), code=303)
 
 
 def problem_titles() -> dict[str, str]:

@@ -5,7 +5,7 @@ judged in each way. *Apart* are blocks that share no solution, *full* ones share
 into as few blocks of 8.
 
 Run with ``python benchmarks/blocks.py`` (two minutes); ``--studies`` says how many. Prints the
-tables of docs/method.md.
+tables of docs/explanation/blocks.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Results are kept part by part, so that a study that was stopped goes on where it was. With
 ``--cluster ADDRESS`` the workers of a Dask cluster do the work. ``--docs`` writes the results
-into docs/: the table docs/coverage.csv, the figure, and the tables in docs/method.md.
+into docs/: the table docs/coverage.csv, the figure, and the tables in docs/explanation.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from quem.report.drawing import INK, LINE, MUTED, SYSTEMS, svg_text, tidy, with_style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 CASE = ["truth", "difference", "taste", "noise", "subjects", "judges", "problems"]
@@ -53,6 +53,8 @@ ERRORS = [
 ]
 NOMINAL = 95
 FEWEST_SUBJECTS = 7
+# Which tables stand in which page of docs/explanation.
+PAGES = {"intervals.md": ("estimates",), "differences.md": ("errors", "differences")}
 _BEGIN, _END = "<!-- {} begin -->", "<!-- {} end -->"
 
 
@@ -73,24 +75,25 @@ def text(table: pd.DataFrame) -> str:
 
 
 def write_docs(table: pd.DataFrame, docs: Path) -> None:
-    """Write docs/coverage.csv, the figure, and the tables in docs/method.md."""
+    """Write docs/coverage.csv, the figure, and the tables in docs/explanation."""
     table.to_csv(docs / "coverage.csv", index=False, float_format="%.4g", lineterminator="\n")
     with with_style():
         svg = svg_text(figure(table), "coverage")
     (docs / "images" / "coverage.svg").write_text(svg, encoding="utf-8")
-    page = docs / "method.md"
-    page.write_text(filled(page.read_text(encoding="utf-8"), table), encoding="utf-8")
+    for name, tables in PAGES.items():
+        page = docs / "explanation" / name
+        page.write_text(filled(page.read_text(encoding="utf-8"), table, tables), encoding="utf-8")
 
 
-def filled(page: str, table: pd.DataFrame) -> str:
-    """Put the tables between their marks."""
-    for name, make in TABLES.items():
+def filled(page: str, table: pd.DataFrame, names: Sequence[str]) -> str:
+    """Put the named tables between their marks."""
+    for name in names:
         before, begin, rest = page.partition(_BEGIN.format(name))
         _, end, after = rest.partition(_END.format(name))
         if not begin or not end:
-            message = f"docs/method.md has no marks for the table {name!r}"
+            message = f"the page has no marks for the table {name!r}"
             raise ValueError(message)
-        page = f"{before}{begin}\n{make(table)}\n{end}{after}"
+        page = f"{before}{begin}\n{TABLES[name](table)}\n{end}{after}"
     return page
 
 

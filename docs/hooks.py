@@ -29,8 +29,8 @@ ROOT = Path(__file__).parents[1]
 # Files of the repository that are pages, by their address in the site.
 TAKEN = {
     "index.md": "README.md",
-    "contributing.md": "CONTRIBUTING.md",
-    "changelog.md": "CHANGELOG.md",
+    "project/contributing.md": "CONTRIBUTING.md",
+    "project/changelog.md": "CHANGELOG.md",
     **{
         f"studies/{readme.parent.name}.md": readme.relative_to(ROOT).as_posix()
         for readme in sorted(ROOT.glob("studies/*/README.md"))
@@ -45,7 +45,8 @@ _FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from other files, and from the code."""
     made = {page: (ROOT / source).read_text(encoding="utf-8") for page, source in TAKEN.items()}
-    made |= {"commands.md": "\n".join(_commands()), "api.md": "\n".join(_api())}
+    made["reference/commands.md"] = "\n".join(_commands())
+    made["reference/api.md"] = "\n".join(_api())
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     return files

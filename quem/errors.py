@@ -94,7 +94,7 @@ class StudyWarning:
     Parameters
     ----------
     code : str
-        Short and stable, such as ``few-subjects``; listed in ``docs/warnings.md``.
+        Short and stable, such as ``few-subjects``; listed in ``docs/reference/warnings``.
     message : str
         One sentence.
     """

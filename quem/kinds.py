@@ -117,10 +117,10 @@ def load_study(
     Parameters
     ----------
     path : path-like
-        The study file; see ``docs/study-file.md``.
+        The study file; see ``docs/reference/study-file.md``.
     code : bool, default True
         Whether Python functions that the study file names may be loaded; with False a study
-        that names any is refused (see ``docs/strangers.md``).
+        that names any is refused (see ``docs/how-to/strangers.md``).
     **sources
         Of a study of kind ``experience``: ``database``, where the rankings of a judging session
         are, a URL or the path of an SQLite file (by default ``$QUEM_DATABASE_URL``, or the
@@ -166,8 +166,8 @@ def analyze(study: Any, **settings: Any) -> Any:
     study : Study
         As from `quem.load_study`.
     **settings
-        Settings that replace those of the study file, as ``docs/study-file.md`` has them for
-        the kind under ``analysis``; None leaves a setting as it is. Of an experience study:
+        Settings that replace those of the study file, as the pages in ``docs/reference`` have them
+        for the kind under ``analysis``; None leaves a setting as it is. Of an experience study:
         ``form``, ``interval``, ``level``, ``score``, ``normalize``, ``reference``,
         ``at_least``, ``bootstrap``, ``permutations``, ``seed``.
 

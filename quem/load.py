@@ -93,7 +93,7 @@ def load_study(
     Parameters
     ----------
     path : path-like
-        The study file; see ``docs/study-file.md``.
+        The study file; see ``docs/reference/study-file.md``.
     database : str, optional
         Where the rankings of a judging session are: a URL, or the path of an SQLite file. By
         default ``$QUEM_DATABASE_URL``, or the SQLite file beside the study file.

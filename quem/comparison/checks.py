@@ -1,4 +1,4 @@
-"""What a reader of a comparison must know. Every code is explained in ``docs/warnings.md``."""
+"""Warnings about a comparison. Every code is explained in ``docs/reference/warnings``."""
 
 from __future__ import annotations
 

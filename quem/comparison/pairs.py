@@ -104,7 +104,8 @@ def _compare(findings: ExperienceFindings, a: str, b: str, test: str) -> Pair:
     return Pair(a, b, paired, tests, test, float("nan"), years)
 
 
-# What the interval was found to hold for (docs/method.md); outside of it there is none.
+# What the interval holds for in simulations (docs/explanation/differences.md); otherwise there
+# is none.
 _FEWEST_JUDGES, _FEWEST_PROBLEMS, _FEWEST_SUBJECTS = 2, 3, 7
 
 

@@ -1,4 +1,4 @@
-"""What a reader of the result must know. Every code is explained in ``docs/warnings.md``."""
+"""What a reader of the result must know. Every code is explained in ``docs/reference/warnings``."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["RIDGE", "PlackettLuce", "WeakOrders", "fit_plackett_luce", "weak_orders"]
 
 # The default penalty: as if each log worth had been drawn from a normal distribution of
-# variance 1/RIDGE (see docs/method.md).
+# variance 1/RIDGE (see docs/explanation/blocks.md).
 RIDGE = 0.01
 # Up to so many solvers the information matrix is solved as a whole; above, conjugate gradients
 # need it only as a product.

@@ -86,7 +86,7 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
     Parameters
     ----------
     path : path-like
-        The study file; see ``docs/options.md``.
+        The study file; see ``docs/reference/study-options.md``.
 
     Raises
     ------

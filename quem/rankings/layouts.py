@@ -142,7 +142,9 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
     one_row = len(table.header) == 1
     heads, warnings = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
     if not heads:
-        message = "no column names a judge and a problem; see the layouts in docs/study-file.md"
+        message = (
+            "no column names a judge and a problem; see the layouts in docs/reference/study-file.md"
+        )
         raise QuemError([Mistake(name, table.header_lines[0], message=message)])
 
     lines = table.lines()

@@ -1,4 +1,4 @@
-"""What a study of kind ``dialogue`` is. Every key is explained in ``docs/dialogue.md``."""
+"""A study of kind ``dialogue``. Its keys are explained in ``docs/reference/study-dialogue.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study of kind ``experience`` is. Every key is explained in ``docs/study-file.md``."""
+"""A study of kind ``experience``. Its keys are explained in ``docs/reference/study-file.md``."""
 
 from __future__ import annotations
 

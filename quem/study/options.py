@@ -1,4 +1,4 @@
-"""What a study of kind ``options`` is. Every key is explained in ``docs/options.md``."""
+"""A study of kind ``options``. Its keys are explained in ``docs/reference/study-options.md``."""
 
 from __future__ import annotations
 

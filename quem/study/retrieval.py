@@ -1,4 +1,4 @@
-"""A study of retrievers. Every key is explained in ``docs/retrieval.md``."""
+"""A study of retrievers. Its keys are explained in ``docs/reference/study-retrieval.md``."""
 
 from __future__ import annotations
 

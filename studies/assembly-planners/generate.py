@@ -1,7 +1,8 @@
 """Draw the made-up rankings of this folder: ``python studies/assembly-planners/generate.py``.
 
-The model is that of `quem.simulate_study` with low noise (docs/method.md): a judge sees the
-solver's experience plus what the person, the problem, the judge's taste and chance add.
+The model is that of `quem.simulate_study` with low noise (docs/explanation/simulations.md): a
+judge sees the solver's experience plus what the person, the problem, the judge's taste and chance
+add.
 """
 
 from __future__ import annotations

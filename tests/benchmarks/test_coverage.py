@@ -115,8 +115,10 @@ def test_parts_of_a_case_differ() -> None:
 
 
 def test_the_docs_show_the_committed_results() -> None:
-    """The tables of docs/method.md are those of docs/coverage.csv."""
+    """The tables of docs/explanation are those of docs/coverage.csv."""
     tables = _benchmark("coverage_tables")
     committed = pd.read_csv(ROOT / "docs" / "coverage.csv", keep_default_na=False, na_values=[""])
-    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
-    assert tables.filled(page, committed) == page
+    assert {name for names in tables.PAGES.values() for name in names} == set(tables.TABLES)
+    for name, shown in tables.PAGES.items():
+        page = (ROOT / "docs" / "explanation" / name).read_text(encoding="utf-8")
+        assert tables.filled(page, committed, shown) == page

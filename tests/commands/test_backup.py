@@ -1,4 +1,4 @@
-"""Backups of a server that is saving, and the restore drill of docs/backups.md."""
+"""Backups of a server that is saving, and the restore drill of docs/how-to/backups.md."""
 
 from __future__ import annotations
 

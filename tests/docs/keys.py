@@ -25,9 +25,9 @@ __all__ = ["KINDS", "Key", "keys_of", "literals", "plain", "rows_of", "written"]
 # Each kind of study, the page that explains its keys, and its model.
 KINDS: dict[str, tuple[str, type[StudyPart]]] = {
     "experience": ("study-file.md", ExperienceSpec),
-    "options": ("options.md", OptionsSpec),
-    "retrieval": ("retrieval.md", RetrievalSpec),
-    "dialogue": ("dialogue.md", DialogueSpec),
+    "options": ("study-options.md", OptionsSpec),
+    "retrieval": ("study-retrieval.md", RetrievalSpec),
+    "dialogue": ("study-dialogue.md", DialogueSpec),
 }
 
 
@@ -40,7 +40,7 @@ class Key(NamedTuple):
 
 def rows_of(page: str) -> dict[str, list[str]]:
     """Give the rows of a page that explain keys: what it is, default, allowed."""
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference" / page).read_text(encoding="utf-8")
     rows = table_rows(text)
     return {row[0].strip("`"): row[1:] for row in rows if len(row) == 4 and row[0].startswith("`")}
 

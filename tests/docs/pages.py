@@ -10,7 +10,7 @@ __all__ = ["PAGES", "ROOT", "Block", "blocks", "page_id", "table_rows"]
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "studies").glob("*/README.md")]
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "studies").glob("*/README.md")]
 )
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _CELL = re.compile(r"(?<!\\)\|")

@@ -60,7 +60,11 @@ def test_citation_names_this_version() -> None:
 def test_there_are_pages_with_examples() -> None:
     """The pages that show examples are found."""
     shown = {page_id(page) for page in WITH_EXAMPLES}
-    assert {"docs/python-api.md", "docs/study-file.md", "studies/p3-1997/README.md"} <= shown
+    assert {
+        "docs/reference/python-api.md",
+        "docs/reference/study-file.md",
+        "studies/p3-1997/README.md",
+    } <= shown
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_id)

@@ -213,8 +213,8 @@ def test_other_formats_and_kinds_are_refused(key: str, value: object) -> None:
 
 
 def test_every_key_is_documented() -> None:
-    """Each key of the schema stands in docs/analysis-json.md."""
-    text = (ROOT / "docs/analysis-json.md").read_text(encoding="utf-8")
+    """Each key of the schema stands in docs/reference/analysis-json.md."""
+    text = (ROOT / "docs/reference/analysis-json.md").read_text(encoding="utf-8")
     keys = {key for part in mappings(SCHEMA) for key in part.get("properties", {})}
     for kind in KINDS:
         # These are those of the study file, and explained there.

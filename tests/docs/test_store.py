@@ -1,4 +1,4 @@
-"""docs/store.md: its formulas are those of the code."""
+"""docs/reference/store.md: its formulas are those of the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from quem.store.chains import judge_digest, revision_link, words_digest
 
-PAGE = Path(__file__).parents[2] / "docs" / "store.md"
+PAGE = Path(__file__).parents[2] / "docs/reference/store.md"
 
 
 def test_the_example_needs_hashlib_only() -> None:

@@ -1,4 +1,4 @@
-"""``docs/study-file.md`` says what the models of the study file say."""
+"""``docs/reference/study-file.md`` says what the models of the study file say."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-TEXT = (ROOT / "docs/study-file.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/reference/study-file.md").read_text(encoding="utf-8")
 # Whether these may be left out is up to the reader of the file, and tested by itself.
 FILLED_IN = {"id", "title", "rankings"}
 

@@ -1,4 +1,4 @@
-"""``docs/warnings.md`` explains every warning that the code can give."""
+"""The pages in ``docs/reference/warnings`` explain every warning that the code can give."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from tests.docs.pages import ROOT
 
-TEXT = (ROOT / "docs/warnings.md").read_text(encoding="utf-8")
-SECTIONS = re.findall(r"^### `([a-z-]+)`\n(.*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE)
+PAGES = sorted((ROOT / "docs/reference/warnings").glob("*.md"))
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+SECTIONS = re.findall(r"^#{2,3} `([a-z-]+)`\n(.*?)(?=^#|\Z)", TEXT, re.DOTALL | re.MULTILINE)
 # What can stand for the variable part of a code.
 VARIABLE_PARTS = {"decisive-": ("judge", "subject")}
 
@@ -19,7 +20,7 @@ def _codes() -> set[str]:
     codes = set()
     for path in (ROOT / "quem").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Doubt":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "StudyWarning":
                 codes |= _codes_of(node, f"{path.name}:{node.lineno}")
     return codes
 
@@ -37,7 +38,7 @@ def _codes_of(call: ast.Call, place: str) -> set[str]:
 
 
 def test_every_warning_is_explained() -> None:
-    """The page has a section for each code in the source, and for no other."""
+    """The pages have a section for each code in the source, and for no other."""
     codes = [code for code, _ in SECTIONS]
     assert len(codes) == len(set(codes))
     assert set(codes) == _codes()

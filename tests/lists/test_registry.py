@@ -146,8 +146,8 @@ def test_calculations_of_any_list(
 
 
 def test_page_names_what_each_measure_needs() -> None:
-    """The table of docs/measures.md has each measure where its definition has it."""
-    text = (ROOT / "docs/measures.md").read_text("utf-8")
+    """The table of docs/reference/measures.md has each measure where its definition has it."""
+    text = (ROOT / "docs/reference/measures.md").read_text("utf-8")
     for kind in ("order", "grades", "both"):
         (row,) = re.findall(rf"^\| `{kind}`:[^|]*\| (.*) \|$", text, re.MULTILINE)
         named = {name for name, found in ALL.items() if found.truth == kind}

@@ -1,4 +1,4 @@
-"""The content of analysis.json, as plain data (see ``docs/analysis-json.md``)."""
+"""The content of analysis.json, as plain data (see ``docs/reference/analysis-json.md``)."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ ROOT = Path(__file__).parents[1]
 # Files of the repository that are pages, by their address in the site.
 TAKEN = {
     "index.md": "README.md",
-    "project/contributing.md": "CONTRIBUTING.md",
-    "project/changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "changelog.md": "CHANGELOG.md",
     **{
         f"studies/{readme.parent.name}.md": readme.relative_to(ROOT).as_posix()
         for readme in sorted(ROOT.glob("studies/*/README.md"))

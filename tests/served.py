@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 from dataclasses import dataclass, field
@@ -216,6 +217,12 @@ class Browserless:
         """Read a page, an absolute address or a path."""
         url = path if path.startswith("http") else self.base + path
         with self._opener.open(url, timeout=SECONDS) as answer:
+            return str(answer.read().decode())
+
+    def submit(self, path: str, **fields: str) -> str:
+        """Submit a form; gives the page that it leads to."""
+        body = urllib.parse.urlencode(fields).encode()
+        with self._opener.open(self.base + path, body, timeout=SECONDS) as answer:
             return str(answer.read().decode())
 
     def group(self, gid: str) -> dict[str, Any]:

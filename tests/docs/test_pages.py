@@ -17,6 +17,7 @@ import pytest
 import quem
 from quem.study.document import parse_document
 from tests.docs.pages import PAGES, ROOT, Block, blocks, page_id
+from tests.docs.sessions import hold_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,6 +64,7 @@ def test_there_are_pages_with_examples() -> None:
     assert {
         "docs/reference/python-api.md",
         "docs/reference/study-file.md",
+        *map(page_id, (ROOT / "docs/tutorials").iterdir()),
         "studies/p3-1997/README.md",
     } <= shown
 
@@ -109,6 +111,9 @@ def _commands(text: str) -> Iterator[tuple[str, list[str]]]:
 def _run_command(command: str, shown: list[str], place: str) -> None:
     words = shlex.split(command, comments=True)
     if words[0] != "quem":
+        return
+    if words[1] == "serve":
+        hold_session(Path(words[2]))
         return
     run = subprocess.run(
         [sys.executable, "-m", *words],

@@ -1,15 +1,17 @@
-"""What a user can mend (mistakes) and what a user should know (doubts)."""
+"""What users must correct (errors), and what they must know (warnings)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, ParamSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["FileError", "Mistake", "QuemError", "StudyWarning"]
+__all__ = ["FileError", "Mistake", "QuemError", "StudyWarning", "WarningRules"]
+
+Findings = ParamSpec("Findings")
 
 
 @dataclass(frozen=True, order=True)
@@ -89,15 +91,50 @@ class FileError(QuemError):
 
 @dataclass(frozen=True)
 class StudyWarning:
-    """A warning: the result stands, but its reader must know this.
+    """A caution attached to a result, which remains valid.
 
     Parameters
     ----------
     code : str
         Short and stable, such as ``few-subjects``; listed in ``docs/reference/warnings``.
     message : str
-        One sentence.
+        One sentence: what was observed; what it does to the result; what to do.
     """
 
     code: str
     message: str
+
+
+class WarningRules(Generic[Findings]):
+    """A table of rules, each of which looks for one reason to warn.
+
+    A rule is a function of the findings that yields a sentence whenever its condition holds.
+    Rules apply in the order of their declaration::
+
+        RULES: WarningRules[OptionsFindings] = WarningRules()
+
+        @RULES.add("few-questions", remedy="add questions")
+        def _few_questions(findings: OptionsFindings) -> Iterator[str]:
+            if findings.n_questions < 30:
+                yield f"only {findings.n_questions} questions, so intervals are too narrow"
+    """
+
+    def __init__(self) -> None:
+        self._rules: list[tuple[str, str, Callable[Findings, Iterator[str]]]] = []
+
+    def add(
+        self, code: str, *, remedy: str = ""
+    ) -> Callable[[Callable[Findings, Iterator[str]]], Callable[Findings, Iterator[str]]]:
+        """Declare a rule; the remedy, an imperative, ends each of its sentences."""
+
+        def declare(rule: Callable[Findings, Iterator[str]]) -> Callable[Findings, Iterator[str]]:
+            self._rules.append((code, f"; {remedy}" if remedy else "", rule))
+            return rule
+
+        return declare
+
+    def find(self, *args: Findings.args, **kwargs: Findings.kwargs) -> Iterator[StudyWarning]:
+        """Apply all rules."""
+        for code, remedy, rule in self._rules:
+            for sentence in rule(*args, **kwargs):
+                yield StudyWarning(code, sentence + remedy)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "format_count",
     "format_interval",
     "format_number",
     "format_p",
@@ -22,6 +23,11 @@ __all__ = [
 
 # Below this a score is 0 but for rounding.
 _ZERO = 1e-12
+
+
+def format_count(count: int, noun: str) -> str:
+    """Write a count with its noun: "1 judge", "1,260 judges"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def format_number(value: float, digits: int = 1) -> str:

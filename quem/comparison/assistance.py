@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     from quem.study import ExperienceSettings
     from quem.study.models import Assisted
 
-__all__ = ["AssistanceGain", "PersonUplift", "gain_test", "measure_uplift", "no_gain", "uplifts_of"]
+__all__ = [
+    "AssistanceGain",
+    "PersonUplift",
+    "gain_test",
+    "measure_uplift",
+    "missing_half",
+    "uplifts_of",
+]
 
 
 def uplifts_of(study: Study, settings: ExperienceSettings) -> list[AssistanceGain]:
@@ -68,30 +75,21 @@ def uplifts_of(study: Study, settings: ExperienceSettings) -> list[AssistanceGai
     return measure_uplift(located, assisted, experience, form, level=settings.level)
 
 
-def no_gain(study: Study, one: Assisted) -> str:
-    """Say which half of a person's work has no ranks.
-
-    Parameters
-    ----------
-    study : Study
-        Of rankings.
-    one : Assisted
-        Whose gain cannot be told.
-    """
+def missing_half(study: Study, one: Assisted) -> str:
+    """Say which half of a person's work has no ranks, so that no gain can be computed."""
     assert isinstance(study.data, Rankings)  # noqa: S101  for the type checker
     held = np.isfinite(study.data.rank) | study.data.failed
     ranked = {study.data.solvers[solver] for solver in np.unique(study.data.solver[held])}
     missing = [
         f"{solver} ({how})"
-        for solver, how in ((one.id, "with help"), (one.person, "alone"))
+        for solver, how in ((one.id, "assisted"), (one.person, "unassisted"))
         if solver not in ranked
     ]
     verb = "has" if len(missing) == 1 else "have"
     return (
-        f"the gain of {one.person} is the difference between solutions with help and without, and "
-        f"{join_words(missing)} {verb} no ranks; let each helped person solve some problems in "
-        "either "
-        "way"
+        f"the gain of {one.person} is the difference between assisted and unassisted solutions, "
+        f"and {join_words(missing)} {verb} no ranks; have each assisted person solve some problems "
+        "in either way"
     )
 
 
@@ -118,7 +116,7 @@ def _solved_twice(study: Study, located: Located) -> Iterator[Mistake]:
 def _alone(study: Study, located: Located, ranked: list[tuple[int, Assisted]]) -> Iterator[Mistake]:
     """Where an aided or unaided solution stands, others who worked alone have to stand too."""
     for at, one in ranked:
-        for solver, how in ((one.id, "with help"), (one.person, "alone")):
+        for solver, how in ((one.id, "assisted"), (one.person, "unassisted")):
             if problems := located.few_at(solver):
                 message = (
                     f"{one.person} solved {join_words(problems)} {how}, where fewer than "

@@ -1,4 +1,7 @@
-"""Warnings about a comparison. Every code is explained in ``docs/reference/warnings``."""
+"""Warnings about a comparison, as a table of rules.
+
+Every code is explained in ``docs/reference/warnings``.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.comparison.assistance import no_gain
-from quem.errors import StudyWarning
+from quem.comparison.assistance import missing_half
+from quem.errors import StudyWarning, WarningRules
 from quem.wording import join_words
 
 if TYPE_CHECKING:
@@ -16,108 +19,112 @@ if TYPE_CHECKING:
 
     from quem.comparison.findings import ComparisonFindings
     from quem.comparison.pairs import Pair
-    from quem.comparison.versions import Progression
 
 __all__ = ["find_warnings"]
 
-# What a comparison answers itself.
+# Warnings of a study that its comparison answers.
 _ANSWERED = ("assisted", "no-system")
+
+_RULES: WarningRules[ComparisonFindings] = WarningRules()
 
 
 def find_warnings(comparison: ComparisonFindings) -> Iterator[StudyWarning]:
-    """Collect the doubts about the studies, and those about their comparison.
-
-    Parameters
-    ----------
-    comparison : ComparisonFindings
-    """
+    """Yield the warnings of the studies, and those of their comparison."""
     several = len(comparison.studies) > 1
-    # People are located anew to measure their gain, whatever the size of the groups.
+    # People are located again to measure their gain, whatever the size of the groups.
     gains_only = bool(comparison.uplifts) and not comparison.pairs
     answered = (*_ANSWERED, *(["unequal-groups"] if gains_only else []))
     for study in comparison.studies:
-        for doubt in study.warnings:
-            if doubt.code not in answered:
-                said = f"{study.study.spec.id}: {doubt.message}" if several else doubt.message
-                yield replace(doubt, message=said)
-    yield from _same_study(comparison)
-    yield from _pairs([*comparison.pairs, *_pairs_of_steps(comparison)])
-    for progression in comparison.progressions:
-        yield from _undated(comparison, progression)
-    yield from _no_gain(comparison)
+        for warning in study.warnings:
+            if warning.code not in answered:
+                of = f"{study.study.spec.id}: " if several else ""
+                yield replace(warning, message=of + warning.message)
+    yield from _RULES.find(comparison)
 
 
-def _same_study(comparison: ComparisonFindings) -> Iterator[StudyWarning]:
+@_RULES.add("same-study")
+def _same_study(comparison: ComparisonFindings) -> Iterator[str]:
     ids = [study.study.spec.id for study in comparison.studies]
     for name in dict.fromkeys(ids):
         if ids.count(name) > 1:
-            message = (
-                f"{ids.count(name)} of the studies have the id {name}: if they share people, "
-                "judges or solutions they are not independent, and neither intervals nor p "
-                "values hold"
+            yield (
+                f"{ids.count(name)} studies have the ID {name}; if they share people, judges, or "
+                "solutions they are not independent, and intervals and p values are invalid"
             )
-            yield StudyWarning("same-study", message)
 
 
-def _pairs_of_steps(comparison: ComparisonFindings) -> Iterator[Pair]:
-    """The pairs of a system over time; those of one study are among its pairs."""
-    if comparison.mode == "time":
-        for progression in comparison.progressions:
-            for step in progression.steps:
-                if step.pair is not None:
-                    yield step.pair
+def _tested_pairs(comparison: ComparisonFindings) -> list[Pair]:
+    """All pairs; over time, those of successive versions too."""
+    steps = [step for progression in comparison.progressions for step in progression.steps]
+    over_time = [step.pair for step in steps if step.pair] if comparison.mode == "time" else []
+    return [*comparison.pairs, *over_time]
 
 
-def _pairs(pairs: list[Pair]) -> Iterator[StudyWarning]:
-    if incomplete := [pair for pair in pairs if pair.paired.alone and pair.paired.n_cells]:
-        each = join_words(
-            f"{pair.a} and {pair.b} ({pair.paired.alone} rankings hold one of them)"
-            for pair in incomplete
+@_RULES.add("not-always-together")
+def _not_always_together(comparison: ComparisonFindings) -> Iterator[str]:
+    incomplete = [
+        f"{pair.a} and {pair.b} ({pair.paired.alone} ranking{'s' * (pair.paired.alone != 1)})"
+        for pair in _tested_pairs(comparison)
+        if pair.paired.alone and pair.paired.n_cells
+    ]
+    if incomplete:
+        yield (
+            "rankings that include only one of two systems are not used to compare them, except "
+            f"for worths: {join_words(incomplete)}"
         )
-        message = f"not always ranked together: {each}; only rankings that hold both "
-        message += "are compared (worths are of all rankings)"
-        yield StudyWarning("not-always-together", message)
+
+
+@_RULES.add("no-test")
+def _no_test_of_pair(comparison: ComparisonFindings) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
-    for pair in pairs:
+    for pair in _tested_pairs(comparison):
         if not np.isfinite(pair.test.p):
             reasons.setdefault(pair.test.reason, []).append(f"{pair.a} and {pair.b}")
     for reason, names in reasons.items():
-        yield StudyWarning("no-test", f"there is no test of {join_words(names)}: {reason}")
+        yield f"no test of {join_words(names)}: {reason}"
 
 
-def _undated(comparison: ComparisonFindings, progression: Progression) -> Iterator[StudyWarning]:
-    """Versions over time, and those of which others have a date, should have one."""
-    without = [comparison.name_of(version) for version in progression.versions if not version.date]
-    if without and (comparison.mode == "time" or len(without) < len(progression.versions)):
-        verb = "has" if len(without) == 1 else "have"
-        message = (
-            f"{join_words(without)} {verb} no `date`, so that the versions of {progression.of} "
-            "stand "
-            "in the order in which they are given, at equal distances"
-        )
-        yield StudyWarning("undated", message)
+@_RULES.add("undated", remedy="add the missing dates")
+def _undated(comparison: ComparisonFindings) -> Iterator[str]:
+    for progression in comparison.progressions:
+        versions = progression.versions
+        without = [comparison.name_of(version) for version in versions if not version.date]
+        # Versions over time, and those of which others have a date, should have one.
+        if without and (comparison.mode == "time" or len(without) < len(versions)):
+            verb = "has" if len(without) == 1 else "have"
+            yield (
+                f"{join_words(without)} {verb} no `date`, so the versions of {progression.of} "
+                "appear in the order of the files, at equal distances"
+            )
 
 
-def _no_gain(comparison: ComparisonFindings) -> Iterator[StudyWarning]:
-    """Help whose effect cannot be told."""
+@_RULES.add("gain-not-measurable")
+def _gain_not_measurable(comparison: ComparisonFindings) -> Iterator[str]:
     if comparison.mode != "systems" or comparison.chosen:
         return
     measured = {person.assisted for uplift in comparison.uplifts for person in uplift.people}
     for one in comparison.studies[0].study.spec.assisted:
         if one.id not in measured:
-            told = no_gain(comparison.studies[0].study, one)
-            yield StudyWarning("no-gain", f"{one.id} is left out: {told}")
+            yield f"{one.id} is left out: {missing_half(comparison.studies[0].study, one)}"
+
+
+@_RULES.add("changing-references")
+def _changing_references(comparison: ComparisonFindings) -> Iterator[str]:
     for uplift in comparison.uplifts:
         if not uplift.common:
-            message = (
-                "too few people worked alone on every problem, so that solutions with the help of "
-                f"{uplift.system} are measured against other people than those without; the gain "
-                "is off if these differ"
+            yield (
+                "fewer than 3 people worked alone on every problem, so solutions assisted by "
+                f"{uplift.system} are measured against other people than unassisted ones; the "
+                "gain is biased if these people differ"
             )
-            yield StudyWarning("changing-references", message)
+
+
+@_RULES.add("no-test")
+def _no_test_of_gain(comparison: ComparisonFindings) -> Iterator[str]:
+    for uplift in comparison.uplifts:
         for what, test in [
             (f"the gain by {uplift.system}", uplift.test),
             *((f"the gain of {person.person}", person.test) for person in uplift.people),
         ]:
             if test.reason:
-                yield StudyWarning("no-test", f"there is no test of {what}: {test.reason}")
+                yield f"no test of {what}: {test.reason}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from quem.comparison.assistance import no_gain, uplifts_of
+from quem.comparison.assistance import missing_half, uplifts_of
 from quem.comparison.checks import find_warnings
 from quem.comparison.findings import ComparisonFindings
 from quem.comparison.independent import compare_studies
@@ -112,7 +112,7 @@ def _nothing_to_compare(
         yield study.mistake(("systems",), message)
     else:
         for at, one in enumerate(study.spec.assisted):
-            yield study.mistake(("assisted", at), no_gain(study, one))
+            yield study.mistake(("assisted", at), missing_half(study, one))
 
 
 def _refuse_blocks(findings: ExperienceFindings) -> None:

@@ -1,4 +1,7 @@
-"""What a reader of the result must know. Every code is explained in ``docs/reference/warnings``."""
+"""Warnings about a study and its estimates, as tables of rules.
+
+Every code is explained in ``docs/reference/warnings``.
+"""
 
 from __future__ import annotations
 
@@ -7,143 +10,223 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import StudyWarning
+from quem.errors import StudyWarning, WarningRules
 from quem.experience.wording import SIGNIFICANT
-from quem.wording import format_interval, format_number, format_p, format_percent, join_words
+from quem.wording import (
+    format_count,
+    format_interval,
+    format_number,
+    format_p,
+    format_percent,
+    join_words,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from quem.experience.estimate import Estimate
-    from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.findings import ExperienceFindings
-    from quem.experience.recognized import Recognised
 
-__all__ = ["find_warnings", "judge_doubts", "pooled_doubts"]
-
+__all__ = ["find_warnings"]
 
 _FEW_SUBJECTS = 5
+_LOW_AGREEMENT = 0.25
+# With a tau-b below this, less than half of what determines a judge's order is repeated.
+_LOW_CONSISTENCY = 0.3
+_FEWEST_REPEATED = 8
+# Share of bootstrap replicates.
+_MANY_DISCARDED = 1 / 20
+
+_DATA: WarningRules[ExperienceFindings] = WarningRules()
+_ESTIMATE: WarningRules[ExperienceFindings, Estimate] = WarningRules()
+_INFLUENCE: WarningRules[ExperienceFindings, Estimate] = WarningRules()
+_JUDGES: WarningRules[ExperienceFindings] = WarningRules()
 
 
 def find_warnings(findings: ExperienceFindings) -> Iterator[StudyWarning]:
-    """Collect the doubts about a result, those about the data first.
-
-    Parameters
-    ----------
-    findings : ExperienceFindings
-    """
+    """Yield the warnings of a result, those about the data first."""
     yield from findings.study.data.warnings
-    yield from _people(findings)
-    yield from _groups(findings)
-    yield from _function(findings)
-    for estimate in findings.estimates:
-        yield from _estimate(findings, estimate)
-    yield from _decisive(findings)
-    yield from judge_doubts(findings)
-    yield from _left_undone(findings)
+    yield from _DATA.find(findings)
+    for rules in (_ESTIMATE, _INFLUENCE):
+        for estimate in findings.estimates:
+            yield from rules.find(findings, estimate)
+    yield from _JUDGES.find(findings)
 
 
-def _people(findings: ExperienceFindings) -> Iterator[StudyWarning]:
-    ranked = {findings.averages.solvers[i] for i in findings.averages.of_kind("subject")}
-    subjects = [subject for subject in findings.study.spec.subjects if subject.id in ranked]
-    if len(subjects) < _FEW_SUBJECTS:
-        message = (
-            f"only {len(subjects)} subjects have ranks; with fewer than 5 the interval is wide"
-        )
-        yield StudyWarning("few-subjects", message)
-    unit = findings.study.spec.experience_unit
-    for judge in findings.study.spec.judges:
+def _has_ranks(findings: ExperienceFindings, solver: str) -> bool:
+    at = findings.averages.solvers.index(solver)
+    return bool(np.isfinite(findings.averages.average[at]))
+
+
+def _n_ranked(findings: ExperienceFindings, kind: str) -> int:
+    return len(findings.averages.of_kind(kind))
+
+
+def _join_names(findings: ExperienceFindings, solvers: Iterable[int]) -> str:
+    return join_words(findings.name_of(findings.averages.solvers[solver]) for solver in solvers)
+
+
+# Subjects, judges and systems.
+
+
+@_DATA.add("few-subjects", remedy="add subjects")
+def _few_subjects(findings: ExperienceFindings) -> Iterator[str]:
+    if (n := _n_ranked(findings, "subject")) < _FEW_SUBJECTS:
+        df = format_count(findings.function.df, "degree")
+        yield f"only {n} subjects have ranks, so intervals are wide ({df} of freedom)"
+
+
+@_DATA.add("judge-less-experienced", remedy="judges should have at least as much as every subject")
+def _judge_less_experienced(findings: ExperienceFindings) -> Iterator[str]:
+    spec = findings.study.spec
+    for judge in spec.judges:
         above = [
-            s for s in subjects if judge.experience is not None and s.experience > judge.experience
+            f"{subject.id} ({subject.experience:g} {spec.experience_unit})"
+            for subject in spec.subjects
+            if judge.experience is not None
+            and subject.experience > judge.experience
+            and _has_ranks(findings, subject.id)
         ]
         if above:
-            names = join_words(f"{subject.id} ({subject.experience:g})" for subject in above)
-            verb = "has" if len(above) == 1 else "have"
-            message = (
-                f"the judge {judge.id} has {judge.experience:g} {unit} of experience, and {names} "
-                f"{verb} more; judges should have at least as much as every subject"
+            yield (
+                f"judge {judge.id} ({judge.experience:g} {spec.experience_unit}) has less "
+                f"experience than {join_words(above)}"
             )
-            yield StudyWarning("judge-less-experienced", message)
-    # A system that helps people need not have solved anything by itself.
-    helping = {assisted.by for assisted in findings.study.spec.assisted}
-    unranked = [
-        solver
-        for solver, kind in findings.study.declared.solvers.items()
-        if kind != "withheld"
-        and solver not in helping
-        and not np.isfinite(_average(findings, solver))
+
+
+@_DATA.add("no-ranks")
+def _no_ranks(findings: ExperienceFindings) -> Iterator[str]:
+    # A system that assists people need not have solved anything alone.
+    assisting = {assisted.by for assisted in findings.study.spec.assisted}
+    unranked: dict[bool, list[str]] = {False: [], True: []}
+    for solver, kind in findings.study.declared.solvers.items():
+        if solver not in assisting and not _has_ranks(findings, solver):
+            unranked[kind == "withheld"].append(solver)
+    if names := unranked[False]:
+        verbs = "has no ranks and is" if len(names) == 1 else "have no ranks and are"
+        yield f"{join_words(names)} {verbs} excluded"
+    if findings.cells and (names := unranked[True]):
+        verb = "is in no ranking and matches" if len(names) == 1 else "are in no ranking and match"
+        yield f"withheld {join_words(names)} {verb} no unused rank"
+
+
+@_DATA.add("no-system")
+def _no_system(findings: ExperienceFindings) -> Iterator[str]:
+    if not _n_ranked(findings, "system"):
+        yield "no system has ranks; only the skill function is reported"
+
+
+@_DATA.add("many-systems", remedy="consider `reference: humans`")
+def _many_systems(findings: ExperienceFindings) -> Iterator[str]:
+    n_systems, n_subjects = _n_ranked(findings, "system"), _n_ranked(findings, "subject")
+    if n_systems > n_subjects / 2 and findings.settings.reference == "all":
+        yield f"{n_systems} systems among {n_subjects} subjects shift the subjects' ranks"
+
+
+@_DATA.add("assisted", remedy="use `quem compare` to measure their gain")
+def _assisted(findings: ExperienceFindings) -> Iterator[str]:
+    if "assisted" in findings.study.declared.solvers.values():
+        yield "assisted solvers keep their rank positions but are neither fitted nor estimated here"
+
+
+# Groups and ranks.
+
+
+@_DATA.add("averages-only")
+def _averages_only(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.cells is None:
+        yield (
+            "only average ranks are available, so agreement, judge influence, ANOVA, and "
+            "bootstrap cannot be computed"
+        )
+
+
+@_DATA.add("rank-gap")
+def _rank_gap(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.cells is None or not findings.cells.gaps:
+        return
+    gap, *others = findings.cells.gaps
+    ranks = f"rank{'' if len(gap.ranks) == 1 else 's'} {join_words(map(str, gap.ranks))}"
+    remedy = (
+        "the declared withheld solvers do not explain it"
+        if "withheld" in findings.study.declared.solvers.values()
+        else "if so, declare its solver under `withheld`"
+    )
+    also = join_words(f"{other.judge} on {other.problem}" for other in others)
+    yield (
+        f"{gap.judge}'s ranking of {gap.problem} skips {ranks}, which suggests a ranked solution "
+        f"is missing from the data; {remedy}" + (f". Also: {also}" if others else "")
+    )
+
+
+@_DATA.add("unequal-groups", remedy="check the estimate with `normalize: expected`")
+def _unequal_groups(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.cells is None:
+        return
+    sizes = Counter(np.bincount(findings.cells.group).tolist())
+    normalized = findings.settings.normalize != "none" or findings.settings.score != "rank"
+    if len(sizes) > 1 and not normalized:
+        counts = join_words(
+            f"{format_count(sizes[size], 'group')} of {size}" for size in sorted(sizes)
+        )
+        yield f"group sizes differ ({counts} solutions), so equal ranks are not comparable"
+
+
+@_DATA.add("blocks")
+def _blocks(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.cells is not None and findings.cells.is_blocked:
+        yield (
+            "some groups were judged in blocks, so solvers are scored by Plackett–Luce expected "
+            "ranks; agreement, ANOVA, and bootstrap need complete groups and are omitted"
+        )
+
+
+@_DATA.add("plackett-luce")
+def _plackett_luce(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.pooled and findings.cells is not None and not findings.cells.is_blocked:
+        yield (
+            "solvers are scored by Plackett–Luce expected ranks, so single ranks have no score; "
+            "ANOVA and bootstrap are omitted"
+        )
+
+
+@_DATA.add("influence-skipped", remedy="analyze fewer judges or problems to measure it")
+def _influence_skipped(findings: ExperienceFindings) -> Iterator[str]:
+    several = findings.cells is not None and len(set(findings.cells.judge.tolist())) > 1
+    if findings.pooled and several and findings.estimates and not findings.judges:
+        yield (
+            "the study is too large to refit worths without each judge and each problem, so the "
+            "influence of single judges and problems is unknown"
+        )
+
+
+@_DATA.add("always-above")
+def _always_above(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.pooled is None:
+        return
+    connection = findings.pooled.connection
+    separated = [
+        f"{_join_names(findings, solvers)} "
+        + (
+            f"was always ranked {where} all others it was compared with"
+            if len(solvers) == 1
+            else f"were always ranked {where} all others they were compared with"
+        )
+        for where, sets in (("above", connection.above), ("below", connection.below))
+        for solvers in sets
     ]
-    if unranked:
-        verb = "has" if len(unranked) == 1 else "have"
-        yield StudyWarning(
-            "no-ranks", f"{join_words(unranked)} {verb} no ranks and {verb} no part in the result"
+    if separated:
+        yield (
+            f"{'; '.join(separated)}; the distance is determined only by the ridge penalty "
+            "(separation)"
         )
-    if idle := [
-        solver
-        for solver, kind in findings.study.declared.solvers.items()
-        if kind == "withheld" and findings.cells and not np.isfinite(_average(findings, solver))
-    ]:
-        verb = "is" if len(idle) == 1 else "are"
-        message = (
-            f"the withheld {join_words(idle)} {verb} not in the rankings, and no gap is theirs"
-        )
-        yield StudyWarning("no-ranks", message)
-    n_systems = len(findings.averages.of_kind("system"))
-    if n_systems == 0:
-        message = "no system has ranks; the skill function of the subjects stands alone"
-        yield StudyWarning("no-system", message)
-    if n_systems > len(subjects) / 2 and findings.settings.reference == "all":
-        message = (
-            f"there are {n_systems} systems and {len(subjects)} subjects: the systems shift the "
-            "subjects' ranks; consider `reference: humans`, which ranks each against people only"
-        )
-        yield StudyWarning("many-systems", message)
-    if any(kind == "assisted" for kind in findings.study.declared.solvers.values()):
-        message = (
-            "assisted solvers hold their places in the groups, but are neither fitted nor "
-            "estimated by this analysis; `quem compare` measures what they gain"
-        )
-        yield StudyWarning("assisted", message)
 
 
-def _average(findings: ExperienceFindings, solver: str) -> float:
-    return float(findings.averages.average[findings.averages.solvers.index(solver)])
-
-
-def _groups(findings: ExperienceFindings) -> Iterator[StudyWarning]:
+@_DATA.add("not-in-rankings", remedy="add the ranks or remove the entries from the study file")
+def _not_in_rankings(findings: ExperienceFindings) -> Iterator[str]:
     cells = findings.cells
     if cells is None:
-        message = (
-            "the study has average ranks only: the agreement of the judges, the influence of each "
-            "judge, the analysis of variance and the bootstrap are unknown"
-        )
-        yield StudyWarning("averages-only", message)
         return
-    if cells.gaps:
-        gap = cells.gaps[0]
-        ranks = join_words(map(str, gap.ranks))
-        noun = "rank" if len(gap.ranks) == 1 else "ranks"
-        others = [f"{other.judge} on {other.problem}" for other in cells.gaps[1:]]
-        more = f"; gaps also in {join_words(others)}" if others else ""
-        remedy = "declare it as withheld if there was one"
-        if "withheld" in findings.study.declared.solvers.values():
-            remedy = "the declared withheld solvers do not account for it"
-        message = (
-            f"{gap.judge} on {gap.problem} left the {noun} {ranks} unused, as if a solution were "
-            f"not in the data; {remedy}{more}"
-        )
-        yield StudyWarning("rank-gap", message)
-    sizes = Counter(np.bincount(cells.group).tolist())
-    comparable = findings.settings.normalize != "none" or findings.settings.score != "rank"
-    if len(sizes) > 1 and not comparable:
-        counts = join_words(f"{sizes[size]} of {size}" for size in sorted(sizes))
-        message = (
-            f"the groups are of unequal size ({counts} solutions), so that the same rank means "
-            "different things; compare `normalize: expected`"
-        )
-        yield StudyWarning("unequal-groups", message)
-    if findings.pooled:
-        yield from pooled_doubts(findings, findings.pooled)
     unused = [
         f"{noun} {name}"
         for noun, names, codes in (
@@ -154,262 +237,232 @@ def _groups(findings: ExperienceFindings) -> Iterator[StudyWarning]:
         if not count
     ]
     if unused:
-        yield StudyWarning("not-in-rankings", f"the rankings hold nothing of {join_words(unused)}")
+        yield f"{join_words(unused)} {'is' if len(unused) == 1 else 'are'} not in the rankings"
 
 
-def _function(findings: ExperienceFindings) -> Iterator[StudyWarning]:
+# The skill function.
+
+
+@_DATA.add("decreasing-skill-function")
+def _decreasing_skill_function(findings: ExperienceFindings) -> Iterator[str]:
     falling = findings.function.falling_share
     if falling == 1:
-        message = (
-            f"{findings.study.spec.experience_unit} of experience fall with quality, so the skill "
-            "function does not measure skill here; were the ranks entered upside down (1 is the "
-            "worst)?"
+        yield (
+            "experience decreases as quality increases, so the skill function does not measure "
+            "skill; check the direction of the ranks (1 = worst)"
         )
-        yield StudyWarning("falling", message)
     elif falling > 0:
-        message = (
-            f"the skill function turns: over {format_percent(round(falling, 2))} of the subjects' "
-            "range "
-            "experience falls with quality; prefer a form that does not turn, such as linear"
+        yield (
+            f"over {format_percent(round(falling, 2))} of the subjects' range experience decreases "
+            "as quality increases; use a form without a turning point, such as linear"
         )
-        yield StudyWarning("falling", message)
+
+
+@_DATA.add("not-significant")
+def _not_significant(findings: ExperienceFindings) -> Iterator[str]:
     if not findings.p_value < SIGNIFICANT:
-        message = (
+        yield (
             f"the skill function is not significant ({format_p(findings.p_value)}): these data do "
-            "not "
-            "show that experience goes with quality"
+            "not show that quality is related to experience"
         )
-        yield StudyWarning("not-significant", message)
+
+
+@_DATA.add("form-chosen")
+def _form_chosen(findings: ExperienceFindings) -> Iterator[str]:
     if findings.settings.form == "auto":
-        message = (
-            f"the form {findings.function.form.name} was chosen by AICc on these data; after such "
-            "a "
-            "choice a 95% interval covers 93 to 94%"
+        yield (
+            f"form {findings.function.form.name} was selected by AICc on these data; 95% "
+            "intervals then cover about 93% to 94% in simulations"
         )
-        yield StudyWarning("form-chosen", message)
 
 
-def _estimate(findings: ExperienceFindings, estimate: Estimate) -> Iterator[StudyWarning]:
-    unit, settings = findings.study.spec.experience_unit, findings.settings
-    name = findings.name_of(estimate.system)
-    if estimate.side != "inside":
-        told = {
-            "above": "; only the lower bound is to be trusted",
-            "below": "; only the upper bound is to be trusted",
-            "outside": " on different sides by rank and by estimate; nothing can be said of it",
-        }[estimate.side]
-        message = (
-            f"{name} lies {estimate.side} the subjects' range (average rank "
-            f"{format_number(estimate.average_rank, 2)}, {format_number(estimate.experience)} "
-            f"{unit}){told}"
+# A single estimate.
+
+
+@_ESTIMATE.add("outside-range")
+def _outside_range(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
+    name, side = findings.name_of(estimate.system), estimate.side
+    at = (
+        f"(average rank {format_number(estimate.average_rank, 2)}, "
+        f"{format_number(estimate.experience)} {findings.study.spec.experience_unit})"
+    )
+    if side in ("above", "below"):
+        bound = "lower" if side == "above" else "upper"
+        yield f"{name} is {side} the subjects' range {at}; use only the {bound} bound"
+    elif side == "outside":
+        yield (
+            f"average rank and estimate of {name} are on opposite sides of the subjects' range "
+            f"{at}; no statement is possible"
         )
-        yield StudyWarning("outside-range", message)
+
+
+@_ESTIMATE.add("negative-estimate")
+def _negative_estimate(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
     if estimate.experience < 0:
-        message = (
-            f"the estimate of {name} is negative ({format_number(estimate.experience)} {unit}): "
-            "the skill "
-            "function reaches below 0 there, where nobody's experience is"
+        yield (
+            f"the estimate for {findings.name_of(estimate.system)} is negative "
+            f"({format_number(estimate.experience)} {findings.study.spec.experience_unit}), "
+            "which is below the range of possible experience"
         )
-        yield StudyWarning("negative-estimate", message)
-    if 0 < estimate.n_problems < findings.averages.study_problems:
-        told = (
-            "its prediction interval is widened for that"
-            if estimate.widened
-            else "its intervals are not wider for that, since worths are pooled over problems"
-            if findings.pooled
-            else "its intervals are not wider for that, since no subject was judged on two problems"
-        )
-        message = (
-            f"{name} was judged on {estimate.n_problems} of "
-            f"{findings.averages.study_problems} problems; {told}"
-        )
-        yield StudyWarning("fewer-problems", message)
-    if settings.interval == "calibration":
-        if estimate.calibration is None:
-            message = (
-                f"the form {findings.function.form.name} has no calibration interval; the headline "
-                f"of {name} has none"
-            )
-            yield StudyWarning("no-interval", message)
-        elif not estimate.calibration.bounded:
-            message = (
-                f"the calibration interval of {name} is unbounded, since the slope is not "
-                f"significant at {format_percent(1 - settings.level)}"
-            )
-            yield StudyWarning("no-interval", message)
 
 
-def _decisive(findings: ExperienceFindings) -> Iterator[StudyWarning]:
-    """Leaving one out moves the estimate by more than the interval's half-width."""
-    unit = findings.study.spec.experience_unit
-    for estimate in findings.estimates:
-        # What is left out moves the regression estimate, so its own interval is the measure.
-        mean = findings.settings.interval == "mean"
-        low, high = estimate.mean if mean else estimate.prediction
-        half = (high - low) / 2
-        for left in (*findings.judges, *findings.subjects):
-            if left.system == estimate.system and abs(left.change) > half:
-                message = (
-                    f"the {left.what} {left.id} decides the answer: without, "
-                    f"{findings.name_of(left.system)} is at {format_number(left.estimate)} instead "
-                    "of "
-                    f"{format_number(estimate.experience)} {unit}, more than the interval's "
-                    "half-width "
-                    f"({format_number(half)}) away"
-                )
-                yield StudyWarning(f"decisive-{left.what}", message)
-
-
-def _left_undone(findings: ExperienceFindings) -> Iterator[StudyWarning]:
-    """What was sampled, skipped or discarded."""
-    if findings.cells is None:
+@_ESTIMATE.add("fewer-problems")
+def _fewer_problems(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
+    if not 0 < estimate.n_problems < findings.averages.study_problems:
         return
-    if findings.agreement and findings.agreement.sampled:
-        message = (
-            "there are too many pairs of judges to compare all: the Spearman and tau-b "
-            "correlations are means over a random sample of 200 pairs a problem"
+    effect = "its intervals are not widened, because no subject was judged on two problems"
+    if estimate.widened:
+        effect = "its prediction interval is widened"
+    elif findings.pooled:
+        effect = "its intervals are not widened, because worths are fitted to all problems at once"
+    yield (
+        f"{findings.name_of(estimate.system)} was judged on only {estimate.n_problems} of "
+        f"{findings.averages.study_problems} problems; {effect}"
+    )
+
+
+@_ESTIMATE.add("no-interval", remedy="report the prediction interval")
+def _no_interval(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
+    if findings.settings.interval != "calibration":
+        return
+    name = findings.name_of(estimate.system)
+    if estimate.calibration is None:
+        yield (
+            f"form {findings.function.form.name} has no calibration interval, so the headline for "
+            f"{name} has no interval"
         )
-        yield StudyWarning("pairs-sampled", message)
-    if findings.agreement is None and not findings.cells.is_blocked:
-        yield StudyWarning(
-            "agreement-skipped", "the study is too large to measure the judges' agreement"
+    elif not estimate.calibration.bounded:
+        yield (
+            f"the calibration interval for {name} is unbounded, because the slope is not "
+            f"significant at the {format_percent(1 - findings.settings.level)} level"
         )
-    if findings.anova is None and not findings.pooled:
-        message = "the study is too large for the factorial analysis of variance, which is left out"
-        yield StudyWarning("anova-skipped", message)
-    if (
-        findings.bootstrap is None
-        and not findings.pooled
-        and findings.settings.bootstrap
-        and findings.estimates
-    ):
-        yield StudyWarning(
-            "bootstrap-skipped", "the study is too large for the bootstrap, which is left out"
-        )
-    if findings.bootstrap and findings.bootstrap.discarded > findings.bootstrap.replicates / 20:
-        intervals = [format_interval(i) for i in findings.bootstrap.intervals.values()]
-        message = (
-            f"{findings.bootstrap.discarded} of {findings.bootstrap.replicates} bootstrap "
-            "replicates "
-            f"were discarded for fewer than 3 different averages; the bootstrap interval "
-            f"({join_words(intervals) or 'none'}) says little"
-        )
-        yield StudyWarning("bootstrap-discarded", message)
 
 
-_LOW_AGREEMENT = 0.25
+@_INFLUENCE.add("decisive-judge")
+def _decisive_judge(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
+    yield from _decisive(findings, estimate, "judge")
 
 
-# With a tau-b below this, less than half of what makes a judge's order came back.
-_LOW_CONSISTENCY = 0.3
+@_INFLUENCE.add("decisive-subject")
+def _decisive_subject(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
+    yield from _decisive(findings, estimate, "subject")
 
 
-_FEWEST_REPEATED = 8
+def _decisive(findings: ExperienceFindings, estimate: Estimate, what: str) -> Iterator[str]:
+    # Leaving one out changes the regression estimate, so its own interval is the yardstick.
+    is_mean = findings.settings.interval == "mean"
+    low, high = estimate.mean if is_mean else estimate.prediction
+    half = (high - low) / 2
+    for left in findings.judges if what == "judge" else findings.subjects:
+        if left.system == estimate.system and abs(left.change) > half:
+            yield (
+                f"without {what} {left.id} the estimate for {findings.name_of(left.system)} is "
+                f"{format_number(left.estimate)} instead of {format_number(estimate.experience)} "
+                f"{findings.study.spec.experience_unit}, a change larger than the interval's "
+                f"half-width ({format_number(half)})"
+            )
 
 
-def judge_doubts(findings: ExperienceFindings) -> Iterator[StudyWarning]:
-    """Collect the doubts about the judges.
-
-    Parameters
-    ----------
-    findings : ExperienceFindings
-    """
-    yield from _disagreeing(findings)
-    yield from _inconsistent(findings)
-    if findings.recognised:
-        yield StudyWarning("recognised-authors", _recognised(findings, findings.recognised))
+# Judges.
 
 
-def _disagreeing(findings: ExperienceFindings) -> Iterator[StudyWarning]:
+@_JUDGES.add("one-judge", remedy="add a judge")
+def _one_judge(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.agreement and findings.agreement.overall.n_judges == 1:
+        yield "only one judge ranked, so agreement between judges is unknown"
+
+
+@_JUDGES.add("judges-disagree")
+def _judges_disagree(findings: ExperienceFindings) -> Iterator[str]:
     if findings.agreement is None:
         return
-    if findings.agreement.overall.n_judges < 2:  # noqa: PLR2004  nobody to agree with
-        yield StudyWarning(
-            "one-judge", "there is one judge only, so agreement between judges is unknown"
-        )
     low = [
         f"{problem} ({format_number(concordance.mean_spearman, 2)})"
         for problem, concordance in findings.agreement.problems.items()
         if concordance.mean_spearman < _LOW_AGREEMENT
     ]
     if low:
-        message = f"the judges disagree (mean Spearman correlation below .25) on {join_words(low)}"
-        yield StudyWarning("judges-disagree", message)
+        yield (
+            f"judges disagree on {join_words(low)}: mean Spearman correlation below "
+            f"{_LOW_AGREEMENT:g}"
+        )
 
 
-def _inconsistent(findings: ExperienceFindings) -> Iterator[StudyWarning]:
+@_JUDGES.add("inconsistent-judge")
+def _inconsistent_judge(findings: ExperienceFindings) -> Iterator[str]:
     for judge, own in findings.retest.judges.items() if findings.retest else ():
         if own.n_solutions >= _FEWEST_REPEATED and own.mean_tau_b < _LOW_CONSISTENCY:
-            groups = "a repeated group" if own.n_groups == 1 else f"{own.n_groups} repeated groups"
-            message = (
-                f"the judge {judge} ranked {groups} quite differently the second time (mean tau-b "
-                f"{format_number(own.mean_tau_b, 2)}, {own.n_solutions} solutions)"
+            yield (
+                f"judge {judge}'s repeat rankings are inconsistent "
+                f"({format_count(own.n_groups, 'task')}, {own.n_solutions} solutions, mean tau-b "
+                f"{format_number(own.mean_tau_b, 2)}, below {_LOW_CONSISTENCY:g})"
             )
-            yield StudyWarning("inconsistent-judge", message)
 
 
-def _recognised(findings: ExperienceFindings, without: Recognised) -> str:
+@_JUDGES.add("recognized-authors")
+def _recognized_authors(findings: ExperienceFindings) -> Iterator[str]:
+    without = findings.recognised
+    if without is None:
+        return
     one = without.n_ranks == 1
-    message = (
-        f"{without.n_ranks:,} of {without.of_ranks:,} ranks {'is' if one else 'are'} of "
-        f"{'a solution' if one else 'solutions'} whose author the judge recognised"
+    observed = (
+        f"{without.n_ranks:,} of {without.of_ranks:,} ranks "
+        f"{'is of a solution' if one else 'are of solutions'} whose author the judge recognized"
     )
-    pronoun = "it" if one else "them"
+    excluding = f"; excluding {'it' if one else 'them'}"
     if not without.fitted:
-        return f"{message}; without {pronoun} no skill function can be fitted"
+        yield f"{observed}{excluding}, no skill function can be fitted"
+        return
     years = {estimate.system: estimate.experience for estimate in findings.estimates}
     changes = [
-        f"{findings.name_of(left.system)} comes out at {format_number(left.estimate)} instead of "
-        f"{format_number(years[left.system])} {findings.study.spec.experience_unit}"
+        f"the estimate for {findings.name_of(left.system)} is {format_number(left.estimate)} "
+        f"instead of {format_number(years[left.system])} {findings.study.spec.experience_unit}"
         if np.isfinite(left.estimate)
         else f"{findings.name_of(left.system)} has no ranks"
         for left in without.estimates
     ]
-    return f"{message}; without {pronoun} {join_words(changes)}" if changes else message
+    yield f"{observed}{excluding}, {join_words(changes)}" if changes else observed
 
 
-def pooled_doubts(findings: ExperienceFindings, pooled: ExpectedRanks) -> Iterator[StudyWarning]:
-    """Collect the doubts about worths.
+# What was sampled, skipped or discarded.
 
-    Parameters
-    ----------
-    findings : ExperienceFindings
-    pooled : ExpectedRanks
-        Of the same.
-    """
-    blocked = findings.cells is not None and findings.cells.is_blocked
-    if blocked:
-        message = (
-            "some groups were judged in several blocks, whose ranks do not compare: solvers are "
-            "scored by worths instead (Plackett-Luce), as ranks to be expected among all; the "
-            "judges' agreement, the analysis of variance and the bootstrap, which need ranks of "
-            "whole groups, are left out"
+
+@_JUDGES.add("pairs-sampled")
+def _pairs_sampled(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.agreement and findings.agreement.sampled:
+        yield (
+            "Spearman and tau-b correlations are means over a random sample of 200 pairs of judges "
+            "per problem, because comparing all pairs would take too long"
         )
-        yield StudyWarning("blocks", message)
-    else:
-        message = (
-            "worths are pooled over all rankings, so that no rank has a score of its own: the "
-            "analysis of variance and the bootstrap are left out"
-        )
-        yield StudyWarning("pooled", message)
-    several = findings.cells is not None and len(set(findings.cells.judge.tolist())) > 1
-    if several and findings.estimates and not findings.judges:
-        message = (
-            "the study is too large to fit worths without each judge and each problem in turn; how "
-            "far the answer rests on one of them is unknown"
-        )
-        yield StudyWarning("influence-skipped", message)
-    told = [
-        f"{_names(findings, solvers)} {'was' if len(solvers) == 1 else 'were'} always ranked "
-        f"{where} "
-        "all others compared with"
-        for where, sets in (("above", pooled.connection.above), ("below", pooled.connection.below))
-        for solvers in sets
-    ]
-    if told:
-        message = f"{'; '.join(told)}; how far apart, only the small penalty on worths says"
-        yield StudyWarning("always-above", message)
 
 
-def _names(findings: ExperienceFindings, solvers: tuple[int, ...]) -> str:
-    return join_words(findings.name_of(findings.averages.solvers[solver]) for solver in solvers)
+@_JUDGES.add("agreement-skipped", remedy="analyze fewer judges or problems to measure it")
+def _agreement_skipped(findings: ExperienceFindings) -> Iterator[str]:
+    cells = findings.cells
+    if cells is not None and findings.agreement is None and not cells.is_blocked:
+        yield "the study is too large to measure agreement between judges"
+
+
+@_JUDGES.add("anova-skipped")
+def _anova_skipped(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.cells is not None and findings.anova is None and not findings.pooled:
+        yield "the study is too large for the factorial ANOVA, which is omitted"
+
+
+@_JUDGES.add("bootstrap-skipped")
+def _bootstrap_skipped(findings: ExperienceFindings) -> Iterator[str]:
+    requested = findings.cells is not None and findings.settings.bootstrap and findings.estimates
+    if requested and findings.bootstrap is None and not findings.pooled:
+        yield "the study is too large for the bootstrap, which is omitted"
+
+
+@_JUDGES.add("bootstrap-discarded", remedy="add subjects")
+def _bootstrap_discarded(findings: ExperienceFindings) -> Iterator[str]:
+    bootstrap = findings.bootstrap
+    if bootstrap and bootstrap.discarded > _MANY_DISCARDED * bootstrap.replicates:
+        ranges = join_words(map(format_interval, bootstrap.intervals.values())) or "none"
+        yield (
+            f"{bootstrap.discarded} of {bootstrap.replicates} bootstrap replicates were discarded "
+            "because they had fewer than 3 distinct averages; the bootstrap range "
+            f"({ranges}) is unreliable"
+        )

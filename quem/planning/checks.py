@@ -1,175 +1,188 @@
-"""What a reader of a plan must know."""
+"""Warnings about a plan, as a table of rules.
+
+Every code is explained in ``docs/reference/warnings``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from quem.errors import StudyWarning
+from quem.errors import WarningRules
 from quem.experience.wording import SIGNIFICANT
 from quem.planning import closed_form
-from quem.wording import format_number, format_p, format_percent, join_words
+from quem.wording import format_count, format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.planning.components import Components
+    from quem.errors import StudyWarning
     from quem.planning.findings import PlanFindings
 
 __all__ = ["LONG_LIST", "find_warnings"]
 
 LONG_LIST = 12
-_FALSE_ALARMS = 0.1
-_FEW = 10
-# Twice the standard error, as a part of the half-width.
-_ROUGH = 0.05
+_MOST_FALSE_POSITIVES = 0.1
+_FEW_DEGREES_OF_FREEDOM = 10
+# Two standard errors, as a share of the half-width.
+_INACCURATE = 0.05
+
+_RULES: WarningRules[PlanFindings] = WarningRules()
 
 
 def find_warnings(plan: PlanFindings) -> Iterator[StudyWarning]:
-    """Yield the warnings of a plan.
-
-    Parameters
-    ----------
-    plan : PlanFindings
-    """
-    if plan.settings.width is not None and plan.recommended is None:
-        yield StudyWarning("width-not-reached", " ".join(_not_reached(plan, plan.settings.width)))
-    elif plan.recommended is not None:
-        yield from _overrated(plan)
-    yield from _few_simulated(plan)
-    if plan.assumed:
-        yield StudyWarning(
-            "noise-assumed",
-            "the noise is an assumption (low); estimate it from a pilot (--from), or say it "
-            "(--noise high, --person and others)",
-        )
-    yield from _of_pilot(plan)
-    design = plan.design(plan.reference)
-    length = design.subjects + plan.circumstances.systems
-    if length > LONG_LIST:
-        yield StudyWarning(
-            "long-lists",
-            f"a judge of {_counted(design.subjects, 'subject')} would rank {length} solutions in "
-            f"one list, and about {LONG_LIST} are manageable; in balanced blocks of 8 the error is "
-            "8 to 10% larger than is computed here",
-        )
-    false_alarms = plan.designs.false_alarms.flat[plan.reference]
-    if false_alarms > _FALSE_ALARMS:
-        yield StudyWarning(
-            "taste-false-alarms",
-            "with the tastes of these judges the test over problems would call "
-            f"{format_percent(round(false_alarms, 2))} of equal pairs of systems different, and "
-            "not 5%; "
-            "more judges lower that",
-        )
+    """Yield the warnings of a plan."""
+    return _RULES.find(plan)
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+@_RULES.add("width-not-reached")
+def _width_not_reached(plan: PlanFindings) -> Iterator[str]:
+    width = plan.settings.width
+    if width is not None and plan.recommended is None:
+        yield " ".join(_nearest_and_needed(plan, width))
 
 
-def _not_reached(plan: PlanFindings, width: float) -> Iterator[str]:
-    """Say that no design reaches the width, which is nearest, and what would."""
+def _nearest_and_needed(plan: PlanFindings, width: float) -> Iterator[str]:
+    """Name the nearest design, and what would reach the width."""
     design, most = plan.design(plan.nearest), int(plan.designs.subjects[-1])
     yield (
-        f"no design tried reaches ± {width:g} {plan.unit}; the nearest is ± "
+        f"no design in the search reaches ± {width:g} {plan.unit}; the nearest is ± "
         f"{format_number(plan.best_half_width(plan.nearest), 2)} with {design.words}."
     )
     noise, variance = plan.circumstances.noise, plan.experience_variance
     if plan.limit > width:
         allowed = closed_form.largest_variance(width, 1e6, variance, plan.level) ** 0.5
         yield (
-            f"No number of subjects, judges and problems can: people of equal experience differ by "
-            f"{format_number(noise.person, 2)} {plan.unit} (standard deviation), which alone "
-            "leaves ± "
-            f"{format_number(plan.limit, 2)}. Only people who are more alike would do, with a "
-            "standard "
-            f"deviation below {format_number(float(allowed), 2)}."
+            "No number of subjects, judges, and problems can: the SD between people of equal "
+            f"experience, {format_number(noise.person, 2)} {plan.unit}, alone leaves ± "
+            f"{format_number(plan.limit, 2)}. Recruit people who are more alike, with an SD below "
+            f"{format_number(float(allowed), 2)}."
         )
         return
     if plan.limit_of_subjects > width:
         yield (
-            f"With {_counted(most, 'subject')} no number of judges and problems can (± "
+            f"With {format_count(most, 'subject')} no number of judges and problems can (± "
             f"{format_number(plan.limit_of_subjects, 2)} at best)."
         )
     shared = closed_form.average_variance(noise, plan.designs.judges[-1], plan.designs.problems[-1])
     needed = closed_form.subjects_needed(width, float(shared), variance, plan.level)
     judges, problems = int(plan.designs.judges[-1]), int(plan.designs.problems[-1])
-    of = f"{_counted(judges, 'judge')} and {_counted(problems, 'problem')}"
+    of = f"{format_count(judges, 'judge')} and {format_count(problems, 'problem')}"
     if needed is None:
-        yield f"With {of} no number of subjects does; try more problems, then more judges."
+        yield f"With {of} no number of subjects can; try more problems, then more judges."
     elif needed > most:
-        yield f"With {of} it takes {_counted(needed, 'subject')}."
+        yield f"With {of} you need {format_count(needed, 'subject')}."
 
 
-def _overrated(plan: PlanFindings) -> Iterator[StudyWarning]:
+@_RULES.add("formula-optimistic", remedy="the simulation decides")
+def _formula_optimistic(plan: PlanFindings) -> Iterator[str]:
     width = plan.settings.width
-    wrong = [
-        index
-        for index in plan.trials
-        if not plan.reaches(index) and plan.designs.half_width.flat[index] <= (width or 0)
-    ]
+    if width is None or plan.recommended is None:
+        return
+    half_width = plan.designs.half_width.flat
+    wrong = [i for i in plan.trials if not plan.reaches(i) and half_width[i] <= width]
     if wrong:
-        yield StudyWarning(
-            "formula-optimistic",
-            f"{_counted(len(wrong), 'design')} shown reach{'es' if len(wrong) == 1 else ''} the "
-            "width by the formula and not in simulation, which decides",
-        )
+        designs = "1 design meets" if len(wrong) == 1 else f"{len(wrong)} designs meet"
+        yield f"{designs} the target by the closed form but not in simulation"
 
 
-def _few_simulated(plan: PlanFindings) -> Iterator[StudyWarning]:
-    """A simulation that is too small to decide between designs."""
+@_RULES.add("few-simulations", remedy="use `--simulate 1000`")
+def _few_simulations(plan: PlanFindings) -> Iterator[str]:
     if not plan.trials:
         return
     error = 2 * plan.simulation_error
-    if not error <= _ROUGH * plan.best_half_width(plan.reference):
-        studies = next(iter(plan.trials.values())).studies
-        tell = f"{studies:,} simulated studies tell" if studies > 1 else "one simulated study tells"
-        near = f" only to ± {format_number(error, 2)}" if studies > 1 else " by chance"
-        yield StudyWarning(
-            "few-simulations",
-            f"{tell} the half-width{near}; simulate more, for example --simulate 1000",
-        )
-
-
-def _of_pilot(plan: PlanFindings) -> Iterator[StudyWarning]:
-    found = plan.components
-    if found is None:
+    if error <= _INACCURATE * plan.best_half_width(plan.reference):
         return
-    if found.lacking:
-        one = "no two judges ranked the same problem" if found.judges > 1 else "it has one judge"
-        if found.lacking == "problem":
-            one = "no judge ranked two problems" if found.problems > 1 else "it has one problem"
-        yield StudyWarning(
-            "pilot-incomplete",
-            f"the pilot cannot tell the noise of solution, judge and taste apart ({one}); they "
-            "are assumed to be in the proportions of low noise, 1 to 1 to 0.5",
+    studies = next(iter(plan.trials.values())).studies
+    if studies > 1:
+        yield (
+            f"with {studies:,} simulated studies the half-width is accurate only to ± "
+            f"{format_number(error, 2)} (2 SE)"
         )
-    if found.none_seen:
-        are = "it is" if len(found.none_seen) == 1 else "they are"
-        yield StudyWarning(
-            "pilot-none-seen",
-            f"the pilot shows less than no noise of {join_words(found.none_seen)}, by chance or "
-            f"because there is little; {are} taken for 0",
-        )
-    if not found.p_value < SIGNIFICANT:
-        yield StudyWarning(
-            "pilot-weak",
-            "in the pilot quality does not clearly rise with experience "
-            f"({format_p(found.p_value)}), so that its noise in {plan.unit} is hardly known",
-        )
-    if found.df < _FEW and "person" not in plan.replaced:
-        yield StudyWarning("pilot-small", _small(plan, found))
+    else:
+        yield "with 1 simulated study the accuracy of the half-width is unknown"
 
 
-def _small(plan: PlanFindings, found: Components) -> str:
-    """How little is known of persons, and what that means for the design to begin with."""
-    low, high = found.person_interval
+@_RULES.add(
+    "noise-assumed",
+    remedy="estimate them from a pilot (`quem plan STUDY`) or set them (`--noise`, `--person`)",
+)
+def _noise_assumed(plan: PlanFindings) -> Iterator[str]:
+    if plan.assumed:
+        yield "the SDs are assumed (low)"
+
+
+@_RULES.add("pilot-incomplete", remedy="add a second judge or problem to the pilot")
+def _pilot_incomplete(plan: PlanFindings) -> Iterator[str]:
+    pilot = plan.components
+    if pilot is None or not pilot.missing_dimension:
+        return
+    if pilot.missing_dimension == "judge":
+        reason = "no two judges ranked the same problem" if pilot.judges > 1 else "it has one judge"
+    else:
+        reason = "no judge ranked two problems" if pilot.problems > 1 else "it has one problem"
+    yield (
+        f"the pilot cannot separate the SDs of solution, judge, and taste ({reason}), so they are "
+        "assumed in the proportions of low noise, 1 to 1 to 0.5"
+    )
+
+
+@_RULES.add("pilot-negative-variance")
+def _pilot_negative_variance(plan: PlanFindings) -> Iterator[str]:
+    names = plan.components.negative_variance if plan.components else ()
+    if names:
+        observed = (
+            "variance estimate for {} is negative and is"
+            if len(names) == 1
+            else "variance estimates for {} are negative and are"
+        ).format(join_words(names))
+        yield f"the pilot's {observed} set to 0; set it yourself, for example `--{names[0]} 1`"
+
+
+@_RULES.add("pilot-weak", remedy="add subjects, or set the SDs yourself")
+def _pilot_weak(plan: PlanFindings) -> Iterator[str]:
+    pilot = plan.components
+    if pilot is not None and not pilot.p_value < SIGNIFICANT:
+        yield (
+            "in the pilot quality is not significantly related to experience "
+            f"({format_p(pilot.p_value)}), so its SDs in {plan.unit} are unreliable"
+        )
+
+
+@_RULES.add("pilot-small")
+def _pilot_small(plan: PlanFindings) -> Iterator[str]:
+    pilot = plan.components
+    if pilot is None or pilot.df >= _FEW_DEGREES_OF_FREEDOM or "person" in plan.replaced:
+        return
+    low, high = pilot.person_interval
     design = plan.design(plan.reference)
     worse = plan.formula(design, replace(plan.circumstances.noise, person=high))
-    return (
-        f"what the pilot says of people rests on {_counted(found.df, 'degree')} of freedom: their "
-        f"standard deviation may be anything from {format_number(low)} to {format_number(high)} "
-        f"{plan.unit} "
-        f"(about 90% confidence); at the upper end {design.words} give ± {format_number(worse, 2)}"
+    yield (
+        f"with {format_count(pilot.df, 'degree')} of freedom in the pilot the "
+        f"between-person SD may be {format_number(low)} to {format_number(high)} {plan.unit} "
+        f"(about 90% confidence); at the upper end {design.words} give ± "
+        f"{format_number(worse, 2)}"
     )
+
+
+@_RULES.add("long-lists")
+def _long_lists(plan: PlanFindings) -> Iterator[str]:
+    subjects = plan.design(plan.reference).subjects
+    length = subjects + plan.circumstances.systems
+    if length > LONG_LIST:
+        yield (
+            f"with {format_count(subjects, 'subject')} a judge ranks {length} solutions in one "
+            f"list, and about {LONG_LIST} are manageable; use blocks of 8, with an error 8% to 10% "
+            "larger than computed here"
+        )
+
+
+@_RULES.add("taste-false-alarms", remedy="use more judges")
+def _taste_false_alarms(plan: PlanFindings) -> Iterator[str]:
+    rate = plan.designs.false_alarms.flat[plan.reference]
+    if rate > _MOST_FALSE_POSITIVES:
+        yield (
+            f"with judge × solver SD {format_number(plan.circumstances.noise.taste, 2)}, the t "
+            f"test over problems has a type I error rate of {format_percent(round(rate, 2))} "
+            "instead of 5%"
+        )

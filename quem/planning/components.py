@@ -61,10 +61,10 @@ class Components:
         About 90% for the standard deviation of persons.
     df : int
         On which that rests.
-    none_seen : tuple of str
+    negative_variance : tuple of str
         Components of which less than none was seen, and that were set to 0.
-    lacking : {"", "judge", "problem"}
-        Of what a second one is lacking, so that only a sum was seen and its shares assumed.
+    missing_dimension : {"", "judge", "problem"}
+        Of what the pilot has only one, so only a sum was estimated and its shares are assumed.
     experience : (float, float)
         The range of the uniform distribution with mean and variance of the subjects.
     judges, problems, subjects : int
@@ -75,8 +75,8 @@ class Components:
     p_value: float
     person_interval: tuple[float, float]
     df: int
-    none_seen: tuple[str, ...]
-    lacking: Literal["", "judge", "problem"]
+    negative_variance: tuple[str, ...]
+    missing_dimension: Literal["", "judge", "problem"]
     experience: tuple[float, float]
     judges: int
     problems: int
@@ -147,7 +147,7 @@ def estimate_components(ranks: NDArray[np.float64], experience: NDArray[np.float
         There is one judge and one problem only, or quality does not rise with experience.
     """
     n_judges, n_problems, n = ranks.shape
-    shared, none_seen, lacking = _told(shared_noise(ranks))
+    shared, negative_variance, missing_dimension = _noise_variances(shared_noise(ranks))
     off = experience - experience.mean()
     leverage = 1 / n + off**2 / (off**2).sum()
     average = np.nanmean(ranks, axis=(0, 1))
@@ -162,7 +162,7 @@ def estimate_components(ranks: NDArray[np.float64], experience: NDArray[np.float
     explained = float((1 - leverage) @ _of_average(ranks, shared)) / df
     person = scale - explained
     if person < 0:
-        none_seen = ("person", *none_seen)
+        negative_variance = ("person", *negative_variance)
     quantiles = chdtri(df, np.array([_TAIL, 1 - _TAIL]))
     ends = np.sqrt(np.maximum(df * scale / quantiles - explained, 0)) / slope
     error = np.sqrt(scale / (off**2).sum())
@@ -176,8 +176,8 @@ def estimate_components(ranks: NDArray[np.float64], experience: NDArray[np.float
         p_value=float(2 * stdtr(df, -slope / error)) if error else 0.0,
         person_interval=(float(ends[0]), float(ends[1])),
         df=df,
-        none_seen=none_seen,
-        lacking=lacking,
+        negative_variance=negative_variance,
+        missing_dimension=missing_dimension,
         experience=(low, low + float(np.sqrt(12) * experience.std(ddof=1))),
         judges=n_judges,
         problems=n_problems,
@@ -185,7 +185,7 @@ def estimate_components(ranks: NDArray[np.float64], experience: NDArray[np.float
     )
 
 
-def _told(
+def _noise_variances(
     seen: Shared,
 ) -> tuple[dict[str, float], tuple[str, ...], Literal["", "judge", "problem"]]:
     """Variances of solution, judge and taste in squared ranks; which were set to 0 or assumed.
@@ -193,20 +193,20 @@ def _told(
     One judge or one problem tells a sum only. It is shared out, and the missing one added, in
     the proportions of low noise.
     """
-    lacking: Literal["judge", "problem"] = "judge"
+    missing_dimension: Literal["judge", "problem"] = "judge"
     if np.isfinite(seen.judge):
         found = {"solution": seen.solution, "judge": seen.judge, "taste": seen.taste}
-        none_seen = tuple(name for name, variance in found.items() if variance < 0)
-        return {name: max(0.0, variance) for name, variance in found.items()}, none_seen, ""
+        negative_variance = tuple(name for name, variance in found.items() if variance < 0)
+        return {name: max(0.0, variance) for name, variance in found.items()}, negative_variance, ""
     if np.isfinite(seen.solution_and_judge):
         unit = seen.solution_and_judge / (LOW.solution**2 + LOW.judge**2)
     elif np.isfinite(seen.judge_and_taste):
-        unit, lacking = seen.judge_and_taste / (LOW.judge**2 + LOW.taste**2), "problem"
+        unit, missing_dimension = seen.judge_and_taste / (LOW.judge**2 + LOW.taste**2), "problem"
     else:
         message = "one judge and one problem cannot tell noise of judges from that of people"
         raise ComponentsError(message)
     shared = {name: unit * getattr(LOW, name) ** 2 for name in ("solution", "judge", "taste")}
-    return shared, (), lacking
+    return shared, (), missing_dimension
 
 
 def _of_average(ranks: NDArray[np.float64], shared: dict[str, float]) -> NDArray[np.float64]:

@@ -113,8 +113,8 @@ def test_incomplete_rankings_are_told(quem_command: Command, tmp_path: Path) -> 
     assert code == 0
     assert "of 3 rankings of both" in out
     assert (
-        "warning: not-always-together: not always ranked together: sys and two (1 rankings hold "
-        "one of them); only rankings that hold both are compared"
+        "warning: not-always-together: rankings that include only one of two systems are not used "
+        "to compare them, except for worths: sys and two (1 ranking)"
     ) in err
 
 

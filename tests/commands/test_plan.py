@@ -50,8 +50,8 @@ def test_closed_form_comes_before_simulation(here: Path, quem_command: Command) 
 @pytest.mark.parametrize(
     ("studies", "told"),
     [
-        (1, "one simulated study tells the half-width by chance; simulate more"),
-        (9, "9 simulated studies tell the half-width only to ± "),
+        (1, "with 1 simulated study the accuracy of the half-width is unknown; use"),
+        (9, "with 9 simulated studies the half-width is accurate only to ± "),
     ],
 )
 def test_few_simulations_are_warned_of(

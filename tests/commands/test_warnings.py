@@ -52,10 +52,10 @@ TWO_BLOCKS = "judge,problem,solver,rank,block\n" + "".join(
 MANY = [f"J{i}" for i in range(1, 48)]
 
 CASES = (
-    Case("rank-gap", "J1 on P1 left the rank 6 unused", table=PLAIN.replace("S6,6", "S6,8", 1)),
+    Case("rank-gap", "J1's ranking of P1 skips rank 6", table=PLAIN.replace("S6,6", "S6,8", 1)),
     Case(
         "judge-less-experienced",
-        "the judge J2 has 10 years of experience, and S6 (12) has more",
+        "judge J2 (10 years) has less experience than S6 (12 years); judges should",
         {"judges": [{"id": "J1", "experience": 20}, {"id": "J2", "experience": 10}]},
     ),
     Case(
@@ -73,80 +73,88 @@ CASES = (
     ),
     Case(
         "many-systems",
-        "there are 4 systems and 6 subjects",
+        "4 systems among 6 subjects shift",
         {"systems": [{"id": name} for name in ("sys", "b", "c", "d")]},
         ranked("S1", "b", "S3", "c", "sys", "S2", "S4", "d", "S5", "S6"),
     ),
     Case(
         "assisted",
-        "assisted solvers hold their places",
+        "assisted solvers keep their rank positions",
         {"assisted": [{"id": "S1+sys", "by": "sys", "person": "S1"}]},
     ),
     Case(
         "averages-only",
-        "the study has average ranks only",
+        "only average ranks are available",
         {"rankings": AVERAGES},
         "solver,average_rank\nS1,1\nS2,2.5\nS3,3\nS4,4\nS5,5\nS6,7\nsys,4.5\n",
     ),
-    Case("unequal-groups", "1 of 6 and 3 of 7 solutions", table=PLAIN.replace("J1,P1,S5,7\n", "")),
-    Case("blocks", "judged in several blocks", table=TWO_BLOCKS),
-    Case("pooled", "no rank has a score of its own", {"analysis": {"score": "pl"}}),
+    Case(
+        "unequal-groups",
+        "1 group of 6 and 3 groups of 7 solutions",
+        table=PLAIN.replace("J1,P1,S5,7\n", ""),
+    ),
+    Case("blocks", "judged in blocks", table=TWO_BLOCKS),
+    Case("plackett-luce", "single ranks have no score", {"analysis": {"score": "pl"}}),
     Case(
         "always-above",
-        "S6 was always ranked above all others compared with; S1 was always ranked below",
+        "S6 was always ranked above all others it was compared with; S1 was always ranked below",
         {"analysis": {"score": "pl"}},
         table=ranked(*ORDERLY),
     ),
     Case(
         "not-in-rankings",
-        "nothing of judge J3 and problem P3",
+        "judge J3 and problem P3 are not in the rankings",
         {
             "judges": [{"id": name} for name in ("J1", "J2", "J3")],
             "problems": [{"id": name} for name in ("P1", "P2", "P3")],
         },
     ),
-    Case("falling", "fall with quality", table=ranked(*reversed(ORDERLY))),
+    Case(
+        "decreasing-skill-function",
+        "decreases as quality increases",
+        table=ranked(*reversed(ORDERLY)),
+    ),
     Case(
         "not-significant",
         "is not significant (p = ",
         table=ranked("S3", "S6", "S1", "sys", "S5", "S2", "S4"),
     ),
-    Case("form-chosen", "was chosen by AICc", {"analysis": {"form": "auto"}}),
+    Case("form-chosen", "was selected by AICc", {"analysis": {"form": "auto"}}),
     Case(
         "outside-range",
-        "sys lies above the subjects' range",
+        "sys is above the subjects' range",
         table=ranked("S1", "S3", "S2", "S4", "S5", "S6", "sys"),
     ),
     Case(
         "negative-estimate",
-        "the estimate of sys is negative (−",
+        "the estimate for sys is negative (−",
         table=ranked("sys", "S1", "S2", "S3", "S4", "S5", "S6"),
     ),
     Case(
         "fewer-problems",
-        "sys was judged on 1 of 2 problems",
+        "sys was judged on only 1 of 2 problems",
         table="".join(r for r in PLAIN.splitlines(keepends=True) if "P2,sys" not in r),
     ),
     Case(
         "no-interval",
-        "the form quadratic has no calibration interval",
+        "form quadratic has no calibration interval",
         {"analysis": {"form": "quadratic", "interval": "calibration"}},
     ),
     Case(
         "no-interval",
-        "is unbounded, since the slope is not significant at 5%",
+        "is unbounded, because the slope is not significant at the 5% level",
         {"analysis": {"interval": "calibration"}},
         ranked("S3", "S6", "S1", "sys", "S5", "S2", "S4"),
     ),
     Case(
         "decisive-judge",
-        "the judge J2 decides the answer",
+        "without judge J2 the estimate for sys is",
         table=ranked("sys", *(s for s in ORDERLY if s != "sys"), judges=("J1",))
         + ranked(*(s for s in ORDERLY if s != "sys"), "sys", judges=("J2",)).split("\n", 1)[1],
     ),
     Case(
         "decisive-subject",
-        "the subject S6 decides the answer",
+        "without subject S6 the estimate for sys is",
         {
             "rankings": AVERAGES,
             "subjects": [
@@ -159,20 +167,20 @@ CASES = (
     ),
     Case(
         "one-judge",
-        "there is one judge only",
+        "only one judge ranked",
         {"judges": [{"id": "J1"}]},
         ranked("S1", "S3", "S2", "S4", "sys", "S5", "S6", judges=("J1",)),
     ),
     Case(
         "judges-disagree",
-        "the judges disagree (mean Spearman correlation below .25) on P1 (−1.00)",
+        "judges disagree on P1 (−1.00): mean Spearman correlation below 0.25",
         table=PLAIN.split("J2,P1")[0]
         + "".join(f"J2,P1,{s},{8 - int(RANKS['J1', 'P1', s])}\n" for s in sorted(ORDERLY))
         + PLAIN[PLAIN.index("J2,P2") :],
     ),
     Case(
         "pairs-sampled",
-        "there are too many pairs of judges to compare all",
+        "means over a random sample of 200 pairs of judges per problem",
         {"judges": [{"id": name} for name in MANY]},
         ranked(*ORDERLY, judges=tuple(MANY)),
     ),
@@ -229,7 +237,7 @@ def test_reference_humans_answers_many_systems(make_study: Callable[..., Path]) 
 @pytest.mark.parametrize(
     ("order", "told"),
     [
-        (("sys", "S1", "S3", "S2", "S4", "S5", "S6"), "sys lies below the subjects' range"),
+        (("sys", "S1", "S3", "S2", "S4", "S5", "S6"), "sys is below the subjects' range"),
         (("S1", "sys", "S3", "S2", "S4", "S5", "S6"), None),
         (("S1", "S3", "S2", "S4", "S5", "sys", "S6"), None),
     ],
@@ -265,7 +273,7 @@ def test_what_is_too_large_is_told_as_left_out(make_study: Callable[..., Path]) 
     }
     found = warnings_of(make_study(study_with(**declared)))
     assert {"agreement-skipped", "bootstrap-skipped"} <= set(found)
-    assert found["not-in-rankings"].startswith("the rankings hold nothing of judge J3, judge J4")
+    assert found["not-in-rankings"].startswith("judge J3, judge J4")
 
 
 def test_a_poor_bootstrap_is_told(make_study: Callable[..., Path]) -> None:

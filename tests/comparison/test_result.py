@@ -16,7 +16,7 @@ from tests.experience.made import random_ranks, study_of
 if TYPE_CHECKING:
     from quem.comparison.result import ComparisonResult
 
-STUDIES = Path(__file__).resolve().parents[3] / "studies" / "assembly-planners"
+STUDIES = Path(__file__).resolve().parents[2] / "studies" / "assembly-planners"
 DRAWN = {
     "systems": {"estimates", "differences", "wins", "progression"},
     "studies": {"estimates", "differences"},

@@ -244,7 +244,10 @@ def test_doubts_about_several_studies_name_theirs() -> None:
     """A doubt of one study says of which it is; a common id is one more doubt."""
     found = _found(_study(1, "same", subjects=4), _study(2, "same"))
     messages = [doubt.message for doubt in found.warnings if doubt.code == "few-subjects"]
-    assert messages == ["same: only 4 subjects have ranks; with fewer than 5 the interval is wide"]
+    assert messages == [
+        "same: only 4 subjects have ranks, so intervals are wide (2 degrees of freedom); add "
+        "subjects"
+    ]
     assert "same-study" in {doubt.code for doubt in found.warnings}
     assert "same-study" not in {d.code for d in _found(_study(1, "a"), _study(2, "b")).warnings}
 

@@ -197,7 +197,7 @@ def test_too_few_problems_have_no_test() -> None:
     assert np.isnan(found.uplifts[0].test.p)
     messages = [doubt.message for doubt in found.warnings if doubt.code == "no-test"]
     assert messages[0] == (
-        "there is no test of the gain by bot: too few problems: a test needs more problems than "
+        "no test of the gain by bot: too few problems: a test needs more problems than "
         "there are sets of them"
     )
 
@@ -288,7 +288,7 @@ def test_problems_without_references_are_refused() -> None:
     with pytest.raises(QuemError) as refused:
         _found(_study(quality, {"H+": ("P2",)}, years))
     assert str(refused.value) == (
-        "study.yaml:1:1: assisted[1]: H solved P2 with help, where fewer than 2 people without "
+        "study.yaml:1:1: assisted[1]: H solved P2 assisted, where fewer than 2 people without "
         "help were ranked, so that there is nobody to measure it against; let some people solve "
         "every problem without help"
     )
@@ -300,7 +300,7 @@ def test_without_work_alone_there_is_no_gain() -> None:
     kept = set(study.data.solvers) - {"S2", "S4"}
     found = _found(_only(study, "solver", kept))
     assert [person.person for person in found.uplifts[0].people] == ["S6", "S8"]
-    assert sum(doubt.code == "no-gain" for doubt in found.warnings) == 2
+    assert sum(doubt.code == "gain-not-measurable" for doubt in found.warnings) == 2
 
 
 def test_no_gain_at_all_is_refused() -> None:
@@ -311,8 +311,11 @@ def test_no_gain_at_all_is_refused() -> None:
         _found(_only(study, "solver", kept))
     lines = str(refused.value).splitlines()
     assert [line.split(": ")[1] for line in lines] == [f"assisted[{at}]" for at in range(1, 5)]
-    assert "without, and S2 (alone) has no ranks; let each helped person" in lines[0]
-    assert "without, and S4+ (with help) has no ranks" in lines[1]
+    assert (
+        "unassisted solutions, and S2 (unassisted) has no ranks; have each assisted person"
+        in lines[0]
+    )
+    assert "and S4+ (assisted) has no ranks" in lines[1]
 
 
 def test_sizes_of_groups_do_not_matter_to_gains() -> None:

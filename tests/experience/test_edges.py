@@ -175,7 +175,7 @@ def test_falling_skill() -> None:
     ranks, years = drawn(subjects=8)
     falling = {s: 20 - y for s, y in years.items()}
     found = complete(study_of(ranks, falling))
-    assert "falling" in codes(found)
+    assert "decreasing-skill-function" in codes(found)
     low, high = found.findings.function.x.min() - 1, found.findings.function.x.max() + 1
     averages = {s: float(x) for s, x in zip(years, found.findings.function.x, strict=True)}
     sides = [

@@ -130,7 +130,7 @@ def test_worths_of_complete_groups() -> None:
     assert float(np.corrcoef(a, b).min()) > 0.99
     assert by_worth.findings.agreement is not None
     assert by_worth.findings.bootstrap is None
-    assert "pooled" in codes(by_worth)
+    assert "plackett-luce" in codes(by_worth)
     assert "blocks" not in codes(by_worth)
     labels = {variant.label for variant in by_worth.findings.variants}
     assert "score: rank" in labels
@@ -208,8 +208,8 @@ def test_who_is_always_above_is_named() -> None:
     found = quem.analyze(study_of(ranks, years, score="pl"))
     (told,) = [doubt.message for doubt in found.warnings if doubt.code == "always-above"]
     assert told.startswith(
-        "S5 was always ranked above all others compared with; S0 and S1 were always ranked below "
-        "all others compared with; how far apart, only the small penalty"
+        "S5 was always ranked above all others it was compared with; S0 and S1 were always ranked "
+        "below all others they were compared with; the distance is determined only by the ridge"
     )
 
 
@@ -258,7 +258,7 @@ def test_fewer_problems_in_blocks(blocked: Study) -> None:
     rest = with_rows(blocked, (data.solver != system) | (data.problem == 0))
     found = quem.analyze(rest)
     (told,) = [doubt.message for doubt in found.warnings if doubt.code == "fewer-problems"]
-    assert "not wider for that, since worths are pooled over problems" in told
+    assert "not widened, because worths are fitted to all problems at once" in told
     assert found.findings.estimates[0].n_problems == 1
     assert not found.findings.estimates[0].widened
 

@@ -162,9 +162,9 @@ def test_nothing_left_to_fit_is_said() -> None:
         "n_judges": 1,
         "estimates": [{"system": "K0", "estimate": None, "interval": [None, None], "change": None}],
     }
-    (message,) = (d.message for d in analysis.warnings if d.code == "recognised-authors")
-    assert message.startswith("2 of 5 ranks are of solutions whose author the judge recognised")
-    assert message.endswith("without them no skill function can be fitted")
+    (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
+    assert message.startswith("2 of 5 ranks are of solutions whose author the judge recognized")
+    assert message.endswith("excluding them, no skill function can be fitted")
     assert "without them no skill function can be fitted" in analysis.to_html()
     assert "without, no skill function could be fitted" in methods_paragraph(analysis.findings)
     assert analysis.plot_sensitivity() is not None
@@ -194,8 +194,8 @@ def test_a_system_recognised_everywhere_has_no_estimate() -> None:
     assert found is not None
     assert found.fitted
     assert np.isfinite([left.estimate for left in found.estimates]).tolist() == [True, False]
-    (message,) = (d.message for d in analysis.warnings if d.code == "recognised-authors")
-    assert "K0 comes out at " in message
+    (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
+    assert "the estimate for K0 is " in message
     assert message.endswith(" and K1 has no ranks")
     assert "K1 without an estimate" in methods_paragraph(analysis.findings)
 
@@ -209,10 +209,10 @@ def test_every_text_tells_the_change() -> None:
     without, plain = f"{left.estimate:.1f}", f"{left.estimate - left.change:.1f}"
     assert without != plain
     message = (
-        f"{len(marked)} of {len(ranks)} ranks are of solutions whose author the judge recognised; "
-        f"without them K0 comes out at {without} instead of {plain} years"
+        f"{len(marked)} of {len(ranks)} ranks are of solutions whose author the judge recognized; "
+        f"excluding them, the estimate for K0 is {without} instead of {plain} years"
     )
-    assert [d.message for d in analysis.warnings if d.code == "recognised-authors"] == [message]
+    assert [d.message for d in analysis.warnings if d.code == "recognized-authors"] == [message]
     assert f"without the {len(marked)} ranks of recognised authors {without}" in analysis.summary()
     assert "Without the authors whom judges recognised" in analysis.to_html()
     assert f"leaving them out put K0 at {without} years" in methods_paragraph(analysis.findings)
@@ -224,8 +224,8 @@ def test_one_mark_is_told_in_the_singular() -> None:
     """A single recognised solution is one rank and not several."""
     ranks, years = random_ranks(np.random.default_rng(7))
     analysis = quem.analyze(study_of(ranks, years, recognised={("J1", "P1", "S2")}))
-    (message,) = (d.message for d in analysis.warnings if d.code == "recognised-authors")
-    assert message.startswith("1 of 63 ranks is of a solution whose author the judge recognised")
+    (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
+    assert message.startswith("1 of 63 ranks is of a solution whose author the judge recognized")
     assert "without the 1 rank of a recognised author" in analysis.summary()
 
 
@@ -244,7 +244,7 @@ def test_marks_change_no_other_number() -> None:
         assert told[0] is None
         assert told[1]["n_ranks"] == 1
         documents[1]["warnings"] = [
-            w for w in documents[1]["warnings"] if w["code"] != "recognised-authors"
+            w for w in documents[1]["warnings"] if w["code"] != "recognized-authors"
         ]
         assert documents[0] == documents[1]
         assert plain.ranks is not None

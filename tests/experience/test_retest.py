@@ -226,6 +226,6 @@ def test_an_inconsistent_judge_is_named(problems: int, upside_down: int, told: b
         (message,) = found
         tau = "−1.00" if upside_down == 2 else "0.00"
         assert message == (
-            "the judge J1 ranked 2 repeated groups quite differently the second time (mean tau-b "
-            f"{tau}, 14 solutions)"
+            "judge J1's repeat rankings are inconsistent (2 tasks, 14 solutions, mean tau-b "
+            f"{tau}, below 0.3)"
         )

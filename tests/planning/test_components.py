@@ -116,7 +116,7 @@ def test_the_sum_is_what_was_seen() -> None:
     ranks, experience = _pilot(subjects=12, problems=6)
     found = estimate_components(ranks, experience)
     model = ols("x ~ y", pd.DataFrame({"x": ranks.mean(axis=(0, 1)), "y": experience})).fit()
-    assert found.none_seen == ()
+    assert found.negative_variance == ()
     seen = average_variance(found.noise, 3, 6) - found.noise.person**2
     assert_allclose(found.noise.person**2 + seen, model.scale / model.params["y"] ** 2)
 
@@ -167,29 +167,29 @@ def test_less_than_none_is_none() -> None:
     # Each judge's errors on the last problem undo those on the others.
     ranks[:, 3] = 4 * np.arange(1.0, 9) - ranks[:, :3].sum(axis=1)
     found = estimate_components(ranks, experience)
-    assert "taste" in found.none_seen
+    assert "taste" in found.negative_variance
     assert found.noise.taste == 0
-    assert "person" in found.none_seen
+    assert "person" in found.negative_variance
     assert found.noise.person == 0
     assert found.person_interval[0] == 0
 
 
 @pytest.mark.parametrize(
-    ("judges", "problems", "lacking"), [(1, 5, "judge"), (4, 1, "problem"), (2, 2, "")]
+    ("judges", "problems", "missing"), [(1, 5, "judge"), (4, 1, "problem"), (2, 2, "")]
 )
-def test_one_judge_or_problem_tells_a_sum(judges: int, problems: int, lacking: str) -> None:
+def test_one_judge_or_problem_tells_a_sum(judges: int, problems: int, missing: str) -> None:
     """Of a sum the shares are assumed, and the sum is kept."""
     ranks, experience = _pilot(judges=judges, problems=problems, seed=2)
     found = estimate_components(ranks, experience)
-    assert found.lacking == lacking
+    assert found.missing_dimension == missing
     shared, noise = shared_noise(ranks), found.noise
-    if lacking == "judge":
+    if missing == "judge":
         total = shared.solution_and_judge
         assert_allclose(noise.solution**2 + noise.judge**2, total / found.ranks_per_year**2)
-    elif lacking == "problem":
+    elif missing == "problem":
         total = shared.judge_and_taste
         assert_allclose(noise.taste**2 + noise.judge**2, total / found.ranks_per_year**2)
-    if lacking:
+    if missing:
         assert_allclose(noise.judge, noise.solution)
         assert_allclose(noise.taste, noise.solution / 2)
 
@@ -199,7 +199,7 @@ def test_judges_of_different_problems_are_as_one() -> None:
     ranks, experience = _pilot(judges=2, problems=4)
     ranks[0, :2] = np.nan
     ranks[1, 2:] = np.nan
-    assert estimate_components(ranks, experience).lacking == "judge"
+    assert estimate_components(ranks, experience).missing_dimension == "judge"
 
 
 def test_hopeless_pilots_are_refused() -> None:

@@ -81,7 +81,7 @@ def test_the_largest_is_tried_at_last() -> None:
     plan = quem.plan(width=4.12, subjects=5, judges=2, problems=range(5, 9), simulate=200)
     assert plan.findings.recommended is None
     assert plan.findings.designs.largest in plan.findings.trials
-    assert "no design tried reaches" in _message(plan, "width-not-reached")
+    assert "no design in the search reaches" in _message(plan, "width-not-reached")
 
 
 def test_without_a_width_the_efficient_are_shown() -> None:
@@ -98,15 +98,17 @@ def test_without_a_width_the_efficient_are_shown() -> None:
 def test_unreachable_widths_are_named() -> None:
     """Each reason why a width is not reached is told: numbers tried, persons, subjects."""
     wide = _message(_plan(width=2.0), "width-not-reached")
-    assert "no design tried reaches ± 2 years; the nearest is ± 2.24 with 20 subjects" in wide
+    assert (
+        "no design in the search reaches ± 2 years; the nearest is ± 2.24 with 20 subjects" in wide
+    )
     assert "With 20 subjects no number of judges and problems can (± 2.10 at best)" in wide
-    assert "With 5 judges and 12 problems it takes 511 subjects" in wide
+    assert "With 5 judges and 12 problems you need 511 subjects" in wide
     never = _message(_plan(width=1.5), "width-not-reached")
-    assert "No number of subjects, judges and problems can" in never
-    assert "differ by 1.00 years (standard deviation), which alone leaves ± 1.87" in never
-    assert "a standard deviation below 0.79" in never
+    assert "No number of subjects, judges, and problems can" in never
+    assert "the SD between people of equal experience, 1.00 years, alone leaves ± 1.87" in never
+    assert "with an SD below 0.79" in never
     few = _plan(width=1.9, judges=1, problems=1, subjects=9)
-    assert "no number of subjects does; try more problems" in _message(few, "width-not-reached")
+    assert "no number of subjects can; try more problems" in _message(few, "width-not-reached")
     enough = _plan(width=0.4, noise="low", person=0.2, subjects=(6, 7), problems=40, judges=9)
     assert "No number" not in _message(enough, "width-not-reached")
     assert _plan(width=1.5).to_dict()["recommended"] is None
@@ -141,7 +143,7 @@ def test_long_lists_and_tastes_are_warned_of() -> None:
     assert _codes(short) == []
     longer = _plan(width=9, subjects=11, noise="low", systems=2)
     assert _codes(longer) == ["long-lists"]
-    assert "11 subjects would rank 13 solutions" in _message(longer, "long-lists")
+    assert "with 11 subjects a judge ranks 13 solutions" in _message(longer, "long-lists")
     misled = _plan(width=9, subjects=8, noise="low", taste=2.0, power_for=2.0)
     assert _codes(misled) == ["taste-false-alarms"]
 
@@ -188,7 +190,7 @@ def test_a_pilot_plans_itself(pilot: quem.Study) -> None:
     """The pilot's own design gets about the interval that the pilot has."""
     plan = _plan(pilot, subjects=14, judges=3, problems=5)
     assert plan.findings.components is not None
-    assert plan.findings.components.none_seen == ()
+    assert plan.findings.components.negative_variance == ()
     own = quem.analyze(pilot, bootstrap=0).estimates
     halves = (own["prediction_high"] - own["prediction_low"]) / 2
     assert_allclose(plan.designs["half_width"], halves.mean(), rtol=0.08)
@@ -199,17 +201,21 @@ def test_groups_of_unequal_size_are_brought_together() -> None:
     pilot = quem.simulate_study(subjects=14, judges=3, problems=6, missing=0.15, seed=2)
     found = _plan(pilot, **SMALL).findings.components
     assert found is not None
-    assert found.lacking == ""
+    assert found.missing_dimension == ""
     assert 0.3 < found.noise.judge < 2
 
 
 @pytest.mark.parametrize(
     ("made", "code", "text"),
     [
-        ({"subjects": 8, "seed": 1}, "pilot-small", "rests on 6 degrees of freedom"),
+        ({"subjects": 8, "seed": 1}, "pilot-small", "with 6 degrees of freedom"),
         ({"subjects": 14, "judges": 1}, "pilot-incomplete", "it has one judge"),
         ({"subjects": 14, "problems": 1}, "pilot-incomplete", "it has one problem"),
-        ({"subjects": 5, "noise": Noise(9, 2, 2, 1), "seed": 1}, "pilot-weak", "clearly rise"),
+        (
+            {"subjects": 5, "noise": Noise(9, 2, 2, 1), "seed": 1},
+            "pilot-weak",
+            "not significantly related",
+        ),
     ],
 )
 def test_doubts_about_pilots(made: dict[str, Any], code: str, text: str) -> None:
@@ -235,8 +241,8 @@ def test_what_persons_may_be_is_worked_out(pilot: quem.Study) -> None:
 def test_components_that_are_not_seen_are_named() -> None:
     """A component estimated below 0 is warned of by its name."""
     plan = _plan(quem.load_study("studies/p3-1997/study.yaml"), **SMALL)
-    assert "no noise of person" in _message(plan, "pilot-none-seen")
-    assert "is taken for 0" in plan.summary()
+    assert "variance estimate for person is negative" in _message(plan, "pilot-negative-variance")
+    assert "is set to 0" in plan.summary()
 
 
 def test_pilots_that_cannot_tell_are_refused() -> None:

@@ -100,7 +100,7 @@ def test_a_mark_beside_an_empty_rank_has_no_effect(
     study = quem.load_study(make_study(study_with(), rankings__csv=table))
     analysis = quem.analyze(study, bootstrap=0)
     assert analysis.findings.recognised is None
-    assert "recognised-authors" not in {doubt.code for doubt in analysis.warnings}
+    assert "recognized-authors" not in {doubt.code for doubt in analysis.warnings}
 
 
 def test_a_line_with_nothing_but_a_mark_is_incomplete(make_study: Callable[..., Path]) -> None:

@@ -134,8 +134,8 @@ def _pilot(plan: PlanFindings) -> dict[str, Any] | None:
         **asdict(told.noise),
         "person_interval": list(told.person_interval),
         "df": told.df,
-        "none_seen": list(told.none_seen),
-        "lacking": told.lacking or None,
+        "none_seen": list(told.negative_variance),
+        "lacking": told.missing_dimension or None,
         "experience": list(told.experience),
     }
 

@@ -167,7 +167,7 @@ class _QuemJudge:
             "ranked": [[label] for label in order(count)],
             "tray": [],
             "cannot": {},
-            "recognised": [],
+            "recognized": [],
             "comments": {},
             "comment": "",
         }

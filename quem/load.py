@@ -79,8 +79,8 @@ class Study:
         Returns
         -------
         DataFrame or None
-            Columns judge, problem, block, occasion, solver, rank, reason, and recognised where
-            a judge recognised an author.
+            Columns judge, problem, block, occasion, solver, rank, reason, and recognized where
+            a judge recognized an author.
         """
         return self.data.to_frame() if isinstance(self.data, Rankings) else None
 

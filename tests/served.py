@@ -24,6 +24,7 @@ from quem.store.ballots import ballots_of, current_state
 from quem.store.engine import store_of
 from quem.store.judges import judges_of
 from quem.store.location import locate_database
+from quem.store.state import State
 from quem.study.reading import read_study
 from tests.patience import SECONDS
 
@@ -278,12 +279,4 @@ class Browserless:
 
 def all_ranked(names: list[str], **more: Any) -> dict[str, Any]:  # noqa: ANN401  parts of a state
     """Make a state in which all are ranked, in the order given, best first."""
-    state = {
-        "ranked": [[name] for name in names],
-        "tray": [],
-        "cannot": {},
-        "recognised": [],
-        "comments": {},
-        "comment": "",
-    }
-    return {**state, **more}
+    return {**State(ranked=tuple((name,) for name in names)).to_json(), **more}

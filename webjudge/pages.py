@@ -11,6 +11,7 @@ from quem.blinding.rendering import render_page_text, render_solution
 from quem.solutions.losses import losses_of
 from quem.store.chains import keyed
 from quem.store.progress import task_status
+from quem.store.state import FIELDS, State
 from webjudge.files import file_token
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot
     from quem.store.exporting import Receipt
     from quem.store.layouts import Content, Item, Layout
-    from quem.store.state import State
     from webjudge.site import Site
 
 __all__ = [
@@ -220,6 +220,8 @@ def group_page(
             "contents": {i.letter: _name(site, gid, i, i.origin) for i in shown.layout.items},
             "versions": {i.letter: _name(site, gid, i, i.digest) for i in shown.layout.items},
             "state": shown.state.to_json(),
+            "blank": State().to_json(),
+            "former": {field.was: field.name for field in FIELDS if field.was},
             "revision": shown.ballot.head,
             "submitted": shown.ballot.is_complete,
             "closed": area.state == "closed",

@@ -9,6 +9,7 @@ from flask import Blueprint, abort, make_response, redirect, url_for
 
 from quem.store.exporting import submitted_rankings
 from quem.store.judges import judges_of
+from quem.store.state import QUESTIONS
 from quem.store.studies import status_of
 from webjudge.access import site
 from webjudge.dashboard_pages import dashboard_page, message, problem_titles
@@ -108,19 +109,21 @@ def report_file(name: str) -> AnyResponse:
 def _said(ranking: SubmittedRanking) -> dict[str, Any] | None:
     """What a judge wrote with a ranking, or None."""
     state = ranking.state
-    if not (state.comment or state.comments or state.cannot or state.recognised):
+    on_task = [(f, getattr(state, f.name)) for f in QUESTIONS if not f.is_per_solution]
+    per_solution = [f for f in QUESTIONS if f.is_per_solution]
+    solvers = sorted({*state.cannot}.union(*(getattr(state, f.name) for f in per_solution)))
+    answers = [answer for answer in on_task if answer[1]]
+    if not (solvers or answers):
         return None
-    solvers = sorted({*state.comments, *state.cannot, *state.recognised})
     return {
         "judge": ranking.judge,
         "again": ranking.occasion > 1,
-        "comment": state.comment,
+        "answers": answers,
         "solutions": [
             {
                 "solver": solver,
-                "comment": state.comments.get(solver, ""),
                 "cannot": state.cannot.get(solver, ""),
-                "recognised": solver in state.recognised,
+                "answers": [(f, text) for f in per_solution if (text := f.cell(state, solver))],
             }
             for solver in solvers
         ],

@@ -23,7 +23,7 @@ from quem.experience.influence import (
     residuals,
     vary,
 )
-from quem.experience.recognized import leave_out_recognised
+from quem.experience.recognized import leave_out_recognized
 from quem.experience.result import ExperienceResult
 from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
@@ -134,7 +134,7 @@ def _findings(
         )
         if averaged and settings.bootstrap
         else None,
-        recognised=leave_out_recognised(cells, averages, function.form, estimates, settings)
+        recognized=leave_out_recognized(cells, averages, function.form, estimates, settings)
         if cells
         else None,
         retest=None

@@ -54,8 +54,8 @@ class RankCells:
         ranks in blocks.
     placed : array of bool, shape (n,)
         Whether the study and no judge gave the cell its place.
-    recognised : array of bool, shape (n,)
-        Whether the judge recognised the author of what the judge ranked.
+    recognized : array of bool, shape (n,)
+        Whether the judge recognized the author of what the judge ranked.
     reference : {"all", "humans"}
         Whom each solution is ranked against.
     gaps : tuple of Gap
@@ -76,7 +76,7 @@ class RankCells:
     size: NDArray[np.int64]
     score: NDArray[np.float64]
     placed: NDArray[np.bool_]
-    recognised: NDArray[np.bool_]
+    recognized: NDArray[np.bool_]
     reference: Literal["all", "humans"] = "all"
     gaps: tuple[Gap, ...] = ()
 
@@ -107,7 +107,7 @@ class RankCells:
         Returns
         -------
         DataFrame, shape (n, 10)
-            With an eleventh column, recognised, only where some author was recognised.
+            With an eleventh column, recognized, only where some author was recognized.
         """
         kinds = np.array(self.kinds, dtype=object)
         named = {"judge": self.judges, "problem": self.problems, "solver": self.solvers}
@@ -131,8 +131,8 @@ class RankCells:
                 "reason": np.where(failed, "failed", np.where(withheld, "withheld", "")),
             }
         )
-        if self.recognised.any():
-            frame["recognised"] = self.recognised
+        if self.recognized.any():
+            frame["recognized"] = self.recognized
         return frame.sort_values(["judge", "problem", "block", "solver"], ignore_index=True)
 
 
@@ -169,12 +169,12 @@ def judged_cells(
         rows = np.flatnonzero(~np.isnan(given)) if rows is None else rows[~np.isnan(given[rows])]
     columns = {
         name: getattr(rankings, name) if rows is None else getattr(rankings, name)[rows]
-        for name in ("judge", "problem", "solver", "block", "occasion", "recognised")
+        for name in ("judge", "problem", "solver", "block", "occasion", "recognized")
     }
     columns["given"] = given if rows is None else given[rows]
     columns["placed"] = np.isneginf(columns["given"])
-    if columns["recognised"].any():
-        columns["recognised"] = columns["recognised"] & ~columns["placed"]
+    if columns["recognized"].any():
+        columns["recognized"] = columns["recognized"] & ~columns["placed"]
     columns["group"] = _groups(columns, len(rankings.problems))
     columns = _with_failed(columns, rankings, declared)
     adjusted, size = adjusted_ranks(columns["group"], columns["given"])
@@ -298,5 +298,5 @@ def _with_rows(
     columns["solver"][start:] = np.concatenate([np.full(len(r), s) for r, s, _ in added])
     columns["given"][start:] = np.concatenate([ranks for _, _, ranks in added])
     columns["placed"][start:] = True
-    columns["recognised"][start:] = False
+    columns["recognized"][start:] = False
     return columns

@@ -401,7 +401,7 @@ def _inconsistent_judge(findings: ExperienceFindings) -> Iterator[str]:
 
 @_JUDGES.add("recognized-authors")
 def _recognized_authors(findings: ExperienceFindings) -> Iterator[str]:
-    without = findings.recognised
+    without = findings.recognized
     if without is None:
         return
     one = without.n_ranks == 1

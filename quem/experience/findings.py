@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
-    from quem.experience.recognized import Recognised
+    from quem.experience.recognized import Recognized
     from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
@@ -54,8 +54,8 @@ class ExperienceFindings:
     agreement : JudgeAgreement or None
     anova : tuple of AnovaRow or None
     bootstrap : Bootstrap or None
-    recognised : Recognised or None
-        The estimates without the authors whom judges recognised; None where there are none.
+    recognized : Recognized or None
+        The estimates without the authors whom judges recognized; None where there are none.
     retest : Retest or None
         The agreement of the judges with themselves; None where no group was repeated.
     pooled : ExpectedRanks or None
@@ -80,7 +80,7 @@ class ExperienceFindings:
     agreement: JudgeAgreement | None
     anova: tuple[AnovaRow, ...] | None
     bootstrap: Bootstrap | None
-    recognised: Recognised | None = None
+    recognized: Recognized | None = None
     retest: Retest | None = None
     pooled: ExpectedRanks | None = None
     warnings: tuple[StudyWarning, ...] = ()

@@ -1,4 +1,4 @@
-"""How the answer changes without the solutions whose author a judge recognised."""
+"""How the answer changes without the solutions whose author a judge recognized."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from quem.experience.skill import SkillForm, SkillFunction
     from quem.study import ExperienceSettings
 
-__all__ = ["Recognised", "leave_out_recognised", "without_recognised"]
+__all__ = ["Recognized", "leave_out_recognized", "without_recognized"]
 
 _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Recognised:
-    """The estimates without the ranks that judges gave to authors whom they recognised.
+class Recognized:
+    """The estimates without the ranks that judges gave to authors whom they recognized.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ class Recognised:
     estimates: tuple[LeaveOneOut, ...]
 
 
-def leave_out_recognised(
+def leave_out_recognized(
     cells: RankCells,
     averages: Averages,
     form: SkillForm,
     found: list[Estimate],
     settings: ExperienceSettings,
-) -> Recognised | None:
-    """Estimate each system without what judges ranked and recognised.
+) -> Recognized | None:
+    """Estimate each system without what judges ranked and recognized.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def leave_out_recognised(
 
     Returns
     -------
-    Recognised or None
-        None where nobody was recognised.
+    Recognized or None
+        None where nobody was recognized.
     """
     marked = _marked(cells)
     if not marked.any():
@@ -83,11 +83,11 @@ def leave_out_recognised(
     if settings.score == "pl":
         others = averages_without(cells, averages.experience, ~marked)
     else:
-        left = without_recognised(cells)
+        left = without_recognized(cells)
         left = score_cells(left, score=settings.score, normalize=settings.normalize)
         others = average_cells(left, averages.experience)
     function = _function(form, others)
-    return Recognised(
+    return Recognized(
         n_ranks=int(marked.sum()),
         n_judges=len(np.unique(cells.judge[marked])),
         of_ranks=int(cells.judged().sum()),
@@ -96,10 +96,10 @@ def leave_out_recognised(
     )
 
 
-def without_recognised(cells: RankCells) -> RankCells:
-    """Rank what is left of each group as if what its judge recognised had not been in it.
+def without_recognized(cells: RankCells) -> RankCells:
+    """Rank what is left of each group as if what its judge recognized had not been in it.
 
-    Withheld solvers, who are in no result, keep their places whether they were recognised or
+    Withheld solvers, who are in no result, keep their places whether they were recognized or
     not.
 
     Parameters
@@ -126,9 +126,9 @@ def without_recognised(cells: RankCells) -> RankCells:
 
 
 def _marked(cells: RankCells) -> NDArray[np.bool_]:
-    """Which ranks count in the result and are of a recognised author."""
+    """Which ranks count in the result and are of a recognized author."""
     # A study without marks has one False for all its cells, and need not look further.
-    return cells.recognised & cells.judged() if cells.recognised.any() else cells.recognised
+    return cells.recognized & cells.judged() if cells.recognized.any() else cells.recognized
 
 
 def _function(form: SkillForm, averages: Averages) -> SkillFunction | None:
@@ -150,4 +150,4 @@ def _without(
         other = estimate_system(found.system, function, averages, level=level, at_least=())
         years, (low, high) = other.experience, other.prediction
     change = years - found.experience
-    return LeaveOneOut("recognised", "recognised authors", found.system, years, low, high, change)
+    return LeaveOneOut("recognized", "recognized authors", found.system, years, low, high, change)

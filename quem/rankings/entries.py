@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognised")
+FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized")
 
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -108,7 +108,7 @@ class Part:
     occasion: NDArray[np.int64]
     rank: NDArray[np.float64]
     failed: NDArray[np.bool_]
-    recognised: NDArray[np.bool_]
+    recognized: NDArray[np.bool_]
 
 
 def part_of(entries: Entries, known: dict[str, tuple[str, ...]], mistakes: list[Mistake]) -> Part:
@@ -145,7 +145,7 @@ def part_of(entries: Entries, known: dict[str, tuple[str, ...]], mistakes: list[
     ids = {name: _ids(inner, name, known[name], mistakes) for name in known}
     block, occasion = (_positions(inner, name, mistakes) for name in ("block", "occasion"))
     rank, failed = _ranks(inner, mistakes)
-    recognised = _marks(inner, "recognised", mistakes)
+    recognized = _marks(inner, "recognized", mistakes)
     return Part(
         inner,
         row,
@@ -154,7 +154,7 @@ def part_of(entries: Entries, known: dict[str, tuple[str, ...]], mistakes: list[
         occasion=occasion,
         rank=rank,
         failed=failed,
-        recognised=recognised,
+        recognized=recognized,
     )
 
 
@@ -282,7 +282,7 @@ def _no_reason(word: str) -> str:
 
 
 def _no_mark(word: str) -> str:
-    return f"{shown(word)} is no mark; write 1 where the judge recognised the author, else nothing"
+    return f"{shown(word)} is no mark; write 1 where the judge recognized the author, else nothing"
 
 
 def _contradicted(word: str) -> str:
@@ -422,7 +422,7 @@ def assemble(
     if not mistakes:
         mistakes += _repeated(parts, known)
         mistakes += _contradictions(parts, known, declared)
-    columns = {name: _joined(parts, name) for name in (*_KEY, "rank", "failed", "recognised")}
+    columns = {name: _joined(parts, name) for name in (*_KEY, "rank", "failed", "recognized")}
     warnings = tuple(doubt for entries in files for doubt in entries.warnings)
     table = Rankings(
         known["judge"], known["problem"], known["solver"], **columns, warnings=warnings

@@ -20,6 +20,8 @@ __all__ = ["named_columns", "read_long", "read_wide"]
 Heads = dict[int, tuple[str, str]]
 
 _REQUIRED = ("judge", "problem", "solver", "rank")
+# Former names of columns.
+_WAS = {"recognised": "recognized"}
 _WIDE_LINK = "if each solver has a row of its own, write from: wide"
 
 
@@ -30,7 +32,7 @@ def read_long(path: Path, name: str) -> Entries:
     ----------
     path : Path
         With the columns judge, problem, solver and rank, and any of block, occasion, reason
-        and recognised.
+        and recognized.
     name : str
         The file as the user named it, for messages.
 
@@ -59,7 +61,8 @@ def _fields(header: list[str]) -> set[str]:
 
 
 def _field(cell: str) -> str:
-    return cell.casefold().replace(" ", "_")
+    field = cell.casefold().replace(" ", "_")
+    return _WAS.get(field, field)
 
 
 def named_columns(

@@ -133,7 +133,7 @@ def read_stored(
         "solver": [row[4].solver for row in rows],
         "rank": ["" if row[4].rank is None else str(row[4].rank) for row in rows],
         "reason": ["absent" if row[4].rank is None else "" for row in rows],
-        "recognised": ["1" if row[4].recognised else "" for row in rows],
+        "recognized": ["1" if row[4].recognized else "" for row in rows],
     }
     columns = {name: column_of(cells[name]) for name in FIELDS}
     warnings = [*_changed(file, shown), *removed, *_events_doubted(noted)]

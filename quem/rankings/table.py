@@ -32,8 +32,8 @@ class Rankings:
     failed : array of bool, shape (n,)
         Whether a missing rank means a solution that failed.
     warnings : tuple of StudyWarning
-    recognised : array of bool, shape (n,)
-        Whether the judge recognised the author; nowhere by default.
+    recognized : array of bool, shape (n,)
+        Whether the judge recognized the author; nowhere by default.
     """
 
     judges: tuple[str, ...]
@@ -47,13 +47,13 @@ class Rankings:
     rank: NDArray[np.float64]
     failed: NDArray[np.bool_]
     warnings: tuple[StudyWarning, ...] = ()
-    recognised: NDArray[np.bool_] = None  # type: ignore[assignment]  # filled in below
+    recognized: NDArray[np.bool_] = None  # type: ignore[assignment]  # filled in below
 
     def __post_init__(self) -> None:
-        """Mark nobody as recognised where nothing is said; that takes no memory."""
-        if self.recognised is None:
+        """Mark nobody as recognized where nothing is said; that takes no memory."""
+        if self.recognized is None:
             nobody = np.broadcast_to(np.False_, len(self.rank))
-            object.__setattr__(self, "recognised", nobody)
+            object.__setattr__(self, "recognized", nobody)
 
     def to_frame(self) -> pd.DataFrame:
         """Give the table of the contract: judge, problem, block, ..., rank, reason.
@@ -61,7 +61,7 @@ class Rankings:
         Returns
         -------
         DataFrame, shape (n, 7)
-            With an eighth column, recognised, only where some author was recognised.
+            With an eighth column, recognized, only where some author was recognized.
         """
         reason = np.where(self.failed, "failed", np.where(np.isnan(self.rank), "absent", ""))
         frame = pd.DataFrame(
@@ -75,4 +75,4 @@ class Rankings:
                 "reason": reason,
             }
         )
-        return frame.assign(recognised=self.recognised) if self.recognised.any() else frame
+        return frame.assign(recognized=self.recognized) if self.recognized.any() else frame

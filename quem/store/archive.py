@@ -23,6 +23,7 @@ from quem.store.models import (
     StudyRow,
     now,
 )
+from quem.store.state import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,7 @@ def archive_text(c: Connection, study_id: str) -> str:
     names = [name for name, _ in rows]
     header = {
         "format": FORMAT,
+        "states": VERSION,
         "quem": __version__,
         "study": study_id,
         "exported_at": now().isoformat(),

@@ -24,7 +24,7 @@ from quem.store.models import (
     StudyRow,
     Utc,
 )
-from quem.store.state import InvalidStateError, State
+from quem.store.state import VERSION, InvalidStateError, State
 from quem.store.verification import Held, verify
 
 if TYPE_CHECKING:
@@ -144,10 +144,13 @@ def _header(line: str, name: str, study_id: str) -> tuple[int, dict[str, Any]]:
     except _WrongError:
         header = {}
     number, study, counts = (header.get(key) for key in ("format", "study", "rows"))
+    states = header.get("states", 1)
     if not isinstance(number, int) or not isinstance(study, str):
         message = "is no archive; name the archive.jsonl that `quem export` wrote"
     elif number > FORMAT:
         message = f"was written by a newer quem (format {number} of archives); update quem"
+    elif isinstance(states, int) and states > VERSION:
+        message = f"was written by a newer quem (version {states} of rankings); update quem"
     elif number < 1 or not isinstance(counts, dict):
         message = "the header is damaged; take another copy of the archive"
     elif study != study_id:

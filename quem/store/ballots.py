@@ -356,7 +356,7 @@ def current_state(c: Connection, ballot: AssignedBallot) -> State:
         return state
     still = ballot.placed.shares(ballot.layout).values()
     new = (ballot.layout.solvers[letter] for letter in ballot.to_place)
-    return state.fitted({solver: solver for solver in still}, new)
+    return state.renamed({solver: solver for solver in still}, new)
 
 
 def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved:

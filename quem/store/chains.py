@@ -17,12 +17,13 @@ import json
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from quem.store.state import WORDS
+
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Mapping
 
 __all__ = [
-    "WORDS",
     "event_link",
     "head_entry",
     "heads_digest",
@@ -34,8 +35,6 @@ __all__ = [
     "words_digest",
 ]
 
-# What a judge wrote: the keys of a state whose texts can be erased.
-WORDS = ("cannot", "comments", "comment")
 # What says of a ballot which task it is.
 _TASK = ("public_id", "problem", "block", "occasion", "practice")
 
@@ -74,7 +73,7 @@ def words_digest(salt: str, state: Mapping[str, Any]) -> str:
     state : mapping
         As stored.
     """
-    return _digest(salt, {key: state[key] for key in WORDS})
+    return _digest(salt, {key: state[key] for key in WORDS if key in state})
 
 
 def receipt_code(link: str) -> str:

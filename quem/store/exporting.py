@@ -12,7 +12,7 @@ from sqlalchemy import and_, bindparam, or_, select
 
 from quem.store.chains import receipt_code
 from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow
-from quem.store.state import State
+from quem.store.state import QUESTIONS, State
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -34,7 +34,12 @@ __all__ = [
 ]
 
 
-_HEADER = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognised")
+# Answers that no judge wrote: comments are for the dashboard and the archive.
+_ANSWERS = tuple(field for field in QUESTIONS if not field.is_words)
+_HEADER = (
+    *("judge", "problem", "block", "occasion", "solver", "rank", "reason"),
+    *(field.name for field in _ANSWERS),
+)
 
 
 _LONGEST_STEM = 100
@@ -54,8 +59,8 @@ def long_table(rankings: Iterable[SubmittedRanking]) -> str:
         place = (ranking.judge, ranking.problem, ranking.block, ranking.occasion)
         for cell in ranking.cells():
             reason = "absent" if cell.rank is None else ""
-            marked = "1" if cell.recognised else ""
-            writer.writerow([*place, cell.solver, cell.rank, reason, marked])
+            answers = [field.cell(ranking.state, cell.solver) for field in _ANSWERS]
+            writer.writerow([*place, cell.solver, cell.rank, reason, *answers])
     return text.getvalue()
 
 
@@ -164,13 +169,13 @@ class RankedCell:
     solver : str
     rank : int or None
         1 for the worst; None where he could not judge it.
-    recognised : bool
-        Whether he recognised its author.
+    recognized : bool
+        Whether he recognized its author.
     """
 
     solver: str
     rank: int | None
-    recognised: bool
+    recognized: bool
 
 
 @dataclass(frozen=True)
@@ -194,11 +199,11 @@ class SubmittedRanking:
     def without(self, gone: set[str]) -> SubmittedRanking:
         """Leave solvers out, as if they had not been ranked."""
         names = {solver: solver for solver in self.state.ranks() if solver not in gone}
-        return replace(self, state=self.state.fitted(names, ()))
+        return replace(self, state=self.state.renamed(names))
 
     def cells(self) -> Iterator[RankedCell]:
         """Give every solution of the block, in a fixed order."""
-        marked = set(self.state.recognised)
+        marked = set(self.state.recognized)
         for solver, rank in sorted(self.state.ranks().items()):
             yield RankedCell(solver, rank, solver in marked)
 

@@ -14,7 +14,7 @@ from quem.store.engine import SCRUB
 from quem.store.events import record
 from quem.store.inserting import insert_new
 from quem.store.models import BallotRow, ErasedJudgeRow, JudgeRow, RevisionRow, now
-from quem.store.state import State
+from quem.store.state import without_words
 from quem.store.studies import digest_of, ended_link, new_link, person_named, status_of
 
 if TYPE_CHECKING:
@@ -245,9 +245,8 @@ def erase_judge(c: Connection, judge: StoredJudge, actor: str) -> str:
         .order_by(RevisionRow.key)
     ).all()
     for key, data, _ in saved:
-        bare = State.stored(data).without_words().to_json()
         erased = update(RevisionRow).where(RevisionRow.key == key)
-        c.execute(erased.values(state=bare, words_salt=None))
+        c.execute(erased.values(state=without_words(data), words_salt=None))
     links = [link for _, _, link in saved]
     record(c, judge.study_id, actor, "judge-forgotten", judge.key, links=links)
     c.info[SCRUB] = True

@@ -1,32 +1,44 @@
-"""A state of a ranking: ranked tie groups, tray and cannot-judge, each solution exactly once."""
+"""A state of a ranking: where each solution is, and what else a judge says of the task.
+
+The fields of `State` are the one place that names them: pages, store, archive, chains, exports,
+and the dashboard follow from it. "A new question on the ranking page" in CONTRIBUTING.md says what
+to do for another field.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from quem.errors import QuemError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["InvalidStateError", "State", "labels"]
+__all__ = [
+    "FIELDS",
+    "QUESTIONS",
+    "VERSION",
+    "WORDS",
+    "Field",
+    "InvalidStateError",
+    "State",
+    "labels",
+    "without_words",
+]
 
 LONGEST_REASON, LONGEST_COMMENT = 500, 4000
-_KEYS = {"ranked", "tray", "cannot", "recognised", "comments", "comment"}
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class InvalidStateError(ValueError):
-    """What was sent is no state of the ranking; the message says why."""
+    """What was sent is not a state of the ranking; the message says why."""
 
 
 def labels(count: int) -> list[str]:
-    """Name so many solutions: A, B, ..., Z, AA, AB, ...
-
-    Parameters
-    ----------
-    count : int
-    """
+    """Name solutions: A, B, ..., Z, AA, AB, ..."""
     return [_label(number) for number in range(count)]
 
 
@@ -37,6 +49,73 @@ def _label(number: int) -> str:
         number, letter = divmod(number - 1, len(_LETTERS))
         text = _LETTERS[letter] + text
     return text
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a state, as `State` declares it.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"groups", "solutions", "texts", "text", "choice", "choices"}
+        What it holds: tie groups, solutions, a text of some solutions, a text on the task, or the
+        choice that was made for the task or for some solutions.
+    label : str
+        What the dashboard calls it; empty for the order itself.
+    choices : tuple of str
+    longest : int
+        Characters of a text.
+    since : int
+        The version of states that has it first.
+    was : str
+        The key in older versions.
+    """
+
+    name: str
+    kind: str
+    label: str = ""
+    choices: tuple[str, ...] = ()
+    longest: int = 0
+    since: int = 1
+    was: str = ""
+
+    def read(self, data: Mapping[str, Any]) -> Any:  # noqa: ANN401  of the field's kind
+        """Take the value out of what was sent or stored; the default where it is lacking."""
+        key = self.was if self.was in data else self.name
+        return _READERS[self.kind](data[key], self) if key in data else _BLANK[self.kind]()
+
+    def cell(self, state: State, solution: str) -> str:
+        """Give the value for a solution as a table shows it: a mark is 1."""
+        value = getattr(state, self.name)
+        if isinstance(value, str):
+            return value
+        return (
+            ("1" if solution in value else "")
+            if isinstance(value, tuple)
+            else value.get(solution, "")
+        )
+
+    @property
+    def is_words(self) -> bool:
+        """Whether the judge wrote it, so that it goes when personal data is erased."""
+        return self.kind in ("text", "texts")
+
+    @property
+    def is_per_solution(self) -> bool:
+        """Whether it says something of single solutions, not of the task."""
+        return self.kind not in ("text", "choice")
+
+
+def _declared(kind: str, **more: Any) -> Any:  # noqa: ANN401  as `dataclasses.field` gives
+    return dataclasses.field(default_factory=_BLANK[kind], metadata={"kind": kind, **more})
+
+
+_BLANK: dict[str, Callable[[], Any]] = {
+    **dict.fromkeys(("groups", "solutions"), tuple),
+    **dict.fromkeys(("texts", "choices"), dict),
+    **dict.fromkeys(("text", "choice"), str),
+}
 
 
 @dataclass(frozen=True)
@@ -51,24 +130,30 @@ class State:
         Not ranked yet.
     cannot : dict of str to str
         Solutions that the judge cannot judge, with the reason.
-    recognised : tuple of str
-        Solutions whose author the judge recognised.
+    recognized : tuple of str
+        Solutions whose author the judge recognized.
     comments : dict of str to str
         By solution.
     comment : str
-        On the group.
+        On the task.
     """
 
-    ranked: tuple[tuple[str, ...], ...] = ()
-    tray: tuple[str, ...] = ()
-    cannot: Mapping[str, str] = field(default_factory=dict)
-    recognised: tuple[str, ...] = ()
-    comments: Mapping[str, str] = field(default_factory=dict)
-    comment: str = ""
+    ranked: tuple[tuple[str, ...], ...] = _declared("groups")
+    tray: tuple[str, ...] = _declared("solutions")
+    cannot: Mapping[str, str] = _declared("texts", longest=LONGEST_REASON)
+    recognized: tuple[str, ...] = _declared(
+        "solutions", label="recognized the author", since=2, was="recognised"
+    )
+    comments: Mapping[str, str] = _declared("texts", label="comment", longest=LONGEST_COMMENT)
+    comment: str = _declared("text", label="comment", longest=LONGEST_COMMENT)
+
+    PLACES: ClassVar = ("ranked", "tray", "cannot")
 
     @classmethod
     def parse(cls, data: object, block: Iterable[str]) -> State:
         """Read a state as it is sent and stored.
+
+        Fields that an older version lacks have their defaults.
 
         Parameters
         ----------
@@ -80,22 +165,16 @@ class State:
         Raises
         ------
         InvalidStateError
-            It is no state of this block.
+            It is not a state of this block, or is of a newer version.
         """
-        if not isinstance(data, dict) or set(data) != _KEYS:
-            message = f"a state is an object with the keys {', '.join(sorted(_KEYS))}"
+        if not isinstance(data, dict):
+            message = "a state must be an object"
             raise InvalidStateError(message)
-        if not isinstance(data["ranked"], list):
-            message = "ranked is no list of tie groups"
+        _refuse_newer(data)
+        if unknown := set(data) - _KEYS:
+            message = f"{min(unknown)!r} is not part of a state"
             raise InvalidStateError(message)
-        state = cls(
-            ranked=tuple(_names(group, "a tie group") for group in data["ranked"]),
-            tray=_names(data["tray"], "tray"),
-            cannot=_texts(data["cannot"], "cannot", LONGEST_REASON),
-            recognised=_names(data["recognised"], "recognised"),
-            comments=_texts(data["comments"], "comments", LONGEST_COMMENT),
-            comment=_text(data["comment"], "comment", LONGEST_COMMENT),
-        )
+        state = cls(**{field.name: field.read(data) for field in FIELDS})
         state._check(set(block))
         return state
 
@@ -103,19 +182,17 @@ class State:
     def stored(cls, data: Mapping[str, Any]) -> State:
         """Read a state that was checked when it was saved.
 
-        Parameters
-        ----------
-        data : mapping
-            As from `to_json`.
+        Raises
+        ------
+        QuemError
+            A newer quem wrote it, or it is damaged.
         """
-        return cls(
-            ranked=tuple(tuple(group) for group in data["ranked"]),
-            tray=tuple(data["tray"]),
-            cannot=data["cannot"],
-            recognised=tuple(data["recognised"]),
-            comments=data["comments"],
-            comment=data["comment"],
-        )
+        try:
+            _refuse_newer(data)
+            return cls(**{field.name: field.read(data) for field in FIELDS})
+        except InvalidStateError as error:
+            message = f"a ranking in the database cannot be read: {error}"
+            raise QuemError([message]) from None
 
     def _check(self, block: set[str]) -> None:
         if not all(self.ranked):
@@ -123,69 +200,32 @@ class State:
             raise InvalidStateError(message)
         placed = [*chain.from_iterable(self.ranked), *self.tray, *self.cannot]
         if len(placed) != len(block) or set(placed) != block:
-            message = "each solution of the group has to stand in it exactly once"
+            message = "each solution of the task must be in it exactly once"
             raise InvalidStateError(message)
-        for name in ("recognised", "comments"):
-            given = list(getattr(self, name))
-            if len(given) != len(set(given)) or not block.issuperset(given):
-                message = f"{name} names what is not in the group, or twice"
+        for field in QUESTIONS:
+            solutions = list(getattr(self, field.name)) if field.is_per_solution else []
+            if len(solutions) != len(set(solutions)) or not block.issuperset(solutions):
+                message = f"{field.name} names a solution twice, or one that is not in the task"
                 raise InvalidStateError(message)
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain data, as `parse` takes it."""
-        return {
-            "ranked": [list(group) for group in self.ranked],
-            "tray": list(self.tray),
-            "cannot": dict(self.cannot),
-            "recognised": list(self.recognised),
-            "comments": dict(self.comments),
-            "comment": self.comment,
-        }
+        """Give plain data, as `parse` takes it, with the version."""
+        values = {field.name: _plain(getattr(self, field.name)) for field in FIELDS}
+        return {"version": VERSION, **values}
 
-    def renamed(self, names: Mapping[str, str]) -> State:
+    def renamed(self, names: Mapping[str, str], new: Iterable[str] = ()) -> State:
         """Call the solutions by other names, such as solvers by labels.
 
         Parameters
         ----------
         names : mapping of str to str
-        """
-        return State(
-            ranked=tuple(tuple(names[n] for n in group) for group in self.ranked),
-            tray=tuple(names[n] for n in self.tray),
-            cannot={names[n]: reason for n, reason in self.cannot.items()},
-            recognised=tuple(names[n] for n in self.recognised),
-            comments={names[n]: text for n, text in self.comments.items()},
-            comment=self.comment,
-        )
-
-    def fitted(self, names: Mapping[str, str], new: Iterable[str]) -> State:
-        """Call the solutions that are still there by other names, and leave out the others.
-
-        Parameters
-        ----------
-        names : mapping of str to str
-            Those that are still there.
+            Solutions that it lacks are left out.
         new : iterable of str
             What came since, to be ranked yet.
         """
-        groups = [tuple(names[n] for n in group if n in names) for group in self.ranked]
-        return State(
-            ranked=tuple(group for group in groups if group),
-            tray=(*(names[n] for n in self.tray if n in names), *new),
-            cannot={names[n]: reason for n, reason in self.cannot.items() if n in names},
-            recognised=tuple(names[n] for n in self.recognised if n in names),
-            comments={names[n]: text for n, text in self.comments.items() if n in names},
-            comment=self.comment,
-        )
-
-    def without_words(self) -> State:
-        """Leave out everything that the judge wrote; reasons are kept as "not told"."""
-        return State(
-            ranked=self.ranked,
-            tray=self.tray,
-            cannot=dict.fromkeys(self.cannot, "not told"),
-            recognised=self.recognised,
-        )
+        values = {field.name: _renamed(getattr(self, field.name), names) for field in FIELDS}
+        ranked = tuple(group for group in values["ranked"] if group)
+        return State(**{**values, "ranked": ranked, "tray": (*values["tray"], *new)})
 
     def ranks(self) -> dict[str, int | None]:
         """Give each solution's rank, 1 for the worst; None where it could not be judged."""
@@ -196,33 +236,102 @@ class State:
         return placed | dict.fromkeys(self.cannot)
 
 
-def _names(value: object, what: str) -> tuple[str, ...]:
+# Each field of `State`, in its order.
+FIELDS = tuple(Field(field.name, **field.metadata) for field in dataclasses.fields(State))
+# What a judge says besides the order.
+QUESTIONS = tuple(field for field in FIELDS if field.name not in State.PLACES)
+# What a judge wrote: the keys of a state whose texts can be erased.
+WORDS = tuple(field.name for field in FIELDS if field.is_words)
+# Of the states that are written now; version 1 had no number.
+VERSION = max(field.since for field in FIELDS)
+_KEYS = {"version", *(key for field in FIELDS for key in (field.name, field.was) if key)}
+
+
+def without_words(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of a stored state what the judge wrote; reasons are kept as "not told".
+
+    All else stays as it was written, also by an older version: links are computed from it.
+    """
+    blank = {f.name: _BLANK[f.kind]() for f in FIELDS if f.is_words and f.name in data}
+    return {**data, **blank, "cannot": dict.fromkeys(data["cannot"], "not told")}
+
+
+def _refuse_newer(data: Mapping[str, Any]) -> None:
+    version = data.get("version", 1)
+    if not isinstance(version, int) or version < 1:
+        message = "version must be a whole number from 1"
+        raise InvalidStateError(message)
+    if version > VERSION:
+        message = f"the state has version {version}, written by a newer quem; update quem"
+        raise InvalidStateError(message)
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of any kind of field
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        return tuple(
+            names[entry] if isinstance(entry, str) else _renamed(entry, names)
+            for entry in value
+            if not isinstance(entry, str) or entry in names
+        )
+    return {names[name]: text for name, text in value.items() if name in names}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  of any kind of field
+    if isinstance(value, tuple):
+        return [_plain(entry) for entry in value]
+    return value if isinstance(value, str) else dict(value)
+
+
+def _groups(value: object, field: Field) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(value, list):
+        message = f"{field.name} must be a list of tie groups"
+        raise InvalidStateError(message)
+    return tuple(_solutions(group, field) for group in value)
+
+
+def _solutions(value: object, field: Field) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        message = f"{what} is no list of solutions"
+        message = f"{field.name} must list solutions"
         raise InvalidStateError(message)
     return tuple(value)
 
 
-def _texts(value: object, what: str, longest: int) -> dict[str, str]:
+def _texts(value: object, field: Field) -> dict[str, str]:
+    """A text or choice of some solutions, none of them empty."""
     if not isinstance(value, dict):
-        message = f"{what} is no object of solutions and texts"
+        message = f"{field.name} must be an object of solutions and texts"
         raise InvalidStateError(message)
-    texts = {name: _text(text, what, longest) for name, text in value.items()}
+    texts = {name: _text(text, field) for name, text in value.items()}
     if not all(text.strip() for text in texts.values()):
-        message = f"{what} holds an empty text"
+        message = f"{field.name} has an empty text"
         raise InvalidStateError(message)
     return texts
 
 
-def _text(value: object, what: str, longest: int) -> str:
+def _text(value: object, field: Field) -> str:
     # PostgreSQL's text holds no NUL, and no encoding holds half a surrogate pair.
     if not isinstance(value, str) or "\0" in value or not _encodable(value):
-        message = f"{what} is no text"
+        message = f"{field.name} must be a text"
         raise InvalidStateError(message)
-    if len(value) > longest:
-        message = f"{what} is longer than {longest} characters"
+    if field.choices and value not in ("", *field.choices):
+        message = f"{field.name} must be one of {', '.join(field.choices)}"
+        raise InvalidStateError(message)
+    if field.longest and len(value) > field.longest:
+        message = f"{field.name} must have at most {field.longest} characters"
         raise InvalidStateError(message)
     return value
+
+
+_READERS: dict[str, Callable[[object, Field], Any]] = {
+    "groups": _groups,
+    "solutions": _solutions,
+    "texts": _texts,
+    "choices": _texts,
+    "text": _text,
+    "choice": _text,
+}
 
 
 def _encodable(text: str) -> bool:

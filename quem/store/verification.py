@@ -12,7 +12,7 @@ from quem.store.layouts import Layout, layout_id
 from quem.store.models import BallotRow, EventRow, JudgeRow, RevisionRow, StudyRow
 from quem.store.models import Layout as LayoutRow
 from quem.store.seals import Replay
-from quem.store.state import InvalidStateError, State
+from quem.store.state import InvalidStateError, State, without_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -260,7 +260,7 @@ class _Task:
         if layout is None:
             yield f"revision {number}: the layout that it was made on is missing"
         try:
-            state = State.parse(row["state"], layout.letters if layout else ())
+            State.parse(row["state"], layout.letters if layout else ())
         except InvalidStateError as error:
             yield f"revision {number}: is not a ranking of what was shown ({error})"
             return
@@ -270,16 +270,16 @@ class _Task:
                 f"revision {number} does not match its link: the revision or its task was "
                 "changed, or a revision before it was changed, removed, or inserted"
             )
-        yield from self._wrong_words(row, state)
+        yield from self._wrong_words(row)
 
-    def _wrong_words(self, row: Row, state: State) -> Iterator[str]:
+    def _wrong_words(self, row: Row) -> Iterator[str]:
         number, salt = row["number"], row["words_salt"]
         if salt is not None:
             if row["words_digest"] != words_digest(salt, row["state"]):
                 yield f"revision {number}: its comments or reasons were changed"
         elif row["link"] not in self.erased.links:
             yield f"revision {number}: its words are gone, and no event says they were erased"
-        elif state != state.without_words():
+        elif row["state"] != without_words(row["state"]):
             yield f"revision {number}: has comments or reasons, although its words were erased"
 
     def end(self, sealed: Sequence[tuple[int, str, Row]]) -> None:

@@ -41,7 +41,7 @@ LONG = "Professor Bartholomew Featherstonehaugh-Wolpertinger"
 TOLD = State(
     ranked=(SUBJECTS[:2], SUBJECTS[2:]),
     cannot={SYSTEM: "Outside my expertise"},
-    recognised=SUBJECTS[:1],
+    recognized=SUBJECTS[:1],
     comments={SUBJECTS[1]: "A daring plan.\nBut who pays?"},
     comment="All alike",
 )

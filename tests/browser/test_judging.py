@@ -193,8 +193,8 @@ def test_buttons_do_what_dragging_does(visit: Callable[..., Visit]) -> None:
     assert not come.served.stored(come.judge, "P0")["submitted"]
 
 
-def test_cannot_judge_recognise_and_comment(visit: Callable[..., Visit]) -> None:
-    """Reasons, recognised authors and comments are stored, survive a reload, and can be undone."""
+def test_cannot_judge_recognize_and_comment(visit: Callable[..., Visit]) -> None:
+    """Reasons, recognized authors and comments are stored, survive a reload, and can be undone."""
     come = visit()
     page = come.enter()
     rank_by_keys(page, "ABCD")
@@ -207,7 +207,7 @@ def test_cannot_judge_recognise_and_comment(visit: Callable[..., Visit]) -> None
     page.get_by_label("Comment on this task").fill("All much alike")
     state = come.equals_store()["state"]
     assert state["cannot"] == {"E": "Half of it is missing"}
-    assert state["recognised"] == ["B"]
+    assert state["recognized"] == ["B"]
     assert (state["comments"], state["comment"]) == ({"C": "Neat, but slow"}, "All much alike")
     page.reload()
     expect(page.get_by_label("I recognize the author of solution B")).to_be_checked()

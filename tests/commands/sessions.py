@@ -26,7 +26,7 @@ STATES = (
     State(ranked=(("S3",), ("S2",)), cannot={"S0": "torn", "S1": "torn", "sys": "in Greek"}),
     State(
         ranked=(("sys",), ("S3",), ("S1", "S0", "S2")),
-        recognised=("S1", "sys"),
+        recognized=("S1", "sys"),
         comments={"S1": "a private word"},
     ),
 )

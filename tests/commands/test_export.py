@@ -85,12 +85,12 @@ def test_the_long_table_says_all_ranks(held: Path, quem_command: Callable[..., O
     quem_command("export", held, "--format", "csv")
     rows = _rows(held.with_name("study-export"))
     assert list(rows[0]) == [
-        *("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognised"),
+        *("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized"),
     ]
     assert len(rows) == 3 * (2 + 1) * 5
     assert {row["problem"] for row in rows} == {"P0", "P1"}
     found = {
-        row["solver"]: (row["rank"], row["reason"], row["recognised"])
+        row["solver"]: (row["rank"], row["reason"], row["recognized"])
         for row in rows
         if (row["judge"], row["problem"], row["occasion"]) == ("J1", "P1", "1")
     }
@@ -101,9 +101,9 @@ def test_the_long_table_says_all_ranks(held: Path, quem_command: Callable[..., O
         "S3": ("2", "", ""),
         "sys": ("", "absent", ""),
     }
-    marked = {row["solver"] for row in rows if row["recognised"] == "1"}
+    marked = {row["solver"] for row in rows if row["recognized"] == "1"}
     assert marked == {"S1", "sys"}
-    assert {row["judge"] for row in rows if row["recognised"]} == {"J2"}
+    assert {row["judge"] for row in rows if row["recognized"]} == {"J2"}
     assert "private" not in str(rows)
 
 

@@ -82,7 +82,7 @@ def _only(study: Study, what: str, kept: set[str]) -> Study:
     assert isinstance(data, Rankings)
     names = getattr(data, f"{what}s")
     rows = np.array([names[code] in kept for code in getattr(data, what)])
-    columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognised")
+    columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognized")
     return replace(
         study, data=replace(data, **{name: getattr(data, name)[rows] for name in columns})
     )
@@ -324,7 +324,7 @@ def test_sizes_of_groups_do_not_matter_to_gains() -> None:
     assert isinstance(study.data, Rankings)
     (s9,) = np.flatnonzero(np.array(study.data.solvers) == "S9")
     rows = (study.data.solver != s9) | (study.data.problem > 0)
-    columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognised")
+    columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognized")
     data = replace(study.data, **{name: getattr(study.data, name)[rows] for name in columns})
     unequal = replace(study, data=data)
     analysed = quem.analyze(unequal, bootstrap=0)

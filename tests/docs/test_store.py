@@ -19,10 +19,11 @@ def test_the_example_needs_hashlib_only() -> None:
     told: dict[str, Any] = {}
     exec(code, told)  # noqa: S102  our own page
     state = {
+        "version": 2,
         "ranked": [["S2"], ["S1"]],
         "tray": [],
         "cannot": {},
-        "recognised": [],
+        "recognized": [],
         "comments": {"S1": "thorough"},
         "comment": "",
     }

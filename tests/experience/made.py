@@ -46,7 +46,7 @@ def study_of(
     blocks: Mapping[Cell, int] | None = None,
     occasion: int = 1,
     again: Mapping[Cell, float | None] | None = None,
-    recognised: Collection[Cell] = (),
+    recognized: Collection[Cell] = (),
     **analysis: object,
 ) -> Study:
     """Make a study of ranks; who has no years and is not withheld is a system.
@@ -66,8 +66,8 @@ def study_of(
         Of `ranks`.
     again : mapping, optional
         The ranks of the next occasion.
-    recognised : collection of (str, str, str)
-        Cells of `ranks` whose author the judge recognised.
+    recognized : collection of (str, str, str)
+        Cells of `ranks` whose author the judge recognized.
     **analysis
         Settings.
     """
@@ -94,8 +94,8 @@ def study_of(
         np.array([when for _, _, when in rows], dtype=np.int64),
         rank,
         np.isnan(rank),
-        recognised=np.array(
-            [cell in recognised and when == occasion for cell, _, when in rows], dtype=bool
+        recognized=np.array(
+            [cell in recognized and when == occasion for cell, _, when in rows], dtype=bool
         ),
     )
     declared = Declared(judges, problems, solvers, frozenset(failed))

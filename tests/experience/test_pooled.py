@@ -39,7 +39,7 @@ def data_of(study: Study) -> Rankings:
 def with_rows(study: Study, keep: np.ndarray) -> Study:
     """The study with some of its ranks only."""
     data = data_of(study)
-    columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognised")
+    columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognized")
     return replace(study, data=replace(data, **{c: getattr(data, c)[keep] for c in columns}))
 
 
@@ -162,15 +162,15 @@ def test_without_one_is_the_study_without(blocked: Study, what: str) -> None:
         assert (one.low, one.high) == pytest.approx(ends, abs=1e-7)
 
 
-def test_without_recognised_authors_is_the_study_without(blocked: Study) -> None:
+def test_without_recognized_authors_is_the_study_without(blocked: Study) -> None:
     """Marked ranks are taken out of their blocks, and the worths of the rest are fitted anew."""
     data = data_of(blocked)
     marks = np.arange(len(data.rank)) % 13 == 0
-    marked = replace(blocked, data=replace(data, recognised=marks))
-    recognised = quem.analyze(marked).findings.recognised
-    assert recognised is not None
+    marked = replace(blocked, data=replace(data, recognized=marks))
+    recognized = quem.analyze(marked).findings.recognized
+    assert recognized is not None
     rest = quem.analyze(with_rows(blocked, ~marks)).estimates["experience"]
-    assert [e.estimate for e in recognised.estimates] == pytest.approx(rest.tolist(), abs=1e-7)
+    assert [e.estimate for e in recognized.estimates] == pytest.approx(rest.tolist(), abs=1e-7)
 
 
 def test_what_is_left_may_fall_apart() -> None:

@@ -177,7 +177,7 @@ def test_judges_and_problems_without_ranks_are_not_drawn() -> None:
         "given",
         "adjusted",
     )
-    fields = (*fields, "size", "score", "placed", "recognised")
+    fields = (*fields, "size", "score", "placed", "recognized")
     idle = type(more)(
         more.judges, more.problems, more.solvers, more.kinds,
         **{name: getattr(more, name)[keep] for name in fields},

@@ -187,8 +187,8 @@ def noted(study: Path) -> dict[str, str]:
     }
 
 
-def test_cannot_judge_and_recognised(tmp_path: Path) -> None:
-    """What could not be judged is absent; recognised authors are marked."""
+def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
+    """What could not be judged is absent; recognized authors are marked."""
     study = write_judging_study(tmp_path)
     spec = read_study(study)
     store = open_store(locate_database(study))
@@ -200,7 +200,7 @@ def test_cannot_judge_and_recognised(tmp_path: Path) -> None:
         dealing.assign_ballots(c, judge.key, ballots.JudgingPlan((group,)))
         ballot = ballots.ballots_of(c, judge.key)[0]
         state = State(
-            ranked=(("S1", "S3"), ("S2",), ("sys",)), cannot={"S0": "torn"}, recognised=("S2",)
+            ranked=(("S1", "S3"), ("S2",), ("sys",)), cannot={"S0": "torn"}, recognized=("S2",)
         )
         submit(c, study, ballot, state)
     close(store, study)
@@ -210,7 +210,7 @@ def test_cannot_judge_and_recognised(tmp_path: Path) -> None:
     rows = table.set_index("solver")
     assert rows.loc["S0", "reason"] == "absent"
     assert rows["rank"].dropna().to_dict() == {"S1": 3, "S2": 2, "S3": 3, "sys": 1}
-    assert list(rows.index[rows.recognised.astype(bool)]) == ["S2"]
+    assert list(rows.index[rows.recognized.astype(bool)]) == ["S2"]
 
 
 def test_a_file_and_a_store_need_a_word(make_study: Callable[..., Path]) -> None:

@@ -204,7 +204,7 @@ def states(draw: st.DrawFn, solvers: tuple[str, ...] = SOLVERS, *, done: bool = 
         ranked=tuple(map(tuple, ranked)),
         tray=tuple(tray),
         cannot=cannot,
-        recognised=tuple(draw(st.lists(st.sampled_from(solvers), unique=True))),
+        recognized=tuple(draw(st.lists(st.sampled_from(solvers), unique=True))),
         comments=draw(st.dictionaries(st.sampled_from(solvers), _texts(LONGEST_COMMENT))),
         comment=draw(st.just("") | _texts(LONGEST_COMMENT)),
     )

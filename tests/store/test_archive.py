@@ -20,7 +20,7 @@ from quem.store.engine import open_store
 from quem.store.events import seal
 from quem.store.exporting import submitted_rankings
 from quem.store.location import locate_database
-from quem.store.state import State
+from quem.store.state import VERSION, State
 from tests.store.made import (
     OLD_ARCHIVE,
     PLAN,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 RICH = State(
     ranked=(("sys",), ("S1", "S3")),
     cannot={"S2": "“torn”\u2028 \x85 \r\n 🙂"},
-    recognised=("S1",),
+    recognized=("S1",),
     comments={"S3": 'a "quote", \\ and \t tab'},
     comment="naïve",
 )
@@ -332,6 +332,7 @@ def test_an_edited_archive_is_refused(lines: tuple[str, ...], how: str) -> None:
     ("change", "said"),
     [
         ({"format": 4}, "newer quem.*format 4"),
+        ({"states": VERSION + 1}, f"newer quem.*version {VERSION + 1}"),
         ({"study": "other"}, "'other'.*'made-up'"),
         ({"format": "1"}, "is no archive"),
         ({"format": 0}, "damaged"),

@@ -176,7 +176,7 @@ def test_practice_is_left_out_and_repeats_are_marked(store: Store) -> None:
 )
 @given(state=states(done=True))
 def test_cells_say_rank_and_marks(store: Store, state: State) -> None:
-    """Rank 1 is the worst, ties are equal, cannot-judge has no rank, recognised is marked."""
+    """Rank 1 is the worst, ties are equal, cannot-judge has no rank, recognized is marked."""
     mine = ballot(store)
     base = mine.head
     if mine.is_submitted:
@@ -188,7 +188,7 @@ def test_cells_say_rank_and_marks(store: Store, state: State) -> None:
         **{name: place for place, group in enumerate(worst_first, 1) for name in group},
         **dict.fromkeys(state.cannot),
     }
-    assert {name for name, cell in cells.items() if cell.recognised} == set(state.recognised)
+    assert {name for name, cell in cells.items() if cell.recognized} == set(state.recognized)
 
 
 def test_forgetting_keeps_the_ranks(store: Store) -> None:

@@ -11,7 +11,7 @@ import pytest
 from quem.errors import QuemError
 from quem.store import judges, organizers, studies
 from quem.store.ballots import NotAssignedError
-from quem.store.state import State
+from quem.store.state import State, without_words
 from quem.study.models import Judge as DeclaredJudge
 from tests.store.made import (
     JUDGES,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WORDS = State(
     ranked=(("S1",), ("S2", "S3")),
     cannot={"sys": "Reason-Conspicuous"},
-    recognised=("S2",),
+    recognized=("S2",),
     comments={"S1": "Comment-Conspicuous " + "long " * 700},
     comment="Group-Conspicuous",
 )
@@ -144,7 +144,7 @@ def test_a_forgotten_judge_leaves_no_trace(store: Store) -> None:
     assert _who(store, token) is None
     for mine in held:
         for row in revisions(store, mine):
-            assert row["state"] == WORDS.without_words().to_json()
+            assert row["state"] == without_words(WORDS.to_json())
     assert judge(store, pseudonym).experience is None
 
 

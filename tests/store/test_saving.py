@@ -45,7 +45,7 @@ FULL = State(
     ranked=(("S1",), ("S2",)),
     cannot={"S3": "two pages are missing"},
     tray=("sys",),
-    recognised=("S1",),
+    recognized=("S1",),
     comments={"S2": "“thorough” – naïve 🙂\nsecond line"},
     comment="hard to compare",
 )

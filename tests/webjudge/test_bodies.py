@@ -14,7 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quem.store.organizers import issue_organizer_link
+from quem.store.state import State
 from quem.store.studies import session_of
+from tests.served import all_ranked
 from tests.webjudge.sites import enter_as, enter_dashboard, make_site
 from webjudge import create_app
 
@@ -126,7 +128,7 @@ _values: st.SearchStrategy[Any] = st.recursive(
     max_leaves=6,
 )
 _KEYS = ("base", "client", "change", "layout", "state", "seconds", "submit")
-_STATE = ("ranked", "tray", "cannot", "recognised", "comments", "comment")
+_STATE = tuple(State().to_json())
 
 
 def data_of(page: str) -> dict[str, Any]:
@@ -144,8 +146,7 @@ def test_values_of_wrong_types_are_refused(
 ) -> None:
     """A save in which any value is something else is refused, or was as good."""
     group = opened(judge)
-    state: dict[str, Any] = {"ranked": [[x] for x in "ABCDE"], "tray": [], "cannot": {}}
-    state |= {"recognised": [], "comments": {}, "comment": ""}
+    state = all_ranked(list("ABCDE"))
     body: dict[str, Any] = {"base": 0, "client": "tab-00000001", "change": 1, "state": state}
     body |= {"layout": data_of(judge.get(group).text)["layout"], "seconds": 1.0, "submit": False}
     if data.draw(st.booleans()):

@@ -66,7 +66,7 @@ SURE = {"sure": "yes"}
 TOLD = State(
     ranked=(SUBJECTS[:2], SUBJECTS[2:]),
     cannot={SYSTEM: "Too long a story"},
-    recognised=SUBJECTS[:1],
+    recognized=SUBJECTS[:1],
     comments={SUBJECTS[1]: "<b>Splendid</b> idea"},
     comment="All alike",
 )
@@ -220,7 +220,7 @@ def test_revealing_is_logged_once(dashboard: FlaskClient, site: Site) -> None:
 def test_rankings_are_hidden_until_closed_or_revealed(
     dashboard: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No page tells a solver's place, a comment, a reason or a recognised author before that."""
+    """No page tells a solver's place, a comment, a reason or a recognized author before that."""
     run = fake_analysis(monkeypatch)
     rank(site, "J1", "P0", State(ranked=(("good",), ("bad",)), comment="Just practice"))
     rank(site, "J1", "P1", TOLD)
@@ -230,7 +230,7 @@ def test_rankings_are_hidden_until_closed_or_revealed(
             set_life(site, "open")
         for path in (*PAGES, "/dashboard/open", "/dashboard/discard", "/dashboard/reveal"):
             page = dashboard.get(path).text
-            hidden = (*SECRETS, "Splendid", "Too long", "All alike", "Just practice", "recognised")
+            hidden = (*SECRETS, "Splendid", "Too long", "All alike", "Just practice", "recognized")
             assert not [word for word in hidden if word in page], path
         for path in RESULTS:
             answer = dashboard.get(path)

@@ -44,7 +44,7 @@ RESULTS = (
 TOLD = State(
     ranked=(SUBJECTS[:2], SUBJECTS[2:]),
     cannot={SYSTEM: "Too long a story"},
-    recognised=SUBJECTS[:1],
+    recognized=SUBJECTS[:1],
     comments={SUBJECTS[1]: "<b>Splendid</b> idea"},
     comment="All alike",
 )
@@ -96,14 +96,14 @@ def test_a_study_that_opens_again_is_hidden_again(
 
 
 def test_what_judges_wrote(dashboard: FlaskClient, site: Site) -> None:
-    """After closing, comments, reasons and recognised authors stand there, escaped."""
+    """After closing, comments, reasons and recognized authors stand there, escaped."""
     rank(site, "J1", "P1", TOLD)
     rank(site, "J2", "P2")
     set_life(site, "closed")
     page = dashboard.get("/dashboard/words").text
     for words in ("Judge J1", "All alike", "&lt;b&gt;Splendid&lt;/b&gt; idea", "Too long a story"):
         assert words in page
-    assert page.count("recognised the author") == 1
+    assert page.count("recognized the author") == 1
     assert "Judge J2" not in page
     assert "Problem 2" not in page
 

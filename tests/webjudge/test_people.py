@@ -41,7 +41,7 @@ PAGES = (
 TOLD = State(
     ranked=(SUBJECTS[:2], SUBJECTS[2:]),
     cannot={SYSTEM: "Too long a story"},
-    recognised=SUBJECTS[:1],
+    recognized=SUBJECTS[:1],
     comments={SUBJECTS[1]: "<b>Splendid</b> idea"},
     comment="All alike",
 )

@@ -1,6 +1,6 @@
 // Draws a state: moves the cards, which the server made, to where the model has them.
 
-import { place, whereabouts } from "./model.js";
+import { answerOf, place, whereabouts } from "./model.js";
 
 const plural = (n) => (n === 1 ? "1 solution" : `${n} solutions`);
 
@@ -16,6 +16,7 @@ export function draw(page, history, labels, mode) {
   fill(page.querySelector("#ranked"), state.ranked.flat());
   fill(page.querySelector("#cannot"), Object.keys(state.cannot));
   for (const label of labels) drawCard(page, state, label, mode);
+  for (const control of page.querySelectorAll("[data-field]")) drawControl(control, state, mode);
   drawPage(page, history, mode);
 }
 
@@ -35,7 +36,6 @@ function drawCard(page, state, label, { readOnly }) {
   card.classList.toggle("tied-below", tied.length > 0 && state.ranked[group].at(-1) !== label);
   card.querySelector(".place").textContent = place(state, label);
   card.querySelector(".reason").textContent = state.cannot[label] ?? "";
-  card.classList.toggle("is-recognised", state.recognised.includes(label));
   const can = {
     better: area === "ranked" && (tied.length > 0 || group > 0),
     worse: area === "ranked" && (tied.length > 0 || group < state.ranked.length - 1),
@@ -48,10 +48,6 @@ function drawCard(page, state, label, { readOnly }) {
     button.hidden = (where !== "" && !where.split(" ").includes(area)) || (readOnly && name !== "compare");
     button.disabled = !what;
   }
-  const recognised = card.querySelector("input[data-do=recognised]");
-  recognised.checked = state.recognised.includes(label);
-  recognised.disabled = readOnly;
-  drawText(card.querySelector("textarea"), state.comments[label] ?? "", readOnly);
   card.querySelector(".has-comment").hidden = !state.comments[label];
   card.querySelector(".handle").disabled = readOnly;
 }
@@ -72,13 +68,17 @@ function drawPage(page, history, mode) {
   page.querySelector("button[data-do=submit]").classList.toggle("is-ready", waiting === 0);
   page.querySelector("button[data-do=undo]").disabled = readOnly || !history.canUndo;
   page.querySelector("button[data-do=redo]").disabled = readOnly || !history.canRedo;
-  drawText(page.querySelector("#group-comment"), state.comment, readOnly);
 }
 
-function drawText(field, text, readOnly) {
-  // What is the same already stays untouched, so that the caret stays where somebody types.
-  if (field.value.trim() !== text.trim()) field.value = text;
-  field.readOnly = readOnly;
+/** Show an answer in its control: a checkbox, a group of radio buttons, a menu, or a text. */
+function drawControl(control, state, { readOnly }) {
+  const value = answerOf(state, control.dataset.field, control.closest(".card")?.dataset.label);
+  if (control.type === "checkbox") control.checked = value;
+  else if (control.type === "radio") control.checked = control.value === value;
+  // What is the same already stays untouched: the caret stays where somebody types.
+  else if (control.value.trim() !== value.trim()) control.value = value;
+  if (control.matches("textarea")) control.readOnly = readOnly;
+  else control.disabled = readOnly;
 }
 
 function leftText(waiting, { submitted, closed, submissionWithdrawn }) {

@@ -1,7 +1,10 @@
 // The order of a group of solutions, as plain data that is never changed in place.
 //
-// A state is {ranked, tray, cannot, recognised, comments, comment}: `ranked` holds tie groups,
+// A state holds the order, {ranked, tray, cannot}, and answers by field: `ranked` holds tie groups,
 // best first. Each operation gives a new state, checked to hold each solution exactly once.
+//
+// An answer is a list of the solutions that are marked, an object of texts or choices by solution,
+// or one text or choice for the task. quem/store/state.py declares the fields.
 
 /** Refuse a state that lost or doubled a solution. */
 export function check(state, labels) {
@@ -20,25 +23,28 @@ export function check(state, labels) {
  * @param {object} state
  * @param {Object<string, string>} from content by letter, where the state was made
  * @param {Object<string, string>} to content by letter, where it is shown
+ * @param {{blank: object, former: Object<string, string>}} fields a state without answers, and the
+ *   names of fields by the ones that they had
  */
-export function fit(state, from, to) {
+export function fit(state, from, to, { blank, former }) {
   const letters = Object.fromEntries(Object.entries(to).map(([letter, content]) => [content, letter]));
   const now = (letter) => letters[from[letter]];
-  const kept = (list) => list.map(now).filter(Boolean);
-  const keptTexts = (texts) => Object.fromEntries(
-    Object.entries(texts).map(([letter, text]) => [now(letter), text]).filter(([letter]) => letter),
+  const list = (value) => value.map(now).filter(Boolean);
+  const texts = (value) => Object.fromEntries(
+    Object.entries(value).map(([letter, text]) => [now(letter), text]).filter(([letter]) => letter),
   );
-  const [ranked, cannot] = [state.ranked.map(kept).filter((g) => g.length), keptTexts(state.cannot)];
-  const tray = kept(state.tray);
+  const { version = 1, ...fields } = state;
+  const fitted = { ...blank, version: Math.max(version, blank.version) };
+  for (const [name, value] of Object.entries(fields)) {
+    const field = former[name] ?? name;
+    if (field === "ranked") fitted.ranked = value.map(list).filter((group) => group.length);
+    else if (Array.isArray(value)) fitted[field] = list(value);
+    else fitted[field] = value?.constructor === Object ? texts(value) : value;
+  }
+  const { ranked, tray, cannot } = fitted;
   const placed = new Set([...ranked.flat(), ...tray, ...Object.keys(cannot)]);
-  return {
-    ...state,
-    ranked,
-    tray: [...tray, ...Object.keys(to).filter((letter) => !placed.has(letter))],
-    cannot,
-    recognised: kept(state.recognised),
-    comments: keptTexts(state.comments),
-  };
+  const fresh = Object.keys(to).filter((letter) => !placed.has(letter));
+  return { ...fitted, tray: [...tray, ...fresh] };
 }
 
 /** Whether two states are the same, whatever the order of their keys. */
@@ -136,22 +142,25 @@ export function cannotJudge(state, label, reason) {
   return { ...rest, cannot: { ...rest.cannot, [label]: reason } };
 }
 
-export function toggleRecognised(state, label) {
-  const known = state.recognised.includes(label);
-  const recognised = known
-    ? state.recognised.filter((other) => other !== label)
-    : [...state.recognised, label];
-  return { ...state, recognised };
+/** What is said of a solution, or of the task: whether it is marked, or the text or choice. */
+export function answerOf(state, field, label) {
+  const value = state[field];
+  if (Array.isArray(value)) return value.includes(label);
+  return typeof value === "string" ? value : value[label] ?? "";
 }
 
-export function commentOn(state, label, text) {
-  const comments = { ...state.comments };
-  if (text.trim()) comments[label] = text;
-  else delete comments[label];
-  return { ...state, comments };
+/** Say something of a solution, or of the task; takes what `answerOf` gives. */
+export function answer(state, field, label, value) {
+  const before = state[field];
+  if (typeof before === "string") return { ...state, [field]: value };
+  if (Array.isArray(before)) {
+    const others = before.filter((other) => other !== label);
+    return { ...state, [field]: value ? [...others, label] : others };
+  }
+  const answers = { ...before, [label]: value };
+  if (!value.trim()) delete answers[label];
+  return { ...state, [field]: answers };
 }
-
-export const commentOnGroup = (state, text) => ({ ...state, comment: text });
 
 const ordinal = (n) => {
   const tens = n % 100;

@@ -75,7 +75,7 @@ async function relaid() {
   const changes = takeCards(fresh, data, now);
   const { labels, layout, contents, versions } = now;
   Object.assign(data, { labels, layout, contents, versions });
-  history.map((state) => model.check(model.fit(state, from, contents), labels));
+  history.map((state) => model.check(model.fit(state, from, contents, data), labels));
   if (now.revision === saver.revision) {
     submitted = now.submitted;
     readOnly = data.closed || submitted;
@@ -199,11 +199,6 @@ function act(name, label) {
   if (name in operations) take(operations[name](history.state, label), { label });
   else if (name === "cannot") cannotJudge(label);
   else if (name === "compare") openComparison(data.labels, label);
-  else if (name === "recognised") {
-    const state = model.toggleRecognised(history.state, label);
-    const now = state.recognised.includes(label) ? "recognized" : "not recognized";
-    take(state, { label, said: `Author of solution ${label} marked as ${now}.` });
-  }
 }
 
 page.addEventListener("click", (event) => {
@@ -222,20 +217,25 @@ page.addEventListener("click", (event) => {
 
 document.getElementById("decide").addEventListener("click", () => decide(undecided));
 
-page.addEventListener("change", (event) => {
-  if (event.target.matches("textarea")) saver.pump();
+/** The state with the answer that a control shows. */
+function answered({ dataset, type, checked, value }, label) {
+  return model.answer(history.state, dataset.field, label, type === "checkbox" ? checked : value);
+}
+
+page.addEventListener("change", ({ target }) => {
+  if (target.matches("textarea")) saver.pump();
+  else if (target.matches("[data-field]")) {
+    const { yes, no } = target.dataset;
+    take(answered(target, target.closest(".card")?.dataset.label), { said: target.checked ? yes : no });
+  }
 });
 
-page.addEventListener("input", (event) => {
-  if (!event.target.matches("textarea")) return;
-  const label = event.target.closest(".card")?.dataset.label;
-  const text = event.target.value;
-  const state = label
-    ? model.commentOn(history.state, label, text)
-    : model.commentOnGroup(history.state, text);
-  // While somebody types nothing is drawn anew, and a pause saves.
-  if (readOnly) return;
-  history.push(state, `typing ${label}`);
+page.addEventListener("input", ({ target }) => {
+  if (!target.matches("textarea") || readOnly) return;
+  const label = target.closest(".card")?.dataset.label;
+  const state = answered(target, label);
+  // While somebody types nothing is redrawn, and a pause saves.
+  history.push(state, `typing ${target.dataset.field} ${label}`);
   saver.save(state, { soon: true });
 });
 
@@ -303,12 +303,12 @@ const left = data.closed || data.preview ? null : saver.drafts.takeOver();
 if (left) restore(left);
 
 /** Bring back what an earlier visit could not save. */
-function restore({ base, state: kept, sent: onItsWay, layout, contents }) {
+function restore({ base, state: draft, sent: onItsWay, layout, contents }) {
   let [state, sent] = [null, null];
   try {
     // Letters of another layout may mean other solutions: what tells them is their content.
-    state = model.check(model.fit(kept, contents, data.contents), data.labels);
-    if (onItsWay) sent = model.check(model.fit(onItsWay, contents, data.contents), data.labels);
+    state = model.check(model.fit(draft, contents, data.contents, data), data.labels);
+    if (onItsWay) sent = model.check(model.fit(onItsWay, contents, data.contents, data), data.labels);
   } catch {
     saver.drafts.drop();
     return;

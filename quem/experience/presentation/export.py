@@ -47,7 +47,7 @@ def analysis_dict(findings: ExperienceFindings) -> dict[str, Any]:
             "judges": [_left_out(left) for left in findings.judges] if findings.cells else None,
             "subjects": [_left_out(left) for left in findings.subjects],
             "problems": [_left_out(left) for left in findings.problems] if findings.cells else None,
-            "recognised": _recognised(findings),
+            "recognized": _recognized(findings),
         },
         "residuals": [asdict(diagnostic) for diagnostic in findings.diagnostics],
         "variants": [asdict(variant) for variant in findings.variants],
@@ -180,15 +180,15 @@ def _left_out(left: LeaveOneOut) -> dict[str, Any]:
     }
 
 
-def _recognised(findings: ExperienceFindings) -> dict[str, Any] | None:
-    if findings.recognised is None:
+def _recognized(findings: ExperienceFindings) -> dict[str, Any] | None:
+    if findings.recognized is None:
         return None
     return {
-        "n_ranks": findings.recognised.n_ranks,
-        "n_judges": findings.recognised.n_judges,
+        "n_ranks": findings.recognized.n_ranks,
+        "n_judges": findings.recognized.n_judges,
         "estimates": [
             {key: value for key, value in _left_out(left).items() if key != "id"}
-            for left in findings.recognised.estimates
+            for left in findings.recognized.estimates
         ],
     }
 

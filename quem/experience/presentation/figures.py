@@ -378,8 +378,8 @@ def sensitivity_rows(
             notes.append(f"the {most // 4} of {len(group):,} {what} that matter most")
             group = _weightiest(group, left_out, most // 4)
         rows += [(f"without {name}", row) for name, row in group.items()]
-    if findings.recognised:
-        group = _group(findings.recognised.estimates)
+    if findings.recognized:
+        group = _group(findings.recognized.estimates)
         rows += [(f"without {name}", row) for name, row in group.items()]
     settings: dict[str, dict[str, tuple[float, float, float]]] = {}
     for v in findings.variants:

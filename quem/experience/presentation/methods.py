@@ -51,7 +51,7 @@ def methods_paragraph(findings: ExperienceFindings) -> str:
     findings : ExperienceFindings
     """
     sentences = [*_design(findings), *_fit(findings), *_agreement(findings), *_retest(findings)]
-    sentences += [*_results(findings), *_recognised(findings)]
+    sentences += [*_results(findings), *_recognized(findings)]
     sentences.append(f"Analyses were done with quem {__version__}.")
     return " ".join(filter(None, sentences))
 
@@ -135,14 +135,14 @@ def _retest(findings: ExperienceFindings) -> list[str]:
     ]
 
 
-def _recognised(findings: ExperienceFindings) -> list[str]:
-    without = findings.recognised
+def _recognized(findings: ExperienceFindings) -> list[str]:
+    without = findings.recognized
     if without is None:
         return []
     verb, of = ("was", "a solution") if without.n_ranks == 1 else ("were", "solutions")
     text = (
         f"{without.n_ranks:,} of {without.of_ranks:,} ranks {verb} of {of} whose author the judge "
-        "recognised"
+        "recognized"
     )
     if not without.estimates:
         return [f"{text}."]

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.findings import ExperienceFindings
     from quem.experience.influence import LeaveOneOut
-    from quem.experience.recognized import Recognised
+    from quem.experience.recognized import Recognized
     from quem.experience.retest import Retest
 
 __all__ = [
     "Answer",
     "Dependence",
     "agreement_section",
-    "recognised_sentence",
+    "recognized_sentence",
     "report_context",
     "sections",
 ]
@@ -353,9 +353,9 @@ def _influence(findings: ExperienceFindings) -> Section:
         )
         if left_out
     ]
-    if findings.recognised and findings.recognised.estimates:
-        title = "Without the authors whom judges recognised"
-        tables.append(_left_out_table(findings, title, findings.recognised.estimates))
+    if findings.recognized and findings.recognized.estimates:
+        title = "Without the authors whom judges recognized"
+        tables.append(_left_out_table(findings, title, findings.recognized.estimates))
     diagnostics = sorted(findings.diagnostics, key=lambda d: -np.nan_to_num(d.cooks_distance))
     rows = [
         (
@@ -382,8 +382,8 @@ def _influence(findings: ExperienceFindings) -> Section:
     text = ["Each row leaves one out and estimates anew; the others keep their ranks."]
     if findings.pooled:
         text.append("Without a judge or a problem, all worths are fitted anew.")
-    if findings.recognised:
-        text.append(recognised_sentence(findings.recognised))
+    if findings.recognized:
+        text.append(recognized_sentence(findings.recognized))
     return Section("influence", "Who decides the answer?", text, ("influence",), tables)
 
 
@@ -538,18 +538,18 @@ def _within(retest: Retest) -> TextTable:
     return TextTable("Agreement of first and second ranking", columns, rows)
 
 
-def recognised_sentence(without: Recognised) -> str:
-    """Say what the estimates without recognised authors are, and whether there are any.
+def recognized_sentence(without: Recognized) -> str:
+    """Say what the estimates without recognized authors are, and whether there are any.
 
     Parameters
     ----------
-    without : Recognised
+    without : Recognized
     """
     one = without.n_ranks == 1
     judges = "one judge" if without.n_judges == 1 else f"{without.n_judges} judges"
     text = (
         f"{without.n_ranks:,} of {without.of_ranks:,} ranks, by {judges}, "
-        f"{'is of a solution' if one else 'are of solutions'} whose author the judge recognised. "
+        f"{'is of a solution' if one else 'are of solutions'} whose author the judge recognized. "
         f"{'It counts' if one else 'They count'}; "
     )
     if not without.fitted:

@@ -29,7 +29,7 @@ __all__ = [
     "data_notes",
     "equation",
     "f_text",
-    "recognised_text",
+    "recognized_text",
     "retest_text",
     "summary_text",
     "system_name",
@@ -202,13 +202,13 @@ def retest_text(retest: Retest) -> str:
     )
 
 
-def recognised_text(findings: ExperienceFindings, system: str) -> str:
-    """Say where a system comes out without the authors whom judges recognised, if any."""
-    if findings.recognised is None:
+def recognized_text(findings: ExperienceFindings, system: str) -> str:
+    """Say where a system comes out without the authors whom judges recognized, if any."""
+    if findings.recognized is None:
         return ""
-    (years,) = (left.estimate for left in findings.recognised.estimates if left.system == system)
-    ranks = _count(findings.recognised.n_ranks, "rank")
-    author = "a recognised author" if findings.recognised.n_ranks == 1 else "recognised authors"
+    (years,) = (left.estimate for left in findings.recognized.estimates if left.system == system)
+    ranks = _count(findings.recognized.n_ranks, "rank")
+    author = "a recognized author" if findings.recognized.n_ranks == 1 else "recognized authors"
     return (
         f"without the {ranks} of {author} {format_number(years) if np.isfinite(years) else 'none'}"
     )
@@ -232,8 +232,8 @@ def _sensitivity(findings: ExperienceFindings) -> Iterator[str]:
         if others:
             told += "; " if told else ""
             told += f"other settings {format_interval((min(others), max(others)))}"
-        if recognised := recognised_text(findings, estimate.system):
-            told += f"; {recognised}" if told else recognised
+        if recognized := recognized_text(findings, estimate.system):
+            told += f"; {recognized}" if told else recognized
         if told:
             several = len(findings.estimates) > 1
             of = f"{system_name(findings, estimate.system)}: " if several else ""

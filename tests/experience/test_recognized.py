@@ -1,4 +1,4 @@
-"""The estimates without solutions whose author the judge recognised."""
+"""The estimates without solutions whose author the judge recognized."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from scipy.stats import rankdata
 
 import quem
 from quem.experience.presentation.methods import methods_paragraph
-from quem.experience.recognized import without_recognised
+from quem.experience.recognized import without_recognized
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from tests.docs.pages import ROOT
 from tests.experience.made import cells_of, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.recognized import Recognised
+    from quem.experience.recognized import Recognized
     from tests.experience.made import Cell
 
 YEARS = {"A": 1.0, "B": 4.0, "C": 9.0, "D": 11.0}
@@ -38,20 +38,20 @@ def some_of(ranks: dict[Cell, float | None], seed: int, share: float = 0.15) -> 
     return {cell for cell in ranks if rng.random() < share}
 
 
-def recognised_in(*args: Any, **settings: Any) -> Recognised:  # noqa: ANN401
-    """Analyse a study and give what the analysis says of recognised authors."""
-    found = quem.analyze(study_of(*args, **settings)).findings.recognised
+def recognized_in(*args: Any, **settings: Any) -> Recognized:  # noqa: ANN401
+    """Analyse a study and give what the analysis says of recognized authors."""
+    found = quem.analyze(study_of(*args, **settings)).findings.recognized
     assert found is not None
     return found
 
 
 def by_hand(
-    ranks: dict[Cell, float | None], years: dict[str, float], recognised: set[Cell]
+    ranks: dict[Cell, float | None], years: dict[str, float], recognized: set[Cell]
 ) -> dict[str, float]:
     """Each system's estimate on a line through the averages of what is left, in loops."""
     scores: dict[str, list[float]] = {}
     for group in dict.fromkeys(cell[:2] for cell in ranks):
-        left = [c for c in ranks if c[:2] == group and c not in recognised]
+        left = [c for c in ranks if c[:2] == group and c not in recognized]
         adjusted = rankdata([ranks[cell] for cell in left])
         for cell, rank in zip(left, adjusted, strict=True):
             scores.setdefault(cell[2], []).append(float(rank))
@@ -68,7 +68,7 @@ def test_estimates_agree_with_loops(seed: int, ties: bool) -> None:  # noqa: FBT
     ranks, years = random_ranks(np.random.default_rng(seed), systems=2, missing=0.1, ties=ties)
     marked = some_of(ranks, seed)
     headline = by_hand(ranks, years, set())
-    found = recognised_in(ranks, years, recognised=marked)
+    found = recognized_in(ranks, years, recognized=marked)
     wanted = by_hand(ranks, years, marked)
     assert (found.n_ranks, found.of_ranks) == (len(marked), len(ranks))
     assert found.n_judges == len({judge for judge, _, _ in marked})
@@ -90,13 +90,13 @@ def test_estimates_agree_with_loops(seed: int, ties: bool) -> None:  # noqa: FBT
     ],
     ids=str,
 )
-def test_a_recognised_solution_is_as_good_as_absent(settings: dict[str, Any]) -> None:
+def test_a_recognized_solution_is_as_good_as_absent(settings: dict[str, Any]) -> None:
     """Under every setting, estimate and interval are those of a study without these ranks."""
     ranks, years = random_ranks(np.random.default_rng(9), systems=2, subjects=8, missing=0.1)
     marked = some_of(ranks, 9)
     left = {cell: rank for cell, rank in ranks.items() if cell not in marked}
     absent = quem.analyze(study_of(left, years, **settings)).findings.estimates
-    found = recognised_in(ranks, years, recognised=marked, **settings)
+    found = recognized_in(ranks, years, recognized=marked, **settings)
     wanted = {e.system: (e.experience, *e.prediction) for e in absent}
     assert len(wanted) == 2
     for without in found.estimates:
@@ -108,25 +108,25 @@ def test_the_others_close_ranks() -> None:
     """In the judge's group the others are ranked among themselves; other groups stay."""
     ranks = one_group(A=1, B=2, C=2, D=4, K=5) | {("J", "Q", s): 1.0 for s in "AB"}
     marked = {("J", "P", "B")}
-    left = without_recognised(cells_of(study_of(ranks, YEARS, recognised=marked)))
+    left = without_recognized(cells_of(study_of(ranks, YEARS, recognized=marked)))
     np.testing.assert_array_equal(left.adjusted, [1, np.nan, 2, 3, 4, 1.5, 1.5])
     assert left.size.tolist() == [4, 0, 4, 4, 4, 2, 2]
 
 
 def test_blocks_are_groups_of_their_own() -> None:
-    """A solution that is recognised in one block moves nobody in the other."""
+    """A solution that is recognized in one block moves nobody in the other."""
     ranks = one_group(A=1, B=2, C=1, K=2)
     blocks = {("J", "P", "C"): 2, ("J", "P", "K"): 2}
-    study = study_of(ranks, YEARS, blocks=blocks, recognised={("J", "P", "A")})
-    left = without_recognised(cells_of(study))
+    study = study_of(ranks, YEARS, blocks=blocks, recognized={("J", "P", "A")})
+    left = without_recognized(cells_of(study))
     np.testing.assert_array_equal(left.adjusted, [np.nan, 1, 1, 2])
 
 
 def test_the_withheld_solver_keeps_its_own_gap() -> None:
-    """The rank that a recognised solution leaves is no gap that a withheld solver could take."""
+    """The rank that a recognized solution leaves is no gap that a withheld solver could take."""
     ranks = one_group(A=1, B=2, C=4, D=5, K=6)
-    cells = cells_of(study_of(ranks, YEARS, withheld=["W"], recognised={("J", "P", "B")}))
-    left = without_recognised(cells)
+    cells = cells_of(study_of(ranks, YEARS, withheld=["W"], recognized={("J", "P", "B")}))
+    left = without_recognized(cells)
     assert [left.solvers[solver] for solver in left.solver] == ["A", "B", "C", "D", "K", "W"]
     np.testing.assert_array_equal(left.adjusted, [1, np.nan, 3, 4, 5, 2])
 
@@ -139,25 +139,25 @@ def test_marks_without_effect() -> None:
         ranks,
         {**years, "F": 3.0},
         withheld=["W"],
-        recognised={("J0", "P0", "F"), ("J0", "P0", "W")},
+        recognized={("J0", "P0", "F"), ("J0", "P0", "W")},
     )
-    assert quem.analyze(study).findings.recognised is None
+    assert quem.analyze(study).findings.recognized is None
     again = {cell: rank for cell, rank in ranks.items() if cell[0] == "J0"}
     study = study_of(ranks, {**years, "F": 3.0}, withheld=["W"], again=again)
     assert isinstance(study.data, Rankings)
-    late = replace(study.data, recognised=study.data.occasion == 2)
-    assert late.recognised.any()
-    assert quem.analyze(replace(study, data=late)).findings.recognised is None
+    late = replace(study.data, recognized=study.data.occasion == 2)
+    assert late.recognized.any()
+    assert quem.analyze(replace(study, data=late)).findings.recognized is None
 
 
 def test_nothing_left_to_fit_is_said() -> None:
     """With too few subjects left the estimates are null, and every text says why."""
     ranks, years = random_ranks(np.random.default_rng(4), judges=1, problems=1, subjects=4)
     marked = {cell for cell in ranks if cell[2] in ("S0", "S1")}
-    analysis = quem.analyze(study_of(ranks, years, recognised=marked))
+    analysis = quem.analyze(study_of(ranks, years, recognized=marked))
     document = json.loads(json_text(analysis.to_dict()))
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
-    assert document["influence"]["recognised"] == {
+    assert document["influence"]["recognized"] == {
         "n_ranks": 2,
         "n_judges": 1,
         "estimates": [{"system": "K0", "estimate": None, "interval": [None, None], "change": None}],
@@ -173,24 +173,24 @@ def test_nothing_left_to_fit_is_said() -> None:
 def test_subjects_who_become_alike_cannot_be_fitted() -> None:
     """What is left of the ranks may put all subjects at one average."""
     ranks = one_group(A=1, B=1, C=1, D=4, K=3)
-    found = recognised_in(ranks, YEARS, recognised={("J", "P", "D")})
+    found = recognized_in(ranks, YEARS, recognized={("J", "P", "D")})
     assert not found.fitted
 
 
 @pytest.mark.parametrize("normalize", ["none", "expected", "percentile"])
-def test_a_study_may_be_recognised_as_a_whole(normalize: str) -> None:
-    """With every author recognised nothing is left, and that is said."""
+def test_a_study_may_be_recognized_as_a_whole(normalize: str) -> None:
+    """With every author recognized nothing is left, and that is said."""
     ranks, years = random_ranks(np.random.default_rng(4), judges=2)
-    found = recognised_in(ranks, years, recognised=set(ranks), normalize=normalize)
+    found = recognized_in(ranks, years, recognized=set(ranks), normalize=normalize)
     assert (found.n_ranks, found.of_ranks, found.fitted) == (42, 42, False)
 
 
-def test_a_system_recognised_everywhere_has_no_estimate() -> None:
+def test_a_system_recognized_everywhere_has_no_estimate() -> None:
     """Its estimate without is null; the other systems have theirs."""
     ranks, years = random_ranks(np.random.default_rng(5), systems=2)
     marked = {cell for cell in ranks if cell[2] == "K1"}
-    analysis = quem.analyze(study_of(ranks, years, recognised=marked))
-    found = analysis.findings.recognised
+    analysis = quem.analyze(study_of(ranks, years, recognized=marked))
+    found = analysis.findings.recognized
     assert found is not None
     assert found.fitted
     assert np.isfinite([left.estimate for left in found.estimates]).tolist() == [True, False]
@@ -204,8 +204,8 @@ def test_every_text_tells_the_change() -> None:
     """Warning, summary, report, methods and figure give the estimate without."""
     ranks, years = random_ranks(np.random.default_rng(6))
     marked = some_of(ranks, 6, 0.1)
-    analysis = quem.analyze(study_of(ranks, years, recognised=marked))
-    (left,) = recognised_in(ranks, years, recognised=marked).estimates
+    analysis = quem.analyze(study_of(ranks, years, recognized=marked))
+    (left,) = recognized_in(ranks, years, recognized=marked).estimates
     without, plain = f"{left.estimate:.1f}", f"{left.estimate - left.change:.1f}"
     assert without != plain
     message = (
@@ -213,20 +213,20 @@ def test_every_text_tells_the_change() -> None:
         f"excluding them, the estimate for K0 is {without} instead of {plain} years"
     )
     assert [d.message for d in analysis.warnings if d.code == "recognized-authors"] == [message]
-    assert f"without the {len(marked)} ranks of recognised authors {without}" in analysis.summary()
-    assert "Without the authors whom judges recognised" in analysis.to_html()
+    assert f"without the {len(marked)} ranks of recognized authors {without}" in analysis.summary()
+    assert "Without the authors whom judges recognized" in analysis.to_html()
     assert f"leaving them out put K0 at {without} years" in methods_paragraph(analysis.findings)
     assert analysis.ranks is not None
-    assert int(analysis.ranks["recognised"].sum()) == len(marked)
+    assert int(analysis.ranks["recognized"].sum()) == len(marked)
 
 
 def test_one_mark_is_told_in_the_singular() -> None:
-    """A single recognised solution is one rank and not several."""
+    """A single recognized solution is one rank and not several."""
     ranks, years = random_ranks(np.random.default_rng(7))
-    analysis = quem.analyze(study_of(ranks, years, recognised={("J1", "P1", "S2")}))
+    analysis = quem.analyze(study_of(ranks, years, recognized={("J1", "P1", "S2")}))
     (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
     assert message.startswith("1 of 63 ranks is of a solution whose author the judge recognized")
-    assert "without the 1 rank of a recognised author" in analysis.summary()
+    assert "without the 1 rank of a recognized author" in analysis.summary()
 
 
 def test_marks_change_no_other_number() -> None:
@@ -234,13 +234,13 @@ def test_marks_change_no_other_number() -> None:
     ranks, years = random_ranks(np.random.default_rng(8))
     for given in (ranks, {cell: r for cell, r in ranks.items() if cell[2] != "K0"}):
         plain, marked = (
-            quem.analyze(study_of(given, years, recognised=cells, bootstrap=50))
+            quem.analyze(study_of(given, years, recognized=cells, bootstrap=50))
             for cells in ((), {("J0", "P0", "S1")})
         )
         documents = [json.loads(json_text(analysis.to_dict())) for analysis in (plain, marked)]
         for document in documents:
             jsonschema.Draft202012Validator(SCHEMA).validate(document)
-        told = [document["influence"].pop("recognised") for document in documents]
+        told = [document["influence"].pop("recognized") for document in documents]
         assert told[0] is None
         assert told[1]["n_ranks"] == 1
         documents[1]["warnings"] = [
@@ -248,5 +248,5 @@ def test_marks_change_no_other_number() -> None:
         ]
         assert documents[0] == documents[1]
         assert plain.ranks is not None
-        assert "recognised" not in plain.ranks
+        assert "recognized" not in plain.ranks
         assert "ecognised" not in plain.to_html()

@@ -1,4 +1,4 @@
-"""The column in which a judge marks solutions whose author the judge recognised."""
+"""The column in which a judge marks solutions whose author the judge recognized."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAIN = long_csv()
 
 def marked(mark: str, cell: str = "J1,P1,S2,3") -> str:
     """Write the example's table with a mark beside one rank."""
-    table = PLAIN.replace("\n", ",\n").replace("rank,\n", "rank,recognised\n")
+    table = PLAIN.replace("\n", ",\n").replace("rank,\n", "rank,recognized\n")
     assert f"{cell},\n" in table
     return table.replace(f"{cell},\n", f"{cell},{mark}\n")
 
@@ -41,8 +41,8 @@ def test_a_mark_is_written_in_many_ways(mark: str, make_study: Callable[..., Pat
     path = make_study(study_with(), rankings__csv=marked(mark))
     table = quem.load_study(path).rankings
     assert table is not None
-    assert table.columns[-1] == "recognised"
-    rows = table[table["recognised"]]
+    assert table.columns[-1] == "recognized"
+    rows = table[table["recognized"]]
     assert rows[["judge", "problem", "solver"]].to_numpy().tolist() == [["J1", "P1", "S2"]]
     assert rows["rank"].tolist() == [3]
 
@@ -57,34 +57,34 @@ def test_no_mark_leaves_the_table_as_it_was(mark: str, make_study: Callable[...,
     assert table is not None
     assert plain is not None
     assert table.equals(plain)
-    assert "recognised" not in plain
+    assert "recognized" not in plain
 
 
 def test_a_study_without_marks_spends_no_memory_on_them(make_study: Callable[..., Path]) -> None:
     """One False stands for all rows."""
     data = data_of(make_study(study_with()))
-    assert data.recognised.tolist() == [False] * len(RANKS)
-    assert data.recognised.strides == (0,)
+    assert data.recognized.tolist() == [False] * len(RANKS)
+    assert data.recognized.strides == (0,)
     made = Rankings(*(getattr(data, name) for name in list(data.__dataclass_fields__)[:10]))
-    assert made.recognised.tolist() == [False] * len(RANKS)
-    assert made.recognised.strides == (0,)
+    assert made.recognized.tolist() == [False] * len(RANKS)
+    assert made.recognized.strides == (0,)
 
 
-@pytest.mark.parametrize("mark", ["2", "maybe", "ja", "recognised", "1.0"])
+@pytest.mark.parametrize("mark", ["2", "maybe", "ja", "recognized", "1.0"])
 def test_anything_else_is_a_mistake(mark: str, make_study: Callable[..., Path]) -> None:
     """A mark that says neither yes nor no is named with its place and the remedy."""
     with pytest.raises(QuemError) as caught:
         quem.load_study(make_study(study_with(), rankings__csv=marked(mark)))
     (mistake,) = caught.value.mistakes
-    assert (mistake.line, mistake.column, mistake.key) == (3, 5, "recognised")
+    assert (mistake.line, mistake.column, mistake.key) == (3, 5, "recognized")
     assert mistake.message == (
-        f"{mark!r} is no mark; write 1 where the judge recognised the author, else nothing"
+        f"{mark!r} is no mark; write 1 where the judge recognized the author, else nothing"
     )
 
 
 def test_many_wrong_marks_are_told_in_short(make_study: Callable[..., Path]) -> None:
     """Of a column of wrong marks the first are named and the rest counted."""
-    table = PLAIN.replace("\n", ",?\n").replace("rank,?\n", "rank,recognised\n")
+    table = PLAIN.replace("\n", ",?\n").replace("rank,?\n", "rank,recognized\n")
     with pytest.raises(QuemError) as caught:
         quem.load_study(make_study(study_with(), rankings__csv=table))
     assert len(caught.value.mistakes) == 21
@@ -99,7 +99,7 @@ def test_a_mark_beside_an_empty_rank_has_no_effect(
     table = marked("1").replace("J1,P1,S2,3,1", f"J1,P1,S2,{rank},1")
     study = quem.load_study(make_study(study_with(), rankings__csv=table))
     analysis = quem.analyze(study, bootstrap=0)
-    assert analysis.findings.recognised is None
+    assert analysis.findings.recognized is None
     assert "recognized-authors" not in {doubt.code for doubt in analysis.warnings}
 
 
@@ -109,12 +109,12 @@ def test_a_line_with_nothing_but_a_mark_is_incomplete(make_study: Callable[..., 
         quem.load_study(make_study(study_with(), rankings__csv=f"{marked('1')},,,,1\n"))
 
 
-def test_a_misspelt_column_is_pointed_out(make_study: Callable[..., Path]) -> None:
-    """The American spelling is not read, and the warning names the one that is."""
-    table = marked("1").replace("recognised", "recognized")
-    (doubt,) = data_of(make_study(study_with(), rankings__csv=table)).warnings
-    assert doubt.code == "ignored-column"
-    assert "'recognized' is not read; did you mean recognised?" in doubt.message
+def test_the_former_name_of_the_column_is_read(make_study: Callable[..., Path]) -> None:
+    """Tables of before the column was called so mean the same."""
+    table = marked("1").replace("recognized", "Recognised")
+    data = data_of(make_study(study_with(), rankings__csv=table))
+    assert data.warnings == ()
+    assert data.recognized.sum() == 1
 
 
 def test_rows_of_a_store_need_no_file() -> None:
@@ -126,14 +126,14 @@ def test_rows_of_a_store_need_no_file() -> None:
         ("J1", "P1", "1", "2", "S1", "1.0", "", ""),
         ("J1", "P1", "1", "2", "S2", "2.0", "", ""),
     ]
-    names = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognised")
+    names = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized")
     columns = {name: column_of([row[i] for row in rows]) for i, name in enumerate(names)}
     entries = Entries("store.db", columns, lambda _row, _field: (0, 0))
     declared = Declared((), ("P1",), dict.fromkeys(("S1", "S2", "S3"), "subject"))
     rankings, mistakes = assemble([entries], declared, ("J1",))
     assert mistakes == []
     assert rankings.warnings == ()
-    assert rankings.recognised.tolist() == [False, True, True, False, False]
+    assert rankings.recognized.tolist() == [False, True, True, False, False]
     assert rankings.occasion.tolist() == [1, 1, 1, 2, 2]
     table = rankings.to_frame()
     assert table["reason"].tolist() == ["", "", "absent", "", ""]

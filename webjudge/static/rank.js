@@ -12,6 +12,9 @@ import * as model from "./model.js";
 import { inWords, readAnew, takeCards } from "./relaying.js";
 import { Saver } from "./saving.js";
 
+const SUBMITTED_ELSEWHERE = "The newer version is already submitted. If you keep this version, your ranking "
+  + "becomes a draft and you must submit it again.";
+
 const data = JSON.parse(document.getElementById("group-data").textContent);
 const page = document.getElementById("ranking-page");
 const history = new History(model.check(data.state, data.labels));
@@ -128,7 +131,7 @@ async function decide(question) {
   status("offline", `Not saved: choose a version. ${saver.draftLocation}`);
   const choice = await ask("conflict", [
     question.text,
-    question.submitted ? "The newer version is already submitted. If you keep this version, your ranking becomes a draft and you must submit it again." : "",
+    question.submitted ? SUBMITTED_ELSEWHERE : "",
     "Nothing is lost: after you load the newer version, Undo restores this one.",
   ].join(" "), question.title);
   if (!choice) return;

@@ -221,7 +221,9 @@ export class Saver {
 
   /** Where an order is that is not saved. */
   get draftLocation() {
-    return this.drafts.works ? "Your ranking is kept in this browser." : "Keep this page open: your ranking is stored nowhere else.";
+    return this.drafts.works
+      ? "Your ranking is kept in this browser."
+      : "Keep this page open: your ranking is stored nowhere else.";
   }
 
   /** Say how far saving is. */

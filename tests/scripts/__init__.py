@@ -1,0 +1,1 @@
+"""The page scripts that need no page."""

@@ -1,0 +1,102 @@
+// The order of a task: what each operation does to it, and how it outlives another layout.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as model from "../../webjudge/static/model.js";
+
+const LABELS = ["A", "B", "C", "D"];
+const BLANK = {
+  version: 2, ranked: [], tray: [], cannot: {}, recognized: [], comments: {}, comment: "",
+};
+const FIELDS = { blank: BLANK, former: { recognised: "recognized" } };
+const STATE = { ...BLANK, ranked: [["A"], ["B", "C"]], tray: ["D"] };
+
+const ranked = (state) => model.check(state, LABELS).ranked;
+
+test("a solution moves by one place, out of its tie first", () => {
+  assert.deepEqual(ranked(model.better(STATE, "C")), [["A"], ["C"], ["B"]]);
+  assert.deepEqual(ranked(model.worse(STATE, "C")), [["A"], ["B"], ["C"]]);
+  assert.deepEqual(ranked(model.better(STATE, "A")), STATE.ranked);
+  assert.deepEqual(ranked(model.worse(STATE, "A")), [["B", "C"], ["A"]]);
+});
+
+test("what is not ranked comes in at the bottom, or at the top", () => {
+  assert.deepEqual(ranked(model.better(STATE, "D")), [["A"], ["B", "C"], ["D"]]);
+  assert.deepEqual(ranked(model.worst(STATE, "D")), [["A"], ["B", "C"], ["D"]]);
+  assert.deepEqual(ranked(model.best(STATE, "D")), [["D"], ["A"], ["B", "C"]]);
+});
+
+test("solutions are tied and untied", () => {
+  assert.deepEqual(ranked(model.tieAbove(STATE, "B")), [["A", "B"], ["C"]]);
+  assert.deepEqual(ranked(model.tieWith(STATE, "D", "A")), [["A", "D"], ["B", "C"]]);
+  assert.deepEqual(ranked(model.untie(STATE, "C")), [["A"], ["B"], ["C"]]);
+});
+
+test("what cannot be judged keeps its reason until it is ranked", () => {
+  const state = model.cannotJudge(STATE, "A", "torn");
+  assert.deepEqual(model.check(state, LABELS).cannot, { A: "torn" });
+  assert.equal(model.place(state, "A"), "cannot judge");
+  assert.deepEqual(model.toTray(state, "A").cannot, {});
+});
+
+test("no operation changes a state in place", () => {
+  const before = JSON.stringify(STATE);
+  for (const name of ["better", "worse", "tieAbove", "untie", "toTray", "best", "worst"]) {
+    for (const label of LABELS) model.check(model[name](STATE, label), LABELS);
+  }
+  assert.equal(JSON.stringify(STATE), before);
+});
+
+test("a state that lost or doubled a solution is refused", () => {
+  assert.throws(() => model.check({ ...STATE, tray: [] }, LABELS));
+  assert.throws(() => model.check({ ...STATE, tray: ["D", "A"] }, LABELS));
+  assert.throws(() => model.check({ ...STATE, ranked: [...STATE.ranked, []] }, LABELS));
+});
+
+test("answers are marks and texts of solutions, or a text of the task", () => {
+  let state = model.answer(STATE, "recognized", "B", true);
+  assert.equal(model.answerOf(state, "recognized", "B"), true);
+  state = model.answer(model.answer(state, "comments", "C", "Neat"), "comment", undefined, "Close");
+  assert.deepEqual([state.comments, state.comment], [{ C: "Neat" }, "Close"]);
+  assert.equal(model.answerOf(state, "comments", "A"), "");
+  state = model.answer(model.answer(state, "comments", "C", " "), "recognized", "B", false);
+  assert.deepEqual([state.comments, state.recognized], [{}, []]);
+});
+
+test("another layout keeps the order and the answers by content", () => {
+  const then = { A: "one", B: "two", C: "three", D: "four" };
+  const now = { A: "two", B: "one", E: "five", D: "four" };
+  const state = {
+    ...STATE, cannot: { D: "torn" }, tray: [], comments: { C: "gone", B: "stays" }, recognized: ["A"],
+  };
+  assert.deepEqual(model.fit(state, then, now, FIELDS), {
+    ...BLANK,
+    ranked: [["B"], ["A"]],
+    tray: ["E"],
+    cannot: { D: "torn" },
+    comments: { A: "stays" },
+    recognized: ["B"],
+  });
+});
+
+test("a draft of an older page has the names and fields of this one", () => {
+  const same = { A: "one", B: "two" };
+  const draft = { ranked: [["A"], ["B"]], tray: [], cannot: {}, recognised: ["B"] };
+  assert.deepEqual(model.fit(draft, same, same, FIELDS), {
+    ...BLANK, ranked: draft.ranked, recognized: ["B"],
+  });
+});
+
+test("states are compared whatever the order of their keys", () => {
+  const turned = Object.fromEntries(Object.entries(STATE).reverse());
+  assert.ok(model.same(STATE, turned));
+  assert.ok(!model.same(STATE, model.untie(STATE, "C")));
+});
+
+test("places are read out", () => {
+  assert.equal(model.place(STATE, "A"), "1st of 3");
+  assert.equal(model.place(STATE, "C"), "2nd of 3, tied with B");
+  assert.equal(model.place(STATE, "D"), "not ranked yet");
+  assert.equal(model.listed(["A", "B", "C"]), "A, B and C");
+});

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from quem.io.tables import read_delimited
+from quem.io.delimited import read_delimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,26 +1,30 @@
-"""Figures that somebody else found, to be compared with."""
+"""Published results to compare with."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.io.tables import read_delimited
-from quem.io.text import nearest, shown
+from quem.io.numbers import finite_number
+from quem.io.tables import read_table, repeats
+from quem.io.text import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from quem.io.tables import Table
 
 __all__ = ["MEASURES", "Published", "constant_error", "error", "read_published"]
 
 MEASURES = ("efficiency", "precision")
 _COLUMNS = ("measure", "user", "strategy", "value")
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Published:
 def read_published(
     path: Path, name: str, strategies: Sequence[str], users: Sequence[str]
 ) -> Published:
-    """Read published figures from a CSV file.
+    """Read published results from a table.
 
     Parameters
     ----------
@@ -47,44 +51,39 @@ def read_published(
     name : str
         For messages.
     strategies, users : sequences of str
-        Those of the study; figures of others are left out.
+        Those of the study; those of others are left out.
 
     Raises
     ------
     QuemError
         With every mistake in the file.
     """
-    table = read_delimited(path, name, what="table of published figures")
-    header = table.header[0]
-    lacking = [column for column in _COLUMNS if column not in header]
-    if lacking:
-        message = (
-            f"has no column {lacking[0]}{nearest(lacking[0], header)}; it needs the columns "
-            f"{', '.join(_COLUMNS)}"
-        )
-        raise QuemError([Mistake(name, table.header_lines[0], message=message)])
-    columns = [table.columns[header.index(column)] for column in _COLUMNS]
-    rows = len(columns[0].codes)
+    table = read_table(
+        path, name, what="table of published results", fields=_COLUMNS, required=_COLUMNS
+    )
+    given = table.column("value")
+    table = table.only(np.flatnonzero(given.lookup(map(bool, given.values), np.bool_)))
+    mistakes: list[Mistake] = []
+    value = table.numbers("value", mistakes, such="0.45")
+    codes = [
+        _codes(table, "measure", {measure: at for at, measure in enumerate(MEASURES)}, str),
+        _codes(table, "strategy", {strategy: at for at, strategy in enumerate(strategies)}, str),
+        _codes(table, "user", {_folded(user): at for at, user in enumerate(users)}, _folded),
+    ]
+    table.refuse(
+        "measure",
+        np.flatnonzero(codes[0] < 0),
+        lambda text: f"{shown(text)} is neither efficiency nor precision",
+        mistakes,
+    )
+    rows = np.flatnonzero(np.min(codes, axis=0, initial=0) >= 0)
     values = np.full((len(MEASURES), len(strategies), len(users)), np.nan)
-    folded = {_folded(user): place for place, user in enumerate(users)}
-    mistakes, lines = [], table.lines()
-    for row in range(rows):
-        measure, user, strategy, text = (column.text(row) for column in columns)
-        if not text:
-            continue
-        place = _folded(user)
-        if measure not in MEASURES:
-            message = f"{shown(measure)} is neither efficiency nor precision"
-            mistakes.append(Mistake(name, lines[row], header.index("measure") + 1, message=message))
-        elif (value := _value(text)) is None:
-            message = f"{shown(text)} is no number"
-            mistakes.append(Mistake(name, lines[row], header.index("value") + 1, message=message))
-        elif strategy in strategies and place in folded:
-            at = (MEASURES.index(measure), strategies.index(strategy), folded[place])
-            if not np.isnan(values[at]):
-                message = f"the {measure} of {strategy} by {user} is there twice"
-                mistakes.append(Mistake(name, lines[row], message=message))
-            values[at] = value
+    cells = tuple(code[rows] for code in codes)
+    values[cells] = value[rows]
+    for row, first in repeats(np.ravel_multi_index(cells, values.shape))[0]:
+        line = table.place(int(rows[first]), "measure").line
+        message = f"duplicate: this value is also on line {line}; keep one"
+        mistakes.append(table.mistake(int(rows[row]), "measure", message))
     if not mistakes and np.isnan(values).all():
         mistakes.append(Mistake(name, message="names no strategy and user of the study together"))
     if mistakes:
@@ -92,19 +91,18 @@ def read_published(
     return Published(values)
 
 
+def _codes(
+    table: Table[str], name: str, known: dict[Key, int], key: Callable[[str], Key]
+) -> NDArray[np.int64]:
+    column = table.columns[name]
+    return column.lookup((known.get(key(text), -1) for text in column.values), np.int64)
+
+
 def _folded(user: str) -> tuple[str, float]:
     """Users are written "T5 0.30" or "T5 0.3"."""
     name, _, b = user.strip().partition(" ")
-    number = _value(b)
+    number = finite_number(b)
     return name.upper(), -1.0 if number is None else number
-
-
-def _value(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) else None
 
 
 def error(found: NDArray[np.float64], published: NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""Case bases from CSV files."""
+"""Case bases from CSV files: what each column means, and which of them hold numbers."""
 
 from __future__ import annotations
 
@@ -10,23 +10,67 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.case_base import CaseFiles, CaseTable, EncodedCases, read_cells
-from quem.errors import Mistake, StudyWarning
-from quem.io.numerals import endless_message, nearly_numeric, numerals, parsed
+from quem.dialogue.case_base import EncodedCases
+from quem.errors import Mistake, QuemError, StudyWarning
+from quem.io.delimited import read_delimited
+from quem.io.numbers import nearly_numeric, not_finite, numeric_looks, parse_number
+from quem.io.tables import all_columns, stack
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from quem.io.tables import Table
     from quem.study.document import Loc
 
 __all__ = ["CaseFiles", "ReadCases", "read_cases"]
 
 _FEWEST = 3
 _MOST = 1 << 20
-_TWO = 2
-_TOLD = 5
 _COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class CaseFiles:
+    """Where the cases are, and what their columns mean.
+
+    Parameters
+    ----------
+    files : tuple of (Path, str)
+        With the names for messages; all have the same columns.
+    header : bool
+        Whether the first line of each names the columns.
+    columns : tuple of str
+        The names, where there is no header.
+    label : str
+        The column of the class.
+    id : str
+        The column that names the cases; their number where there is none.
+    ignore : tuple of str
+    numeric, categorical : tuple of str or "all"
+        What is in neither is numeric if it has more than two values and all are numbers.
+    weights : dict of str to float
+        1 by default.
+    missing : tuple of str
+        What a cell without a value holds, besides nothing.
+    decimal : str
+        "." or ",".
+    """
+
+    files: tuple[tuple[Path, str], ...]
+    label: str
+    header: bool = True
+    columns: tuple[str, ...] = ()
+    id: str = ""
+    ignore: tuple[str, ...] = ()
+    numeric: tuple[str, ...] | str = ()
+    categorical: tuple[str, ...] | str = ()
+    weights: dict[str, float] = field(default_factory=dict)
+    missing: tuple[str, ...] = ("?", "NA")
+    decimal: str = "."
 
 
 @dataclass
@@ -50,230 +94,226 @@ class ReadCases:
     warnings: list[StudyWarning] = field(default_factory=list)
 
 
-def read_cases(asked: CaseFiles) -> ReadCases:
+def read_cases(source: CaseFiles) -> ReadCases:
     """Read a case base.
 
     Parameters
     ----------
-    asked : CaseFiles
+    source : CaseFiles
 
     Returns
     -------
     ReadCases
-        Cases without a class are left out, with a doubt.
+        Cases without a class are left out, with a warning.
     """
-    found = ReadCases()
-    cells, found.mistakes = read_cells(asked)
-    if cells is None:
-        return found
-    _unknown_names(asked, cells.names, found)
-    if found.misplaced or found.mistakes:
-        return found
-    labels = cells.columns[cells.names.index(asked.label)]
-    blank = {"", *asked.missing}
-    rows = [row for row, label in enumerate(labels) if label not in blank]
-    if len(rows) < len(labels):
-        lost = len(labels) - len(rows)
-        path, line = cells.where(next(r for r, label in enumerate(labels) if label in blank))
-        text = f"{lost} case{'s have' if lost > 1 else ' has'} no {asked.label} ({path}:{line}"
-        text += " is the first)" if lost > 1 else ")"
-        found.warnings.append(StudyWarning("no-class", f"{text}; left out"))
-    if len(rows) < _FEWEST:
-        message = f"there are {len(rows)} cases with a class, and dialogues need {_FEWEST} at least"
-        found.mistakes.append(Mistake(asked.files[0][1], message=message))
-        return found
-    if len(rows) >= _MOST:
-        message = f"there are {len(rows):,} cases; this version takes fewer than {_MOST:,}"
-        found.mistakes.append(Mistake(asked.files[0][1], message=message))
-        return found
-    _make(asked, cells, rows, found)
-    return found
+    result = ReadCases()
+    table = _table(source, result.mistakes)
+    if table is None:
+        return result
+    result.misplaced += _unknown_names(source, list(table.columns))
+    result.misplaced += _contradictions(source)
+    if result.misplaced:
+        return result
+    blank = {"", *source.missing}
+    labels = table.columns[source.label]
+    unlabeled = labels.lookup((text in blank for text in labels.values), np.bool_)
+    if unlabeled.any():
+        lost = int(unlabeled.sum())
+        where = table.place(int(np.argmax(unlabeled)), source.label)
+        first = f"{where.path}:{where.line}{' is the first' if lost > 1 else ''}"
+        message = (
+            f"{lost} case{'s have' if lost > 1 else ' has'} no {source.label} ({first}); left out"
+        )
+        result.warnings.append(StudyWarning("no-class", message))
+    table = table.only(np.flatnonzero(~unlabeled))
+    if not _FEWEST <= len(table) < _MOST:
+        message = (
+            f"there are {len(table):,} cases with a class; dialogues need at least {_FEWEST} and "
+            f"take fewer than {_MOST:,}"
+        )
+        result.mistakes.append(Mistake(source.files[0][1], message=message))
+        return result
+    _encode(source, table, result)
+    return result
 
 
-def _make(asked: CaseFiles, cells: CaseTable, rows: list[int], found: ReadCases) -> None:
-    apart = {asked.label, asked.id, *asked.ignore}
-    names = [name for name in cells.names if name and name not in apart]
-    values, categories = [], []
-    for name in list(names):
-        told = _attribute(asked, cells, name, rows, found)
-        if told is None:
-            names.remove(name)
+def _table(source: CaseFiles, mistakes: list[Mistake]) -> Table[str] | None:
+    """Read all files; one after the other makes the case base."""
+    tables: list[Table[str]] = []
+    for path, name in source.files:
+        try:
+            table = read_delimited(
+                path, name, what="case base", header_rows=lambda _: int(source.header)
+            )
+            names = [] if source.header else list(source.columns)
+            if names and len(names) != len(table.columns):
+                message = f"has {len(table.columns)} columns, and {len(names)} are named"
+                mistakes.append(Mistake(name, table.header_lines[0], message=message))
+                continue
+            tables.append(all_columns(table, names))
+        except QuemError as error:
+            mistakes += error.mistakes
             continue
-        values.append(told[0])
-        categories.append(told[1])
-    if not names and not found.mistakes:
-        message = "no attribute is left; the files hold the class and what is ignored alone"
-        found.misplaced.append((("file",), message))
-    if found.mistakes or found.misplaced:
+        if tables[-1].columns.keys() != tables[0].columns.keys():
+            message = f"has other columns than {tables[0].name}"
+            mistakes.append(Mistake(name, table.header_lines[0], message=message))
+    return None if mistakes else stack(tables)
+
+
+def _encode(source: CaseFiles, table: Table[str], result: ReadCases) -> None:
+    apart = {source.label, source.id, *source.ignore}
+    names, values, categories = [], [], []
+    for name in [name for name in table.columns if name not in apart]:
+        attribute = _attribute(source, table, name, result)
+        if attribute is not None:
+            names.append(name)
+            values.append(attribute[0])
+            categories.append(attribute[1])
+    if not names and not result.mistakes:
+        message = "no attribute is left: the files hold only the class and ignored columns"
+        result.misplaced.append((("file",), message))
+    if result.mistakes or result.misplaced:
         return
-    ids = _ids(asked, cells, rows, found)
-    texts = [cells.columns[cells.names.index(asked.label)][row] for row in rows]
+    ids = _ids(source, table, result)
+    texts = table.columns[source.label].cells()
     labels = sorted(set(texts))
     if len(labels) == 1:
-        message = f"all cases have the same {asked.label}, so precision is 1 whatever is selected"
-        found.warnings.append(StudyWarning("one-class", message))
+        message = f"all cases have the same {source.label}, so precision is 1 whatever is selected"
+        result.warnings.append(StudyWarning("one-class", message))
     if len(labels) == len(texts):
-        message = f"no two cases have the same {asked.label}, so precision is 0"
-        found.warnings.append(StudyWarning("class-unique", message))
-    place = {label: index for index, label in enumerate(labels)}
-    weights = np.array([asked.weights.get(name, 1.0) for name in names])
+        message = f"no two cases have the same {source.label}, so precision is 0"
+        result.warnings.append(StudyWarning("class-unique", message))
+    weights = np.array([source.weights.get(name, 1.0) for name in names])
     if weights.sum() <= 0:
-        found.misplaced.append((("weights",), "at least one attribute needs a weight above 0"))
+        result.misplaced.append((("weights",), "at least one attribute needs a weight above 0"))
         return
-    if not found.mistakes:
-        found.cases = EncodedCases(
+    if not result.mistakes:
+        codes = {label: index for index, label in enumerate(labels)}
+        result.cases = EncodedCases(
             tuple(ids),
             tuple(names),
             np.array(values, dtype=float).T,
             tuple(categories),
-            np.array([place[text] for text in texts]),
+            np.array([codes[text] for text in texts]),
             tuple(labels),
             weights,
         )
 
 
-def _unknown_names(asked: CaseFiles, names: list[str], found: ReadCases) -> None:
-    """Names in the study file that no column has, and those that contradict each other."""
-    named: list[tuple[Loc, str]] = [(("class",), asked.label)]
-    if asked.id:
-        named.append((("id",), asked.id))
+def _unknown_names(source: CaseFiles, names: list[str]) -> Iterator[tuple[Loc, str]]:
+    """Names in the study file that no column has."""
+    named: list[tuple[Loc, str]] = [(("class",), source.label)]
+    if source.id:
+        named.append((("id",), source.id))
     for key in ("ignore", "numeric", "categorical"):
-        listed = getattr(asked, key)
+        listed = getattr(source, key)
         if not isinstance(listed, str):
             named += [((key, index), name) for index, name in enumerate(listed)]
-    named += [(("weights", name), name) for name in asked.weights]
+    named += [(("weights", name), name) for name in source.weights]
     for loc, name in named:
         if name not in names:
-            message = f"there is no column {shown(name)}{nearest(name, names)}"
-            if asked.header and not set(names) & {name for _, name in named}:
-                message += "; if the files have no header, say header: false and name the columns"
-            found.misplaced.append((loc, message))
-    found.misplaced += _contradictions(asked)
+            message = f"column {shown(name)} not found{nearest(name, names)}"
+            if source.header and not set(names) & {name for _, name in named}:
+                message += "; if the files have no header, set header: false and name the columns"
+            yield loc, message
 
 
-def _contradictions(asked: CaseFiles) -> Iterator[tuple[Loc, str]]:
-    both = sorted({*_listed(asked.numeric)} & {*_listed(asked.categorical)})
-    if asked.numeric == asked.categorical == "all":
+def _contradictions(source: CaseFiles) -> Iterator[tuple[Loc, str]]:
+    both = sorted({*_listed(source.numeric)} & {*_listed(source.categorical)})
+    if source.numeric == source.categorical == "all":
         both = ["all"]
     if both:
         yield ("categorical",), f"{shown(both[0])} is both numeric and categorical; name it once"
-    if asked.label in asked.weights:
-        yield ("weights", asked.label), "the class has no weight: it is no attribute"
+    if source.label in source.weights:
+        yield ("weights", source.label), "the class has no weight: it is not an attribute"
 
 
 def _attribute(
-    asked: CaseFiles, cells: CaseTable, name: str, rows: list[int], found: ReadCases
-) -> tuple[list[float], tuple[str, ...] | None] | None:
-    """The values of one attribute; None where there are none to be had."""
-    column = cells.columns[cells.names.index(name)]
-    blank = {"", *asked.missing}
-    texts = [column[row] for row in rows]
-    known = Counter(text for text in texts if text not in blank)
+    source: CaseFiles, table: Table[str], name: str, result: ReadCases
+) -> tuple[NDArray[np.float64], tuple[str, ...] | None] | None:
+    """The values of one attribute, and its categories; None where every value is missing."""
+    blank = {"", *source.missing}
+    column = table.columns[name]
+    known = {text: n for text, n in table.counts(name).items() if text not in blank}
     if not known:
         message = f"no case has a value of {name}; the attribute is left out"
-        found.warnings.append(StudyWarning("empty-attribute", message))
+        result.warnings.append(StudyWarning("empty-attribute", message))
         return None
-    numbers = {text: parsed(text, asked.decimal) for text in known}
-    if _is_numeric(asked, name, numbers, known, found, cells, rows):
-        _refuse(asked, cells, name, rows, numbers, found)
-        return [_or_nan(numbers.get(text)) for text in texts], None
-    ordered = sorted(known, key=lambda text: (-known[text], text))
-    codes = {text: float(code) for code, text in enumerate(ordered)}
-    return [codes.get(text, math.nan) for text in texts], tuple(ordered)
+    numbers = {text: parse_number(text, source.decimal) for text in known}
+    numeric, wrong = _is_numeric(source, table, name, numbers, known, result)
+    if wrong:
 
+        def message_of(text: str) -> str:
+            return _not_a_number(text, source.decimal, numbers[text])
 
-def _refuse(
-    asked: CaseFiles,
-    cells: CaseTable,
-    name: str,
-    rows: list[int],
-    numbers: dict[str, float | None],
-    found: ReadCases,
-) -> None:
-    """Cells of a numeric column that hold no finite number."""
-    column = cells.columns[cells.names.index(name)]
-    odd = [row for row in rows if not math.isfinite(_or_nan(numbers.get(column[row], 0.0)))]
-    for count, row in enumerate(odd[:_TOLD], start=1):
-        message = _no_number(column[row], asked.decimal, numbers[column[row]])
-        if count == _TOLD < len(odd):
-            message += f" (and {len(odd) - _TOLD} more in this column)"
-        found.mistakes.append(cells.mistake(row, name, message))
-
-
-def _or_nan(number: float | None) -> float:
-    return math.nan if number is None else number
+        rows = np.flatnonzero(column.lookup((text in wrong for text in column.values), np.bool_))
+        table.refuse(name, rows, message_of, result.mistakes)
+    if numeric:
+        codes, categories = numbers, None
+    else:
+        categories = tuple(sorted(known, key=lambda text: (-known[text], text)))
+        codes = {text: float(code) for code, text in enumerate(categories)}
+    values = [codes.get(text) for text in column.values]
+    return column.lookup((math.nan if v is None else v for v in values), np.float64), categories
 
 
 def _is_numeric(
-    asked: CaseFiles,
+    source: CaseFiles,
+    table: Table[str],
     name: str,
     numbers: dict[str, float | None],
-    known: Counter[str],
-    found: ReadCases,
-    cells: CaseTable,
-    rows: list[int],
-) -> bool:
-    """Whether a column is numeric: as told, else by its looks."""
-    if name in _listed(asked.numeric):
-        return True
-    if name in _listed(asked.categorical) or asked.categorical == "all":
-        return False
-    if asked.numeric == "all":
-        return True
-    looks = numerals(numbers, known, _TWO + 1)
-    column = cells.columns[cells.names.index(name)]
+    known: dict[str, int],
+    result: ReadCases,
+) -> tuple[bool, set[str]]:
+    """Whether a column is numeric, as declared, else by its looks; and its wrong values."""
+    not_finite = {text for text, n in numbers.items() if n is None or not math.isfinite(n)}
+    if name in _listed(source.numeric):
+        return True, not_finite
+    if name in _listed(source.categorical) or source.categorical == "all":
+        return False, set()
+    if source.numeric == "all":
+        return True, not_finite
+    looks = numeric_looks(numbers, known, _FEWEST)
     if looks.nearly:
-        where = [row for row in rows if column[row] in looks.odd]
+        column = table.columns[name]
+        rows = np.flatnonzero(column.lookup((t in looks.odd for t in column.values), np.bool_))
+        first = int(rows[0])
         remedy = "correct it, or name it under missing, or name the column under categorical"
-        at = cells.mistake(where[0], name, "")
-        found.warnings.append(nearly_numeric(at, column[where[0]], len(where) - 1, remedy))
-        for row in [row for row in rows if column[row] in looks.refused][:_TOLD]:
-            message = _no_number(column[row], asked.decimal, math.inf)
-            found.mistakes.append(cells.mistake(row, name, message))
-    return looks.numeric
+        at = table.place(first, name)
+        result.warnings.append(nearly_numeric(at, column.cell(first), len(rows) - 1, remedy))
+    return looks.numeric, set(looks.refused)
 
 
 def _listed(names: tuple[str, ...] | str) -> tuple[str, ...]:
     return () if isinstance(names, str) else names
 
 
-def _no_number(text: str, decimal: str, number: float | None) -> str:
+def _not_a_number(text: str, decimal: str, number: float | None) -> str:
     if number is not None:
-        return endless_message(
+        return not_finite(
             text, "correct it, or name it under missing or the column under categorical"
         )
     if decimal == "." and _COMMA.fullmatch(text):
         return f"{shown(text)} has a decimal comma; if all numbers have, set decimal: ','"
-    return f"{shown(text)} is not a number; if it stands for a missing value, name it under missing"
+    return f"{shown(text)} is not a number; if it means a missing value, name it under missing"
 
 
-def _ids(asked: CaseFiles, cells: CaseTable, rows: Sequence[int], found: ReadCases) -> list[str]:
-    if not asked.id:
-        return [str(number) for number in range(1, len(rows) + 1)]
-    column = cells.columns[cells.names.index(asked.id)]
-    ids = [column[row] for row in rows]
-    seen: dict[str, int] = {}
-    for row, name in zip(rows, ids, strict=True):
-        if not name:
-            message = "this case has no name; give it one, or leave id out"
-            found.mistakes.append(cells.mistake(row, asked.id, message))
-        seen[name] = seen.get(name, 0) + 1
-    repeated = [name for name, count in seen.items() if count > 1 and name]
+def _ids(source: CaseFiles, table: Table[str], result: ReadCases) -> list[str]:
+    if not source.id:
+        return [str(number) for number in range(1, len(table) + 1)]
+    table.lacking([source.id], result.mistakes)
+    ids = table.columns[source.id].cells()
+    repeated = [name for name, n in table.counts(source.id).items() if n > 1 and name]
     if not repeated:
         return ids
     # UCI's Zoo has two frogs.
-    message = (
-        f"several cases are named {shown(repeated[0])}{_and_more(repeated)}; they are numbered"
-    )
-    found.warnings.append(StudyWarning("case-named-twice", message))
+    more = f" (and {len(repeated) - 1} more names)" if len(repeated) > 1 else ""
+    message = f"several cases are named {shown(repeated[0])}{more}; they are numbered"
+    result.warnings.append(StudyWarning("case-named-twice", message))
     return list(_numbered(ids, set(repeated)))
 
 
-def _and_more(names: list[str]) -> str:
-    return f" (and {len(names) - 1} more names)" if len(names) > 1 else ""
-
-
-def _numbered(ids: Iterable[str], repeated: set[str]) -> Iterable[str]:
+def _numbered(ids: Iterable[str], repeated: set[str]) -> Iterator[str]:
     count: Counter[str] = Counter()
     for name in ids:
         count[name] += 1

@@ -1,116 +1,233 @@
-"""CSV files as people really save them, as columns of codes and texts.
+"""Tables of named columns, from delimited text, JSON Lines or JSON: one reader for all kinds.
 
-A column of a million cells holds few distinct texts, so each column is kept as integer codes
-into its distinct cells: the distinct cells are checked, not the million.
+A table knows where each of its cells is, so what is wrong with one is said as
+``path:line:column: key: message``: each wrong cell text once, where it is first, and on how many
+more lines it is.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-import warnings
-from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic
 
 import numpy as np
 import pandas as pd
 
-from quem.errors import Mistake, QuemError
-from quem.io.text import read_text
+from quem.errors import Mistake, QuemError, StudyWarning
+from quem.io.columns import Cell_co, Column, column_of
+from quem.io.delimited import read_delimited
+from quem.io.numbers import finite_number, not_finite
+from quem.io.records import is_json, read_records
+from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-__all__ = ["Column", "Delimited", "column_of", "read_delimited"]
+    from quem.io.delimited import Delimited
 
-_DELIMITERS = "\t;,|"
-_UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
-_HEAD = 4096
-# Fewer are read row by row.
-_FEW_ROWS = 5000
-# A first row of these keeps pandas from taking the texts of a column for numbers, and 007 for 7.
-# It is no character, and stands after all others.
-_MARK = "\U0010ffff"
-_CONTENT = re.compile(r"[^\s\t;,|]")
+__all__ = [
+    "MOST_NAMED",
+    "Table",
+    "all_columns",
+    "named_columns",
+    "read_table",
+    "repeats",
+    "stack",
+]
 
-
-class Column(NamedTuple):
-    """The cells of one column: ``values[codes[i]]`` is the text of row ``i``."""
-
-    codes: NDArray[np.integer[Any]]
-    values: list[str]
-
-    def text(self, row: int) -> str:
-        """Give the text of one cell."""
-        return self.values[int(self.codes[row])]
-
-    def rows_of(self, code: int) -> NDArray[np.int64]:
-        """Give the rows that hold a distinct value."""
-        return np.flatnonzero(self.codes == code)
-
-    def used(self) -> list[int]:
-        """Give the codes that some row holds."""
-        counts = np.bincount(self.codes, minlength=len(self.values))
-        return [int(code) for code in np.flatnonzero(counts)]
+# How many faults of a kind are named: what a person still reads.
+MOST_NAMED = 20
+_MOST_COMPARED = 10_000
 
 
 @dataclass(frozen=True)
-class Delimited:
-    """A delimited text file.
+class Table(Generic[Cell_co]):
+    """Rows with named columns.
 
     Parameters
     ----------
     name : str
         The file as the user named it.
-    header : list of list of str
-        The header rows, padding stripped, each as wide as the table.
-    columns : list of Column
-        One a header cell, without the header rows.
-    header_lines : list of int
-        The line on which each header row begins.
+    columns : mapping of str to Column
+        All of one length.
+    place : callable
+        From row and column name to the place of that cell, without a message.
+    warnings : tuple of StudyWarning
+    mistakes : tuple of Mistake
+        What is wrong with the file as a whole.
     """
 
     name: str
-    header: list[list[str]]
-    columns: list[Column]
-    header_lines: list[int]
-    _body: str
-    _delimiter: str
-    _body_line: int
+    columns: Mapping[str, Column[Cell_co]]
+    place: Callable[[int, str], Mistake] = field(repr=False)
+    warnings: tuple[StudyWarning, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
 
-    def lines(self) -> list[int]:
-        """Give the line on which each row begins, 0 where that is unknown.
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(next(iter(self.columns.values())).codes)
 
-        Only messages need it, so it is worked out only then.
+    def column(self, name: str) -> Column[Cell_co | str]:
+        """Give a column; one of empty cells where there is none."""
+        if name in self.columns:
+            return self.columns[name]
+        return Column(np.broadcast_to(np.int64(0), len(self)), [""])
+
+    def only(self, rows: NDArray[np.int64]) -> Table[Cell_co]:
+        """Give some of the rows."""
+        if len(rows) == len(self):
+            return self
+        return replace(
+            self,
+            columns={name: column.only(rows) for name, column in self.columns.items()},
+            place=lambda row, name: self.place(int(rows[row]), name),
+        )
+
+    def without_blank_rows(self) -> Table[Cell_co]:
+        """Leave out the rows whose cells are all empty."""
+        blank = np.ones(len(self), dtype=bool)
+        for column in self.columns.values():
+            if "" not in column.values and None not in column.values:
+                return self
+            blank &= column.lookup([cell in ("", None) for cell in column.values], np.bool_)
+        return self.only(np.flatnonzero(~blank))
+
+    def counts(self, name: str) -> dict[Cell_co, int]:
+        """Count the cells of each distinct value of a column."""
+        column = self.columns[name]
+        numbers = np.bincount(column.codes, minlength=len(column.values)).tolist()
+        return {cell: n for cell, n in zip(column.values, numbers, strict=True) if n}
+
+    def mistake(self, row: int, name: str, message: str) -> Mistake:
+        """Describe what is wrong with one cell."""
+        return replace(self.place(row, name), message=message)
+
+    def refuse(
+        self,
+        name: str,
+        rows: NDArray[np.int64],
+        message: Callable[[Cell_co | str], str],
+        mistakes: list[Mistake],
+    ) -> None:
+        """Name each distinct cell of some rows as wrong, where it is first."""
+        column = self.column(name)
+        codes = column.codes[rows]
+        _, first = np.unique(codes, return_index=True)
+        for at in np.sort(first)[:MOST_NAMED].tolist():
+            told = message(column.values[int(codes[at])])
+            more = self.more_lines(rows[codes == codes[at]], name)
+            mistakes.append(self.mistake(int(rows[at]), name, told + more))
+        if len(first) > MOST_NAMED:
+            message_of_rest = f"and {len(first) - MOST_NAMED:,} more cells like these"
+            where = self.place(int(rows[0]), name)
+            mistakes.append(Mistake(where.path, key=where.key, message=message_of_rest))
+
+    def more_lines(self, rows: NDArray[np.int64], name: str) -> str:
+        """Say on how many lines besides the first the cells of these rows are."""
+        places = [self.place(row, name) for row in rows.tolist()]
+        more = len({(place.path, place.line) for place in places}) - 1
+        return f" (and on {more:,} more line{'' if more == 1 else 's'})" if more else ""
+
+    def lacking(self, names: Sequence[str], mistakes: list[Mistake]) -> NDArray[np.bool_]:
+        """Find the rows that lack an id; each set of lacking ids is one mistake."""
+        pattern = np.zeros(len(self), dtype=np.int64)
+        for bit, name in enumerate(names):
+            column = self.column(name)
+            blank = [cell in ("", None) for cell in column.values]
+            if any(blank):
+                pattern |= column.lookup(blank, np.bool_).astype(np.int64) << bit
+        for bits in np.unique(pattern[pattern > 0]).tolist():
+            empty = [name for bit, name in enumerate(names) if bits >> bit & 1]
+            rows = np.flatnonzero(pattern == bits)
+            others = f", as is the {' and the '.join(empty[1:])}" if empty[1:] else ""
+            remedy = "complete the line or remove it" if others else f"add the {empty[0]}"
+            message = f"is empty{others}; {remedy}{self.more_lines(rows, empty[0])}"
+            mistakes.append(self.mistake(int(rows[0]), empty[0], message))
+        return pattern > 0
+
+    def codes(
+        self,
+        name: str,
+        known: Mapping[str, int],
+        mistakes: list[Mistake],
+        where: str,
+    ) -> NDArray[np.int64]:
+        """Give the code of each id, -1 where it is not known, which is a mistake.
+
+        Parameters
+        ----------
+        name : str
+        known : mapping of str to int
+        mistakes : list of Mistake
+            What is wrong is added to it.
+        where : str
+            To what an unknown id can be added, for messages.
         """
-        starts: list[int] = []
-        # Beyond a cell of more than 131,072 characters the csv module counts no further.
-        with suppress(csv.Error):
-            starts.extend(_starts(self._body, self._delimiter, self._body_line))
-        n_rows = len(self.columns[0].codes) if self.columns else 0
-        return [*starts, *[0] * (n_rows - len(starts))]
+        column = self.columns[name]
+        codes = column.lookup((known.get(str(cell), -1) for cell in column.values), np.int64)
+        if (wrong := np.flatnonzero(codes < 0)).size:
+
+            def message(cell: object) -> str:
+                # Looking for what is near takes long where much is known.
+                hint = nearest(str(cell), known) if len(known) < _MOST_COMPARED else ""
+                return f"unknown {name} {shown(str(cell))}{hint or f'; add it to {where}'}"
+
+            self.refuse(name, wrong, message, mistakes)
+        return codes
+
+    def numbers(
+        self, name: str, mistakes: list[Mistake], *, such: str, required: bool = False
+    ) -> NDArray[np.float64]:
+        """Read a column of finite numbers.
+
+        Parameters
+        ----------
+        name : str
+        mistakes : list of Mistake
+            What is not a number is added to it.
+        such : str
+            A number for messages.
+        required : bool
+            Whether an empty cell is a mistake too.
+
+        Returns
+        -------
+        array of float, shape (n,)
+            NaN in an empty cell, and everywhere where there is no such column.
+        """
+        column = self.column(name)
+        numbers = [finite_number(cell) for cell in column.values]
+        required &= name in self.columns
+        wrong = [
+            number is None and (required or cell not in ("", None))
+            for number, cell in zip(numbers, column.values, strict=True)
+        ]
+        if any(wrong):
+
+            def message(cell: object) -> str:
+                if cell in ("", None):
+                    return f"is empty; add a number such as {such}"
+                return not_finite(str(cell), f"use a value such as {such}")
+
+            self.refuse(name, np.flatnonzero(column.lookup(wrong, np.bool_)), message, mistakes)
+        # numpy makes NaN of None.
+        return column.lookup(numbers, np.float64)
 
 
-def column_of(texts: list[str]) -> Column:
-    """Make a column of cells."""
-    seen: dict[str, int] = {}
-    codes = [seen.setdefault(text, len(seen)) for text in texts]
-    return Column(np.array(codes, dtype=np.int64), list(map(str, seen)))
-
-
-def read_delimited(
-    path: Path, name: str, *, what: str, header_rows: Callable[[list[str]], int] = lambda _: 1
-) -> Delimited:
-    """Read a delimited text file.
-
-    Commas, semicolons, tabs and bars separate cells, whichever the first line has most of;
-    cells may be quoted; padding is stripped.
+def read_table(
+    path: Path,
+    name: str,
+    *,
+    what: str,
+    fields: Mapping[str, Sequence[str]] | Sequence[str],
+    required: Sequence[str],
+    otherwise: str = "",
+) -> Table[str]:
+    """Read the columns of a table that mean something: JSON or JSON Lines by its ending, else CSV.
 
     Parameters
     ----------
@@ -119,174 +236,208 @@ def read_delimited(
         The file as the user named it, for messages.
     what : str
         What the file is meant to be, for messages.
-    header_rows : callable
-        From the cells of the first row to how many rows at the top are no data.
+    fields, required, otherwise
+        As `named_columns` takes them.
 
     Raises
     ------
     QuemError
-        The file is missing, no text, empty, begins with a title, or some line has more cells
-        than the header.
+        The file cannot be read, or a column is missing, unknown (in JSON) or there twice.
     """
-    text = read_text(path, name, what=what, legacy=True)
-    start, delimiter = _beginning(text)
-    if start == len(text):
-        raise QuemError([Mistake(name, message=f"is empty; it should hold the {what}")])
-    above = text.count("\n", 0, start)
-    reader = csv.reader(_lines(text, start), delimiter=delimiter)
-    header: list[list[str]] = []
-    header_lines: list[int] = []
-    try:
-        _refuse_title(csv.reader(_lines(text, start), delimiter=delimiter), name, above + 1)
-        while not header or len(header) < header_rows(header[0]):
-            header_lines.append(above + reader.line_num + 1)
-            header.append([cell.strip() for cell in next(reader, [])])
-        body = start
-        for _ in range(reader.line_num):
-            body = text.find("\n", body) + 1 or len(text)
-        width = max(len(row) for row in header)
-        while width and not any(row[width - 1] for row in header if len(row) >= width):
-            width -= 1
-        body_line = above + reader.line_num + 1
-        text = text[body:]
-        columns = _columns(text, delimiter, name, width, body_line)
-    except csv.Error as error:
-        line = above + reader.line_num
-        message = f"is no CSV file: {error}; save it from the spreadsheet once more"
-        raise QuemError([Mistake(name, line, message=message)]) from None
-    header = [[*row, *[""] * width][:width] for row in header]
-    return Delimited(name, header, columns, header_lines, text, delimiter, body_line)
+    if not is_json(path):
+        return named_columns(read_delimited(path, name, what=what), fields, required, otherwise)
+    names = _names(fields)
+    spelled = [names[field][0] for field in required]
+    example = "{" + ", ".join(f'"{key}": ...' for key in spelled) + "}"
+    records = read_records(path, name, what=what, example=example, key=spelled[0])
+    meaning = {alias: own for own, aliases in names.items() for alias in aliases}
+    lines: list[int] = []
+
+    def place(row: int, key: str) -> Mistake:
+        lines.extend(() if lines else records.lines())
+        return Mistake(name, lines[row], key=key)
+
+    mistakes = []
+    columns = dict.fromkeys(required, column_of([""] * len(records.entries)))
+    for key, column in records.columns().items():
+        texts = [_text(value) for value in column.values]
+        columns[meaning.get(key, key)] = Column(column.codes, [text or "" for text in texts])
+        message = "must be a text or a number"
+        wrong = column.lookup((text is None for text in texts), np.bool_)
+        if key not in meaning:
+            message = f"unknown key{nearest(key, meaning)}; known here: {', '.join(meaning)}"
+            wrong = np.array([key in entry for entry in records.entries])
+        if wrong.any():
+            mistakes.append(replace(place(int(np.argmax(wrong)), key), message=message))
+    if mistakes:
+        raise QuemError(mistakes[:MOST_NAMED])
+    return Table(name, columns, place)
 
 
-def _lines(text: str, start: int = 0) -> Iterator[str]:
-    """The lines of a text one by one, so that reading a header does not split a large file."""
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield text[start:end]
-        start = end
+def _text(value: object) -> str | None:
+    """A value out of JSON as the text of a cell; None for a list or an object."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | dict):
+        return None
+    return "" if value is None else str(value).strip()
 
 
-def _starts(body: str, delimiter: str, first_line: int) -> Iterator[int]:
-    """The line on which each row begins."""
-    reader = csv.reader(_lines(body), delimiter=delimiter)
-    line = first_line
-    for _ in reader:
-        yield line
-        line = first_line + reader.line_num
+def named_columns(
+    table: Delimited,
+    fields: Mapping[str, Sequence[str]] | Sequence[str],
+    required: Sequence[str],
+    otherwise: str = "",
+) -> Table[str]:
+    """Find the columns of a delimited file by the names in its header.
 
+    Parameters
+    ----------
+    table : Delimited
+    fields : mapping of str to sequence of str, or sequence of str
+        The columns that mean something; as a mapping, what each may be called, its own name first.
+    required : sequence of str
+        Those that have to be there.
+    otherwise : str
+        What else the file may be, for messages: "; or name a TREC run".
 
-def _beginning(text: str) -> tuple[int, str]:
-    """Where the header starts, after blank lines and ``sep=;``, and what separates cells."""
-    start, given = _content(text, 0), ""
-    line = text[start:].split("\n", 1)[0]
-    if line.casefold().startswith("sep=") and len(line.strip()) <= len("sep=;"):
-        given = line[4:5] or ","
-        start = _content(text, start + len(line))
-        line = text[start:].split("\n", 1)[0]
-    if given and given in _DELIMITERS:
-        return start, given
-    # A line without any is a title; then the lines below tell.
-    head = text[start : start + _HEAD]
-    return start, max(_DELIMITERS, key=lambda mark: (line.count(mark), head.count(mark)))
+    Returns
+    -------
+    Table
+        With a warning for each column that means nothing, and without blank rows.
 
-
-def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
-    """A header of one cell above a line of several is a title."""
-    filled = (row for row in rows if any(cell.strip() for cell in row))
-    first, second = ([*islice(filled, 2), [], []])[:2]
-    if not any(cell.strip() for cell in first[1:]) and any(cell.strip() for cell in second[1:]):
+    Raises
+    ------
+    QuemError
+        A required column is missing, or one is there twice.
+    """
+    names = _names(fields)
+    meaning = {alias: own for own, aliases in names.items() for alias in aliases}
+    header, line = table.header[-1], table.header_lines[-1]
+    at: dict[str, int] = {}
+    mistakes, unknown = [], []
+    for index, cell in enumerate(header):
+        field = meaning.get(cell.casefold().replace(" ", "_"), "")
+        if field in at:
+            message = f"duplicate column: column {at[field] + 1} is the {field} too; keep one"
+            mistakes.append(Mistake(table.name, line, index + 1, cell, message))
+        elif field:
+            at[field] = index
+        elif cell:
+            unknown.append(cell)
+    if missing := [names[field][0] for field in required if field not in at]:
+        hint = nearest(missing[0], unknown).replace("did you mean", "is it")
+        spelled = ", ".join(names[field][0] for field in required)
         message = (
-            "the first line has fewer cells than those below; is it a title? remove what "
-            "stands above the header"
+            f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not found; the "
+            f"header must name {spelled}{hint}{otherwise}"
         )
-        raise QuemError([Mistake(name, line, message=message)])
-
-
-def _content(text: str, start: int) -> int:
-    """The start of the first line that holds more than separators."""
-    found = _CONTENT.search(text, start)
-    return text.rfind("\n", 0, found.start()) + 1 if found else len(text)
-
-
-def _columns(body: str, delimiter: str, name: str, width: int, first_line: int) -> list[Column]:
-    """Parse the rows below the header."""
-    if not body.strip():
-        return [Column(np.empty(0, dtype=np.int64), []) for _ in range(width)]
-    if body.count("\n") < _FEW_ROWS:
-        # What pandas does for each column takes longer than the rows of a wide table.
-        with suppress(csv.Error):
-            return _columns_of_rows(body, delimiter, name, width, first_line, strict=True)
-    mark = delimiter.join([_MARK] * width) + "\n"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            # One name more than there are columns: cells that overflow land there.
-            frame = pd.read_csv(
-                io.BytesIO((mark + body).encode()),
-                sep=delimiter,
-                header=None,
-                names=list(map(str, range(width + 1))),
-                index_col=False,
-                dtype="category",
-                keep_default_na=False,
-                na_filter=False,
-                skip_blank_lines=False,
-            )
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        if unclosed := _UNCLOSED.search(str(error)):
-            line = list(islice(_starts(body, delimiter, first_line), int(unclosed[1])))[-1]
-            message = 'a cell begins with a " that never ends; close it or leave it out'
-            raise QuemError([Mistake(name, line, message=message)]) from None
-        return _columns_of_rows(body, delimiter, name, width, first_line)
-    columns = [_stripped(cells) for _, cells in frame.items()]
-    overflow = columns.pop()
-    if any(overflow.values[code] for code in overflow.used()):
-        return _columns_of_rows(body, delimiter, name, width, first_line)
-    return columns
-
-
-def _stripped(cells: pd.Series) -> Column:
-    """Leave out the mark, and merge the categories that differ only in padding."""
-    texts = [str(text).strip() for text in cells.cat.categories]
-    codes = cells.cat.codes.to_numpy()[1:]
-    if _MARK in texts:
-        at = texts.index(_MARK)
-        texts.pop(at)
-        if at < len(texts):
-            codes = codes - (codes > at)
-    merged = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-    if len(merged) == len(texts):
-        return Column(codes, texts)
-    place = np.array([merged[text] for text in texts], dtype=np.int64)
-    return Column(place[codes], list(merged))
-
-
-def _columns_of_rows(
-    body: str, delimiter: str, name: str, width: int, first_line: int, *, strict: bool = False
-) -> list[Column]:
-    """Parse row by row: only blank cells may be beyond the header."""
-    rows, mistakes = [], []
-    # A quote that never ends is an error where it is strict.
-    reader = csv.reader(_lines(body), delimiter=delimiter, strict=strict)
-    line = first_line
-    n_filled = 0
-    for row in reader:
-        cells = [cell.strip() for cell in row]
-        n_filled += any(cells)
-        if any(cells[width:]):
-            message = (
-                f"this line has {len(row)} cells, the header {width}; "
-                "quote a cell that holds the separator, also a decimal comma"
-            )
-            mistakes.append(Mistake(name, line, width + 1, message=message))
-        rows.append([*cells, *[""] * width][:width])
-        line = first_line + reader.line_num
-    if len(mistakes) == n_filled > 1:
-        message = (
-            f"the header has fewer cells ({width}) than every line below it; is it a title? "
-            "or else quote the cells that hold the separator, also as a decimal comma"
-        )
-        raise QuemError([Mistake(name, first_line - 1, message=message)])
+        mistakes.append(Mistake(table.name, line, key=missing[0], message=message))
     if mistakes:
         raise QuemError(mistakes)
-    return [column_of(list(column)) for column in zip(*rows, strict=True)]
+    warnings = tuple(
+        StudyWarning(
+            "ignored-column",
+            f"{table.name}: the column {shown(cell)} is not read{nearest(cell, meaning)}",
+        )
+        for cell in unknown
+    )
+    columns = {field: table.columns[index] for field, index in at.items()}
+    titles = {field: header[index] for field, index in at.items()}
+    return Table(table.name, columns, _places(table, at, titles), warnings)
+
+
+def _names(fields: Mapping[str, Sequence[str]] | Sequence[str]) -> Mapping[str, Sequence[str]]:
+    return fields if isinstance(fields, Mapping) else {field: (field,) for field in fields}
+
+
+def all_columns(
+    table: Delimited, names: Sequence[str] = (), *, unnamed: bool = False
+) -> Table[str]:
+    """Take every column of a delimited file by its own name, without blank rows.
+
+    Parameters
+    ----------
+    table : Delimited
+    names : sequence of str
+        What the columns are called, if the header does not say it.
+    unnamed : bool
+        Whether a column without a name is taken too, by its number, if it is not empty.
+
+    Raises
+    ------
+    QuemError
+        Two columns have one name.
+    """
+    at: dict[str, int] = {}
+    mistakes = []
+    for index, (cell, column) in enumerate(
+        zip(names or table.header[0], table.columns, strict=True)
+    ):
+        if cell in at:
+            message = f"several columns are named {shown(cell)}; give each its own name"
+            mistakes.append(Mistake(table.name, table.header_lines[0], index + 1, message=message))
+        elif cell or (unnamed and any(column.values)):
+            at[cell or f"column {index + 1}"] = index
+    if mistakes:
+        raise QuemError(mistakes)
+    columns = {name: table.columns[index] for name, index in at.items()}
+    return Table(table.name, columns, _places(table, at, {})).without_blank_rows()
+
+
+def _places(
+    table: Delimited, at: Mapping[str, int], titles: Mapping[str, str]
+) -> Callable[[int, str], Mistake]:
+    lines: list[int] = []
+
+    def place(row: int, name: str) -> Mistake:
+        lines.extend(() if lines else table.lines())
+        return Mistake(table.name, lines[row], at.get(name, -1) + 1, titles.get(name, name))
+
+    return place
+
+
+def stack(tables: Sequence[Table[Cell_co]]) -> Table[Cell_co | str]:
+    """Put the rows of several files below each other; a column that one lacks is empty there."""
+    if len(tables) == 1:
+        return tables[0]
+    starts = np.cumsum([0, *map(len, tables)])
+    columns: dict[str, Column[Cell_co | str]] = {}
+    for name in dict.fromkeys(name for table in tables for name in table.columns):
+        parts = [table.column(name) for table in tables]
+        values = column_of([cell for part in parts for cell in part.values])
+        ends = np.cumsum([len(part.values) for part in parts])[:-1]
+        meaning = np.split(values.codes, ends)
+        codes = [new[part.codes] for new, part in zip(meaning, parts, strict=True)]
+        columns[name] = Column(np.concatenate(codes), values.values)
+
+    def place(row: int, name: str) -> Mistake:
+        file = int(np.searchsorted(starts, row, side="right")) - 1
+        return tables[file].place(row - int(starts[file]), name)
+
+    return Table(
+        ", ".join(dict.fromkeys(table.name for table in tables)),
+        columns,
+        place,
+        tuple(warning for table in tables for warning in table.warnings),
+        tuple(mistake for table in tables for mistake in table.mistakes),
+    )
+
+
+def repeats(keys: NDArray[np.int64]) -> tuple[list[tuple[int, int]], int]:
+    """Find rows whose key an earlier row has.
+
+    Parameters
+    ----------
+    keys : array of int, shape (n,)
+
+    Returns
+    -------
+    pairs : list of (int, int)
+        Such a row and the first one of its key, for as many as are named.
+    count : int
+        How many such rows there are.
+    """
+    again = np.flatnonzero(pd.Series(keys).duplicated().to_numpy())
+    pairs = [(row, int(np.argmax(keys == keys[row]))) for row in again[:MOST_NAMED].tolist()]
+    return pairs, len(again)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.io.tables import read_delimited
+from quem.io.tables import MOST_NAMED, read_table
 from quem.io.text import shown
-from quem.options.rows import JSON_LINES, MOST_OF_A_KIND, json_lines, text_of
-from quem.rankings.layouts import named_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AnswerKey", "read_key"]
 
-_FIELDS = ("question", "correct", "title")
-# Where an answer stands, the question, its right option and its title.
+# Where an answer is, the question, its right option and its title.
 _Entry = tuple[Mistake, str, str, str]
 
 
@@ -69,10 +66,7 @@ def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, l
         if isinstance(spec.questions, str):
             path, name = draft.beside(spec.questions)
             files = (path,)
-            if path.suffix.casefold() in JSON_LINES:
-                entries = list(_from_json(path, name))
-            else:
-                entries, warnings = _from_table(path, name)
+            entries, warnings = _from_file(path, name)
         else:
             entries = [
                 (draft.document.mistake(("questions", i, "id"), ""), q.id, q.correct, q.title)
@@ -96,56 +90,40 @@ def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, l
 
 
 def _mistakes(entries: list[_Entry]) -> Iterator[Mistake]:
-    """Questions without an id or an answer, and those that stand twice."""
+    """Questions without an id or an answer, and duplicate ones."""
     first: dict[str, _Entry] = {}
-    found = 0
+    count = 0
     for entry in entries:
         place, question, correct, _ = entry
         message = ""
         if not question:
-            message = "the question has no id; name it"
+            message = "the question has no id; add it"
         elif not correct:
-            message = f"the question {shown(question)} has no correct option; name it"
+            message = f"the question {shown(question)} has no correct option; add it"
         elif question in first:
             other = first[question]
             line = f" on line {other[0].line}" if other[0].line else ""
             if other[2] == correct:
-                message = f"the question {shown(question)} stands already{line}; keep one of them"
+                message = f"duplicate: the question {shown(question)} is already{line}; keep one"
             else:
                 message = (
                     f"the question {shown(question)} has another correct option{line}, "
                     f"{shown(other[2])}; a question has one correct option"
                 )
         first.setdefault(question, entry)
-        if message and found < MOST_OF_A_KIND:
-            found += 1
-            yield Mistake(place.path, place.line, place.column, place.key, message)
+        if message and count < MOST_NAMED:
+            count += 1
+            yield replace(place, message=message)
 
 
-def _from_table(path: Path, name: str) -> tuple[list[_Entry], tuple[StudyWarning, ...]]:
-    table = read_delimited(path, name, what="table of questions")
-    at, warnings = named_columns(table, _FIELDS, required=("question", "correct"))
-    n_rows = len(table.columns[at["question"]].codes)
-    lines = table.lines()[:n_rows]
-
-    def cells(field: str) -> list[str]:
-        if field not in at:
-            return [""] * n_rows
-        column = table.columns[at[field]]
-        return [column.values[code] for code in column.codes.tolist()]
-
-    rows = zip(lines, cells("question"), cells("correct"), cells("title"), strict=True)
-    return [
-        (Mistake(name, line, at["question"] + 1, "question"), question, correct, title)
-        for line, question, correct, title in rows
-        if question or correct or title
-    ], warnings
-
-
-def _from_json(path: Path, name: str) -> Iterator[_Entry]:
-    for line, record in json_lines(path, name, "questions"):
-        if unknown := sorted(record.keys() - set(_FIELDS)):
-            message = f"unknown key; known here: {', '.join(_FIELDS)}"
-            raise QuemError([Mistake(name, line, key=unknown[0], message=message)])
-        words = [text_of(record.get(field)) or "" for field in _FIELDS]
-        yield Mistake(name, line, key="question"), words[0], words[1], words[2]
+def _from_file(path: Path, name: str) -> tuple[list[_Entry], tuple[StudyWarning, ...]]:
+    required = ("question", "correct")
+    table = read_table(
+        path, name, what="table of questions", fields=(*required, "title"), required=required
+    ).without_blank_rows()
+    cells = [table.column(field).cells() for field in (*required, "title")]
+    entries = [
+        (table.place(row, "question"), question, correct, title)
+        for row, (question, correct, title) in enumerate(zip(*cells, strict=True))
+    ]
+    return entries, table.warnings

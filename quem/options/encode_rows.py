@@ -1,135 +1,70 @@
-"""The rows of all files side by side, as codes into questions, systems and options."""
+"""The rows of all files as codes into questions, systems and options, and the lists they make."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.errors import Mistake, StudyWarning
-from quem.io.text import nearest, shown
+from quem.io.columns import column_of
+from quem.io.tables import MOST_NAMED, repeats, stack
+from quem.io.text import shown
 from quem.options.lists import Offered
-from quem.options.rows import MOST_OF_A_KIND
 from quem.wording import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from quem.io.tables import Column
+    from quem.io.tables import Table
     from quem.options.answer_key import AnswerKey
-    from quem.options.rows import Rows
 
     Integers = NDArray[np.int64]
-    from collections.abc import Iterator
 
-
-__all__ = ["Assembled", "Gathered", "assemble", "contradictions"]
-
+__all__ = ["Assembled", "assemble"]
 
 # Who answered, where neither the study nor its files name a system.
 _UNNAMED = "system"
 
 
-class Gathered:
-    """The rows of all files side by side; rows that hold a mistake are left out.
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of all files; those that hold a mistake are left out.
 
     Parameters
     ----------
-    tables : sequence of (Rows, str)
-        Each file, and the system whose lists it holds; empty where it names systems.
-    key : AnswerKey
-    declared : list of str
-        The systems of the study file.
-
-    Attributes
-    ----------
+    table : Table
+    files : tuple of str
+        The name of each file.
     systems : tuple of str
-    texts : dict of str to int
-        Each option's code.
-    file, row, list, option : array of int, shape (n,)
-        Which file, which of its rows, the list it belongs to, and the code of the option.
+    key : AnswerKey
+    file, list : array of int, shape (n,)
+        Which file each row is in, and the list it belongs to.
     position, confidence : array of float, shape (n,)
-    mistakes : list of Mistake
+        NaN where there is none.
     """
 
-    def __init__(
-        self, tables: Sequence[tuple[Rows, str]], key: AnswerKey, declared: list[str]
-    ) -> None:
-        self.tables = [rows for rows, _ in tables]
-        self.mistakes: list[Mistake] = [m for rows in self.tables for m in rows.mistakes]
-        self.key = key
-        self.systems = _systems(tables, declared)
-        self.texts: dict[str, int] = {}
-        parts = [self._part(number, rows, owner) for number, (rows, owner) in enumerate(tables)]
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        self.file, self.row, self.list, self.option = (c.astype(np.int64) for c in columns[:4])
-        self.position, self.confidence = columns[4:]
+    table: Table[object]
+    files: tuple[str, ...]
+    systems: tuple[str, ...]
+    key: AnswerKey
+    file: Integers
+    list: Integers
+    position: NDArray[np.float64]
+    confidence: NDArray[np.float64]
 
-    def _part(
-        self, number: int, rows: Rows, owner: str
-    ) -> tuple[NDArray[np.float64] | Integers, ...]:
-        known = {question: code for code, question in enumerate(self.key.ids)}
-        question = self._codes(rows, "question", rows.question, known)
-        if rows.system is None or owner:
-            system = np.full(len(question), self.systems.index(owner or self.systems[0]))
-            self._refuse_foreign(rows, owner)
-        else:
-            known = {system: code for code, system in enumerate(self.systems)}
-            system = self._codes(rows, "system", rows.system, known)
-        for text in rows.option.values:
-            self.texts.setdefault(text, len(self.texts))
-        at = np.array([self.texts[text] for text in rows.option.values] or [0], dtype=np.int64)
-        keep = np.flatnonzero((question >= 0) & (system >= 0))
-        lists = system * len(self.key.ids) + question
-        return (
-            np.full(len(keep), number),
-            keep,
-            lists[keep],
-            at[rows.option.codes][keep],
-            rows.position[keep],
-            rows.confidence[keep],
-        )
+    @property
+    def option(self) -> NDArray[np.integer]:
+        """The code of each row's option."""
+        return self.table.columns["option"].codes
 
-    def _codes(self, rows: Rows, field: str, column: Column, known: dict[str, int]) -> Integers:
-        """Codes into what is known; each unknown name is a mistake, told once."""
-        codes = [known.get(word, -1) for word in column.values]
-        told = 0
-        for code in column.used():
-            if codes[code] >= 0 or told >= MOST_OF_A_KIND:
-                continue
-            told += 1
-            at = column.rows_of(code)
-            word = column.values[code]
-            more = f" (and on {len(at) - 1:,} more)" if len(at) > 1 else ""
-            if word:
-                message = f"there is no {field} {shown(word)} in the study"
-                message += nearest(word, known) + more
-            else:
-                message = f"is empty; name the {field}{more}"
-            self.mistakes.append(rows.mistake(int(at[0]), field, message))
-        return np.asarray(np.array(codes or [-1], dtype=np.int64)[column.codes])
-
-    def _refuse_foreign(self, rows: Rows, owner: str) -> None:
-        """A file of one system may name it, and no other."""
-        if rows.system is None or not owner:
-            return
-        for code in rows.system.used():
-            word = rows.system.values[code]
-            if word and word != owner:
-                at = int(rows.system.rows_of(code)[0])
-                message = (
-                    f"this is a file of the system {shown(owner)}, and names {shown(word)}; "
-                    "name a file of several systems under `lists`"
-                )
-                self.mistakes.append(rows.mistake(at, "system", message))
-                return
-
-    def mistake(self, at: int, field: str, message: str) -> Mistake:
-        """Describe what is wrong with one row."""
-        return self.tables[int(self.file[at])].mistake(int(self.row[at]), field, message)
+    @property
+    def texts(self) -> Sequence[object]:
+        """The options that the codes stand for."""
+        return self.table.columns["option"].values
 
     def name(self, listed: int) -> str:
         """Name a list: the question, and the system where there are several."""
@@ -137,93 +72,132 @@ class Gathered:
         of = f" of {shown(self.systems[system])}" if len(self.systems) > 1 else ""
         return f"the list{of} for {shown(self.key.ids[question])}"
 
+    def mistake(self, row: int, field: str, message: str) -> Mistake:
+        """Describe what is wrong with one row, of whose list the message speaks as {list}."""
+        named = message.replace("{list}", self.name(int(self.list[row])))
+        return self.table.mistake(row, field, named)
 
-def _systems(tables: Iterable[tuple[Rows, str]], declared: list[str]) -> tuple[str, ...]:
+
+def _encode(
+    tables: Sequence[tuple[Table[object], str]],
+    key: AnswerKey,
+    declared: Sequence[str],
+    mistakes: list[Mistake],
+) -> _Rows:
+    systems = _systems(tables, declared)
+    own = []
+    for table, owner in tables:
+        if owner or "system" not in table.columns:
+            _refuse_foreign(table, owner, mistakes)
+            if not owner and len(systems) > 1:
+                message = (
+                    "has no column system, and the study has several; add the column, or name "
+                    "the file under its system"
+                )
+                mistakes.append(Mistake(table.name, message=message))
+            column = column_of([owner or systems[0]] * len(table))
+            own.append(replace(table, columns={**table.columns, "system": column}))
+        else:
+            own.append(table)
+    all_rows = stack(own)
+    mistakes += all_rows.mistakes
+    position = all_rows.numbers("position", mistakes, such="1")
+    confidence = all_rows.numbers("confidence", mistakes, such="0.8")
+    complete = ~all_rows.lacking(("question", "system"), mistakes)
+    rows = np.flatnonzero(complete)
+    table = all_rows.only(rows)
+    ids = {name: code for code, name in enumerate(key.ids)}
+    question = table.codes("question", ids, mistakes, "the questions of the study")
+    ids = {name: code for code, name in enumerate(systems)}
+    system = table.codes("system", ids, mistakes, "the systems of the study")
+    known = np.flatnonzero((question >= 0) & (system >= 0))
+    file = np.repeat(np.arange(len(own)), [len(table) for table in own])
+    return _Rows(
+        table.only(known),
+        tuple(table.name for table in own),
+        systems,
+        key,
+        file[rows][known],
+        (system * len(key.ids) + question)[known],
+        position[rows][known],
+        confidence[rows][known],
+    )
+
+
+def _refuse_foreign(table: Table[object], owner: str, mistakes: list[Mistake]) -> None:
+    """A file of one system may name it, and no other."""
+    column = table.column("system")
+    foreign = [cell not in ("", None, owner) for cell in column.values]
+    if rows := np.flatnonzero(column.lookup(foreign, np.bool_))[:1].tolist():
+        message = (
+            f"this is a file of the system {shown(owner)}, and names "
+            f"{shown(str(column.cell(rows[0])))}; name a file of several systems under `lists`"
+        )
+        mistakes.append(table.mistake(rows[0], "system", message))
+
+
+def _systems(
+    tables: Iterable[tuple[Table[object], str]], declared: Sequence[str]
+) -> tuple[str, ...]:
     """The systems of the study, or those that the files name."""
     if declared:
         return tuple(declared)
-    columns = [rows.system for rows, _ in tables]
-    found = dict.fromkeys(
-        column.values[code] for column in columns if column is not None for code in column.used()
-    )
-    found.pop("", None)
-    return tuple(found) or (_UNNAMED,)
+    columns = [table.column("system") for table, _ in tables]
+    names = dict.fromkeys(str(column.values[code]) for column in columns for code in column.used())
+    names.pop("", None)
+    return tuple(names) or (_UNNAMED,)
 
 
-def contradictions(found: Gathered) -> Iterator[Mistake]:
-    """Find lists in two files, blank and repeated options, and positions that number nothing.
+def _contradictions(rows: _Rows) -> Iterator[Mistake]:
+    """Lists in two files, blank and repeated options, and positions that number nothing."""
+    yield from _in_two_files(rows)
+    blank = np.flatnonzero(rows.option == _code(rows, ""))
+    sizes = np.bincount(rows.list)
+    # A row without an option stands for an empty list, and alone.
+    for row in blank[sizes[rows.list[blank]] > 1][:MOST_NAMED].tolist():
+        message = "is empty, and {list} has other lines; add the option, or remove the line"
+        yield rows.mistake(row, "option", message)
+    for row, _ in repeats(rows.list * len(rows.texts) + rows.option)[0]:
+        text = shown(str(rows.texts[int(rows.option[row])]))
+        yield rows.mistake(row, "option", f"duplicate: {text} is twice in {{list}}; keep one")
+    yield from _positions(rows)
 
-    Parameters
-    ----------
-    found : Gathered
-        Rows without other mistakes.
-    """
-    yield from _in_two_files(found)
-    yield from _empty_among_others(found)
-    yield from _options_twice(found)
-    yield from _positions(found)
+
+def _code(rows: _Rows, text: str) -> int:
+    return rows.texts.index(text) if text in rows.texts else -1
 
 
-def _in_two_files(found: Gathered) -> Iterator[Mistake]:
-    """A list stands in one file."""
-    if len(found.tables) == 1:
+def _in_two_files(rows: _Rows) -> Iterator[Mistake]:
+    """A list is in one file."""
+    if len(rows.files) == 1:
         return
-    first = np.full(found.list.max(initial=-1) + 1, len(found.tables))
-    np.minimum.at(first, found.list, found.file)
-    later = np.flatnonzero(found.file > first[found.list])
-    _, at = np.unique(found.list[later], return_index=True)
-    for row in later[np.sort(at)][:MOST_OF_A_KIND].tolist():
-        other = found.tables[int(first[found.list[row]])].name
-        message = f"{found.name(int(found.list[row]))} is also in {other}; keep one of them"
-        yield found.mistake(row, "question", message)
+    first = np.full(rows.list.max(initial=-1) + 1, len(rows.files))
+    np.minimum.at(first, rows.list, rows.file)
+    later = np.flatnonzero(rows.file > first[rows.list])
+    _, at = np.unique(rows.list[later], return_index=True)
+    for row in later[np.sort(at)][:MOST_NAMED].tolist():
+        other = rows.files[int(first[rows.list[row]])]
+        yield rows.mistake(row, "question", f"duplicate: {{list}} is also in {other}; keep one")
 
 
-def _empty_among_others(found: Gathered) -> Iterator[Mistake]:
-    """A row without an option stands for an empty list, and alone."""
-    blank = np.flatnonzero(found.option == found.texts.get("", -1))
-    sizes = np.bincount(found.list)
-    for row in blank[sizes[found.list[blank]] > 1][:MOST_OF_A_KIND].tolist():
-        message = (
-            f"is empty, and {found.name(int(found.list[row]))} has other lines; name the option, "
-            "or remove the line"
-        )
-        yield found.mistake(row, "option", message)
-
-
-def _options_twice(found: Gathered) -> Iterator[Mistake]:
-    pairs = found.list * len(found.texts) + found.option
-    _, first, back = np.unique(pairs, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[back] != np.arange(len(pairs)))
-    texts = list(found.texts)
-    for row in again[:MOST_OF_A_KIND].tolist():
-        text = texts[int(found.option[row])]
-        message = f"{shown(text)} is twice in {found.name(int(found.list[row]))}; keep one of them"
-        yield found.mistake(row, "option", message)
-
-
-def _positions(found: Gathered) -> Iterator[Mistake]:
-    """Positions are whole numbers from 1, each once in a list, and told for all or none."""
-    known = ~np.isnan(found.position)
+def _positions(rows: _Rows) -> Iterator[Mistake]:
+    """Positions are whole numbers from 1, each once in a list, and given for all or none."""
+    known = ~np.isnan(rows.position)
     if not known.any():
         return
     with np.errstate(invalid="ignore"):
-        wrong = known & ((found.position < 1) | (found.position != np.floor(found.position)))
-    for row in np.flatnonzero(wrong)[:MOST_OF_A_KIND].tolist():
-        message = f"{found.position[row]:g} is no whole number from 1"
-        yield found.mistake(row, "position", message)
-    told = np.bincount(found.list, weights=known)[found.list]
-    lacking = ~known & (told > 0)
-    for row in np.flatnonzero(lacking)[:MOST_OF_A_KIND].tolist():
-        message = f"is empty, and {found.name(int(found.list[row]))} has positions; add it"
-        yield found.mistake(row, "position", message)
-    order = np.lexsort((found.position, found.list))
-    same = np.flatnonzero((np.diff(found.list[order]) == 0) & (np.diff(found.position[order]) == 0))
-    for row in order[same + 1][:MOST_OF_A_KIND].tolist():
-        message = (
-            f"{found.position[row]:g} is twice in {found.name(int(found.list[row]))}; "
-            "number its options 1, 2, 3"
-        )
-        yield found.mistake(row, "position", message)
+        wrong = known & ((rows.position < 1) | (rows.position != np.floor(rows.position)))
+    for row in np.flatnonzero(wrong)[:MOST_NAMED].tolist():
+        message = f"{rows.position[row]:g} is not a whole number from 1"
+        yield rows.mistake(row, "position", message)
+    some = np.bincount(rows.list, weights=known)[rows.list] > 0
+    for row in np.flatnonzero(~known & some)[:MOST_NAMED].tolist():
+        yield rows.mistake(row, "position", "is empty, and {list} has positions; add it")
+    order = np.lexsort((rows.position, rows.list))
+    same = np.flatnonzero((np.diff(rows.list[order]) == 0) & (np.diff(rows.position[order]) == 0))
+    for row in order[same + 1][:MOST_NAMED].tolist():
+        message = f"duplicate: {rows.position[row]:g} is twice in {{list}}; number its options 1, 2"
+        yield rows.mistake(row, "position", message)
 
 
 @dataclass(frozen=True)
@@ -243,16 +217,16 @@ class Assembled:
 
 
 def assemble(
-    tables: Sequence[tuple[Rows, str]], key: AnswerKey, declared: list[str]
+    tables: Sequence[tuple[Table[object], str]], key: AnswerKey, declared: Sequence[str]
 ) -> tuple[Assembled, list[Mistake]]:
     """Put the rows of all files together.
 
     Parameters
     ----------
-    tables : sequence of (Rows, str)
+    tables : sequence of (Table, str)
         Each file, and the system whose lists it holds; empty where it names systems.
     key : AnswerKey
-    declared : list of str
+    declared : sequence of str
         The systems of the study file; without any, those that the files name.
 
     Returns
@@ -261,78 +235,70 @@ def assemble(
         Worth using only where there are no mistakes.
     mistakes : list of Mistake
     """
-    found = Gathered(tables, key, declared)
-    mistakes = found.mistakes
-    several = [rows for rows, owner in tables if rows.system is None and not owner]
-    if several and len(found.systems) > 1:
-        message = (
-            "has no column system, and the study has several; add the column, or name the file "
-            "under its system"
-        )
-        mistakes += [Mistake(rows.name, message=message) for rows in several]
+    mistakes: list[Mistake] = []
+    rows = _encode(tables, key, declared, mistakes)
     if not mistakes:
-        mistakes += contradictions(found)
-    order, warnings = _order(found)
+        mistakes += _contradictions(rows)
+    order, warnings = _order(rows)
     # The rows of empty lists hold no option.
-    order = order[found.option[order] != found.texts.get("", -1)]
-    answered = np.zeros(len(found.systems) * len(key.ids), dtype=bool)
-    answered[found.list] = True
-    right = np.array([found.texts.get(text, -1) for text in key.correct], dtype=np.int64)
-    lists = found.list[order]
+    order = order[rows.option[order] != _code(rows, "")]
+    answered = np.zeros(len(rows.systems) * len(key.ids), dtype=bool)
+    answered[rows.list] = True
+    codes = {text: code for code, text in enumerate(rows.texts)}
+    right = np.array([codes.get(text, -1) for text in key.correct], dtype=np.int64)
+    lists = rows.list[order]
     offered = Offered(
-        len(found.systems),
+        len(rows.systems),
         len(key.ids),
-        answered.reshape(len(found.systems), -1),
+        answered.reshape(len(rows.systems), -1),
         lists,
-        found.option[order] == right[lists % max(len(key.ids), 1)],
-        found.confidence[order],
+        rows.option[order] == right[lists % max(len(key.ids), 1)],
+        rows.confidence[order],
     )
-    warnings += [doubt for rows in found.tables for doubt in rows.warnings]
-    warnings += _nearly_right(found, key, offered)
-    return Assembled(found.systems, offered, tuple(warnings)), mistakes
+    warnings += rows.table.warnings
+    warnings += _nearly_right(rows, key, offered)
+    return Assembled(rows.systems, offered, tuple(warnings)), mistakes
 
 
-def _order(found: Gathered) -> tuple[Integers, list[StudyWarning]]:
-    """Best first: by position, else by confidence, else as the rows stand."""
-    n = len(found.list)
-    by_position = ~np.isnan(found.position)
-    untold = np.bincount(found.list, weights=np.isnan(found.confidence))[found.list] > 0
-    rank = np.where(by_position, found.position, np.where(untold, 0, -found.confidence))
-    order = np.lexsort((np.arange(n), rank, found.list))
+def _order(rows: _Rows) -> tuple[Integers, list[StudyWarning]]:
+    """Best first: by position, else by confidence, else in the order of the rows."""
+    n = len(rows.list)
+    by_position = ~np.isnan(rows.position)
+    unsure = np.bincount(rows.list, weights=np.isnan(rows.confidence))[rows.list] > 0
+    rank = np.where(by_position, rows.position, np.where(unsure, 0, -rows.confidence))
+    order = np.lexsort((np.arange(n), rank, rows.list))
     warnings = []
-    starts = np.flatnonzero(np.diff(found.list[order], prepend=-1))
+    starts = np.flatnonzero(np.diff(rows.list[order], prepend=-1))
     sizes = np.diff(starts, append=n)
     gaps = by_position[order][starts] & (
-        np.maximum.reduceat(np.nan_to_num(found.position[order]), starts) > sizes
+        np.maximum.reduceat(np.nan_to_num(rows.position[order]), starts) > sizes
         if n
         else np.zeros(0, dtype=bool)
     )
     if gaps.any():
-        examples = join_words((found.name(int(i)) for i in found.list[order][starts][gaps]), 3)
+        examples = join_words((rows.name(int(i)) for i in rows.list[order][starts][gaps]), 3)
         message = (
-            f"{int(gaps.sum()):,} of {len(starts):,} lists number their positions with gaps, as "
-            f"if options were lost: {examples}; only the order is read"
+            f"{int(gaps.sum()):,} of {len(starts):,} lists skip positions, as if options were "
+            f"lost: {examples}; only the order is used"
         )
         warnings.append(StudyWarning("gap-in-positions", message))
     return order, warnings
 
 
-def _nearly_right(found: Gathered, key: AnswerKey, offered: Offered) -> Iterator[StudyWarning]:
-    """Lists without the right option that have one which is written nearly the same."""
-    folded: dict[str, int] = {}
-    of_text = np.array(
-        [folded.setdefault(_folded(text), len(folded)) for text in found.texts] or [0]
-    )
-    wanted = np.array([folded.get(_folded(text), -1) for text in key.correct], dtype=np.int64)
-    near = of_text[found.option] == wanted[found.list % max(len(key.ids), 1)]
+def _nearly_right(rows: _Rows, key: AnswerKey, offered: Offered) -> Iterator[StudyWarning]:
+    """Lists without the correct option that have one which is written nearly the same."""
+    folded = column_of(_folded(str(text)) for text in rows.texts)
+    places = {text: code for code, text in enumerate(folded.values)}
+    wanted = np.array([places.get(_folded(text), -1) for text in key.correct], dtype=np.int64)
+    near = folded.codes[rows.option] == wanted[rows.list % max(len(key.ids), 1)]
     has_it = np.zeros(offered.answered.size, dtype=bool)
     has_it[offered.of_list[offered.correct]] = True
-    rows = np.flatnonzero(near & ~has_it[found.list])
-    if len(rows):
-        row = int(rows[0])
-        text = list(found.texts)[int(found.option[row])]
-        right = key.correct[int(found.list[row]) % len(key.ids)]
-        lists = len(np.unique(found.list[rows]))
+    close = np.flatnonzero(near & ~has_it[rows.list])
+    if len(close):
+        row = int(close[0])
+        text = str(rows.texts[int(rows.option[row])])
+        right = key.correct[int(rows.list[row]) % len(key.ids)]
+        lists = len(np.unique(rows.list[close]))
         message = (
             f"{lists:,} list{'' if lists == 1 else 's'} without the correct option "
             f"ha{'s' if lists == 1 else 've'} one that differs from it only in upper and lower "

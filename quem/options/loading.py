@@ -9,7 +9,7 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import shown
 from quem.options.answer_key import AnswerKey, read_key
 from quem.options.encode_rows import assemble
-from quem.options.rows import JSON_LINES, rows_of_json, rows_of_table
+from quem.options.rows import read_rows
 from quem.study.document import Document
 from quem.study.options import OptionsSpec
 from quem.study.reading import draft_of_kind
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import os
     from pathlib import Path
 
+    from quem.io.tables import Table
     from quem.options.lists import Offered
-    from quem.options.rows import Rows
     from quem.study.document import Loc
     from quem.study.reading import Draft
 
@@ -99,7 +99,7 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
     spec = draft.spec
     key, mistakes = read_key(draft, spec)
     mistakes += _twice(draft, [("systems", i) for i in range(len(spec.systems))])
-    tables: list[tuple[Rows, str]] = []
+    tables: list[tuple[Table[object], str]] = []
     files = [draft.path, *key.files]
     for loc, name, system in _named_files(spec):
         if missing := draft.not_there(loc, name):
@@ -107,7 +107,7 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
             continue
         files.append(draft.beside(name)[0])
         try:
-            tables.append((_rows(*draft.beside(name)), system))
+            tables.append((read_rows(*draft.beside(name)), system))
         except QuemError as error:
             mistakes += error.mistakes
     if not tables and not mistakes:
@@ -128,12 +128,6 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
         (*key.warnings, *found.warnings),
         draft.document,
     )
-
-
-def _rows(path: Path, name: str) -> Rows:
-    """Read a file of lists: JSON Lines by its ending, else a table."""
-    read = rows_of_json if path.suffix.casefold() in JSON_LINES else rows_of_table
-    return read(path, name)
 
 
 def _named_files(spec: OptionsSpec) -> list[tuple[Loc, str, str]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.io.tables import Column, read_delimited
-from quem.rankings.entries import Entries, assemble
-from quem.rankings.layouts import named_columns
+from quem.io.columns import Column
+from quem.io.tables import read_table
+from quem.rankings.entries import assemble
 from quem.study.declared import Declared
 
 if TYPE_CHECKING:
@@ -62,24 +62,14 @@ def read_averages(
     QuemError
         The file cannot be read, or a column is missing.
     """
-    table = read_delimited(path, name, what="average ranks")
-    fields = ("solver", "average_rank")
-    at, warnings = named_columns(table, fields, required=fields)
-    solver, average = (table.columns[at[field]] for field in fields)
-    lines: list[int] = []
-
-    def place(row: int, field: str) -> tuple[int, int]:
-        if not lines:
-            lines.extend(table.lines())
-        return lines[row], at["solver" if field == "solver" else "average_rank"] + 1
-
+    fields = {"solver": ("solver",), "rank": ("average_rank",)}
+    table = read_table(path, name, what="average ranks", fields=fields, required=("solver", "rank"))
     # One judge and one problem without a name: the same checks as of any ranks.
-    shared = Column(np.zeros(len(solver.codes), dtype=np.int64), [""])
-    columns = {"judge": shared, "problem": shared, "solver": solver, "rank": average}
+    shared = Column(np.zeros(len(table), dtype=np.int64), [""])
+    ranks = replace(table, columns={"judge": shared, "problem": shared, **table.columns})
     alone = Declared(("",), ("",), declared.solvers, broken=declared.broken & {"solver"})
-    titles = {"rank": "average_rank"}
-    rankings, mistakes = assemble([Entries(name, columns, place, titles=titles)], alone)
+    rankings, mistakes = assemble([replace(ranks, warnings=())], alone)
     values = np.full(len(rankings.solvers), np.nan)
     if not mistakes:
         values[rankings.solver] = rankings.rank
-    return PrintedAverages(rankings.solvers, values, warnings), mistakes
+    return PrintedAverages(rankings.solvers, values, table.warnings), mistakes

@@ -1,54 +1,41 @@
-"""The rows of one rankings file, from what its cells say to codes and numbers."""
+"""The rankings of a study, from what the cells of its files say to codes and numbers."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from quem.errors import Mistake, StudyWarning
-from quem.io.tables import Column, column_of
-from quem.io.text import nearest, shown
+from quem.io.numbers import BLANKS, finite_number, parse_number
+from quem.io.tables import repeats, stack
+from quem.io.text import shown
 from quem.rankings.table import Rankings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from quem.io.tables import Table
     from quem.study import Declared
 
-__all__ = [
-    "FIELDS",
-    "MOST_OF_A_KIND",
-    "Entries",
-    "Part",
-    "assemble",
-    "occasion_warnings",
-    "part_of",
-    "repeated",
-]
+__all__ = ["FIELDS", "assemble", "repeated"]
 
 
-FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized")
+# The columns, and under what names they are read.
+FIELDS = {
+    name: (name,) for name in ("judge", "problem", "block", "occasion", "solver", "rank", "reason")
+} | {"recognized": ("recognized", "recognised")}
 
 
-Scalar = TypeVar("Scalar", bound=np.generic)
-
-
-MOST_OF_A_KIND = 20
-
-
-_MISSING = {"", "-", "–", "—", "na", "n/a", "nan", "null", "none", ".", "absent"}
+_MISSING = BLANKS | {"-", "–", "—", "none", ".", "absent", "failed"}
 
 
 _MARKED, _UNMARKED = {"1", "true", "yes", "x"}, {"", "0", "false", "no", "-"}
-
-
-_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 _POSITION = re.compile(r"0*[1-9]\d{0,8}", re.ASCII)
@@ -58,253 +45,129 @@ _POSITION = re.compile(r"0*[1-9]\d{0,8}", re.ASCII)
 _LARGEST_RANK = 1e9
 
 
-@dataclass(frozen=True)
-class Entries:
-    """What one file says, before anything is known to be right.
+def _checked(
+    table: Table[str], known: dict[str, tuple[str, ...]], mistakes: list[Mistake]
+) -> tuple[Table[str], dict[str, NDArray[Any]]]:
+    """Turn cells into codes and numbers; rows that hold nothing are left out.
 
     Parameters
     ----------
-    name : str
-        The file as the user named it.
-    columns : dict of str to Column
-        By the names in `FIELDS`; judge, problem, solver and rank at least.
-    place : callable
-        From row and field to line and column.
-    warnings : tuple of StudyWarning
-    mistakes : tuple of Mistake
-        What is wrong with the file as a whole.
-    titles : dict of str to str
-        What the file calls a column, where it is not the name in `FIELDS`.
-    """
-
-    name: str
-    columns: dict[str, Column]
-    place: Callable[[int, str], tuple[int, int]]
-    warnings: tuple[StudyWarning, ...] = ()
-    mistakes: tuple[Mistake, ...] = ()
-    titles: dict[str, str] = field(default_factory=dict)
-
-    def mistake(self, row: int, field_name: str, message: str) -> Mistake:
-        """Describe what is wrong with one cell."""
-        title = self.titles.get(field_name, field_name)
-        return Mistake(self.name, *self.place(row, field_name), title, message)
-
-    def more_lines(self, rows: NDArray[np.int64], field_name: str) -> str:
-        """Say on how many lines besides the first the cells of these rows stand."""
-        more = len({self.place(row, field_name)[0] for row in rows.tolist()}) - 1
-        return f" (and on {more} more line{'' if more == 1 else 's'})" if more else ""
-
-
-@dataclass
-class Part:
-    """The rows of one file that hold something, as codes and numbers."""
-
-    entries: Entries
-    row: Sequence[int] | NDArray[np.int64]
-    judge: NDArray[np.int64]
-    problem: NDArray[np.int64]
-    solver: NDArray[np.int64]
-    block: NDArray[np.int64]
-    occasion: NDArray[np.int64]
-    rank: NDArray[np.float64]
-    failed: NDArray[np.bool_]
-    recognized: NDArray[np.bool_]
-
-
-def part_of(entries: Entries, known: dict[str, tuple[str, ...]], mistakes: list[Mistake]) -> Part:
-    """Check the cells of one file, and leave out its empty rows.
-
-    Parameters
-    ----------
-    entries : Entries
+    table : Table
+        All files.
     known : dict of str to tuple of str
         The ids of the study, by judge, problem and solver.
     mistakes : list of Mistake
         What is wrong is added to it.
     """
-    columns = entries.columns
-    n_rows = len(columns["rank"].codes)
-    blank = column_of([""])
-    for name in FIELDS:
-        if name not in columns:
-            columns[name] = Column(np.broadcast_to(blank.codes[0], n_rows), blank.values)
-    empty = np.ones(n_rows, dtype=bool)
-    for column in columns.values():
-        empty &= _lookup(column, [not value for value in column.values], dtype=np.bool_)
-    mistakes += entries.mistakes
-    if empty.all():
-        message = "holds no ranks below the header; write a line a rank"
-        mistakes.append(Mistake(entries.name, message=message))
-    empty |= _incomplete(entries, empty, known, mistakes)
-    row: Sequence[int] | NDArray[np.int64] = range(n_rows)
-    if empty.any():
-        row = kept = np.flatnonzero(~empty)
-        columns = {name: Column(c.codes[kept], c.values) for name, c in columns.items()}
-    inner = replace(entries, columns=columns, place=lambda r, f: entries.place(int(row[r]), f))
-
-    ids = {name: _ids(inner, name, known[name], mistakes) for name in known}
-    block, occasion = (_positions(inner, name, mistakes) for name in ("block", "occasion"))
-    rank, failed = _ranks(inner, mistakes)
-    recognized = _marks(inner, "recognized", mistakes)
-    return Part(
-        inner,
-        row,
-        **ids,
-        block=block,
-        occasion=occasion,
-        rank=rank,
-        failed=failed,
-        recognized=recognized,
-    )
+    table = table.without_blank_rows()
+    # Averages have neither judge nor problem.
+    lacking = table.lacking([name for name, ids in known.items() if "" not in ids], mistakes)
+    table = table.only(np.flatnonzero(~lacking))
+    columns: dict[str, NDArray[Any]] = {}
+    for name, ids in known.items():
+        codes = {word: code for code, word in enumerate(ids)}
+        columns[name] = table.codes(name, codes, mistakes, f"the {name}s of the study")
+    for name in ("block", "occasion"):
+        columns[name] = _positions(table, name, mistakes)
+    columns["rank"], columns["failed"] = _ranks(table, mistakes)
+    columns["recognized"] = _marks(table, "recognized", mistakes)
+    return table, columns
 
 
-def _incomplete(
-    entries: Entries,
-    empty: NDArray[np.bool_],
-    known: dict[str, tuple[str, ...]],
-    mistakes: list[Mistake],
-) -> NDArray[np.bool_]:
-    """The rows that lack an id; each set of lacking ids is a mistake, named once."""
-    lacking = np.zeros(len(empty), dtype=np.int64)
-    for bit, (name, ids) in enumerate(known.items()):
-        column = entries.columns[name]
-        blank = [not word and word not in ids for word in column.values]
-        if any(blank):
-            lacking |= _lookup(column, blank, np.bool_).astype(np.int64) << bit
-    lacking[empty] = 0
-    for pattern in np.unique(lacking[lacking > 0]).tolist():
-        names = [name for bit, name in enumerate(known) if pattern >> bit & 1]
-        rows = np.flatnonzero(lacking == pattern)
-        others = f", as is the {' and the '.join(names[1:])}" if names[1:] else ""
-        remedy = "complete the line or remove it" if others else f"name the {names[0]}"
-        more = entries.more_lines(rows, names[0])
-        message = f"is empty{others}; {remedy}{more}"
-        mistakes.append(entries.mistake(int(rows[0]), names[0], message))
-    return lacking > 0
-
-
-def _lookup(column: Column, values: Sequence[object], dtype: type[Scalar]) -> NDArray[Scalar]:
-    """What each cell of a column means, given what each distinct cell does."""
-    meaning = np.array(values, dtype=dtype)
-    if len(column.codes) and (meaning == meaning[0]).all():
-        # One value seen many times takes no memory.
-        return np.broadcast_to(meaning[0], len(column.codes))
-    return np.asarray(meaning[column.codes])
-
-
-def _ids(
-    entries: Entries, name: str, known: tuple[str, ...], mistakes: list[Mistake]
-) -> NDArray[np.int64]:
-    """Codes into the known ids; each unknown one is a mistake, named once."""
-    column = entries.columns[name]
-    index = {word: code for code, word in enumerate(known)}
-    for code in column.used():
-        word = column.values[code]
-        if word in index:
-            continue
-        rows = column.rows_of(code)
-        hint = nearest(word, known) or f"; add it to the {name}s of the study"
-        more = entries.more_lines(rows, name)
-        message = f"the study has no {name} {shown(word)}{hint}{more}"
-        mistakes.append(entries.mistake(int(rows[0]), name, message))
-    return _lookup(column, [index.get(word, 0) for word in column.values], np.int64)
-
-
-def _positions(entries: Entries, name: str, mistakes: list[Mistake]) -> NDArray[np.int64]:
+def _positions(table: Table[str], name: str, mistakes: list[Mistake]) -> NDArray[np.int64]:
     """Blocks and occasions: whole numbers from 1, 1 where nothing is said."""
-    column = entries.columns[name]
-    numbers = []
-    for code, word in enumerate(column.values):
-        good = not word or _POSITION.fullmatch(word) is not None
-        numbers.append(int(word) if word and good else 1)
-        if not good and len(rows := column.rows_of(code)):
-            message = f"{shown(word)} is no whole number from 1"
-            mistakes.append(entries.mistake(int(rows[0]), name, message))
-    return _lookup(column, numbers, np.int64)
+    column = table.column(name)
+    good = [not word or _POSITION.fullmatch(word) is not None for word in column.values]
+    _refuse(table, name, [not is_good for is_good in good], mistakes, _not_a_position)
+    numbers = [
+        int(word) if word and is_good else 1
+        for word, is_good in zip(column.values, good, strict=True)
+    ]
+    return column.lookup(numbers, np.int64)
 
 
 def _ranks(
-    entries: Entries, mistakes: list[Mistake]
+    table: Table[str], mistakes: list[Mistake]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The numbers of the rank cells, and which of the missing ones failed."""
-    ranks, reasons = entries.columns["rank"], entries.columns["reason"]
-    numbers = [_number(word) for word in ranks.values]
-    wrong = _lookup(ranks, [number is None for number in numbers], np.bool_)
-    _complain(entries, "rank", np.flatnonzero(wrong), mistakes, _no_rank)
-    rank = _lookup(ranks, [np.nan if n is None else n for n in numbers], np.float64)
+    ranks, reasons = table.column("rank"), table.column("reason")
+    numbers = [_rank(word) for word in ranks.values]
+    wrong = _refuse(table, "rank", [number is None for number in numbers], mistakes, _not_a_rank)
+    rank = ranks.lookup((np.nan if number is None else number for number in numbers), np.float64)
     absent = np.isnan(rank)
 
-    given = [word.casefold() for word in reasons.values]
+    folded = [word.casefold() for word in reasons.values]
     known = {"", "-", "absent", "failed", "withheld"}
-    strange = _lookup(reasons, [word not in known for word in given], np.bool_)
-    _complain(entries, "reason", np.flatnonzero(strange), mistakes, _no_reason)
-    failed = _lookup(reasons, [word == "failed" for word in given], np.bool_)
-    said_absent = _lookup(reasons, [word == "absent" for word in given], np.bool_)
-    failed_rank = _lookup(ranks, [word.casefold() == "failed" for word in ranks.values], np.bool_)
+    _refuse(table, "reason", [word not in known for word in folded], mistakes, _not_a_reason)
+    failed = reasons.lookup((word == "failed" for word in folded), np.bool_)
+    reason_absent = reasons.lookup((word == "absent" for word in folded), np.bool_)
+    failed_rank = ranks.lookup((word.casefold() == "failed" for word in ranks.values), np.bool_)
     ranked = ~absent & ~wrong
-    for reason in (failed & ranked, said_absent & (ranked | failed_rank)):
-        _complain(entries, "reason", np.flatnonzero(reason), mistakes, _contradicted)
+    for contradicted in (failed & ranked, reason_absent & (ranked | failed_rank)):
+        table.refuse("reason", np.flatnonzero(contradicted), _contradicted, mistakes)
     return rank, (failed | failed_rank) & absent
 
 
-def _marks(entries: Entries, name: str, mistakes: list[Mistake]) -> NDArray[np.bool_]:
+def _marks(table: Table[str], name: str, mistakes: list[Mistake]) -> NDArray[np.bool_]:
     """Which cells of a column hold a mark, such as 1 or yes."""
-    column = entries.columns[name]
-    given = [word.casefold() for word in column.values]
-    strange = _lookup(column, [word not in _MARKED | _UNMARKED for word in given], np.bool_)
-    _complain(entries, name, np.flatnonzero(strange), mistakes, _no_mark)
-    return _lookup(column, [word in _MARKED for word in given], np.bool_)
+    column = table.column(name)
+    folded = [word.casefold() for word in column.values]
+    wrong = [word not in _MARKED | _UNMARKED for word in folded]
+    _refuse(table, name, wrong, mistakes, _not_a_mark)
+    return column.lookup((word in _MARKED for word in folded), np.bool_)
 
 
-def _number(word: str) -> float | None:
-    """A rank cell as a number: NaN where it is missing, None where it is no number."""
-    if word.casefold() in _MISSING or word.casefold() == "failed":
+def _refuse(
+    table: Table[str],
+    name: str,
+    wrong: list[bool],
+    mistakes: list[Mistake],
+    message: Callable[[str], str],
+) -> NDArray[np.bool_]:
+    """Name the wrong ones of a column's distinct cells, and mark their rows."""
+    rows = table.column(name).lookup(wrong, np.bool_)
+    if any(wrong):
+        table.refuse(name, np.flatnonzero(rows), message, mistakes)
+    return rows
+
+
+def _rank(word: str) -> float | None:
+    """A rank cell as a number: NaN where it is missing, None where it is not a rank."""
+    if word.casefold() in _MISSING:
         return float("nan")
-    if not _NUMBER.fullmatch(word):
-        return None
-    number = float(word.replace(",", "."))
-    return number if 0 <= number <= _LARGEST_RANK else None
+    number = finite_number(word)
+    return number if number is not None and 0 <= number <= _LARGEST_RANK else None
 
 
-def _no_rank(word: str) -> str:
-    if word.startswith("-") and _NUMBER.fullmatch(word):
+def _not_a_rank(word: str) -> str:
+    number = parse_number(word)
+    if number is not None and number < 0:
         return (
-            f"{shown(word)} is less than 0, and 1 is the worst; leave the cell empty for a "
-            "missing rank, or write failed"
+            f"{shown(word)} is negative; ranks start at 1 (worst). Leave the cell empty if the "
+            "rank is missing, or write `failed`"
         )
-    if _NUMBER.fullmatch(word):
+    if number is not None:
         return f"{shown(word)} is too large for a rank; the worst solution has rank 1"
-    return f"{shown(word)} is no number; write a rank such as 3, or leave the cell empty"
+    return f"{shown(word)} is not a number; use a rank such as 3, or leave the cell empty"
 
 
-def _no_reason(word: str) -> str:
+def _not_a_position(word: str) -> str:
+    return f"{shown(word)} is not a whole number from 1"
+
+
+def _not_a_reason(word: str) -> str:
     return f"{shown(word)} is not one of absent, failed"
 
 
-def _no_mark(word: str) -> str:
-    return f"{shown(word)} is no mark; write 1 where the judge recognized the author, else nothing"
+def _not_a_mark(word: str) -> str:
+    return (
+        f"{shown(word)} is not a mark; write 1 where the judge recognized the author, else leave "
+        "the cell empty"
+    )
 
 
 def _contradicted(word: str) -> str:
     return f"{word} contradicts the rank cell; empty one of the two cells"
-
-
-def _complain(
-    entries: Entries,
-    name: str,
-    rows: NDArray[np.int64],
-    mistakes: list[Mistake],
-    message: Callable[[str], str],
-) -> None:
-    """One mistake a row, up to a number that a person still reads."""
-    column = entries.columns[name]
-    mistakes += [
-        entries.mistake(row, name, message(column.text(row)))
-        for row in rows[:MOST_OF_A_KIND].tolist()
-    ]
-    if len(rows) > MOST_OF_A_KIND:
-        more = f"and {len(rows) - MOST_OF_A_KIND} more cells like these"
-        mistakes.append(Mistake(entries.name, key=entries.titles.get(name, name), message=more))
 
 
 _GROUP = ["judge", "problem", "block"]
@@ -388,13 +251,14 @@ _KEY = ("judge", "problem", "block", "occasion", "solver")
 
 
 def assemble(
-    files: Iterable[Entries], declared: Declared, judges: tuple[str, ...] | None = None
+    files: Sequence[Table[str]], declared: Declared, judges: tuple[str, ...] | None = None
 ) -> tuple[Rankings, list[Mistake]]:
     """Check what the files say against the study, and make one table of it.
 
     Parameters
     ----------
-    files : iterable of Entries
+    files : sequence of Table
+        With columns named as in `FIELDS`; judge, problem, solver and rank at least.
     declared : Declared
         The ids of the study.
     judges : tuple of str, optional
@@ -405,73 +269,68 @@ def assemble(
     rankings : Rankings
         Worth using only where there are no mistakes.
     mistakes : list of Mistake
-        Unknown ids, ranks that are no numbers, the same cell twice.
+        Unknown ids, ranks that are not numbers, the same cell twice.
     """
     known = {
         "judge": judges or declared.judges,
         "problem": declared.problems,
         "solver": tuple(declared.solvers),
     }
-    mistakes: list[Mistake] = []
-    files = list(files)
+    mistakes: list[Mistake] = [mistake for table in files for mistake in table.mistakes]
+    mistakes += [
+        Mistake(table.name, message="holds no ranks below the header; write one line per rank")
+        for table in files
+        if not len(table.without_blank_rows())
+    ]
+    table = stack(files)
     for name in declared.broken:
-        # What is missing here may stand in a list that could not be read.
-        found = {word for entries in files for word in entries.columns[name].values if word}
-        known[name] += tuple(sorted(found.difference(known[name])))
-    parts = [part_of(entries, known, mistakes) for entries in files]
+        # What is missing here may be in a list that could not be read.
+        words = {word for word in table.columns[name].values if word}
+        known[name] += tuple(sorted(words.difference(known[name])))
+    table, columns = _checked(table, known, mistakes)
     if not mistakes:
-        mistakes += _repeated(parts, known)
-        mistakes += _contradictions(parts, known, declared)
-    columns = {name: _joined(parts, name) for name in (*_KEY, "rank", "failed", "recognized")}
-    warnings = tuple(doubt for entries in files for doubt in entries.warnings)
-    table = Rankings(
-        known["judge"], known["problem"], known["solver"], **columns, warnings=warnings
+        mistakes += _repeated(table, columns, known)
+        mistakes += _contradictions(table, columns, known, declared)
+    rankings = Rankings(
+        known["judge"], known["problem"], known["solver"], **columns, warnings=table.warnings
     )
     if not mistakes:
-        table = replace(table, warnings=(*warnings, *occasion_warnings(table)))
-    return table, mistakes
+        warnings = (*table.warnings, *occasion_warnings(rankings))
+        rankings = replace(rankings, warnings=warnings)
+    return rankings, mistakes
 
 
-def _joined(parts: list[Part], name: str) -> NDArray[Any]:
-    """A column of all files; that of a single file is not copied."""
-    columns = [getattr(part, name) for part in parts]
-    return columns[0] if len(columns) == 1 else np.concatenate(columns)
-
-
-def _repeated(parts: list[Part], known: dict[str, tuple[str, ...]]) -> list[Mistake]:
+def _repeated(
+    table: Table[str], columns: dict[str, NDArray[Any]], known: dict[str, tuple[str, ...]]
+) -> list[Mistake]:
     """The same judge, problem, block, occasion and solver twice."""
-    joined = {name: _joined(parts, name) for name in _KEY}
-    key = np.zeros(len(joined["judge"]), dtype=np.int64)
+    key = np.zeros(len(table), dtype=np.int64)
     for name in ("block", "occasion"):
-        if joined[name].max(initial=1) > 1:
-            codes, distinct = pd.factorize(joined[name])
+        if columns[name].max(initial=1) > 1:
+            codes, distinct = pd.factorize(columns[name])
             key = key * len(distinct) + codes
     for name, ids in known.items():
-        key = key * max(len(ids), 1) + joined[name]
-    again = np.flatnonzero(pd.Series(key).duplicated().to_numpy())
-    starts = np.cumsum([0, *(len(part.row) for part in parts)])
+        key = key * max(len(ids), 1) + columns[name]
+    pairs, count = repeats(key)
     mistakes = []
-    for index in again[:MOST_OF_A_KIND].tolist():
-        first = int(np.flatnonzero(key == key[index])[0])
-        (file, row), (first_file, first_row) = (
-            (parts[at], i - int(starts[at]))
-            for i in (index, first)
-            for at in [int(np.searchsorted(starts, i, side="right")) - 1]
-        )
-        where = first_file.entries.mistake(first_row, "solver", "")
-        judge, problem, solver = (known[n][joined[n][index]] for n in known)
-        other = f" of {first_file.entries.name}" if file is not first_file else ""
+    for row, first in pairs:
+        at, where = table.place(row, "solver"), table.place(first, "solver")
+        judge, problem, solver = (known[name][columns[name][row]] for name in known)
+        other = f" of {where.path}" if where.path != at.path else ""
         cell = f"{judge}'s rank of {solver} on {problem}" if judge else solver
-        message = f"{cell} is already on line {where.line}{other}; keep one of them"
-        mistakes.append(file.entries.mistake(row, "solver", message))
-    if len(again) > MOST_OF_A_KIND:
-        more = f"and {len(again) - MOST_OF_A_KIND} more cells that stand twice"
-        mistakes.append(Mistake(parts[0].entries.name, message=more))
+        message = f"duplicate: {cell} is already on line {where.line}{other}; keep one"
+        mistakes.append(replace(at, message=message))
+    if count > len(pairs):
+        message = f"and {count - len(pairs)} more duplicate cells"
+        mistakes.append(Mistake(mistakes[0].path, message=message))
     return mistakes
 
 
 def _contradictions(
-    parts: list[Part], known: dict[str, tuple[str, ...]], declared: Declared
+    table: Table[str],
+    columns: dict[str, NDArray[Any]],
+    known: dict[str, tuple[str, ...]],
+    declared: Declared,
 ) -> list[Mistake]:
     """Ranks of solutions that the study declares missing."""
     mistakes = []
@@ -479,15 +338,14 @@ def _contradictions(
         reason = "failed" if (problem, solver) in declared.failed else "absent"
         if problem not in known["problem"] or solver not in known["solver"]:
             continue
-        p, s = known["problem"].index(problem), known["solver"].index(solver)
-        for part in parts:
-            here = (part.problem == p) & (part.solver == s)
-            other = ~np.isnan(part.rank) | (part.failed & (reason == "absent"))
-            for row in np.flatnonzero(here & other).tolist():
-                found = "failed" if part.failed[row] else "has a rank"
-                message = (
-                    f"the study declares {solver}'s solution of {problem} {reason}, yet it "
-                    f"{found} here; remove one of the two"
-                )
-                mistakes.append(part.entries.mistake(row, "rank", message))
+        here = columns["problem"] == known["problem"].index(problem)
+        here &= columns["solver"] == known["solver"].index(solver)
+        failed = columns["failed"]
+        other = ~np.isnan(columns["rank"]) | (failed & (reason == "absent"))
+        for row in np.flatnonzero(here & other).tolist():
+            message = (
+                f"the study declares {solver}'s solution of {problem} {reason}, yet it "
+                f"{'failed' if failed[row] else 'has a rank'} here; remove one of the two"
+            )
+            mistakes.append(table.mistake(row, "rank", message))
     return mistakes

@@ -5,28 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.io.tables import Column, Delimited, column_of, read_delimited
-from quem.io.text import nearest, shown
-from quem.rankings.entries import FIELDS, Entries
+from quem.io.columns import column_of
+from quem.io.delimited import read_delimited
+from quem.io.tables import Table, read_table
+from quem.io.text import shown
+from quem.rankings.entries import FIELDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from quem.io.delimited import Delimited
     from quem.study import Declared
 
-__all__ = ["named_columns", "read_long", "read_wide"]
-
+__all__ = ["read_long", "read_wide"]
 
 Heads = dict[int, tuple[str, str]]
 
 _REQUIRED = ("judge", "problem", "solver", "rank")
-# Former names of columns.
-_WAS = {"recognised": "recognized"}
-_WIDE_LINK = "if each solver has a row of its own, write from: wide"
 
 
-def read_long(path: Path, name: str) -> Entries:
-    """Read a long table: a line a judged solution.
+def read_long(path: Path, name: str) -> Table[str]:
+    """Read a long table: one line per ranked solution.
 
     Parameters
     ----------
@@ -41,89 +40,18 @@ def read_long(path: Path, name: str) -> Entries:
     QuemError
         The file cannot be read, or a column is missing.
     """
-    table = read_delimited(path, name, what="rankings")
-    if len(_fields(table.header[0]) & set(_REQUIRED)) <= 1:
-        message = f"the header has to name {', '.join(_REQUIRED)}; {_WIDE_LINK}"
-        raise QuemError([Mistake(name, table.header_lines[0], message=message)])
-    at, warnings = named_columns(table, FIELDS, required=_REQUIRED)
-    lines: list[int] = []
-
-    def place(row: int, field: str) -> tuple[int, int]:
-        if not lines:
-            lines.extend(table.lines())
-        return lines[row], at.get(field, 0) + 1
-
-    return Entries(name, {field: table.columns[i] for field, i in at.items()}, place, warnings)
+    return read_table(
+        path,
+        name,
+        what="rankings",
+        fields=FIELDS,
+        required=_REQUIRED,
+        otherwise="; if each solver has a row of its own, write from: wide",
+    )
 
 
-def _fields(header: list[str]) -> set[str]:
-    return {_field(cell) for cell in header}
-
-
-def _field(cell: str) -> str:
-    field = cell.casefold().replace(" ", "_")
-    return _WAS.get(field, field)
-
-
-def named_columns(
-    table: Delimited, fields: tuple[str, ...], required: tuple[str, ...]
-) -> tuple[dict[str, int], tuple[StudyWarning, ...]]:
-    """Find the columns of a table by the names in its header.
-
-    Parameters
-    ----------
-    table : Delimited
-    fields : tuple of str
-        The names that mean something.
-    required : tuple of str
-        Those that have to be there.
-
-    Returns
-    -------
-    at : dict of str to int
-        The index of each field's column.
-    warnings : tuple of StudyWarning
-        Columns that mean nothing.
-
-    Raises
-    ------
-    QuemError
-        A required column is missing, or one stands twice.
-    """
-    at: dict[str, int] = {}
-    mistakes, warnings = [], []
-    unknown = []
-    line = table.header_lines[0]
-    for index, cell in enumerate(table.header[0]):
-        field = _field(cell)
-        if field in at:
-            message = f"the column {shown(cell)} stands twice; keep one of them"
-            mistakes.append(Mistake(table.name, line, index + 1, field, message))
-        elif field in fields:
-            at[field] = index
-        elif cell:
-            unknown.append(cell)
-    for field in required:
-        if field not in at:
-            hint = nearest(field, unknown).replace("did you mean", "is it")
-            message = (
-                f"there is no column {field!r}; the header has to name: {', '.join(required)}{hint}"
-            )
-            mistakes.append(Mistake(table.name, line, key=field, message=message))
-    if mistakes:
-        raise QuemError(mistakes)
-    for cell in unknown:
-        hint = nearest(cell, fields)
-        warnings.append(
-            StudyWarning(
-                "ignored-column", f"{table.name}: the column {shown(cell)} is not read{hint}"
-            )
-        )
-    return at, tuple(warnings)
-
-
-def read_wide(path: Path, name: str, declared: Declared) -> Entries:
-    """Read a wide table, laid out like Figure 1 of the QUEM paper: a row a solver.
+def read_wide(path: Path, name: str, declared: Declared) -> Table[str]:
+    """Read a wide table, laid out like Figure 1 of the QUEM paper: one row per solver.
 
     Parameters
     ----------
@@ -157,39 +85,40 @@ def read_wide(path: Path, name: str, declared: Declared) -> Entries:
     at, solver, judge, problem, rank = [], [], [], [], []
     for row in rows:
         for index, (judge_id, problem_id) in heads.items():
-            cell = table.columns[index].text(row)
-            if not cell and not solvers.text(row):
+            cell = table.columns[index].cell(row)
+            if not cell and not solvers.cell(row):
                 continue
             at.append((lines[row], index + 1))
-            solver.append(solvers.text(row))
+            solver.append(solvers.cell(row))
             judge.append(judge_id)
             problem.append(problem_id)
             rank.append(cell)
-    columns: dict[str, Column] = {
+    columns = {
         "judge": column_of(judge),
         "problem": column_of(problem),
         "solver": column_of(solver),
         "rank": column_of(rank),
     }
 
-    def place(row: int, field: str) -> tuple[int, int]:
+    def place(row: int, field: str) -> Mistake:
         line, column = at[row]
         if field in ("judge", "problem"):
-            return table.header_lines[0 if field == "judge" else -1], column
-        return line, 1 if field == "solver" else column
+            header = table.header_lines[0 if field == "judge" else -1]
+            return Mistake(name, header, column, field)
+        return Mistake(name, line, 1 if field == "solver" else column, field)
 
-    return Entries(name, columns, place, warnings, tuple(mistakes))
+    return Table(name, columns, place, warnings, tuple(mistakes))
 
 
 def _refuse_other_header(table: Delimited, declared: Declared) -> None:
     """A long table, or a table whose second row ranks and names no problems."""
     message = ""
-    if set(_REQUIRED) <= _fields(table.header[0]):
-        message = "this is a long table, with a line a rank; write from: long in the study file"
+    if set(_REQUIRED) <= {cell.casefold() for cell in table.header[0]}:
+        message = "this is a long table, with one line per rank; write from: long in the study file"
     elif not declared.solvers.keys().isdisjoint(table.header[-1][:1]):
         message = (
-            "a second header row has to name the problems below the judges; or name both in "
-            "one row, as in J1:P1"
+            "a second header row must name the problems below the judges; or name both in one "
+            "row, as in J1:P1"
         )
     if message:
         raise QuemError([Mistake(table.name, table.header_lines[-1], message=message)])
@@ -200,9 +129,11 @@ def _first_rows(table: Delimited, lines: list[int]) -> tuple[list[int], list[Mis
     first: dict[str, int] = {}
     rows, mistakes = [], []
     for row in range(len(table.columns[0].codes)):
-        solver = table.columns[0].text(row)
+        solver = table.columns[0].cell(row)
         if solver and solver in first:
-            message = f"{solver[:60]} is already on line {lines[first[solver]]}; keep one of them"
+            message = (
+                f"duplicate: {solver[:60]} is already on line {lines[first[solver]]}; keep one"
+            )
             mistakes.append(Mistake(table.name, lines[row], 1, "solver", message))
         else:
             first[solver] = row
@@ -211,12 +142,14 @@ def _first_rows(table: Delimited, lines: list[int]) -> tuple[list[int], list[Mis
 
 
 def _first_heads(table: Delimited, heads: Heads) -> list[Mistake]:
-    """Leave one column a judge and problem; the others are mistakes."""
+    """Leave one column per judge and problem; the others are mistakes."""
     first: dict[tuple[str, str], int] = {}
     mistakes = []
     for index, head in list(heads.items()):
         if head in first:
-            message = f"{':'.join(head)[:60]} is already in column {first[head] + 1}; keep one"
+            message = (
+                f"duplicate: {':'.join(head)[:60]} is already in column {first[head] + 1}; keep one"
+            )
             line = table.header_lines[-1]
             mistakes.append(Mistake(table.name, line, index + 1, "problem", message))
             del heads[index]
@@ -236,7 +169,7 @@ def _one_row_heads(table: Delimited) -> tuple[Heads, tuple[StudyWarning, ...]]:
         if index and colon:
             heads[index] = (judge.strip(), problem.strip())
         elif index and cell:
-            warnings.append(_ignored(table, cell, "names no judge:problem"))
+            warnings.append(_ignored(table, cell, "does not name judge:problem"))
     return heads, tuple(warnings)
 
 
@@ -253,7 +186,7 @@ def _two_row_heads(table: Delimited, declared: Declared) -> tuple[Heads, tuple[S
         own_judge, own_problem = table.header[0][index], table.header[1][index]
         if not own_problem and own_judge and own_judge not in declared.judges:
             # Figure 1 of the paper has such columns: the experience and the average.
-            warnings.append(_ignored(table, own_judge, "names no judge"))
+            warnings.append(_ignored(table, own_judge, "does not name a judge"))
             continue
         if not (own_judge or own_problem or any(table.columns[index].values)):
             # An empty column that sets the judges apart for the eye.

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
-from quem.io.tables import column_of
+from quem.io.columns import column_of
+from quem.io.tables import Table
 from quem.io.text import nearest, read_text, shown
-from quem.rankings.entries import Entries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ Order = tuple[int, int, list[list[str]]]
 
 def read_preflib(
     path: Path, name: str, problem: str, judges: tuple[str, ...], declared: Declared
-) -> tuple[Entries, int]:
+) -> tuple[Table[str], int]:
     """Read one PrefLib file (.soc, .soi, .toc or .toi).
 
     The file lists orders from best to worst. The first order is the first judge's; an order
@@ -48,7 +48,7 @@ def read_preflib(
 
     Returns
     -------
-    entries : Entries
+    table : Table
     n_judges : int
         The number of orders.
 
@@ -80,7 +80,7 @@ def read_preflib(
     mistakes += _miscounted(name, orders, judges) if not mistakes else []
     if mistakes:
         raise QuemError(mistakes)
-    return _entries(name, problem, orders, judges), sum(times for _, times, _ in orders)
+    return _table(name, problem, orders, judges), sum(times for _, times, _ in orders)
 
 
 def _miscounted(name: str, orders: list[Order], judges: tuple[str, ...]) -> list[Mistake]:
@@ -102,11 +102,11 @@ def _misnamed(
 ) -> list[Mistake]:
     if solver not in declared.solvers and "solver" not in declared.broken:
         hint = nearest(solver, declared.solvers) or "; name each alternative by its solver's id"
-        message = f"the study has no solver {shown(solver)}{hint}"
+        message = f"unknown solver {shown(solver)}{hint}"
         return [Mistake(name, number, key="solver", message=message)]
     for other, taken in names.items():
         if taken == solver:
-            message = f"{solver} is already the name of alternative {other}; keep one of them"
+            message = f"{solver} is already the name of alternative {other}; keep one"
             return [Mistake(name, number, key="solver", message=message)]
     return []
 
@@ -133,7 +133,7 @@ def _groups(text: str, names: dict[str, str]) -> tuple[list[list[str]], str]:
     return [[names[member] for member in group] for group in groups], ""
 
 
-def _entries(name: str, problem: str, orders: list[Order], judges: tuple[str, ...]) -> Entries:
+def _table(name: str, problem: str, orders: list[Order], judges: tuple[str, ...]) -> Table[str]:
     lines, judge, solver, rank = [], [], [], []
     index = 0
     for number, times, groups in orders:
@@ -152,4 +152,4 @@ def _entries(name: str, problem: str, orders: list[Order], judges: tuple[str, ..
         "solver": column_of(solver),
         "rank": column_of(rank),
     }
-    return Entries(name, columns, lambda row, _: (lines[row], 0))
+    return Table(name, columns, lambda row, key: Mistake(name, lines[row], key=key))

@@ -13,7 +13,7 @@ from quem.rankings.preflib import read_preflib
 from quem.rankings.stored import read_stored, session_of_study
 
 if TYPE_CHECKING:
-    from quem.rankings.entries import Entries
+    from quem.io.tables import Table
     from quem.rankings.stored import Session
     from quem.rankings.table import Rankings
     from quem.study.models import RankingsSource
@@ -105,10 +105,10 @@ def _read_table(
     if source.source == "averages":
         return read_averages(path, name, file.declared)
     if source.source == "wide":
-        entries = read_wide(path, name, file.declared)
+        table = read_wide(path, name, file.declared)
     else:
-        entries = read_long(path, name)
-    return assemble([entries], file.declared)
+        table = read_long(path, name)
+    return assemble([table], file.declared)
 
 
 def _read_preflib_files(
@@ -120,7 +120,7 @@ def _read_preflib_files(
     declared = file.declared
     known = () if "judge" in declared.broken else declared.judges
     mistakes: list[Mistake] = []
-    entries: list[Entries] = []
+    tables: list[Table[str]] = []
     most = 0
     for index, part in enumerate(source.file):
         loc = (*(("rankings", "file") if _part(file) else ("rankings",)), index)
@@ -133,16 +133,16 @@ def _read_preflib_files(
             mistakes.append(mistake)
             continue
         try:
-            found, count = read_preflib(*file.beside(part.file), part.problem, known, declared)
+            table, count = read_preflib(*file.beside(part.file), part.problem, known, declared)
         except QuemError as error:
             mistakes += error.mistakes
             continue
-        entries.append(found)
+        tables.append(table)
         most = max(most, count)
-    if not entries:
+    if not tables:
         return None, mistakes or [file.document.mistake(("rankings",), "names no file")]
     judges = known or tuple(f"J{number + 1}" for number in range(most))
-    rankings, more = assemble(entries, declared, judges)
+    rankings, more = assemble(tables, declared, judges)
     return rankings, mistakes + more
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.io.tables import column_of
-from quem.rankings.entries import FIELDS, Entries, assemble
+from quem.io.columns import column_of
+from quem.io.tables import Table
+from quem.rankings.entries import FIELDS, assemble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,9 +141,9 @@ def read_stored(
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
         warnings.append(StudyWarning("session-open", message))
-    entries = Entries(store.place.name, columns, lambda *_: (0, 0), tuple(warnings))
-    declared = replace(file.declared, judges=judges)
-    return assemble([entries], declared)
+    name = store.place.name
+    table = Table(name, columns, lambda _, key: Mistake(name, key=key), tuple(warnings))
+    return assemble([table], replace(file.declared, judges=judges))
 
 
 def _still_there(

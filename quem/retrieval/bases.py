@@ -1,29 +1,35 @@
-"""Case base and query base, so that an attribute has one type in both."""
+"""Case base and query base, read together: an attribute has one type in both."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.io.numerals import endless_message, nearly_numeric, numerals, parsed
-from quem.retrieval.base_files import read_base_file
+from quem.io.columns import column_of
+from quem.io.delimited import read_delimited
+from quem.io.numbers import BLANKS, nearly_numeric, not_finite, numeric_looks, parse_number
+from quem.io.records import is_json, read_records, text_of
+from quem.io.tables import MOST_NAMED, Table, all_columns, repeats
+from quem.io.text import nearest, shown
 from quem.retrieval.cases import CaseBase
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
     from pathlib import Path
 
-    from quem.retrieval.base_files import BaseFile
-    from quem.retrieval.cases import Value
+    from numpy.typing import NDArray
+
+    from quem.io.columns import Column
 
 __all__ = ["Roles", "is_number", "read_bases"]
 
-_MISSING = {"", "?", "na", "n/a", "nan", "null"}
-_MOST_NAMED = 20
+_MISSING = BLANKS | {"?"}
 _LEAVE = "leave the cell empty if the value is missing"
 
 
@@ -34,9 +40,9 @@ class Roles:
     Parameters
     ----------
     solution : tuple of str
-        What is the outcome of a case.
+        The outcome of a case.
     ignore : tuple of str
-        What is no attribute.
+        Columns that are not attributes.
     words : collection of str
         Attributes that are declared categorical.
     """
@@ -49,10 +55,10 @@ class Roles:
 def read_bases(
     files: list[tuple[Path, str, str, str]], roles: Roles | None = None
 ) -> tuple[list[CaseBase], list[StudyWarning]]:
-    """Read files of cases, CSV or JSON, so that an attribute has one type in all of them.
+    """Read files of cases, CSV or JSON; an attribute has one type in all of them.
 
     An attribute is numeric where each of its values in all files is a number, or missing; else it
-    is text, with a doubt where a few values make the difference.
+    is text, with a warning where a few values make the difference.
 
     Parameters
     ----------
@@ -67,45 +73,94 @@ def read_bases(
         With every mistake in them.
     """
     roles = roles or Roles()
-    raw: list[BaseFile] = []
+    raw: list[tuple[tuple[str, ...], Table[object]]] = []
     mistakes: list[Mistake] = []
     warnings: list[StudyWarning] = []
     for file in files:
         try:
-            raw.append(read_base_file(*file))
+            raw.append(_read_base(*file))
         except QuemError as error:
             mistakes += error.mistakes
     if mistakes:
         raise QuemError(mistakes)
-    names = dict.fromkeys(name for base in raw for name in base.columns)
+    tables = [table for _, table in raw]
+    names = dict.fromkeys(name for table in tables for name in table.columns)
     numeric = {
-        name: _is_numeric(name, [b for b in raw if name in b.columns], roles, mistakes, warnings)
+        name: _is_numeric(name, [t for t in tables if name in t.columns], roles, mistakes, warnings)
         for name in names
         if name not in roles.ignore
     }
     if mistakes:
-        raise QuemError(mistakes[:_MOST_NAMED])
+        raise QuemError(mistakes[:MOST_NAMED])
     bases = [
         CaseBase(
-            base.name,
-            tuple(base.ids),
-            tuple(name for name in base.columns if name in numeric),
+            table.name,
+            ids,
+            tuple(name for name in table.columns if name in numeric),
             {
-                name: _typed(values, numeric=numeric[name])
-                for name, values in base.columns.items()
+                name: _typed(column, numeric=numeric[name])
+                for name, column in table.columns.items()
                 if name in numeric
             },
-            tuple(name for name in roles.solution if name in base.columns),
-            tuple(name for name in roles.ignore if name in base.columns),
+            tuple(name for name in roles.solution if name in table.columns),
+            tuple(name for name in roles.ignore if name in table.columns),
         )
-        for base in raw
+        for ids, table in raw
     ]
     return bases, warnings
 
 
+def _read_base(
+    path: Path, name: str, what: str, id_name: str
+) -> tuple[tuple[str, ...], Table[object]]:
+    """The ids of one file and its attributes: JSON by its ending, else CSV."""
+    table: Table[object]
+    if is_json(path):
+        example = f'{{"{id_name}": "c1", "price": 7}}'
+        records = read_records(path, name, what=what, example=example, key=id_name)
+        columns = records.columns()
+        lines: list[int] = []
+
+        def place(row: int, key: str) -> Mistake:
+            lines.extend(() if lines else records.lines())
+            return Mistake(name, lines[row], key=key)
+
+        table = Table(name, columns, place)
+        column = columns.get(id_name)
+        texts = [] if column is None else [text_of(value) or "" for value in column.values]
+        if column is not None:
+            columns[id_name] = column_of(texts[code] for code in column.codes.tolist())
+    else:
+        csv = read_delimited(path, name, what=what)
+        table = all_columns(csv, unnamed=True)
+        if not len(table):
+            message = f"holds no line below the header; add the {what}"
+            raise QuemError([Mistake(name, message=message)])
+    known = [column for column in table.columns if column.casefold() == id_name.casefold()]
+    if not known:
+        message = (
+            f"column {shown(id_name)} with the ids of the {what} not found"
+            f"{nearest(id_name, table.columns)}; name it, as in {{file: ..., id: NAME}}; the "
+            f"columns are {', '.join(list(table.columns)[:MOST_NAMED])}"
+        )
+        raise QuemError([Mistake(name, 1, message=message)])
+    own = id_name if id_name in known else known[0]
+    ids = table.columns[own]
+    mistakes: list[Mistake] = []
+    if not table.lacking([own], mistakes).any():
+        for row, first in repeats(ids.codes.astype(np.int64))[0]:
+            line = table.place(first, own).line
+            message = f"duplicate id {shown(str(ids.cell(row)))}; line {line} has it too"
+            mistakes.append(table.mistake(row, own, message))
+    if mistakes:
+        raise QuemError(mistakes)
+    others = {name: column for name, column in table.columns.items() if name != own}
+    return tuple(map(str, ids.cells())), replace(table, columns=others)
+
+
 def _is_numeric(
     name: str,
-    raw: list[BaseFile],
+    tables: list[Table[object]],
     roles: Roles,
     mistakes: list[Mistake],
     warnings: list[StudyWarning],
@@ -113,47 +168,39 @@ def _is_numeric(
     """Whether an attribute is numeric, by its looks; says what speaks against it."""
     cells: Counter[str] = Counter()
     values: dict[str, float | None] = {}
-    for base in raw:
-        for (_, value), count in Counter(map(_key, base.columns[name])).items():
+    for table in tables:
+        for value, count in table.counts(name).items():
             if text := _text(value):
                 cells[text] += count
                 values[text] = _number(value)
-    looks = numerals(values, cells, 0)
+    looks = numeric_looks(values, cells, 0)
     if name in roles.words:
         return looks.numeric and not looks.endless
     if looks.nearly:
-        base, row = next(_rows(name, raw, looks.odd))
+        table, rows = next((t, r) for t in tables if len(r := _rows(t, name, looks.odd)))
         remedy = (
             f"correct it, {_LEAVE}, or declare the attribute categorical or the column under ignore"
         )
         others = sum(cells[text] for text in looks.odd) - 1
-        text = str(base.columns[name][row])
-        warnings.append(nearly_numeric(base.place(row, name), text, others, remedy))
-    for base, row in _rows(name, raw, looks.refused):
-        at = base.place(row, name)
-        message = endless_message(
-            str(base.columns[name][row]), f"correct it, {_LEAVE}, or name the column under ignore"
-        )
-        mistakes.append(Mistake(at.path, at.line, at.column, at.key, message))
+        text = str(table.columns[name].cell(int(rows[0])))
+        warnings.append(nearly_numeric(table.place(int(rows[0]), name), text, others, remedy))
+    for table in tables if looks.refused else ():
+
+        def message(cell: object) -> str:
+            return not_finite(str(cell), f"correct it, {_LEAVE}, or name the column under ignore")
+
+        table.refuse(name, _rows(table, name, looks.refused), message, mistakes)
     return looks.numeric
 
 
-def _rows(name: str, raw: list[BaseFile], texts: Collection[str]) -> Iterator[tuple[BaseFile, int]]:
-    """Where cells of an attribute are that hold one of these texts."""
-    for base in raw if texts else ():
-        for row, value in enumerate(base.columns[name]):
-            if _text(value) in texts:
-                yield base, row
+def _rows(table: Table[object], name: str, texts: Collection[str]) -> NDArray[np.int64]:
+    """The rows whose cell of an attribute holds one of these texts."""
+    column = table.columns[name]
+    rows = np.flatnonzero(column.lookup((_text(v) in texts for v in column.values), np.bool_))
+    return rows.astype(np.int64)
 
 
-def _key(value: Any) -> tuple[type, Any]:  # noqa: ANN401  a cell
-    """What tells cells apart: 1 and True are the same key, and not the same value."""
-    return type(value), json.dumps(value, sort_keys=True) if isinstance(
-        value, list | dict
-    ) else value
-
-
-def _text(value: Any) -> str:  # noqa: ANN401  a cell
+def _text(value: object) -> str:
     """A cell as text, nothing for a missing one."""
     if isinstance(value, list | dict):
         return json.dumps(value, sort_keys=True)
@@ -163,39 +210,25 @@ def _text(value: Any) -> str:  # noqa: ANN401  a cell
     return "" if text.casefold() in _MISSING else text
 
 
-def is_number(value: Any) -> bool:  # noqa: ANN401  a cell
+def is_number(value: object) -> bool:
     """Whether a cell holds a finite number, or nothing."""
     number = _number(value)
     return not _text(value) or (number is not None and math.isfinite(number))
 
 
-def _number(value: Any) -> float | None:  # noqa: ANN401  a cell
+def _number(value: object) -> float | None:
     """The number that a cell holds; None for other texts."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        try:
-            return float(value)
-        except OverflowError:
-            return math.inf
-    return parsed(_text(value))
+    return parse_number(_text(value) if isinstance(value, str) else value)
 
 
-def _typed(values: list[Any], *, numeric: bool) -> list[Any]:
-    made: dict[Any, Any] = {}
-    typed = []
-    for value in values:
-        if isinstance(value, list | dict):
-            typed.append(value)
-            continue
-        key = _key(value)
-        if key not in made:
-            made[key] = _one(value, numeric=numeric)
-        typed.append(made[key])
-    return typed
+def _typed(column: Column[object], *, numeric: bool) -> list[Any]:
+    typed = [_one(value, numeric=numeric) for value in column.values]
+    return [typed[code] for code in column.codes.tolist()]
 
 
-def _one(value: Any, *, numeric: bool) -> Value:  # noqa: ANN401  a cell
+def _one(value: object, *, numeric: bool) -> object:
+    if isinstance(value, list | dict):
+        return value
     if not _text(value):
         return None
     if numeric:

@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import Mistake, StudyWarning
-from quem.io.text import nearest, shown
+from quem.io.tables import MOST_NAMED, repeats
+from quem.io.text import shown
 from quem.retrieval.lists import CaseLists
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from quem.io.columns import Column
     from quem.retrieval.cases import CaseBase
     from quem.retrieval.stored import Stored
 
 __all__ = ["match"]
 
-_MOST_NAMED = 20
 _FEW = 3
 
 
@@ -52,45 +55,48 @@ def match(
     """
     mistakes: list[Mistake] = []
     warnings: list[StudyWarning] = []
-    query = _places(stored.query.values, queries.index)[stored.query.codes]
-    case = _places(stored.case.values, cases.index)[stored.case.codes]
+    query = _places(stored.query, queries)
     warnings += _other_queries(stored, query, queries, what)
+    rows = np.flatnonzero(query >= 0)
     if closed:
-        mistakes += _unknown_cases(stored, query, case, cases)
-    rows = np.flatnonzero((query >= 0) & (case >= 0))
-    if not len(rows) and not mistakes:
+        base = cases.name or "the case base"
+        case = stored.table.only(rows).codes("case", cases.index, mistakes, base)
+    else:
+        case = _places(stored.case, cases)[rows]
+    if not len(rows):
         message = (
             f"has none of the queries of {queries.name or 'the study'}, "
             f"such as {shown(queries.ids[0])}; check how queries are named"
         )
-        mistakes.append(Mistake(stored.name, message=message))
-    mistakes += _twice(stored, rows, query, case, len(cases))
+        mistakes.append(Mistake(stored.table.name, message=message))
+    query = query[rows]
+    mistakes += _twice(stored.only(rows), query, case, len(cases))
     if mistakes:
-        return None, mistakes[:_MOST_NAMED], warnings
+        return None, mistakes[:MOST_NAMED], warnings
     kept = stored.only(rows)
-    order = _order(kept, query[rows])
-    warnings += _contradictions(kept, query[rows], order, what)
-    sizes = np.bincount(query[rows], minlength=len(queries))
+    order = _order(kept, query)
+    warnings += _contradictions(kept, query, order, what)
+    sizes = np.bincount(query, minlength=len(queries))
     lacking = [queries.ids[at] for at in np.flatnonzero(sizes == 0).tolist()]
     if lacking:
         message = (
             f"{what} has no list for {_named(lacking)}; each counts as an empty list "
-            f"({stored.name})"
+            f"({stored.table.name})"
         )
         warnings.append(StudyWarning("no-list", message))
     lists = CaseLists(
         queries.ids,
         cases.ids,
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        case[rows][order].astype(np.int32),
+        case[order].astype(np.int32),
         kept.value[order],
         stored.scored,
     )
     return lists, [], warnings
 
 
-def _places(values: list[str], index: dict[str, int]) -> NDArray[np.int64]:
-    return np.array([index.get(value, -1) for value in values] or [-1], dtype=np.int64)
+def _places(column: Column[str], base: CaseBase) -> NDArray[np.int64]:
+    return column.lookup((base.index.get(value, -1) for value in column.values), np.int64)
 
 
 def _named(names: list[str]) -> str:
@@ -109,50 +115,28 @@ def _other_queries(
     others = [stored.query.values[code] for code in codes.tolist()]
     where = queries.name or "the study"
     message = (
-        f"{stored.name} has lists of {what} for {_named(others)}, which {where} has not; they are "
-        "left out"
+        f"{stored.table.name} has lists of {what} for {_named(others)}, which {where} does not "
+        "have; they are left out"
     )
     return [StudyWarning("unknown-query", message)]
 
 
-def _unknown_cases(
-    stored: Stored, query: NDArray[np.int64], case: NDArray[np.int64], cases: CaseBase
-) -> list[Mistake]:
-    found = []
-    rows = np.flatnonzero((case < 0) & (query >= 0))
-    _, first = np.unique(stored.case.codes[rows], return_index=True)
-    for row in np.sort(rows[first])[:_MOST_NAMED].tolist():
-        word = stored.case.text(row)
-        hint = nearest(word, cases.ids) if len(cases) < 10_000 else ""  # noqa: PLR2004  else slow
-        message = f"there is no case {shown(word)} in {cases.name or 'the case base'}{hint}"
-        found.append(stored.mistake(row, message))
-    return found
-
-
 def _twice(
-    stored: Stored,
-    rows: NDArray[np.int64],
-    query: NDArray[np.int64],
-    case: NDArray[np.int64],
-    n_cases: int,
-) -> list[Mistake]:
-    key = query[rows] * n_cases + case[rows]
-    order = np.argsort(key, kind="stable")
-    again = np.flatnonzero(np.diff(key[order]) == 0)
-    found = []
-    for at in again[:_MOST_NAMED].tolist():
-        first, row = int(rows[order[at]]), int(rows[order[at + 1]])
+    stored: Stored, query: NDArray[np.int64], case: NDArray[np.int64], n_cases: int
+) -> Iterator[Mistake]:
+    table = stored.table
+    for row, first in repeats(query * n_cases + case)[0]:
+        line = table.place(first, "case").line
         message = (
-            f"the case {shown(stored.case.text(row))} is already listed for the query "
-            f"{shown(stored.query.text(row))} on line {stored.place(first)}"
+            f"duplicate: the case {shown(stored.case.cell(row))} is already listed for the query "
+            f"{shown(stored.query.cell(row))} on line {line}"
         )
-        found.append(stored.mistake(row, message))
-    return sorted(found, key=lambda mistake: mistake.line)
+        yield table.mistake(row, "case", message)
 
 
 def _order(stored: Stored, query: NDArray[np.int64]) -> NDArray[np.intp]:
     """Query by query, best first: by score, then by rank, then as the file has them."""
-    keys: list[NDArray[Any]] = [np.arange(len(stored))]
+    keys: list[NDArray[Any]] = [np.arange(len(stored.value))]
     if not np.isnan(stored.rank).all():
         keys.append(stored.rank)
     if stored.scored:
@@ -170,8 +154,9 @@ def _contradictions(
     if not len(wrong):
         return []
     row = int(order[wrong[0] + 1])
+    line = stored.table.place(row, "rank").line
     message = (
-        f"ranks and scores of {what} contradict each other, as on line {stored.place(row)} of "
-        f"{stored.name}; the scores count"
+        f"ranks and scores of {what} contradict each other, as on line {line} of "
+        f"{stored.table.name}; the scores count"
     )
     return [StudyWarning("rank-against-score", message)]

@@ -1,39 +1,42 @@
-"""Similarity tables, result lists and relevance judgements, from CSV and the formats of TREC."""
+"""Similarity tables, result lists and relevance judgments, from tables and the formats of TREC."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.io.tables import Column, column_of, read_delimited
-from quem.io.text import shown
-from quem.retrieval.base_files import QREL_FIELDS, RUN_FIELDS, read_words
+from quem.io.columns import Column
+from quem.io.delimited import read_delimited
+from quem.io.numbers import BLANKS, finite_number, not_finite
+from quem.io.records import is_json
+from quem.io.tables import MOST_NAMED, Table, named_columns, read_table
+from quem.io.words import read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from quem.io.tables import Delimited
+    from quem.io.delimited import Delimited
 
 __all__ = ["Stored", "read_qrels", "read_run", "read_similarities"]
 
-_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-_MISSING = {"", "-", "–", "—", "na", "n/a", "nan", "null"}
-_ALIASES = {
-    "query": {"query", "query_id", "qid", "question", "topic"},
-    "case": {"case", "case_id", "docno", "docid", "doc_id", "document", "item"},
-    "similarity": {"similarity", "sim", "score"},
-    "rank": {"rank", "position"},
-    "grade": {"grade", "relevance", "rel"},
+_MISSING = BLANKS | {"-", "–", "—"}
+_QUERY = {
+    "query": ("query", "query_id", "qid", "question", "topic"),
+    "case": ("case", "case_id", "docno", "docid", "doc_id", "document", "item"),
 }
-_MOST_NAMED = 20
-_BLANK = column_of([""])
+_VALUE = {
+    "similarity": ("similarity", "sim", "score"),
+    "rank": ("rank", "position"),
+    "grade": ("grade", "relevance", "rel"),
+}
+_LONG = ("query", "case", "similarity")
+_RUN = ("query", "Q0", "case", "rank", "score", "tag")
+_QRELS = ("query", "iteration", "case", "grade")
 
 
 @dataclass(frozen=True)
@@ -42,50 +45,40 @@ class Stored:
 
     Parameters
     ----------
-    name : str
-        The file as the user named it.
-    query, case : Column
+    table : Table
+        With the columns query and case.
     value : array of float, shape (n,)
         The similarity, score or grade; NaN where the file has none.
     rank : array of float, shape (n,)
         NaN where the file has none.
     scored : bool
         Whether there are values.
-    place : callable
-        From a row to its line.
     """
 
-    name: str
-    query: Column
-    case: Column
+    table: Table[str]
     value: NDArray[np.float64]
     rank: NDArray[np.float64]
     scored: bool
-    place: Callable[[int], int] = field(repr=False)
 
-    def __len__(self) -> int:
-        """Count the rows."""
-        return len(self.value)
+    @property
+    def query(self) -> Column[str]:
+        """The query of each row."""
+        return self.table.columns["query"]
 
-    def mistake(self, row: int, message: str) -> Mistake:
-        """Describe what is wrong with a row."""
-        return Mistake(self.name, self.place(row), message=message)
+    @property
+    def case(self) -> Column[str]:
+        """The case of each row."""
+        return self.table.columns["case"]
 
     def only(self, rows: NDArray[np.int64]) -> Stored:
         """Some of the rows."""
-        return Stored(
-            self.name,
-            Column(self.query.codes[rows], self.query.values),
-            Column(self.case.codes[rows], self.case.values),
-            self.value[rows],
-            self.rank[rows],
-            self.scored,
-            lambda row: self.place(int(rows[row])),
+        return replace(
+            self, table=self.table.only(rows), value=self.value[rows], rank=self.rank[rows]
         )
 
 
 def read_similarities(path: Path, name: str) -> Stored:
-    """Read a table of similarities: columns query, case, similarity; or a column a case.
+    """Read a table of similarities: columns query, case, similarity; or one column per case.
 
     Parameters
     ----------
@@ -96,30 +89,30 @@ def read_similarities(path: Path, name: str) -> Stored:
     Raises
     ------
     QuemError
-        The file is no such table, or a similarity no finite number.
+        The file is not such a table, or a similarity is not a finite number.
     """
-    table = read_delimited(path, name, what="similarity table", header_rows=_header_rows)
-    if len(table.header) > 1 and any(cell.startswith("cut to ") for cell in table.header[0]):
+    what = "similarity table"
+    if is_json(path):
+        table = read_table(path, name, what=what, fields=_QUERY | _VALUE, required=_LONG)
+        return _long(table, "similarity")
+    csv = read_delimited(path, name, what=what, header_rows=_header_rows)
+    if len(csv.header) > 1 and any(cell.startswith("cut to ") for cell in csv.header[0]):
         message = (
             "holds only what one evaluation needed of a ground truth; name the retriever as the "
             "ground truth, or use a table with all similarities"
         )
-        raise QuemError([Mistake(name, table.header_lines[0], message=message)])
-    at = _columns(table)
-    if {"query", "case", "similarity"} <= at.keys():
-        return _long(table, at, "similarity")
-    if len(at.keys() & {"query", "case", "similarity"}) > 1:
-        missing = sorted({"query", "case", "similarity"} - at.keys())
-        message = (
-            f"there is no column {missing[0]}; a similarity table has the columns query, case and "
-            "similarity, or a line for each query and a column for each case"
-        )
-        raise QuemError([Mistake(name, table.header_lines[-1], message=message)])
-    return _square(table)
+        raise QuemError([Mistake(name, csv.header_lines[0], message=message)])
+    known = {alias: field for field in _LONG for alias in (_QUERY | _VALUE)[field]}
+    fields = [known.get(cell.casefold().replace(" ", "_")) for cell in csv.header[-1]]
+    # One such column is a square table, whose first column may be called query.
+    if len({*fields} - {None}) <= 1:
+        return _square(csv)
+    otherwise = "; or have a line for each query and a column for each case"
+    return _long(named_columns(csv, _QUERY | _VALUE, _LONG, otherwise), "similarity")
 
 
 def read_run(path: Path, name: str) -> Stored:
-    """Read result lists: CSV with query, case, and similarity or rank or both; or a TREC run.
+    """Read result lists: a table with query, case, and similarity or rank or both; or a TREC run.
 
     Parameters
     ----------
@@ -129,24 +122,18 @@ def read_run(path: Path, name: str) -> Stored:
     Raises
     ------
     QuemError
-        The file is neither, or a number in it is none.
+        The file is neither, or a number in it is not one.
     """
-    if found := read_words(path, name, "result list", RUN_FIELDS):
-        columns, place = found
-        lacking = _lacking(columns[:5], ("query", "Q0", "case", "rank", "score"), name, place)
-        value = _numbers(columns[4], name, place, "score", lacking)
-        rank = _numbers(columns[3], name, place, "rank", lacking)
-        if lacking:
-            raise QuemError(lacking)
-        return Stored(name, columns[0], columns[2], value, rank, scored=True, place=place)
-    table = read_delimited(path, name, what="result list")
-    at = _columns(table)
-    _require(table, at, ("query", "case"), "a result list is a TREC run, or has the columns")
-    return _long(table, at, "similarity")
+    # The tag at the end of a run may hold spaces, or be left out.
+    table = read_words(path, name, what="result list", fields=_RUN, least=len(_RUN) - 1)
+    if table is not None:
+        return _long(table, "score")
+    otherwise = "; a result list is a TREC run or such a table"
+    return _read(path, name, "result list", ("query", "case"), otherwise, "similarity")
 
 
 def read_qrels(path: Path, name: str) -> Stored:
-    """Read relevance judgements: TREC qrels, or CSV with query, case and grade.
+    """Read relevance judgments: TREC qrels, or a table with query, case and grade.
 
     Parameters
     ----------
@@ -156,179 +143,93 @@ def read_qrels(path: Path, name: str) -> Stored:
     Raises
     ------
     QuemError
-        The file is neither, or a grade is no number.
+        The file is neither, or a grade is not a number.
     """
-    if found := read_words(path, name, "relevance judgements", QREL_FIELDS):
-        columns, place = found
-        lacking = _lacking(columns[:4], ("query", "iteration", "case", "grade"), name, place)
-        value = _numbers(columns[3], name, place, "grade", lacking)
-        if lacking:
-            raise QuemError(lacking)
-        none = np.full(len(value), np.nan)
-        return Stored(name, columns[0], columns[2], value, none, scored=True, place=place)
-    table = read_delimited(path, name, what="relevance judgements")
-    at = _columns(table)
-    _require(table, at, ("query", "case", "grade"), "judgements are TREC qrels, or have columns")
-    return _long(table, at, "grade")
+    table = read_words(path, name, what="relevance judgments", fields=_QRELS)
+    if table is not None:
+        return _long(table, "grade")
+    otherwise = "; relevance judgments are TREC qrels or such a table"
+    return _read(path, name, "relevance judgments", ("query", "case", "grade"), otherwise, "grade")
+
+
+def _read(
+    path: Path, name: str, what: str, required: tuple[str, ...], otherwise: str, value: str
+) -> Stored:
+    fields = _QUERY | _VALUE
+    table = read_table(path, name, what=what, fields=fields, required=required, otherwise=otherwise)
+    return _long(table, value)
 
 
 def _header_rows(first: list[str]) -> int:
-    """What an evaluation has kept says in its first line what it was made of."""
+    """What an evaluation has cached says in its first line what it was made of."""
     return 2 if first and first[0].startswith("# quem similarities") else 1
 
 
-def _columns(table: Delimited) -> dict[str, int]:
-    """Where the columns are that have one of the known names."""
-    found: dict[str, int] = {}
-    for place, cell in enumerate(table.header[-1]):
-        folded = cell.casefold().replace(" ", "_")
-        word = next((word for word, known in _ALIASES.items() if folded in known), None)
-        if word is None:
-            continue
-        if word in found:
-            message = f"the columns {table.header[-1][found[word]]!r} and {cell!r} are both {word}"
-            where = Mistake(table.name, table.header_lines[-1], place + 1, message=message)
-            raise QuemError([where])
-        found[word] = place
-    return found
-
-
-def _require(table: Delimited, at: dict[str, int], words: tuple[str, ...], what: str) -> None:
-    missing = [word for word in words if word not in at]
-    if missing:
-        there = ", ".join(filter(None, table.header[-1][:_MOST_NAMED]))
-        message = f"there is no column {missing[0]}; {what} {', '.join(words)}; here are {there}"
-        raise QuemError([Mistake(table.name, table.header_lines[-1], message=message)])
-
-
-def _long(table: Delimited, at: dict[str, int], value_name: str) -> Stored:
-    name = table.name
-    query, _case = (table.columns[at[word]] for word in ("query", "case"))
-    empty = np.ones(len(query.codes), dtype=bool)
-    for column in table.columns:
-        empty &= np.array([not text for text in column.values] or [True])[column.codes]
-    rows = np.flatnonzero(~empty)
-    if not len(rows):
-        raise QuemError([Mistake(name, message="holds no line below the header")])
-    lines: list[int] = []
-
-    def place(row: int) -> int:
-        if not lines:
-            lines.extend(table.lines())
-        return lines[int(rows[row])]
-
-    def of(word: str) -> Column:
-        column = table.columns[at[word]] if word in at else None
-        if column is None:
-            codes = np.zeros(len(rows), dtype=np.int64)
-            return Column(codes, _BLANK.values)
-        return Column(column.codes[rows], column.values)
-
-    mistakes = _lacking([of("query"), of("case")], ("query", "case"), name, place)
-    scored = value_name in at
-    value, rank = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-    if scored:
-        value = _numbers(of(value_name), name, place, value_name, mistakes)
-    if "rank" in at:
-        rank = _numbers(of("rank"), name, place, "rank", mistakes)
+def _long(table: Table[str], value_name: str) -> Stored:
+    table = table.without_blank_rows()
+    if not len(table):
+        raise QuemError([Mistake(table.name, message="holds no line below the header")])
+    mistakes: list[Mistake] = []
+    table.lacking(("query", "case"), mistakes)
+    value = table.numbers(value_name, mistakes, such="0.8", required=True)
+    rank = table.numbers("rank", mistakes, such="1", required=True)
     if mistakes:
-        raise QuemError(mistakes[:_MOST_NAMED])
-    return Stored(name, of("query"), of("case"), value, rank, scored, place)
+        raise QuemError(mistakes[:MOST_NAMED])
+    return Stored(table, value, rank, value_name in table.columns)
 
 
-def _square(table: Delimited) -> Stored:
-    """A line a query, a column a case; an empty cell is no similarity."""
-    name, cases = table.name, table.header[-1][1:]
-    lines = table.lines()
+def _square(csv: Delimited) -> Stored:
+    """One line per query and one column per case; an empty cell is not a similarity."""
+    name, cases = csv.name, csv.header[-1][1:]
     if not cases:
         message = (
-            "should have the columns query, case and similarity, or a line for each query and a "
+            "must have the columns query, case and similarity, or a line for each query and a "
             "column for each case"
         )
-        raise QuemError([Mistake(name, table.header_lines[-1], message=message)])
+        raise QuemError([Mistake(name, csv.header_lines[-1], message=message)])
     mistakes = [
-        Mistake(
-            name,
-            table.header_lines[-1],
-            place + 2,
-            message=f"the case {shown(case)} has two columns"
-            if case
-            else "this column has no name",
-        )
-        for place, case in enumerate(cases)
-        if not case or case in cases[:place]
+        Mistake(name, csv.header_lines[-1], at + 2, case, "duplicate column; keep one")
+        if case
+        else Mistake(name, csv.header_lines[-1], at + 2, message="this column has no name")
+        for at, case in enumerate(cases)
+        if not case or case in cases[:at]
     ]
-    first = table.columns[0]
-    filled = [row for row in range(len(lines)) if any(c.text(row) for c in table.columns)]
-    mistakes += [
-        Mistake(name, lines[row], 1, message="this line has no query; name it in the first cell")
-        for row in filled
-        if not first.text(row)
-    ]
-    if not filled and not mistakes:
-        mistakes.append(Mistake(name, message="holds no line below the header"))
-    values = np.full((len(filled), len(cases)), np.nan)
-    for at, column in enumerate(table.columns[1:]):
-        known = np.array([_cell(text) for text in column.values] or [np.nan])
-        for code in np.flatnonzero(np.isinf(known)).tolist():
-            for row in column.rows_of(code)[:1].tolist():
-                message = f"{shown(column.values[code])} is no finite number"
-                mistakes.append(Mistake(name, lines[row], at + 2, cases[at], message))
-        values[:, at] = known[column.codes[filled]]
     if mistakes:
-        raise QuemError(mistakes[:_MOST_NAMED])
-    row, column_at = np.nonzero(~np.isnan(values))
-    return Stored(
-        name,
-        Column(first.codes[filled][row].astype(np.int64), first.values),
-        Column(column_at.astype(np.int64), list(cases)),
-        values[row, column_at],
-        np.full(len(row), np.nan),
-        scored=True,
-        place=lambda index: lines[filled[int(row[index])]],
-    )
+        raise QuemError(mistakes[:MOST_NAMED])
+    lines: list[int] = []
 
+    def place(row: int, column: str) -> Mistake:
+        lines.extend(() if lines else csv.lines())
+        at = 1 if column == "query" else cases.index(column) + 2
+        return Mistake(name, lines[row], at, column)
 
-def _cell(text: str) -> float:
-    """The number in a cell, NaN for an empty one, infinity for what is no number."""
-    if text.casefold() in _MISSING:
-        return float("nan")
-    return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else float("inf")
-
-
-def _numbers(
-    column: Column,
-    name: str,
-    place: Callable[[int], int],
-    key: str,
-    mistakes: list[Mistake],
-) -> NDArray[np.float64]:
-    """The numbers of a column, each of which has to be one."""
-    known = np.array(
-        [
-            float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else np.nan
-            for text in column.values
+    columns = dict(zip(("query", *cases), csv.columns, strict=True))
+    table = Table(name, columns, place).without_blank_rows()
+    if not len(table):
+        raise QuemError([Mistake(name, message="holds no line below the header")])
+    table.lacking(["query"], mistakes)
+    values = np.empty((len(table), len(cases)))
+    for at, case in enumerate(cases):
+        column = table.columns[case]
+        numbers = [
+            np.nan if text.casefold() in _MISSING else finite_number(text) for text in column.values
         ]
-        or [np.nan]
-    )
-    wrong = set(np.flatnonzero(~np.isfinite(known)).tolist()) & set(column.used())
-    for code in sorted(wrong)[:_MOST_NAMED]:
-        rows = column.rows_of(code)
-        more = f" (and on {len(rows) - 1} more lines)" if len(rows) > 1 else ""
-        text = column.values[code]
-        told = f"{shown(text)} is no finite number" if text else "is empty; write a number"
-        mistakes.append(Mistake(name, place(int(rows[0])), key=key, message=told + more))
-    numbers: NDArray[np.float64] = known[column.codes]
-    return numbers
+        wrong = [number is None for number in numbers]
+        if any(wrong):
 
+            def message_of(text: str) -> str:
+                return not_finite(text, "use a value such as 0.8, or leave the cell empty")
 
-def _lacking(
-    columns: list[Column], words: tuple[str, ...], name: str, place: Callable[[int], int]
-) -> list[Mistake]:
-    mistakes = []
-    for column, word in zip(columns, words, strict=True):
-        for code in (code for code in column.used() if not column.values[code]):
-            for row in column.rows_of(code)[:_MOST_NAMED].tolist():
-                message = f"this line has no {word}; add it"
-                mistakes.append(Mistake(name, place(row), message=message))
-    return mistakes
+            rows = np.flatnonzero(column.lookup(wrong, np.bool_))
+            table.refuse(case, rows, message_of, mistakes)
+        values[:, at] = column.lookup(numbers, np.float64)
+    if mistakes:
+        raise QuemError(mistakes[:MOST_NAMED])
+    row, column_at = np.nonzero(~np.isnan(values))
+    pairs = {
+        "query": table.columns["query"].only(row),
+        "case": Column(column_at.astype(np.int64), cases),
+    }
+    cells = Table(name, pairs, lambda at, _: table.place(int(row[at]), cases[column_at[at]]))
+    value = values[row, column_at]
+    return Stored(cells, value, np.full(len(row), np.nan), scored=True)

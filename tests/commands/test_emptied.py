@@ -111,4 +111,4 @@ def test_averages_without_a_solver(tmp_path: Path, quem_command: Command) -> Non
     code, _, err = quem_command("check", tmp_path / "study.yaml")
     assert code == 1
     place = f"error: {tmp_path}/rankings.csv:2:1: solver: "
-    assert f"{place}the study has no solver 'S1'; add it to the solvers of the study" in err
+    assert f"{place}unknown solver 'S1'; add it to the solvers of the study" in err

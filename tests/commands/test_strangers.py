@@ -144,7 +144,7 @@ MISTAKES = {
         "linear: {}",
         "linear: {attributes: [{name: colr}]}",
     ),
-    "there is no column 'falt'": ("users[2].function", "class: fault", "class: falt"),
+    "column 'falt' not found": ("users[2].function", "class: fault", "class: falt"),
     "published": ("users[2].function", "kind: dialogue", "kind: dialogue\npublished: no.csv"),
     "analysis.bootstrap": ("questions", "bootstrap: 0", "bootstrap: -1"),
     "there is no file nowhere.py": ("users[2].function", "own:question", "nowhere:question"),

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from quem.dialogue.case_base import CaseFiles
-from quem.dialogue.reading import ReadCases, read_cases
+from quem.dialogue.reading import CaseFiles, ReadCases, read_cases
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,10 +112,10 @@ def test_missing_values_have_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "keys", "message"),
     [
-        (PLAIN, {"label": "falt"}, "class: there is no column 'falt'; did you mean fault?"),
-        (PLAIN, {"id": "bike"}, "id: there is no column 'bike'"),
-        (PLAIN, {"ignore": ("sizes",)}, "ignore.0: there is no column 'sizes'; did you mean size?"),
-        (PLAIN, {"weights": {"x": 1.0}}, "weights.x: there is no column 'x'"),
+        (PLAIN, {"label": "falt"}, "class: column 'falt' not found; did you mean fault?"),
+        (PLAIN, {"id": "bike"}, "id: column 'bike' not found"),
+        (PLAIN, {"ignore": ("sizes",)}, "ignore.0: column 'sizes' not found; did you mean size?"),
+        (PLAIN, {"weights": {"x": 1.0}}, "weights.x: column 'x' not found"),
         (PLAIN, {"weights": {"fault": 1.0}}, "weights.fault: the class has no weight"),
         (
             PLAIN,
@@ -133,7 +132,7 @@ def test_missing_values_have_names(tmp_path: Path) -> None:
         (
             "A,1\nB,2\nA,3\n",
             {},
-            "class: there is no column 'fault'; if the files have no header, say header: false",
+            "class: column 'fault' not found; if the files have no header, set header: false",
         ),
     ],
 )
@@ -168,7 +167,7 @@ def test_keys_that_do_not_fit(
         (
             ("size,fault\n1,A\n2,B\n",),
             {},
-            "cases0.csv: there are 2 cases with a class, and dialogues",
+            "cases0.csv: there are 2 cases with a class; dialogues",
         ),
         (("size,fault\n1,A\n2,B\n3,\n",), {}, "there are 2 cases with a class"),
         (("size,fault\n",), {}, "there are 0 cases with a class"),
@@ -184,7 +183,7 @@ def test_keys_that_do_not_fit(
         (
             ("id,size,fault\n,1,A\nb,2,B\nc,3,B\n",),
             {"id": "id"},
-            "cases0.csv:2:1: id: this case has no",
+            "cases0.csv:2:1: id: is empty; add the id",
         ),
     ],
 )
@@ -198,11 +197,11 @@ def test_files_that_do_not_do(
 
 
 def test_only_some_of_many_mistakes_are_told(tmp_path: Path) -> None:
-    """A column of words that should be numbers gives five messages and the number of the rest."""
+    """A column of words that must be numbers gives 20 messages and the number of the rest."""
     text = "size,fault\n" + "".join(f"x{i},A\n" for i in range(50))
     found = read(tmp_path, text, numeric="all")
-    assert len(found.mistakes) == 5
-    assert "(and 45 more in this column)" in str(found.mistakes[-1])
+    assert len(found.mistakes) == 21
+    assert "and 30 more cells like these" in str(found.mistakes[-1])
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ("analysis: {lowest: 2}", "the lowest weight should not be above the highest"),
         ("analysis: {ties: all}", "analysis.ties: unknown key"),
         ("published: there.csv", "published: there is no file 'there.csv'"),
-        ("published: cases.csv", "cases.csv:1: has no column measure"),
+        ("published: cases.csv", "cases.csv:1: measure: columns 'measure', 'user'"),
     ],
 )
 def test_refusals(tmp_path: Path, more: str, message: str) -> None:

@@ -129,21 +129,30 @@ def test_doubtful_data_are_told(tmp_path: Path) -> None:
 
 
 BAD_LISTS = [
-    (HEAD + "Q1,x,a,0.9\nQ9,x,a,1\nQ9,x,b,1\n", ":3:1: question: there is no question 'Q9'"),
-    (HEAD + "Q1,x,a,0.9\nQ1,x,a,0.8\n", ":3:3: option: 'a' is twice in the list for 'Q1'"),
-    (HEAD + "Q1,x,a,high\n", ":2:4: confidence: 'high' is no finite number"),
-    (HEAD + "Q1,x,a,nan\n", ":2:4: confidence: 'nan' is no finite number"),
-    (HEAD + "Q1,x,a,1e999\n", ":2:4: confidence: '1e999' is no finite number"),
-    (HEAD + "Q1,x,a,80%\n", ":2:4: confidence: '80%' is no finite number"),
-    (HEAD + ",x,a,1\n", ":2:1: question: is empty; name the question"),
-    (HEAD + "Q1,,a,1\nQ2,x,a,1\n", ":2:2: system: is empty; name the system"),
+    (HEAD + "Q1,x,a,0.9\nQ9,x,a,1\nQ9,x,b,1\n", ":3:1: question: unknown question 'Q9'"),
+    (
+        HEAD + "Q1,x,a,0.9\nQ1,x,a,0.8\n",
+        ":3:3: option: duplicate: 'a' is twice in the list for 'Q1'",
+    ),
+    (HEAD + "Q1,x,a,high\n", ":2:4: confidence: 'high' is not a finite number"),
+    (HEAD + "Q1,x,a,nan\n", ":2:4: confidence: 'nan' is not a finite number"),
+    (HEAD + "Q1,x,a,1e999\n", ":2:4: confidence: '1e999' is not a finite number"),
+    (HEAD + "Q1,x,a,80%\n", ":2:4: confidence: '80%' is not a finite number"),
+    (HEAD + ",x,a,1\n", ":2:1: question: is empty; add the question"),
+    (HEAD + "Q1,,a,1\nQ2,x,a,1\n", ":2:2: system: is empty; add the system"),
     (HEAD + "Q1,x,a,1\nQ1,x,,\n", ":3:3: option: is empty, and the list for 'Q1' has other lines"),
-    ("question,option,position\nQ1,a,0\n", ":2:3: position: 0 is no whole number from 1"),
-    ("question,option,position\nQ1,a,1.5\n", ":2:3: position: 1.5 is no whole number"),
-    ("question,option,position\nQ1,a,1\nQ1,b,1\n", ":3:3: position: 1 is twice in the list"),
+    ("question,option,position\nQ1,a,0\n", ":2:3: position: 0 is not a whole number from 1"),
+    ("question,option,position\nQ1,a,1.5\n", ":2:3: position: 1.5 is not a whole number"),
+    (
+        "question,option,position\nQ1,a,1\nQ1,b,1\n",
+        ":3:3: position: duplicate: 1 is twice in the list",
+    ),
     ("question,option,position\nQ1,a,1\nQ1,b,\n", ":3:3: position: is empty, and the list"),
-    ("question,choice\nQ1,a\n", ":1: option: there is no column 'option'"),
-    ("question,option,score,confidence\nQ1,a,1,1\n", ":1:3: score: there is a column confidence"),
+    ("question,choice\nQ1,a\n", ":1: option: column 'option' not found"),
+    (
+        "question,option,score,confidence\nQ1,a,1,1\n",
+        ":1:4: confidence: duplicate column: column 3 is the confidence",
+    ),
     ("", "is empty; it should hold the table of lists"),
     (b"PK\x03\x04xlsx", "is an Excel or OpenDocument workbook"),
     (b"question,option\n\x00\n", "holds binary data"),
@@ -161,30 +170,30 @@ def test_what_is_wrong_with_lists_is_said(tmp_path: Path, lists: str | bytes, sa
 
 
 BAD_JSON = [
-    ("nothing", ":1:1: is no JSON"),
-    ("[1]", ":1: a line should be a record"),
-    ('{"question": "Q1"}', ":1: options: should be a list of options"),
-    ('{"question": "Q1", "options": "a"}', ":1: options: should be a list"),
-    ('{"options": ["a"]}', ":1: question: should be the id of a question"),
-    ('{"question": "Q1", "options": ["a", ""]}', ":1: options[2]: should be the text"),
-    ('{"question": "Q1", "options": [true]}', ":1: options[1]: should be the text"),
-    ('{"question": "Q1", "options": [{"confidence": 1}]}', ":1: options[1]: should be an option"),
+    ("nothing", ":1:1: is not valid JSON"),
+    ("[1]", ":1: must be a record"),
+    ('{"question": "Q1"}', ":1: options: must be a list of options"),
+    ('{"question": "Q1", "options": "a"}', ":1: options: must be a list"),
+    ('{"options": ["a"]}', ":1: question: must be the id of a question"),
+    ('{"question": "Q1", "options": ["a", ""]}', ":1: options[2]: must be the text"),
+    ('{"question": "Q1", "options": [true]}', ":1: options[1]: must be the text"),
+    ('{"question": "Q1", "options": [{"confidence": 1}]}', ":1: options[1]: must be an option"),
     (
         '{"question": "Q1", "options": [{"option": "a", "confidence": NaN}]}',
-        ":1: options[1]: the confidence should be a finite number, and not nan",
+        ":1: options[1]: the confidence must be a finite number, not nan",
     ),
     (
         '{"question": "Q1", "options": [{"option": "a", "confidence": 1' + "0" * 400 + "}]}",
-        ":1: options[1]: the confidence should be a finite number",
+        ":1: options[1]: the confidence must be a finite number",
     ),
     ('{"question": "Q1", "options": ["a"], "rank": 1}', ":1: rank: unknown key; known here"),
-    ('{"question": "Q1", "system": null, "options": []}', ":1: system: should be the id"),
+    ('{"question": "Q1", "system": null, "options": []}', ":1: system: must be the id"),
     (
         '{"question": "Q1", "options": ["a"]}\n{"question": "Q1", "options": ["b"]}',
-        ":2: question: this list is also on line 1",
+        ":2: question: duplicate: this list is also on line 1",
     ),
-    ("[" * 20_000, ":1: is no JSON"),
-    ("\n", "is empty; it should hold the lists"),
+    ("[" * 20_000, ":1: is not valid JSON"),
+    ("\n", "is empty; it must hold the lists"),
 ]
 
 
@@ -199,12 +208,12 @@ def test_what_is_wrong_with_json_is_said(tmp_path: Path, lists: str, said: str) 
 
 BAD_KEYS = [
     (KEY + "Q1,b\n", ":5:1: question: the question 'Q1' has another correct option on line 2, 'a'"),
-    (KEY + "Q1,a\n", ":5:1: question: the question 'Q1' stands already on line 2"),
+    (KEY + "Q1,a\n", ":5:1: question: duplicate: the question 'Q1' is already on line 2"),
     (KEY + "Q4,\n", ":5:1: question: the question 'Q4' has no correct option"),
     (KEY + ",b\n", ":5:1: question: the question has no id"),
     ("question,correct\n", "there is no question; add questions"),
     ("question,correct\n\n ,\n\n", "there is no question; add questions"),
-    ("question,answer\nQ1,a\n", ":1: correct: there is no column 'correct'"),
+    ("question,answer\nQ1,a\n", ":1: correct: column 'correct' not found"),
     ("", "is empty; it should hold the table of questions"),
 ]
 
@@ -226,7 +235,7 @@ BAD_STUDIES = [
     ({"questions": None}, "questions: is missing; add it"),
     ({"questions": []}, "questions: there is no question"),
     ({"systems": [{"id": "x"}, {"id": "x"}]}, "systems[2].id: the id 'x' is already used"),
-    ({"systems": [{"id": "x"}, {"id": "Y"}]}, "system: there is no system 'y' in the study; did"),
+    ({"systems": [{"id": "x"}, {"id": "Y"}]}, "system: unknown system 'y'; did"),
     ({"systems": [{"id": "x", "lists": "lists.csv"}], "lists": None}, "names 'y'"),
     ({"lists": ["lists.csv", "lists.csv"]}, "is also in"),
     ({"analysis": {"measures": ["OLRA"]}}, "analysis.measures: there is no measure 'OLRA'"),
@@ -259,7 +268,7 @@ def test_many_mistakes_are_not_all_told(tmp_path: Path) -> None:
     rows = "".join(f"q{i},x,a,0.5\n" for i in range(500))
     with pytest.raises(quem.QuemError) as caught:
         load_options(study_in(tmp_path, HEAD + rows))
-    assert 1 < len(caught.value.mistakes) <= 20
+    assert 1 < len(caught.value.mistakes) <= 21
 
 
 def test_large_files_are_read_in_seconds(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import quem
 from quem.errors import QuemError
-from quem.io.tables import read_delimited
+from quem.io.delimited import read_delimited
 from tests.examples import JUDGES, PROBLEMS, RANKS, long_csv, study_with
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def test_a_cell_too_long_for_a_message_does_no_harm(make_study: Callable[..., Pa
     with pytest.raises(QuemError) as caught:
         quem.load_study(make_study(study_with(), rankings__csv=table))
     assert len(str(caught.value)) < 1000
-    assert "is no number" in str(caught.value)
+    assert "is not a number" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -198,14 +198,14 @@ def test_a_file_that_holds_no_table_is_refused(
 def test_blocks_and_occasions_are_whole_numbers(
     field: str, word: str, make_study: Callable[..., Path]
 ) -> None:
-    """A block or occasion that is no whole number from 1 is a mistake."""
+    """A block or occasion that is not a whole number from 1 is a mistake."""
     table = PLAIN.replace("\n", ",\n").replace("rank,\n", f"rank,{field}\n")
     table = table.replace("J1,P1,S2,3,", f"J1,P1,S2,3,{word}")
     with pytest.raises(QuemError) as caught:
         quem.load_study(make_study(study_with(), rankings__csv=table))
     (mistake,) = caught.value.mistakes
     assert (mistake.line, mistake.column, mistake.key) == (3, 5, field)
-    assert "is no whole number from 1" in mistake.message
+    assert "is not a whole number from 1" in mistake.message
 
 
 @given(
@@ -230,10 +230,10 @@ def test_long_and_wide_tables_are_read_alike(rows: list[list[str]], raw: bool) -
         found: list[tuple[object, list[list[str]]]] = []
         for few in (0, 5000):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("quem.io.tables._FEW_ROWS", few)
+                patch.setattr("quem.io.delimited._FEW_ROWS", few)
                 try:
                     table = read_delimited(path, "table.csv", what="ranks")
-                    cells = [[c.text(row) for row in range(len(c.codes))] for c in table.columns]
+                    cells = [[c.cell(row) for row in range(len(c.codes))] for c in table.columns]
                     found.append((table.header, cells))
                 except QuemError as error:
                     found.append((str(error), []))

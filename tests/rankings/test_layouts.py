@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,10 @@ def estimates(path: Path) -> list[list[float]]:
     return numbers
 
 
+RECORDS = [
+    {"judge": judge, "problem": problem, "solver": solver, "rank": rank}
+    for (judge, problem, solver), rank in RANKS.items()
+]
 LAYOUTS: dict[str, tuple[object, dict[str, str]]] = {
     "two header rows": ("wide", {"t__csv": wide("solver,J1,,J2,", ",P1,P2,P1,P2")}),
     "every cell named": ("wide", {"t__csv": wide(",J1,J1,J2,J2", "solver,P1,P2,P1,P2")}),
@@ -69,6 +74,8 @@ LAYOUTS: dict[str, tuple[object, dict[str, str]]] = {
     "padded header": ("wide", {"t__csv": wide("solver, J1 : P1,J1: P2 ,J2 :P1,J2:P2")}),
     "semicolons": ("wide", {"t__csv": wide("x;J1;;J2;", ";P1;P2;P1;P2", separator=";")}),
     "one file name": ("t.csv", {}),
+    "json lines": ("t.jsonl", {"t__jsonl": "\n".join(map(json.dumps, RECORDS))}),
+    "json": ("t.json", {"t__json": json.dumps(RECORDS, indent=1)}),
     "preflib": (
         [{"file": "p1.toc", "problem": "P1"}, {"file": "p2.TOI", "problem": "P2"}],
         {"p1__toc": preflib("P1"), "p2__TOI": preflib("P2")},
@@ -134,13 +141,13 @@ def test_the_averages_of_the_paper_give_its_estimate(make_study: Callable[..., P
 @pytest.mark.parametrize(
     ("table", "place", "message"),
     [
-        (wide("solver,J1,,J9,", ",P1,P2,P1,P2"), (1, 4, "judge"), "no judge 'J9'"),
-        (wide("solver,J1,,J2,", ",P1,Q,P1,P2"), (2, 3, "problem"), "no problem 'Q'"),
-        (wide("solver,J1:P1,J1:Q,J2:P1,J2:P2"), (1, 3, "problem"), "no problem 'Q'"),
+        (wide("solver,J1,,J9,", ",P1,P2,P1,P2"), (1, 4, "judge"), "unknown judge 'J9'"),
+        (wide("solver,J1,,J2,", ",P1,Q,P1,P2"), (2, 3, "problem"), "unknown problem 'Q'"),
+        (wide("solver,J1:P1,J1:Q,J2:P1,J2:P2"), (1, 3, "problem"), "unknown problem 'Q'"),
         (wide("solver,J1,,J2,", ",P1,P1,P1,P2"), (2, 3, "problem"), "J1:P1 is already in column 2"),
         (wide("s,J1,,J2,", ",P1,P2,P1,P2").replace("S3", "S9"), (5, 1, "solver"), "solver 'S9'"),
         (wide("s,J1,,J2,", ",P1,P2,P1,P2").replace("S3,", ","), (5, 1, "solver"), "is empty"),
-        (wide("s,J1,,J2,", ",P1,P2,P1,P2").replace("S3,2", "S3,b"), (5, 2, "rank"), "'b' is no"),
+        (wide("s,J1,,J2,", ",P1,P2,P1,P2").replace("S3,2", "S3,b"), (5, 2, "rank"), "'b' is not"),
         (wide("s,J1,,J2,", ",P1,P2,P1,P2").replace("S3", "S2"), (5, 1, "solver"), "on line 4"),
     ],
 )
@@ -183,9 +190,9 @@ def test_columns_of_a_wide_table_that_mean_nothing_are_passed_over(
     ("table", "place", "message"),
     [
         ("solver,average_rank\nS1,1\nS1,2\n", (3, 1), "S1 is already on line 2"),
-        ("solver,average_rank\nS9,1\n", (2, 1), "the study has no solver 'S9'"),
-        ("solver,average_rank\nS1,x\n", (2, 2), "'x' is no number"),
-        ("solver,rank\nS1,1\n", (1, 0), "no column 'average_rank'"),
+        ("solver,average_rank\nS9,1\n", (2, 1), "unknown solver 'S9'"),
+        ("solver,average_rank\nS1,x\n", (2, 2), "'x' is not a number"),
+        ("solver,rank\nS1,1\n", (1, 0), "column 'average_rank' not found"),
     ],
 )
 def test_mistakes_of_averages_name_the_cell(
@@ -198,3 +205,31 @@ def test_mistakes_of_averages_name_the_cell(
     first = caught.value.mistakes[0]
     assert (first.line, first.column) == place
     assert message in first.message
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "place", "message"),
+    [
+        ("t.json", {"rank": "x"}, (14, "rank"), "'x' is not a number"),
+        ("t.json", {"rank": [1]}, (14, "rank"), "must be a text or a number"),
+        ("t.jsonl", {"solver": "S9"}, (3, "solver"), "unknown solver 'S9'"),
+        ("t.jsonl", {"rnk": 1}, (3, "rnk"), "unknown key; did you mean rank?"),
+    ],
+)
+def test_mistakes_in_json_name_the_line(
+    name: str,
+    change: dict[str, object],
+    place: tuple[int, str],
+    message: str,
+    make_study: Callable[..., Path],
+) -> None:
+    """A record that is wrong is named by the line on which it begins."""
+    records = [*RECORDS[:2], RECORDS[2] | change, *RECORDS[3:]]
+    text = (
+        json.dumps(records, indent=1) if name == "t.json" else "\n".join(map(json.dumps, records))
+    )
+    with pytest.raises(QuemError) as caught:
+        quem.load_study(make_study(study_with(rankings=name), **{name.replace(".", "__"): text}))
+    (mistake,) = caught.value.mistakes
+    assert (mistake.line, mistake.key) == place
+    assert message in mistake.message

@@ -89,7 +89,7 @@ def test_an_alternative_that_a_judge_was_not_given_has_no_rank(
         (NAMES + "1: {1,{2},3}\n", 4, "a brace does not match"),
         (NAMES + "1:\n", 4, "this order is empty"),
         (NAMES + "1,2,3\n", 4, "is no order such as"),
-        (NAMES.replace("S2", "Sy") + "1: 1\n", 2, "the study has no solver 'Sy'"),
+        (NAMES.replace("S2", "Sy") + "1: 1\n", 2, "unknown solver 'Sy'"),
         (NAMES.replace("S2", "S1") + "1: 1,2\n", 2, "S1 is already the name of alternative 1"),
         (NAMES, 0, "holds no orders"),
         (NAMES + "3: 1,2,3\n", 0, "holds 3 orders, and the study has 2 judges"),
@@ -146,4 +146,4 @@ def test_the_same_problem_in_two_preflib_files_is_refused(make_study: Callable[.
     first = caught.value.mistakes[0]
     assert first.path.endswith("q.soc")
     assert "is already on line 4 of " in first.message
-    assert "p.soc; keep one of them" in first.message
+    assert "p.soc; keep one" in first.message

@@ -122,13 +122,13 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "file of cases": ({"cases": "case.csv"}, "case.csv: there is no such file"),
     "column of ids": (
         {"cases": {"file": "cases.csv", "id": "name"}},
-        "cases.csv:1: there is no column 'name' with the ids of the case base",
+        "cases.csv:1: column 'name' with the ids of the case base not found",
     ),
     "ids twice": (
         {"cases_csv": "id,x\na,1\nb,2\na,3\n"},
-        "cases.csv:4:1: the id 'a' is already used on line 2",
+        "cases.csv:4:1: id: duplicate id 'a'; line 2 has it too",
     ),
-    "no id": ({"cases_csv": "id,x\n,1\nb,2\n"}, "cases.csv:2:1: this line has no id; add it"),
+    "no id": ({"cases_csv": "id,x\n,1\nb,2\n"}, "cases.csv:2:1: id: is empty; add the id"),
     "no lines": ({"cases_csv": "id,x\n"}, "cases.csv: holds no line below the header"),
     "attribute": (
         {"retrievers": [{"id": "all", "linear": {"attributes": [{"name": "knd"}]}}]},
@@ -158,7 +158,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         },
         "mac_fac.fac: 'x' cannot search what the first phase kept; let it take the cases",
     ),
-    "json": ({"cases": "c.json", "c_json": '[{"id": 1}, {"ix": 2}]'}, "entry 2 has no 'id'"),
+    "json": (
+        {"cases": "c.json", "c_json": '[{"id": 1}, {"ix": 2}]'},
+        "c.json:1: id: is empty; add the id",
+    ),
     "infinite": (
         {"cases_csv": "id,x,kind\na,1,p\nb,inf,q\nc,3,p\n"},
         "cases.csv:3:2: x: 'inf' is not a finite number; correct it, leave the cell empty if",
@@ -169,7 +172,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "json overflow": (
         {"cases": "c.json", "c_json": '[{"id": 1, "x": 2}, {"id": 2, "x": 1' + "0" * 400 + "}]"},
-        "c.json: x of '2': '1000",
+        "c.json:1: x: '1000",
     ),
     "solution": (
         {"cases": {"file": "cases.csv", "solution": "kinds"}},
@@ -186,7 +189,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         },
         "attributes[1].name: 'x' is ignored (cases.ignore); compare it or ignore it",
     ),
-    "no json": ({"cases": "c.json", "c_json": "[{]"}, "c.json:1:3: is no JSON"),
+    "no json": ({"cases": "c.json", "c_json": "[{]"}, "c.json:1:3: is not valid JSON"),
 }
 
 
@@ -199,18 +202,18 @@ def test_mistakes_are_named(tmp_path: Path, changed: dict[str, Any], told: str) 
 
 
 TABLES = {
-    "query,case,similarity\nq1,a,1\nq1,a,.5\n": "t.csv:3: the case 'a' is already listed for the "
-    "query 'q1' on line 2",
-    "query,case,similarity\nq1,a,1\nq1,z,.5\n": "t.csv:3: there is no case 'z' in cases.csv",
-    "query,case,similarity\nq1,a,nan\n": "t.csv:2: similarity: 'nan' is no finite number",
-    "query,case,similarity\nq1,a,\n": "t.csv:2: similarity: is empty; write a number",
-    "query,case,similarity\nq1,,1\n": "t.csv:2: this line has no case",
+    "query,case,similarity\nq1,a,1\nq1,a,.5\n": "t.csv:3:2: case: duplicate: the case 'a' is "
+    "already listed for the query 'q1' on line 2",
+    "query,case,similarity\nq1,a,1\nq1,z,.5\n": "t.csv:3:2: case: unknown case 'z'; add it to",
+    "query,case,similarity\nq1,a,nan\n": "t.csv:2:3: similarity: 'nan' is not a finite number",
+    "query,case,similarity\nq1,a,\n": "t.csv:2:3: similarity: is empty; add a number",
+    "query,case,similarity\nq1,,1\n": "t.csv:2:2: case: is empty; add the case",
     "query,case,similarity\nq9,a,1\n": "t.csv: has none of the queries of queries.csv",
     "query,case,similarity\n": "t.csv: holds no line below the header",
-    "query,case,sim,score\nq1,a,1,1\n": "t.csv:1:4: the columns 'sim' and 'score' are both",
-    "query,case,value\nq1,a,1\n": "t.csv:1: there is no column similarity",
-    "query,a,a\nq1,1,2\n": "t.csv:1:3: the case 'a' has two columns",
-    "query,a,b\nq1,1,x\n": "t.csv:2:3: b: 'x' is no finite number",
+    "query,case,sim,score\nq1,a,1,1\n": "t.csv:1:4: score: duplicate column: column 3 is",
+    "query,case,value\nq1,a,1\n": "t.csv:1: similarity: column 'similarity' not found",
+    "query,a,a\nq1,1,2\n": "t.csv:1:3: a: duplicate column",
+    "query,a,b\nq1,1,x\n": "t.csv:2:3: b: 'x' is not a finite number",
     "": "t.csv: is empty",
 }
 
@@ -223,11 +226,11 @@ def test_wrong_tables_are_named(tmp_path: Path, text: str, told: str) -> None:
 
 
 RUNS = {
-    "q1 Q0 a 1 0.5 t\nq1 Q0 b 2\n": "r.txt:2: this line has 4 words; it should be query Q0 case",
-    "q1 Q0 a 1 high t\n": "r.txt:1: score: 'high' is no finite number",
-    "q1 Q0 a 1 1 t\nq1 Q0 a 2 .5 t\n": "r.txt:2: the case 'a' is already listed",
+    "q1 Q0 a 1 0.5 t\nq1 Q0 b 2\n": "r.txt:2: has 4 words; expected query Q0 case",
+    "q1 Q0 a 1 high t\n": "r.txt:1:5: score: 'high' is not a finite number",
+    "q1 Q0 a 1 1 t\nq1 Q0 a 2 .5 t\n": "r.txt:2:3: case: duplicate: the case 'a' is already listed",
     "question;item\n": "r.txt: holds no line below the header",
-    "x,y\n1,2\n": "r.txt:1: there is no column query; a result list is a TREC run, or has",
+    "x,y\n1,2\n": "r.txt:1: query: columns 'query', 'case' not found; the header must",
 }
 
 

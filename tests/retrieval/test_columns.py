@@ -27,7 +27,10 @@ def test_one_typo_is_told(tmp_path: Path) -> None:
     for text, told in (
         ({"cases_csv": typo}, "cases.csv:4:2: x: '12.5x' is not a number, so the whole column"),
         ({"queries_csv": QUERIES.replace("3,q", "3 kg,q")}, "queries.csv:3:2: x: '3 kg' is not"),
-        ({"cases": "c.json", "c_json": '[{"id":"a","x":1},{"id":"b","x":"2y"}]'}, "x of 'b': '2y'"),
+        (
+            {"cases": "c.json", "c_json": '[{"id":"a","x":1},{"id":"b","x":"2y"}]'},
+            "c.json:1: x: '2y'",
+        ),
     ):
         path = made(tmp_path, [ALL], "all", **text)
         assert told in {d.code: d.message for d in checked(path)}["nearly-numeric"]

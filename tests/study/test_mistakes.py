@@ -161,17 +161,41 @@ def test_a_missing_study_and_a_folder_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "place", "said", "remedy"),
     [
-        ("J1,P1,S2,3\n", "J9,P1,S2,3\n", "3:1: judge", "no judge 'J9'", "add it to the judges"),
-        ("J1,P1,S2,3\n", "J1,Q,S2,3\n", "3:2: problem", "no problem 'Q'", "add it to the prob"),
-        ("J1,P1,S2,3\n", "J1,P1,Sys,3\n", "3:3: solver", "no solver 'Sys'", "did you mean sys?"),
-        ("J1,P1,S2,3\n", ",P1,S2,3\n", "3:1: judge", "is empty", "name the judge"),
+        (
+            "J1,P1,S2,3\n",
+            "J9,P1,S2,3\n",
+            "3:1: judge",
+            "unknown judge 'J9'",
+            "add it to the judges",
+        ),
+        (
+            "J1,P1,S2,3\n",
+            "J1,Q,S2,3\n",
+            "3:2: problem",
+            "unknown problem 'Q'",
+            "add it to the prob",
+        ),
+        (
+            "J1,P1,S2,3\n",
+            "J1,P1,Sys,3\n",
+            "3:3: solver",
+            "unknown solver 'Sys'",
+            "did you mean sys?",
+        ),
+        ("J1,P1,S2,3\n", ",P1,S2,3\n", "3:1: judge", "is empty", "add the judge"),
         ("J1,P1,S2,3\n", "J1,P1,S1,3\n", "3:3: solver", "J1's rank of S1 on P1", "keep one"),
-        ("J1,P1,S2,3\n", "J1,P1,S2,x\n", "3:4: rank", "'x' is no number", "leave the cell empty"),
+        (
+            "J1,P1,S2,3\n",
+            "J1,P1,S2,x\n",
+            "3:4: rank",
+            "'x' is not a number",
+            "leave the cell empty",
+        ),
         ("J1,P1,S2,3\n", "J1,P1,S2,1e99\n", "3:4: rank", "is too large", "worst solution has"),
         ("J1,P1,S2,3\n", "J1,P1,S2,3,5\n", "3:5", "has 5 cells, the header 4", "quote a cell"),
         ("J1,P1,S2,3\n", 'J1,P1,"S2,3\n', "3", "never ends", "close it"),
-        ("solver,rank", "solver,rnk", "1: rank", "no column 'rank'", "is it rnk?"),
-        ("judge,problem", "judge,judge", "1:2: judge", "stands twice", "keep one"),
+        ("solver,rank", "solver,rnk", "1: rank", "column 'rank' not found", "is it rnk?"),
+        ("judge,problem", "judge,judge", "1:2: judge", "duplicate column", "keep one"),
     ],
 )
 def test_a_mistake_in_the_rankings_has_place_and_remedy(
@@ -188,7 +212,7 @@ def test_the_line_of_the_first_of_two_cells_is_named(make_study: Callable[..., P
     """Where a cell stands twice, the second names the line of the first."""
     table = long_csv() + "J1,P1,S1,4\n"
     assert mistakes_of(make_study(STUDY, rankings__csv=table)) == [
-        "rankings.csv:30:3: solver: J1's rank of S1 on P1 is already on line 2; keep one of them"
+        "rankings.csv:30:3: solver: duplicate: J1's rank of S1 on P1 is already on line 2; keep one"
     ]
 
 
@@ -219,7 +243,9 @@ def test_a_wrong_experience_does_not_make_ranks_unknown(make_study: Callable[...
 
 def test_many_mistakes_of_a_kind_are_counted(make_study: Callable[..., Path]) -> None:
     """Beyond twenty wrong cells of a kind the others are counted, not listed."""
-    found = mistakes_of(make_study(STUDY, rankings__csv=long_csv(dict.fromkeys(RANKS, "x"))))
+    found = mistakes_of(
+        make_study(STUDY, rankings__csv=long_csv({c: f"x{i}" for i, c in enumerate(RANKS)}))
+    )
     assert len(found) == 21
     assert found[-1] == "rankings.csv: rank: and 8 more cells like these"
 
@@ -289,7 +315,7 @@ def test_paths_are_told_as_the_user_wrote_them(
     """A relative path stays relative in messages, also that of the rankings."""
     path = make_study(STUDY, rankings__csv=long_csv().replace("S1,1", "S1,x", 1))
     monkeypatch.chdir(path.parent)
-    with pytest.raises(QuemError, match=r"^rankings\.csv:2:4: rank: 'x' is no number"):
+    with pytest.raises(QuemError, match=r"^rankings\.csv:2:4: rank: 'x' is not a number"):
         quem.load_study("study.yaml")
     monkeypatch.chdir(path.parent.parent)
     with pytest.raises(QuemError) as caught:

@@ -1,4 +1,4 @@
-"""Which columns of a case base hold numbers where the study file does not say: one rule."""
+"""Numbers in cells: how they are written, and which columns hold them: one rule for all kinds."""
 
 from __future__ import annotations
 
@@ -15,16 +15,63 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
 
-__all__ = ["Numerals", "endless_message", "nearly_numeric", "numerals", "parsed"]
+__all__ = [
+    "BLANKS",
+    "NumericLooks",
+    "finite_number",
+    "nearly_numeric",
+    "not_finite",
+    "numeric_looks",
+    "parse_number",
+]
 
+# What stands for a missing number in any table, casefolded; single columns know more.
+BLANKS = frozenset(("", "na", "n/a", "nan", "null"))
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _ENDLESS = re.compile(r"[+-]?(inf(inity)?|nan)", re.ASCII | re.IGNORECASE)
 _RARE = 0.1
 _TWO = 2
 
 
+def parse_number(cell: object, decimal: str = ".,") -> float | None:
+    """Read a number from a cell.
+
+    Parameters
+    ----------
+    cell : object
+        A number as JSON has them, or text without spaces around it.
+    decimal : {".", ",", ".,"}
+        Which signs may separate the decimals of a text.
+
+    Returns
+    -------
+    float or None
+        Infinite or NaN for a text that says so and for what is too large; None for other cells.
+    """
+    if isinstance(cell, str):
+        if decimal == "," and "." in cell:
+            return None
+        if decimal != "." and "," in cell:
+            cell = cell.replace(",", ".")
+        if _NUMBER.fullmatch(cell) or _ENDLESS.fullmatch(cell):
+            return float(cell)
+        return None
+    if isinstance(cell, bool) or not isinstance(cell, int | float):
+        return None
+    try:
+        return float(cell)
+    except OverflowError:
+        return math.inf
+
+
+def finite_number(cell: object) -> float | None:
+    """Read a finite number from a cell; None for everything else."""
+    number = parse_number(cell)
+    return number if number is not None and math.isfinite(number) else None
+
+
 @dataclass(frozen=True)
-class Numerals:
+class NumericLooks:
     """What the values of one column say about its type.
 
     Parameters
@@ -50,31 +97,9 @@ class Numerals:
         return self.endless if self.numeric or self.nearly else ()
 
 
-def parsed(text: str, decimal: str = ".,") -> float | None:
-    """Read a number.
-
-    Parameters
-    ----------
-    text : str
-        Without spaces around it.
-    decimal : {".", ",", ".,"}
-        Which signs may separate the decimals.
-
-    Returns
-    -------
-    float or None
-        Infinite or NaN for a text that says so and for what is too large; None for other texts.
-    """
-    if _ENDLESS.fullmatch(text):
-        return float(text)
-    if decimal != ".":
-        if decimal == "," and "." in text:
-            return None
-        text = text.replace(",", ".")
-    return float(text) if _NUMBER.fullmatch(text) else None
-
-
-def numerals(values: Mapping[str, float | None], cells: Mapping[str, int], least: int) -> Numerals:
+def numeric_looks(
+    values: Mapping[str, float | None], cells: Mapping[str, int], least: int
+) -> NumericLooks:
     """Say whether a column is numeric, or nearly.
 
     A column is nearly numeric where the values that are not numbers are one cell, or less than a
@@ -83,7 +108,7 @@ def numerals(values: Mapping[str, float | None], cells: Mapping[str, int], least
     Parameters
     ----------
     values : mapping of str to float or None
-        Each distinct value that is not missing, as `parsed`.
+        Each distinct value that is not missing, as `parse_number` reads it.
     cells : mapping of str to int
         In how many cells it is.
     least : int
@@ -97,7 +122,7 @@ def numerals(values: Mapping[str, float | None], cells: Mapping[str, int], least
     some = bool(finite) or not values
     in_odd = sum(cells[text] for text in odd)
     few = in_odd == 1 or in_odd < _RARE * sum(cells.values()) or len(odd) < _RARE * len(values)
-    return Numerals(
+    return NumericLooks(
         numeric=not odd and some and distinct >= least,
         nearly=bool(odd) and few and some and distinct >= max(least, _TWO),
         odd=odd,
@@ -121,14 +146,13 @@ def nearly_numeric(at: Mistake, text: str, others: int, remedy: str) -> StudyWar
     more = (
         f" (and {others:,} more cell{'s are not' if others > 1 else ' is not'})" if others else ""
     )
-    place = str(at)
     message = (
-        f"{place}: {shown(text)} is not a number{more}, so the whole column is compared as words; "
+        f"{at}: {shown(text)} is not a number{more}, so the whole column is compared as words; "
         f"{remedy}"
     )
     return StudyWarning("nearly-numeric", message)
 
 
-def endless_message(text: str, remedy: str) -> str:
+def not_finite(text: str, remedy: str) -> str:
     """Say what is wrong with infinity, NaN, or an overflow in a column of numbers."""
     return f"{shown(text)} is not a finite number; {remedy}"

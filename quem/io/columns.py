@@ -1,0 +1,68 @@
+"""A column of cells as integer codes into its distinct cells.
+
+A column of a million cells holds few distinct ones: the distinct cells are checked, not the
+million.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Cell_co", "Column", "column_of"]
+
+Cell_co = TypeVar("Cell_co", covariant=True)
+Item = TypeVar("Item")
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class Column(NamedTuple, Generic[Cell_co]):
+    """The cells of one column: ``values[codes[i]]`` is the cell of row ``i``."""
+
+    codes: NDArray[np.integer[Any]]
+    values: Sequence[Cell_co]
+
+    def cell(self, row: int) -> Cell_co:
+        """Give one cell."""
+        return self.values[int(self.codes[row])]
+
+    def cells(self) -> list[Cell_co]:
+        """Give the cells of all rows."""
+        return [self.values[code] for code in self.codes.tolist()]
+
+    def only(self, rows: NDArray[np.int64]) -> Column[Cell_co]:
+        """Give some of the rows."""
+        return Column(self.codes[rows], self.values)
+
+    def used(self) -> list[int]:
+        """Give the codes that some row holds."""
+        counts = np.bincount(self.codes, minlength=len(self.values))
+        return [int(code) for code in np.flatnonzero(counts)]
+
+    def lookup(self, meanings: Iterable[object], dtype: type[Scalar]) -> NDArray[Scalar]:
+        """Give what each cell means, from what each distinct cell means."""
+        meaning = np.array(list(meanings), dtype=dtype)
+        if not len(self.codes):
+            return np.empty(0, dtype=dtype)
+        if (meaning == meaning[0]).all():
+            # One value seen many times takes no memory.
+            return np.broadcast_to(meaning[0], len(self.codes))
+        return np.asarray(meaning[self.codes])
+
+
+def column_of(cells: Iterable[Item], key: Callable[[Item], Hashable] | None = None) -> Column[Item]:
+    """Make a column of cells; cells of one key are the same."""
+    if key is not None:
+        cells = list(cells)
+        codes = column_of(map(key, cells)).codes
+        _, first = np.unique(codes, return_index=True)
+        return Column(codes, [cells[row] for row in first.tolist()])
+    seen: dict[Item, int] = {}
+    places = [seen.setdefault(cell, len(seen)) for cell in cells]
+    return Column(np.array(places, dtype=np.int64), list(seen))

@@ -1,0 +1,265 @@
+"""Delimited text files (CSV) as people really save them, as columns of texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from quem.errors import Mistake, QuemError
+from quem.io.columns import Column, column_of
+from quem.io.text import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+__all__ = ["Delimited", "read_delimited"]
+
+_DELIMITERS = "\t;,|"
+_UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
+_HEAD = 4096
+# Fewer are read row by row.
+_FEW_ROWS = 5000
+# A first row of these keeps pandas from taking the texts of a column for numbers, and 007 for 7.
+# It is no character, and stands after all others.
+_MARK = "\U0010ffff"
+_CONTENT = re.compile(r"[^\s\t;,|]")
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """A delimited text file.
+
+    Parameters
+    ----------
+    name : str
+        The file as the user named it.
+    header : list of list of str
+        The header rows, padding stripped, each as wide as the table.
+    columns : list of Column
+        One a header cell, without the header rows.
+    header_lines : list of int
+        The line on which each header row begins.
+    """
+
+    name: str
+    header: list[list[str]]
+    columns: list[Column[str]]
+    header_lines: list[int]
+    _body: str
+    _delimiter: str
+    _body_line: int
+
+    def lines(self) -> list[int]:
+        """Give the line on which each row begins, 0 where that is unknown.
+
+        Only messages need it, so it is worked out only then.
+        """
+        starts: list[int] = []
+        # Beyond a cell of more than 131,072 characters the csv module counts no further.
+        with suppress(csv.Error):
+            starts.extend(_starts(self._body, self._delimiter, self._body_line))
+        n_rows = len(self.columns[0].codes) if self.columns else 0
+        return [*starts, *[0] * (n_rows - len(starts))]
+
+
+def read_delimited(
+    path: Path, name: str, *, what: str, header_rows: Callable[[list[str]], int] = lambda _: 1
+) -> Delimited:
+    """Read a delimited text file.
+
+    Commas, semicolons, tabs and bars separate cells, whichever the first line has most of;
+    cells may be quoted; padding is stripped.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        The file as the user named it, for messages.
+    what : str
+        What the file is meant to be, for messages.
+    header_rows : callable
+        From the cells of the first row to how many rows at the top are not data; where none are,
+        the first row is the header too.
+
+    Raises
+    ------
+    QuemError
+        The file is missing, no text, empty, begins with a title, or some line has more cells
+        than the header.
+    """
+    text = read_text(path, name, what=what, legacy=True)
+    start, delimiter = _beginning(text)
+    if start == len(text):
+        raise QuemError([Mistake(name, message=f"is empty; it should hold the {what}")])
+    above = text.count("\n", 0, start)
+    reader = csv.reader(_lines(text, start), delimiter=delimiter)
+    header: list[list[str]] = []
+    header_lines: list[int] = []
+    try:
+        _refuse_title(csv.reader(_lines(text, start), delimiter=delimiter), name, above + 1)
+        while not header or len(header) < header_rows(header[0]):
+            header_lines.append(above + reader.line_num + 1)
+            header.append([cell.strip() for cell in next(reader, [])])
+        body, above_body = start, above
+        if header_rows(header[0]):
+            above_body += reader.line_num
+            for _ in range(reader.line_num):
+                body = text.find("\n", body) + 1 or len(text)
+        width = max(len(row) for row in header)
+        while width and not any(row[width - 1] for row in header if len(row) >= width):
+            width -= 1
+        body_line = above_body + 1
+        text = text[body:]
+        columns = _columns(text, delimiter, name, width, body_line)
+    except csv.Error as error:
+        line = above + reader.line_num
+        message = f"is no CSV file: {error}; save it from the spreadsheet once more"
+        raise QuemError([Mistake(name, line, message=message)]) from None
+    header = [[*row, *[""] * width][:width] for row in header]
+    return Delimited(name, header, columns, header_lines, text, delimiter, body_line)
+
+
+def _lines(text: str, start: int = 0) -> Iterator[str]:
+    """The lines of a text one by one, so that reading a header does not split a large file."""
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def _starts(body: str, delimiter: str, first_line: int) -> Iterator[int]:
+    """The line on which each row begins."""
+    reader = csv.reader(_lines(body), delimiter=delimiter)
+    line = first_line
+    for _ in reader:
+        yield line
+        line = first_line + reader.line_num
+
+
+def _beginning(text: str) -> tuple[int, str]:
+    """Where the header starts, after blank lines and ``sep=;``, and what separates cells."""
+    start, given = _content(text, 0), ""
+    line = text[start:].split("\n", 1)[0]
+    if line.casefold().startswith("sep=") and len(line.strip()) <= len("sep=;"):
+        given = line[4:5] or ","
+        start = _content(text, start + len(line))
+        line = text[start:].split("\n", 1)[0]
+    if given and given in _DELIMITERS:
+        return start, given
+    # A line without any is a title; then the lines below tell.
+    head = text[start : start + _HEAD]
+    return start, max(_DELIMITERS, key=lambda mark: (line.count(mark), head.count(mark)))
+
+
+def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
+    """A header of one cell above a line of several is a title."""
+    filled = (row for row in rows if any(cell.strip() for cell in row))
+    first, second = ([*islice(filled, 2), [], []])[:2]
+    if not any(cell.strip() for cell in first[1:]) and any(cell.strip() for cell in second[1:]):
+        message = (
+            "the first line has fewer cells than those below; is it a title? remove what "
+            "stands above the header"
+        )
+        raise QuemError([Mistake(name, line, message=message)])
+
+
+def _content(text: str, start: int) -> int:
+    """The start of the first line that holds more than separators."""
+    found = _CONTENT.search(text, start)
+    return text.rfind("\n", 0, found.start()) + 1 if found else len(text)
+
+
+def _columns(
+    body: str, delimiter: str, name: str, width: int, first_line: int
+) -> list[Column[str]]:
+    """Parse the rows below the header."""
+    if not body.strip():
+        return [Column(np.empty(0, dtype=np.int64), []) for _ in range(width)]
+    if body.count("\n") < _FEW_ROWS:
+        # What pandas does for each column takes longer than the rows of a wide table.
+        with suppress(csv.Error):
+            return _columns_of_rows(body, delimiter, name, width, first_line, strict=True)
+    mark = delimiter.join([_MARK] * width) + "\n"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            # One name more than there are columns: cells that overflow land there.
+            frame = pd.read_csv(
+                io.BytesIO((mark + body).encode()),
+                sep=delimiter,
+                header=None,
+                names=list(map(str, range(width + 1))),
+                index_col=False,
+                dtype="category",
+                keep_default_na=False,
+                na_filter=False,
+                skip_blank_lines=False,
+            )
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        if unclosed := _UNCLOSED.search(str(error)):
+            line = list(islice(_starts(body, delimiter, first_line), int(unclosed[1])))[-1]
+            message = 'a cell begins with a " that never ends; close it or leave it out'
+            raise QuemError([Mistake(name, line, message=message)]) from None
+        return _columns_of_rows(body, delimiter, name, width, first_line)
+    columns = [_stripped(cells) for _, cells in frame.items()]
+    overflow = columns.pop()
+    if any(overflow.values[code] for code in overflow.used()):
+        return _columns_of_rows(body, delimiter, name, width, first_line)
+    return columns
+
+
+def _stripped(cells: pd.Series) -> Column[str]:
+    """Leave out the mark, and merge the categories that differ only in padding."""
+    texts = [str(text).strip() for text in cells.cat.categories]
+    codes = cells.cat.codes.to_numpy()[1:]
+    if _MARK in texts:
+        at = texts.index(_MARK)
+        texts.pop(at)
+        if at < len(texts):
+            codes = codes - (codes > at)
+    merged = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    if len(merged) == len(texts):
+        return Column(codes, texts)
+    place = np.array([merged[text] for text in texts], dtype=np.int64)
+    return Column(place[codes], list(merged))
+
+
+def _columns_of_rows(
+    body: str, delimiter: str, name: str, width: int, first_line: int, *, strict: bool = False
+) -> list[Column[str]]:
+    """Parse row by row: only blank cells may be beyond the header."""
+    rows, mistakes = [], []
+    # A quote that never ends is an error where it is strict.
+    reader = csv.reader(_lines(body), delimiter=delimiter, strict=strict)
+    line = first_line
+    n_filled = 0
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        n_filled += any(cells)
+        if any(cells[width:]):
+            message = (
+                f"this line has {len(row)} cells, the header {width}; "
+                "quote a cell that holds the separator, also a decimal comma"
+            )
+            mistakes.append(Mistake(name, line, width + 1, message=message))
+        rows.append([*cells, *[""] * width][:width])
+        line = first_line + reader.line_num
+    if len(mistakes) == n_filled > 1:
+        message = (
+            f"the header has fewer cells ({width}) than every line below it; is it a title? "
+            "or else quote the cells that hold the separator, also as a decimal comma"
+        )
+        raise QuemError([Mistake(name, first_line - 1, message=message)])
+    if mistakes:
+        raise QuemError(mistakes)
+    return [column_of(list(column)) for column in zip(*rows, strict=True)]

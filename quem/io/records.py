@@ -1,0 +1,156 @@
+"""JSON and JSON Lines files as records, and the line of each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quem.errors import Mistake, QuemError
+from quem.io.columns import column_of
+from quem.io.text import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+    from pathlib import Path
+
+    from quem.io.columns import Column
+
+__all__ = ["Records", "is_json", "is_json_lines", "read_records", "text_of"]
+
+Record = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of one file, in its order.
+
+    Parameters
+    ----------
+    name : str
+        The file as the user named it.
+    entries : list of dict
+    """
+
+    name: str
+    entries: list[Record]
+    _text: str
+    _lines: list[int] | None
+
+    def lines(self) -> list[int]:
+        """Give the line on which each record begins; worked out only when a message needs it."""
+        return list(_starts(self._text)) if self._lines is None else self._lines
+
+    def columns(self) -> dict[str, Column[object]]:
+        """Give the values of each key; None where a record lacks it."""
+        keys = dict.fromkeys(key for entry in self.entries for key in entry)
+        return {key: column_of((entry.get(key) for entry in self.entries), _same) for key in keys}
+
+
+def is_json_lines(path: Path) -> bool:
+    """Say by its ending whether a file holds JSON Lines."""
+    return path.suffix.casefold() in (".jsonl", ".ndjson")
+
+
+def is_json(path: Path) -> bool:
+    """Say by its ending whether a file holds JSON or JSON Lines."""
+    return path.suffix.casefold() == ".json" or is_json_lines(path)
+
+
+def read_records(path: Path, name: str, *, what: str, example: str, key: str = "id") -> Records:
+    """Read a file of records: JSON Lines by its ending, else JSON.
+
+    JSON holds a list of records, or an object of them by id.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        The file as the user named it, for messages.
+    what : str
+        What the file is meant to be, for messages.
+    example : str
+        A record, for messages.
+    key : str
+        What the id is called that an object of records gives each of them.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read, holds no record, or is not JSON; at the first such line.
+    """
+    text = read_text(path, name, what=what).removeprefix("\ufeff")
+    if not text.strip():
+        raise QuemError([Mistake(name, message=f"is empty; it must hold the {what}")])
+    if is_json_lines(path):
+        numbered = [(at, line) for at, line in enumerate(text.split("\n"), 1) if line.strip()]
+        entries = [_parsed(line, name, at) for at, line in numbered]
+        lines = [at for at, _ in numbered]
+    else:
+        entries, lines = _entries(_parsed(text, name, 0), key), None
+    records = Records(name, [e for e in entries if isinstance(e, dict)], text, lines)
+    if len(records.entries) < len(entries):
+        at = next(at for at, entry in enumerate(entries) if not isinstance(entry, dict))
+        message = f"must be a record such as {example}"
+        raise QuemError([Mistake(name, records.lines()[at], message=message)])
+    if not entries:
+        message = f"must hold the {what} as a list of records such as {example}"
+        raise QuemError([Mistake(name, message=message)])
+    return records
+
+
+def text_of(value: object) -> str | None:
+    """Give a name out of JSON as text; None where it is neither a text nor a whole number."""
+    if isinstance(value, str):
+        return value.strip() or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _parsed(text: str, name: str, line: int) -> object:
+    """What one JSON text holds; `line` is where it is in JSON Lines."""
+    remedy = "; write one record per line" if line else ""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"is not valid JSON: {error.msg.lower()}{remedy}"
+        at = Mistake(name, line or error.lineno, error.colno, message=message)
+        raise QuemError([at]) from None
+    except (ValueError, RecursionError) as error:
+        message = f"is not valid JSON: {error}{remedy}"
+        raise QuemError([Mistake(name, line, message=message)]) from None
+
+
+def _entries(content: object, key: str) -> list[object]:
+    """The records of a list, or of an object of them by id."""
+    if isinstance(content, dict):
+        return [
+            {key: name, **value} if isinstance(value, dict) else None
+            for name, value in content.items()
+        ]
+    return content if isinstance(content, list) else []
+
+
+def _starts(text: str) -> Iterator[int]:
+    """The line of each entry of a list or object that is known to be JSON."""
+    decoder = json.JSONDecoder()
+    by_id = text.lstrip().startswith("{")
+    at, line, counted = text.index("{" if by_id else "[") + 1, 1, 0
+    while True:
+        while at < len(text) and text[at] in " \t\n\r,:":
+            at += 1
+        if at == len(text) or text[at] in "]}":
+            return
+        line += text.count("\n", counted, at)
+        counted = at
+        yield line
+        for _ in range(2 if by_id else 1):
+            while text[at] in " \t\n\r:":
+                at += 1
+            at = decoder.raw_decode(text, at)[1]
+
+
+def _same(value: object) -> Hashable:
+    """What tells values apart: 1 and true are equal in Python, and not the same value."""
+    if isinstance(value, list | dict):
+        return type(value), json.dumps(value, sort_keys=True)
+    return type(value), value

@@ -1,0 +1,88 @@
+"""Tables without a header whose cells are words between spaces, as TREC writes them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from quem.errors import Mistake, QuemError
+from quem.io.columns import Column
+from quem.io.tables import MOST_NAMED, Table
+from quem.io.text import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["read_words"]
+
+
+def read_words(
+    path: Path, name: str, *, what: str, fields: Sequence[str], least: int = 0
+) -> Table[str] | None:
+    """Read lines of words between spaces, as TREC writes them, without a header.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        The file as the user named it, for messages.
+    what : str
+        What the file is meant to be, for messages.
+    fields : sequence of str
+        What the words of a line are.
+    least : int
+        How many of them a line must have, where not all; then it may have more too.
+
+    Returns
+    -------
+    Table or None
+        With the columns `fields`, without the last one where a line may lack it; None where the
+        file has separators, fewer words, or a header.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read, or a line has another number of words.
+    """
+    text = read_text(path, name, what=what, legacy=True)
+    lines = text.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    if not first:
+        raise QuemError([Mistake(name, message=f"is empty; it must hold the {what}")])
+    words = first.split()
+    if any(mark in first for mark in ",;|") or len(words) < len(fields) - 1:
+        return None
+    if {word.casefold() for word in words} & {"query", "case", "qid", "docno"}:
+        return None
+    lengths = np.fromiter((len(line.split()) for line in lines), dtype=np.int64, count=len(lines))
+    wrong = (lengths > 0) & ((lengths < least) if least else (lengths != len(fields)))
+    if wrong.any():
+        raise QuemError(
+            Mistake(name, row + 1, message=f"has {lengths[row]} words; expected {' '.join(fields)}")
+            for row in np.flatnonzero(wrong)[:MOST_NAMED].tolist()
+        )
+    filled = np.flatnonzero(lengths)
+    frame = pd.read_csv(
+        io.StringIO(text),
+        sep=r"\s+",
+        header=None,
+        names=list(map(str, range(int(lengths.max())))),
+        usecols=list(map(str, range(least or len(fields)))),
+        dtype=object,  # as category, pandas 3.1 makes 7 of 007
+        quoting=csv.QUOTE_NONE,
+        keep_default_na=False,
+        na_filter=False,
+    )
+    columns = {}
+    for at, column in enumerate(fields[: least or None]):
+        codes, distinct = pd.factorize(frame.pop(str(at)).to_numpy())
+        columns[column] = Column(codes.astype(np.int64), [str(word) for word in distinct])
+    place = {field: at + 1 for at, field in enumerate(fields)}
+    return Table(
+        name, columns, lambda row, key: Mistake(name, int(filled[row]) + 1, place.get(key, 0), key)
+    )

@@ -143,7 +143,7 @@ def test_preflib_files_are_read_back(held: Path, quem_command: Callable[..., Out
     assert count == 3
     ranks: dict[str, dict[str, int]] = {}
     for row in range(len(entries.columns["rank"].codes)):
-        cell = {name: column.text(row) for name, column in entries.columns.items()}
+        cell = {name: column.cell(row) for name, column in entries.columns.items()}
         ranks.setdefault(cell["judge"], {})[cell["solver"]] = int(cell["rank"])
     expected = [
         {solver: rank for solver, rank in state.ranks().items() if rank is not None}

@@ -137,6 +137,6 @@ def test_rows_of_a_store_need_no_file() -> None:
     assert rankings.warnings == ()
     assert rankings.recognized.tolist() == [False, True, True, False, False]
     assert rankings.occasion.tolist() == [1, 1, 1, 2, 2]
-    table = rankings.to_frame()
-    assert table["reason"].tolist() == ["", "", "absent", "", ""]
-    assert table["rank"].tolist()[:2] == [1.5, 1.5]
+    frame = rankings.to_frame()
+    assert frame["reason"].tolist() == ["", "", "absent", "", ""]
+    assert frame["rank"].tolist()[:2] == [1.5, 1.5]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
 PROCAKE = STUDIES / "procake-example"
 NAMES = {
-    "hits normalised": "hits_norm",
+    "hits normalized": "hits_norm",
     "MAE by case": "MAE(by=case)",
     "MSE by case": "MSE(by=case)",
     "quality (Stromer)": "quality_stromer",

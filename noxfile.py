@@ -80,12 +80,14 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check format, style and types, of Python and of the page scripts."""
+    """Check format, style, types, spelling and wording, of Python and of the page scripts."""
     groups = nox.project.dependency_groups(PYPROJECT, "lint", "tests")
     session.install("-e", ".", "nox", *groups)
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("mypy")
+    session.run("codespell")
+    session.run("python", "-m", "tests.docs.words")
     workflows = sorted(str(path) for path in Path(".github/workflows").iterdir())
     session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
     _provide_node(session)

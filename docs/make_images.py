@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def report(browser: Browser, folder: Path) -> None:
-    """Analyse the paper's study, keep a figure, and take a picture of the report."""
+    """Analyze the paper's study, keep a figure, and take a picture of the report."""
     study = quem.load_study(ROOT / "studies" / "p3-1997" / "study.yaml")
     write_report(quem.analyze(study), folder / "report")
     shutil.copy(folder / "report" / "estimate.svg", IMAGES / "p3-estimate.svg")

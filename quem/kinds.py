@@ -282,7 +282,7 @@ def plan(
     **settings
         ``width``, ``judges``, ``subjects``, ``problems``, ``experience``, ``noise``,
         ``person``, ``solution``, ``judge``, ``taste``, ``systems``, ``power_for``,
-        ``cost_solution``, ``cost_judgement``, ``minutes``, ``level``, ``simulate``, ``seed``: see
+        ``cost_solution``, ``cost_judgment``, ``minutes``, ``level``, ``simulate``, ``seed``: see
         `quem.planning.settings.PlanSettings`.
 
     Raises

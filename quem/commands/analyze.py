@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from quem.commands.options import (
-    analysis_options,
+    SettingsCommand,
     code_option,
     data_option,
     database_option,
@@ -18,59 +17,38 @@ from quem.commands.options import (
     refuse_foreign,
     refuse_out_with_json,
     reveal_option,
-    seed_option,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from pydantic import BaseModel
 
 __all__ = ["analyze"]
 
 
-def _years(
-    _: click.Context, __: click.Parameter, values: tuple[float, ...]
-) -> tuple[float, ...] | None:
-    for value in values:
-        if not (isfinite(value) and value >= 0):
-            message = f"{value:g} is not a finite number, 0 or more"
-            raise click.BadParameter(message)
-    return values or None
+def _settings() -> dict[type[BaseModel], Iterable[str]]:
+    from quem.study.models import ExperienceSettings
+
+    return {ExperienceSettings: ExperienceSettings.model_fields}
 
 
-@click.command()
+@click.command(cls=SettingsCommand, settings=_settings)
 @click.argument("study", type=click.Path(path_type=Path))
 @out_option("STUDY's name with -report, beside it")
 @json_option
-@analysis_options
 @click.option(
-    "--interval",
-    type=click.Choice(["prediction", "mean", "calibration"]),
-    help="Which interval is the headline.",
+    "--jobs", type=click.IntRange(1, 1024), help="Number of processes (dialogue studies)."
 )
-@click.option(
-    "--at-least",
-    multiple=True,
-    type=float,
-    callback=_years,
-    help="Years for which to report the chance of at least so many; may be repeated.",
-)
-@click.option("--bootstrap", type=click.IntRange(0, 10_000_000), help="Bootstrap replicates.")
-@click.option(
-    "--permutations",
-    type=click.IntRange(0, 10_000_000),
-    help="Random orders of the permutation test above 9 subjects.",
-)
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes, where the kind uses any.")
-@click.option("--cluster", metavar="ADDRESS", help="Dask scheduler, where the kind uses one.")
+@click.option("--cluster", metavar="ADDRESS", help="Dask scheduler (dialogue studies).")
 @click.option(
     "--sensitivity",
     is_flag=True,
-    help="Also try every plausible value of what a method leaves open, for dialogue studies.",
+    help="Also vary every choice the paper leaves open (dialogue studies).",
 )
 @data_option
 @database_option
 @reveal_option
-@seed_option
 @code_option
 def analyze(
     study: Path,
@@ -83,10 +61,10 @@ def analyze(
     code: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
-    """Analyse STUDY, of any kind, and write a report.
+    """Analyze STUDY and write a report.
 
-    Prints a summary, and writes report.html, figures, tables and analysis.json. Options
-    replace the settings of the study file; which of them there are depends on its kind.
+    Prints a summary and writes report.html, figures, tables, and analysis.json. Options replace
+    the settings of the study file; available options depend on the kind of study.
     """
     refuse_out_with_json(out, as_json=as_json)
     from quem import kinds

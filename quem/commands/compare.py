@@ -8,58 +8,43 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quem.commands.options import (
-    analysis_options,
+    SettingsCommand,
     code_option,
     database_option,
     json_option,
     out_option,
     refuse_out_with_json,
     reveal_option,
-    seed_option,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pydantic import BaseModel
+
     from quem.errors import Mistake
     from quem.load import Study
 
 __all__ = ["compare"]
 
 
-@click.command()
+def _settings() -> dict[type[BaseModel], Iterable[str]]:
+    from quem.comparison.settings import ComparisonSettings
+    from quem.study.models import ExperienceSettings
+
+    shared = ("level", "form", "score", "normalize", "reference", "permutations", "seed")
+    return {ComparisonSettings: ComparisonSettings.model_fields, ExperienceSettings: shared}
+
+
+@click.command(cls=SettingsCommand, settings=_settings)
 @click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
-@click.option(
-    "--systems",
-    metavar="ID",
-    multiple=True,
-    help="A system to compare, or what versions of one share (`of`); once for each: "
-    "--systems A --systems B.  [default: all]",
-)
-@click.option(
-    "--test",
-    type=click.Choice(["problem", "twoway", "signflip"]),
-    default="problem",
-    show_default=True,
-    help="How systems of one study are tested: over problems, over problems and judges, or by "
-    "flipping signs (6 problems at least).",
-)
-@click.option(
-    "--same-system", is_flag=True, help="The studies measured versions of one system, over time."
-)
 @out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
 @json_option
-@analysis_options
-@click.option(
-    "--permutations",
-    type=click.IntRange(0, 10_000_000),
-    help="Random patterns of signs above 20 problems.",
-)
 @database_option
 @reveal_option
-@seed_option
 @code_option
 def compare(
     studies: tuple[str, ...],
-    systems: tuple[str, ...],
     out: Path | None,
     database: str | None,
     *,
@@ -70,14 +55,14 @@ def compare(
 ) -> None:
     """Compare the systems in STUDY, or those of several studies.
 
-    Of one study, its systems are compared where the same judges ranked them, and the gain of
-    people who worked with a system is measured. Of several studies, systems of different ones
-    are compared as independent estimates. Options replace the settings of the study files.
+    Within one study, systems are compared on the rankings that include both, and the gain of
+    people assisted by a system is measured. Systems of different studies are compared as
+    independent estimates. Options replace the settings of the study files.
     """
     del code  # experience studies name none
     refuse_out_with_json(out, as_json=as_json)
     paths = [Path(study) for study in studies]
-    if systems:
+    if settings["systems"]:
         _refuse_bare_names(paths)
     if settings["same_system"] and len(paths) == 1:
         message = "--same-system needs two studies; versions in one study are shown without it"
@@ -86,7 +71,7 @@ def compare(
     from quem.kinds import compare as compare_studies
 
     loaded = _load(paths, database=database, reveal=reveal)
-    result = compare_studies(*loaded, systems=systems, **settings)
+    result = compare_studies(*loaded, **{k: v for k, v in settings.items() if v is not None})
     if out is None:
         beside = paths[0].parent if len(paths) == 1 else Path()
         out = beside / f"{paths[0].stem}-compare"

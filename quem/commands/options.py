@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
 
     from quem.errors import QuemError
 
 __all__ = [
     "DURATION",
-    "analysis_options",
+    "SettingsCommand",
     "check_url",
     "code_option",
     "data_option",
@@ -27,19 +27,9 @@ __all__ = [
     "refuse_foreign",
     "refuse_out_with_json",
     "reveal_option",
-    "seed_option",
 ]
 
 Command = Any  # a function, or a command that click made of one
-
-
-def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not 0 < value < 1:
-        from quem.io.text import percent_hint
-
-        message = f"{value:g} is not between 0 and 1{percent_hint(value)}"
-        raise click.BadParameter(message)
-    return value
 
 
 def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
@@ -146,36 +136,6 @@ json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as JSON; write nothing."
 )
 
-_ANALYSIS = (
-    click.option(
-        "--level", type=float, callback=_share, help="Level of the intervals, such as 0.95."
-    ),
-    click.option(
-        "--form",
-        type=click.Choice(["linear", "log", "sqrt", "quadratic", "cubic", "auto"]),
-        help="Form of the skill function.",
-    ),
-    click.option("--score", type=click.Choice(["rank", "blom", "pl"]), help="What is averaged."),
-    click.option(
-        "--normalize",
-        type=click.Choice(["none", "expected", "percentile"]),
-        help="How ranks of groups of unequal size are made comparable.",
-    ),
-    click.option(
-        "--reference",
-        type=click.Choice(["all", "humans"]),
-        help="Whom a solution is ranked against.",
-    ),
-)
-
-
-def analysis_options(command: Command) -> Command:
-    """Give a command the settings that every analysis of ranks has."""
-    for option in reversed(_ANALYSIS):
-        command = option(command)
-    return command
-
-
 database_option = click.option(
     "--database",
     metavar="URL",
@@ -187,6 +147,82 @@ reveal_option = click.option(
     "--reveal", is_flag=True, help="Read a judging session that is not closed; this is logged."
 )
 
-seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of what is random."
-)
+
+class SettingsCommand(click.Command):
+    """A command with an option for each setting of pydantic models.
+
+    The models are loaded only when the command runs or shows its help, so listing the commands
+    stays fast. An option that is not used has the value None.
+
+    Parameters
+    ----------
+    settings : function
+        Imports the models, and gives the names of the settings offered of each.
+    defaults : bool
+        Whether the help shows the defaults of the models; otherwise they come from a study file.
+    """
+
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401  those of click
+        settings: Callable[[], Mapping[type[BaseModel], Iterable[str]]],
+        defaults: bool = False,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._settings, self._defaults = settings, defaults
+        self._made: list[click.Parameter] = []
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Give the parameters of the command, those of its settings first."""
+        if not self._made:
+            self._made = [
+                _setting_option(model, name, show_default=self._defaults)
+                for model, names in self._settings().items()
+                for name in names
+            ]
+        return [*self._made, *super().get_params(ctx)]
+
+
+def _setting_option(model: type[BaseModel], name: str, *, show_default: bool) -> click.Option:
+    """Make the option for a setting, whose values the model checks."""
+    from quem.study.fields import OneOrMore
+
+    field = model.model_fields[name]
+    annotation = _without_none(field.annotation)
+    multiple = OneOrMore in field.metadata
+
+    def check(_: click.Context, __: click.Parameter, value: object) -> object:
+        from quem.study.schema import setting_value
+
+        if value in (None, ()):
+            return None
+        try:
+            return setting_value(model, name, value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    help_text = f"{field.description}{'  Repeatable.' if multiple else ''}"
+    if show_default and field.default is not None:
+        numbers = field.default
+        default = f"{numbers[0]}-{numbers[-1]}" if isinstance(numbers, tuple) else numbers
+        help_text += f"  [default: {default}]"
+    flag = f"--{name.replace('_', '-')}"
+    if annotation is bool:
+        return click.Option([flag], is_flag=True, help=help_text)
+    choices = get_args(annotation) if get_origin(annotation) is Literal else ()
+    return click.Option(
+        [flag],
+        type=click.Choice(choices) if choices else str,
+        multiple=multiple,
+        callback=check,
+        metavar=None if choices else field.title or ("INTEGER" if annotation is int else "NUMBER"),
+        help=help_text,
+    )
+
+
+def _without_none(annotation: object) -> object:
+    """Give the type of a setting, without None and without what pydantic checks of it."""
+    if type(None) in get_args(annotation):
+        annotation = next(kind for kind in get_args(annotation) if kind is not type(None))
+    return get_args(annotation)[0] if hasattr(annotation, "__metadata__") else annotation

@@ -16,13 +16,14 @@ from quem.comparison.selection import (
     chosen_of,
     one_system,
     refuse_studies,
-    refuse_test,
 )
+from quem.comparison.settings import ComparisonSettings
 from quem.comparison.system_estimates import standings_of
 from quem.comparison.versions import across_studies, progressions_of
 from quem.errors import Mistake, QuemError
 from quem.experience.analysis import analyze_experience
 from quem.rankings import PrintedAverages
+from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +45,7 @@ def compare_experience(
     **settings: Any,  # noqa: ANN401
 ) -> ComparisonResult:
     """Compare systems of studies of kind ``experience`` (see `quem.compare`)."""
-    refuse_test(test)
+    changed_settings(ComparisonSettings(), {"test": test})
     refuse_studies(studies)
     settings["level"] = _level(studies, settings.get("level"))
     found = tuple(analyze_experience(s, **settings, bootstrap=0).findings for s in studies)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from scipy.special import fdtrc, stdtr, stdtrit
 
+from quem.comparison.settings import Test
 from quem.experience.worths import fit_worths
 from quem.lists.inference import sign_flips
 
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 
-TESTS = ("problem", "twoway", "signflip")
+TESTS = get_args(Test)
 
 
 GENERALISES = {

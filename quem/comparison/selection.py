@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.comparison.pair_tests import TESTS
 from quem.errors import Mistake, QuemError
 from quem.experience.averages import average_cells
 from quem.experience.cells import judged_cells, score_cells
@@ -33,15 +32,7 @@ __all__ = [
     "locate",
     "one_system",
     "refuse_studies",
-    "refuse_test",
 ]
-
-
-def refuse_test(test: str) -> None:
-    """Refuse a test that there is not."""
-    if test not in TESTS:
-        message = f"{shown(test)} is not one of {', '.join(TESTS)}{nearest(test, TESTS)}"
-        raise QuemError([Mistake("", key="test", message=message)])
 
 
 def refuse_studies(studies: Sequence[Study]) -> None:

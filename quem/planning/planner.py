@@ -160,7 +160,7 @@ def _noise(
 
 def _costs(asked: PlanSettings, measured: float | None) -> Costs:
     minutes = asked.minutes or measured or _MINUTES_OF_JUDGEMENT
-    solution, judgement = asked.cost_solution, asked.cost_judgement
+    solution, judgement = asked.cost_solution, asked.cost_judgment
     return Costs(
         solution=_MINUTES_OF_SOLUTION if solution is None else solution,
         judgement=minutes if judgement is None else judgement,

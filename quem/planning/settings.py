@@ -1,7 +1,8 @@
-"""What is asked of a plan."""
+"""The settings of a plan."""
 
 from __future__ import annotations
 
+import re
 from math import isfinite, prod
 from typing import Annotated, Any, Literal
 
@@ -17,23 +18,42 @@ from pydantic import (
 
 from quem.errors import Mistake, QuemError
 from quem.study.document import dotted
-from quem.study.fields import Level, Years  # noqa: TC001  pydantic reads them
+from quem.study.fields import Level, Numeral, Seed, Years
 from quem.study.schema import complaints
 
 __all__ = ["COMPONENTS", "MOST_DESIGNS", "PlanSettings", "plan_settings"]
 
+_MOST_NUMBERS = 10_000
 COMPONENTS = ("person", "solution", "judge", "taste")
 MOST_DESIGNS = 100_000
 
 
 def _several(value: object) -> object:
-    """One number, or any number of them; each once, in order."""
+    """One number or several, also as text: "12", "6-20", "6-20:2" (every second), "8,12"."""
+    if isinstance(value, str):
+        value = {number for part in value.split(",") for number in _range(part, value)}
     if isinstance(value, int):
         return (value,)
     if isinstance(value, range | set | list | tuple):
         return tuple(sorted(value))
-    message = "should be a whole number, or several"
+    message = "must be a whole number, or several"
     raise ValueError(message)
+
+
+def _range(part: str, text: str) -> range:
+    read = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?\s*", part, re.ASCII)
+    if not read:
+        message = f"{text!r} is not a number such as 12, and not one of 6-20, 6-20:2, or 8,12"
+        raise ValueError(message)
+    first, last, step = int(read[1]), int(read[2] or read[1]), int(read[3] or 1)
+    if last < first or not step:
+        message = f"{part.strip()!r} holds no number; use an increasing range: 6-20 or 6-20:2"
+        raise ValueError(message)
+    numbers = range(first, last + 1, step)
+    if len(numbers) > _MOST_NUMBERS:
+        message = f"{part.strip()!r} has too many numbers; use at most {_MOST_NUMBERS:,}"
+        raise ValueError(message)
+    return numbers
 
 
 def _distinct(values: tuple[int, ...]) -> tuple[int, ...]:
@@ -45,15 +65,26 @@ def _distinct(values: tuple[int, ...]) -> tuple[int, ...]:
 
 def _positive(value: float) -> float:
     if not (isfinite(value) and value > 0):
-        message = "should be a finite number above 0"
+        message = f"{value:g} is not a finite number above 0"
         raise ValueError(message)
     return value
+
+
+def _span(value: object) -> object:
+    """Two numbers, also as text: "1-12"."""
+    if not isinstance(value, str):
+        return value
+    low, dash, high = value.partition("-")
+    if not dash:
+        message = f"{value!r} is not a range from least to most experience; use one such as 1-12"
+        raise ValueError(message)
+    return low.strip(), high.strip()
 
 
 def _spread(value: tuple[float, float]) -> tuple[float, float]:
     low, high = value
     if not low < high:
-        message = f"should rise, from least to most experience; {low:g} to {high:g} does not"
+        message = f"must increase from least to most experience; {low:g} to {high:g} does not"
         raise ValueError(message)
     return value
 
@@ -72,68 +103,89 @@ Threes = Annotated[
 
 
 class PlanSettings(BaseModel):
-    """What is asked of a plan; None where a pilot, or else an assumption, fills in.
+    """The settings of a plan; None where a pilot, or else an assumption, fills in.
 
-    Parameters
-    ----------
-    width : float, optional
-        Half of the prediction interval that is wanted: estimate ± width.
-    judges, subjects, problems : tuple of int
-        The numbers that are tried, each with each.
-    experience : (float, float), optional
-        The range of the subjects' experience, which is taken for uniform.
-    noise : {"low", "high"}, optional
-    person, solution, judge, taste : float, optional
-        Standard deviations that replace those of the noise; see `quem.experience.simulation`.
-    systems : int, optional
-        How many systems are ranked among the subjects.
-    power_for : float, optional
-        A difference between two systems, in units of experience.
-    cost_solution : float, optional
-        What the solution of one problem by one subject costs.
-    cost_judgement : float, optional
-        What it costs that one judge places one solution.
-    minutes : float, optional
-        How long a judge takes to place one solution.
-    level : float, optional
-        Of the interval.
-    simulate : int
-        How many studies of each design shown are simulated.
-    seed : int
+    Experience is in the study's unit, by default years.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    width: Positive | None = None
-    judges: Ones = tuple(range(2, 6))
-    subjects: Threes = tuple(range(6, 21))
-    problems: Ones = tuple(range(3, 13))
-    experience: Annotated[tuple[Years, Years], AfterValidator(_spread)] | None = None
-    noise: Literal["low", "high"] | None = None
-    person: Years | None = None
-    solution: Years | None = None
-    judge: Years | None = None
-    taste: Years | None = None
-    systems: Annotated[int, Field(ge=1, le=100)] | None = None
-    power_for: Positive | None = None
-    cost_solution: Years | None = None
-    cost_judgement: Years | None = None
-    minutes: Positive | None = None
-    level: Level | None = None
-    simulate: Annotated[int, Field(ge=0, le=1_000_000)] = 1000
-    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    width: Positive | None = Field(
+        None,
+        description="Target half-width of the prediction interval in years: 2 is for estimates "
+        "± 2.",
+    )
+    judges: Ones = Field(
+        tuple(range(2, 6)),
+        title="NUMBERS",
+        description="Numbers of judges to try: 3, 2-5, or 2,4.",
+    )
+    subjects: Threes = Field(
+        tuple(range(6, 21)), title="NUMBERS", description="Numbers of subjects to try."
+    )
+    problems: Ones = Field(
+        tuple(range(3, 13)), title="NUMBERS", description="Numbers of problems to try."
+    )
+    experience: (
+        Annotated[tuple[Years, Years], BeforeValidator(_span), AfterValidator(_spread)] | None
+    ) = Field(
+        None,
+        title="FROM-TO",
+        description="Range of the subjects' experience in years, assumed uniform.  "
+        "[default: 1-12, or the pilot's range]",
+    )
+    noise: Literal["low", "high"] | None = Field(
+        None,
+        description="SDs to assume: 1 year each (low) or 2 years (high), judge × solver half of "
+        "it.  [default: low]",
+    )
+    person: Years | None = Field(
+        None, description="Between-person SD at equal experience, in years."
+    )
+    solution: Years | None = Field(None, description="Person × problem SD, in years.")
+    judge: Years | None = Field(None, description="Residual SD of a judge's rating, in years.")
+    taste: Years | None = Field(None, description="Judge × solver SD, in years.")
+    systems: Annotated[int, Field(ge=1, le=100), Numeral] | None = Field(
+        None, description="Number of systems ranked among the subjects."
+    )
+    power_for: Positive | None = Field(
+        None,
+        title="YEARS",
+        description="Report the power to detect a difference of YEARS between two systems.",
+    )
+    cost_solution: Years | None = Field(
+        None, description="Cost of one subject's solution to one problem.  [default: 60 minutes]"
+    )
+    cost_judgment: Years | None = Field(
+        None,
+        description="Cost of one judge placing one solution, in the same unit.  "
+        "[default: --minutes]",
+    )
+    minutes: Positive | None = Field(
+        None,
+        description="Minutes a judge takes to place one solution.  [default: as in the pilot's "
+        "judging session, else 5]",
+    )
+    level: Level | None = Field(
+        None,
+        description="Level of the interval, such as 0.95.  [default: that of the pilot, else 0.95]",
+    )
+    simulate: Annotated[int, Field(ge=0, le=1_000_000), Numeral] = Field(
+        1000, title="N", description="Studies to simulate of each design shown; 0 for none."
+    )
+    seed: Seed = Field(0, description="Random seed of the simulation.")
 
     @model_validator(mode="after")
     def _fit_each_other(self) -> PlanSettings:
         count = prod(map(len, (self.judges, self.subjects, self.problems)))
         if count > MOST_DESIGNS:
             message = (
-                f"{count:,} designs are too many ({MOST_DESIGNS:,} at most); name fewer numbers "
-                "of judges, subjects or problems"
+                f"{count:,} designs are too many ({MOST_DESIGNS:,} at most); give fewer numbers "
+                "of judges, subjects, or problems"
             )
             raise ValueError(message)
-        if self.cost_judgement is not None and self.cost_solution is None:
-            message = "cost_judgement needs cost_solution beside it, in the same unit; add it"
+        if self.cost_judgment is not None and self.cost_solution is None:
+            message = "cost_judgment needs cost_solution beside it, in the same unit; add it"
             raise ValueError(message)
         if self.power_for is not None and self.systems == 1:
             message = "power_for compares two systems; give systems: 2 or more, or leave it out"
@@ -142,11 +194,7 @@ class PlanSettings(BaseModel):
 
 
 def plan_settings(given: dict[str, Any]) -> PlanSettings:
-    """Check what is asked; None stands for what is not.
-
-    Parameters
-    ----------
-    given : dict
+    """Check the settings of a plan, of which None means not given.
 
     Raises
     ------
@@ -154,6 +202,8 @@ def plan_settings(given: dict[str, Any]) -> PlanSettings:
         With all that is wrong, each with the name of its setting.
     """
     wanted = {key: value for key, value in given.items() if value is not None}
+    if "cost_judgement" in wanted:  # the name before version 0.1
+        wanted["cost_judgment"] = wanted.pop("cost_judgement")
     try:
         return PlanSettings.model_validate(wanted)
     except ValidationError as error:

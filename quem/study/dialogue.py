@@ -26,7 +26,7 @@ _MOST = 1e300
 
 def _weight(value: float) -> float:
     if not 0 <= value <= _MOST:
-        message = "should be a finite number, 0 or more"
+        message = f"{value:g} is not a finite number, 0 or more"
         raise ValueError(message)
     return value
 
@@ -46,7 +46,7 @@ def _all_or_names(value: object) -> object:
 
 Weight = Annotated[float, Numeral, AfterValidator(_weight)]
 Names = Annotated[Literal["all"] | tuple[Line, ...], BeforeValidator(_all_or_names)]
-Size = Annotated[int, Numeral, Field(ge=1, le=1_000_000)]
+Size = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 
 
 class Cases(StudyPart):
@@ -175,26 +175,74 @@ class Questions(StudyPart):
 class DialogueSettings(StudyPart):
     """The settings of the evaluation; `quem.dialogue.settings` explains the open choices."""
 
-    k: Size = 10
-    neighbours: Size = 10
-    neighbour_ties: Literal["all", "order"] = "all"
-    regions: Literal["neighbours", "clusters", "classes"] = "neighbours"
-    region_size: Size = 10
-    list_ties: Literal["random", "order"] = "random"
-    first_list: Annotated[int, Numeral, Field(ge=0, le=1_000_000)] = 1
-    no_selection: Literal["top", "zero", "leave_out"] = "top"
-    user_distance: Literal["true", "partial"] = "true"
-    efficiency: Literal["attributes", "questions", "halved"] = "attributes"
-    average_ties: Literal["any", "top"] = "any"
-    missing: Literal["zero", "worst", "skip"] = "zero"
-    lam: Annotated[int, Numeral, Field(ge=1, le=50)] = 2
-    lowest: Annotated[float, Numeral, Field(ge=0, le=1e6)] = 0.0
-    highest: Annotated[float, Numeral, Field(gt=0, le=1e6)] = 1.0
-    orders: Annotated[int, Numeral, Field(ge=1, le=10_000)] = 10
-    seed: Seed = 0
-    level: Level = 0.95
-    bootstrap: Count = 2000
-    permutations: Count = 9999
+    k: Size = Field(10, description="Number of candidates that rank quality compares.")
+    neighbours: Size = Field(10, description="Number of nearest cases that ND and NF aggregate.")
+    neighbour_ties: Literal["all", "order"] = Field(
+        "all",
+        description="Which cases are nearest where distances tie: all that are as near as the "
+        "last, or those that come first in the case base.",
+    )
+    regions: Literal["neighbours", "clusters", "classes"] = Field(
+        "neighbours",
+        description="What a region of RA is: the cases nearest to a case, a cluster, or all "
+        "cases of a class.",
+    )
+    region_size: Size = Field(
+        10, description="Number of cases in a region; for clusters the mean number."
+    )
+    list_ties: Literal["random", "order"] = Field(
+        "random",
+        description="How candidates at one distance are listed for users: at random, once for "
+        "each target, or as in the case base.",
+    )
+    first_list: Annotated[int, Field(ge=0, le=1_000_000), Numeral] = Field(
+        1, description="Number of answers after which a user may select for the first time."
+    )
+    no_selection: Literal["top", "zero", "leave_out"] = Field(
+        "top",
+        description="What a dialogue without a selection counts: the top candidate at the end, "
+        "with efficiency 0; 0 for both; or it is left out.",
+    )
+    user_distance: Literal["true", "partial"] = Field(
+        "true",
+        description="Distance that users compare with their threshold: that of the whole "
+        "problem, or that of the strategy.",
+    )
+    efficiency: Literal["attributes", "questions", "halved"] = Field(
+        "attributes",
+        description="With r of m attributes revealed: 1 − r/m; 1 − (r − 1)/(m − 1); or (1 − "
+        "r/m)/2.",
+    )
+    average_ties: Literal["any", "top"] = Field(
+        "any",
+        description="What A5 selects where no case is nearer than the average: any of them, or "
+        "the first.",
+    )
+    missing: Literal["zero", "worst", "skip"] = Field(
+        "zero",
+        description="What a missing value counts in a distance: no difference, the greatest "
+        "difference, or the attribute is left out.",
+    )
+    lam: Annotated[int, Field(ge=1, le=50), Numeral] = Field(
+        2, description="λ, how fast the weights of rank quality fall."
+    )
+    lowest: Annotated[float, Field(ge=0, le=1e6), Numeral] = Field(
+        0.0, description="minV, the weight at position k."
+    )
+    highest: Annotated[float, Field(gt=0, le=1e6), Numeral] = Field(
+        1.0, description="maxV, the weight at position 1."
+    )
+    orders: Annotated[int, Field(ge=1, le=10_000), Numeral] = Field(
+        10, description="Random question orders of each target."
+    )
+    seed: Seed = Field(0, description="Random seed.")
+    level: Level = Field(0.95, description="Level of the intervals; tests are at 1 − level.")
+    bootstrap: Count = Field(
+        2000, description="Bootstrap samples of the targets; 0 for no intervals."
+    )
+    permutations: Count = Field(
+        9999, description="Random patterns of the tests above 14 targets; 0 for no such test."
+    )
 
     @model_validator(mode="after")
     def _weights_fall(self) -> DialogueSettings:

@@ -15,6 +15,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    WithJsonSchema,
 )
 
 from quem.io.text import percent_hint, shown
@@ -57,24 +58,24 @@ _PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        message = "should be one line of printable text"
+        message = "must be one line of printable text"
         raise ValueError(message)
     return text
 
 
 def _years(value: float) -> float:
     if not 0 <= value < float("inf"):
-        message = "should be a finite number, 0 or more"
+        message = f"{value:g} is not a finite number, 0 or more"
         raise ValueError(message)
     if value > _MOST_YEARS:
-        message = f"should be at most {_MOST_YEARS:,}; choose a longer experience_unit"
+        message = f"must be at most {_MOST_YEARS:,}; choose a longer experience_unit"
         raise ValueError(message)
     return value
 
 
 def _share(value: float) -> float:
     if not 0 < value < 1:
-        message = f"should be between 0 and 1{percent_hint(value)}"
+        message = f"{value:g} is not between 0 and 1{percent_hint(value)}"
         raise ValueError(message)
     return value
 
@@ -83,10 +84,10 @@ def _numeral(value: object) -> object:
     """Refuse what Python reads as a number and people do not, and the other way round."""
     if isinstance(value, str):
         if comma := _DECIMAL_COMMA.fullmatch(value):
-            message = f"{shown(value)} has a decimal comma; write it as {comma[1]}.{comma[2]}"
+            message = f"{shown(value)} has a decimal comma; use {comma[1]}.{comma[2]}"
             raise ValueError(message)
         if "_" in value:
-            message = f"{shown(value)} is no number; write one such as 7"
+            message = f"{shown(value)} is not a number; use a value such as 7"
             raise ValueError(message)
     return value
 
@@ -94,7 +95,7 @@ def _numeral(value: object) -> object:
 def _no_percent(value: object) -> object:
     if isinstance(value, str) and (percent := _PERCENT.fullmatch(value)):
         number = float(percent[1].replace(",", "."))
-        message = f"{shown(value)} is no number; write it as {number / _ALL:g}"
+        message = f"{shown(value)} is not a number; use {number / _ALL:g}"
         raise ValueError(message)
     return value
 
@@ -108,10 +109,21 @@ Line = Annotated[str, AfterValidator(_printable)]
 Numeral = BeforeValidator(_numeral)
 
 
-Years = Annotated[float, Numeral, AfterValidator(_years)]
+Years = Annotated[
+    float,
+    Numeral,
+    AfterValidator(_years),
+    WithJsonSchema({"type": "number", "minimum": 0}),
+]
 
 
-Level = Annotated[float, Numeral, BeforeValidator(_no_percent), AfterValidator(_share)]
+Level = Annotated[
+    float,
+    Numeral,
+    BeforeValidator(_no_percent),
+    AfterValidator(_share),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+]
 
 
 def _none_is_empty(value: object) -> object:
@@ -135,10 +147,10 @@ Part = BeforeValidator(_none_is_default)
 OneOrMore = BeforeValidator(_one_is_a_list)
 
 
-Count = Annotated[int, Numeral, Field(ge=0, le=10_000_000)]
+Count = Annotated[int, Field(ge=0, le=10_000_000), Numeral]
 
 
-Seed = Annotated[int, Numeral, Field(ge=0, le=2**63 - 1)]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1), Numeral]
 
 
 class StudyPart(BaseModel):

@@ -57,7 +57,7 @@ def _once(values: tuple[float, ...]) -> tuple[float, ...]:
 def _iso_date(value: object) -> object:
     # Left alone, pydantic takes a bare number for seconds since 1970.
     if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
-        message = f"{value[:60]!r} is no date; write it as 1996-01-31"
+        message = f"{value[:60]!r} is not a date; use a value such as 1996-01-31"
         raise ValueError(message)
     return value
 
@@ -176,23 +176,31 @@ class Judging(StudyPart):
 class BlockDesign(StudyPart):
     """How solutions are dealt to judges."""
 
-    block_size: Annotated[int, Numeral, Field(ge=2)] | None = None
+    block_size: Annotated[int, Field(ge=2), Numeral] | None = None
     blocks: Literal["balanced"] = "balanced"
 
 
 class ExperienceSettings(StudyPart):
     """The settings of the analysis."""
 
-    form: Form = "linear"
-    interval: Interval = "prediction"
-    level: Level = 0.95
-    score: Literal["rank", "blom", "pl"] = "rank"
-    normalize: Literal["none", "expected", "percentile"] = "none"
-    reference: Literal["all", "humans"] = "all"
-    at_least: Annotated[tuple[Years, ...], OneOrMore, AfterValidator(_once)] = (5.0, 8.0)
-    bootstrap: Count = 2000
-    permutations: Count = 9999
-    seed: Seed = 0
+    form: Form = Field("linear", description="Form of the skill function.")
+    interval: Interval = Field("prediction", description="Interval of the headline.")
+    level: Level = Field(0.95, description="Level of the intervals, such as 0.95.")
+    score: Literal["rank", "blom", "pl"] = Field("rank", description="Score to average.")
+    normalize: Literal["none", "expected", "percentile"] = Field(
+        "none", description="Rescaling for groups of unequal size."
+    )
+    reference: Literal["all", "humans"] = Field(
+        "all", description="Solvers each solution is ranked against."
+    )
+    at_least: Annotated[tuple[Years, ...], OneOrMore, AfterValidator(_once)] = Field(
+        (5.0, 8.0), description="Report the probability of at least so many years."
+    )
+    bootstrap: Count = Field(2000, description="Bootstrap replicates; 0 for none.")
+    permutations: Count = Field(
+        9999, description="Random orders of permutation tests that are too large to enumerate."
+    )
+    seed: Seed = Field(0, description="Random seed.")
 
     @model_validator(mode="after")
     def _scores_stand_alone(self) -> ExperienceSettings:

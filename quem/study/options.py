@@ -36,7 +36,7 @@ MEASURES = (
     "RBPL",
     "OLAR",
 )
-Whole = Annotated[int, Numeral, Field(ge=1, le=1_000_000)]
+Whole = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 
 
 class Question(StudyPart):
@@ -59,17 +59,40 @@ class OptionsSystem(StudyPart):
 class OptionsSettings(StudyPart):
     """The settings of the analysis."""
 
-    measures: Annotated[tuple[Line, ...], OneOrMore] = MEASURES
-    headline: Line = "OLAR"
-    max_length: Whole | None = None
-    missing: Literal["empty", "leave-out"] = "empty"
-    least: Whole = 1
-    thresholds: Annotated[int, Numeral, Field(ge=2, le=10_000)] = 200
-    folds: Annotated[int, Numeral, Field(ge=2, le=1000)] = 10
-    level: Level = 0.95
-    bootstrap: Count = 2000
-    permutations: Count = 9999
-    seed: Seed = 0
+    measures: Annotated[tuple[Line, ...], OneOrMore] = Field(
+        MEASURES,
+        description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as "
+        "in the list of measures.",
+    )
+    headline: Line = Field(
+        "OLAR",
+        description="Measure of the answer, of the differences, and of the best threshold; "
+        "more must be better.",
+    )
+    max_length: Whole | None = Field(
+        None,
+        description="Greatest length of a list, on which OLAR depends; by default the length "
+        "of the longest list.",
+    )
+    missing: Literal["empty", "leave-out"] = Field(
+        "empty",
+        description="Whether a question without a list counts as an empty list or is left out.",
+    )
+    least: Whole = Field(1, description="Number of options shown whatever the threshold.")
+    thresholds: Annotated[int, Field(ge=2, le=10_000), Numeral] = Field(
+        200, description="Greatest number of thresholds to try."
+    )
+    folds: Annotated[int, Field(ge=2, le=1000), Numeral] = Field(
+        10, description="Number of parts into which cross-validation divides the questions."
+    )
+    level: Level = Field(0.95, description="Level of the intervals.")
+    bootstrap: Count = Field(
+        2000, description="Bootstrap samples of the questions; 0 for no intervals."
+    )
+    permutations: Count = Field(
+        9999, description="Random patterns of the tests above 14 questions; 0 for no such test."
+    )
+    seed: Seed = Field(0, description="Random seed.")
 
 
 class OptionsSpec(StudyPart):

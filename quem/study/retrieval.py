@@ -50,7 +50,7 @@ def _weight(value: float) -> float:
 
 
 Number = Annotated[float, Numeral, AfterValidator(_finite)]
-Size = Annotated[int, Numeral, Field(ge=1, le=1_000_000_000)]
+Size = Annotated[int, Field(ge=1, le=1_000_000_000), Numeral]
 
 
 class Cases(StudyPart):
@@ -211,16 +211,45 @@ class MacFac(StudyPart):
 class RetrievalSettings(StudyPart):
     """The settings of the evaluation."""
 
-    measures: Annotated[tuple[Line, ...], OneOrMore] = ()
-    k: Annotated[tuple[Size, ...], OneOrMore] = ()
-    headline: Line = ""
-    ties: Literal["expected", "id", "input"] = "expected"
-    level: Level = 0.95
-    bootstrap: Count = 2000
-    permutations: Count = 9999
-    warm_up: Annotated[int, Numeral, Field(ge=0, le=1000)] = 1
-    repeats: Annotated[int, Numeral, Field(ge=1, le=1000)] = 7
-    seed: Seed = 0
+    measures: Annotated[tuple[Line, ...], OneOrMore] = Field(
+        (),
+        description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as "
+        "in the list of measures; by default those below.",
+    )
+    k: Annotated[tuple[Size, ...], OneOrMore] = Field(
+        (),
+        description="Each measure that knows k and is named without one is computed without k "
+        "and with each of these.",
+    )
+    headline: Line = Field(
+        "",
+        description="Measure of the answer, of the order of the retrievers, and of the "
+        "differences on the first page; the default is described below.",
+    )
+    ties: Literal["expected", "id", "input"] = Field(
+        "expected",
+        description="Order of cases with equal similarity: `expected` is the mean over all "
+        "orders, `id` puts the last id first, as trec_eval does, `input` keeps the given order; "
+        "see [Ties](#ties).",
+    )
+    level: Level = Field(
+        0.95,
+        description="Level of the intervals; differences with an adjusted p of at most 1 − "
+        "level are called significant.",
+    )
+    bootstrap: Count = Field(2000, description="Bootstrap replicates; 0 for no intervals.")
+    permutations: Count = Field(
+        9999,
+        description="Random patterns of the randomization test above 14 queries; 0 for no test "
+        "there.",
+    )
+    warm_up: Annotated[int, Field(ge=0, le=1000), Numeral] = Field(
+        1, description="Calls of each retriever before its time is measured."
+    )
+    repeats: Annotated[int, Field(ge=1, le=1000), Numeral] = Field(
+        7, description="Rounds in which time is measured; a 95% interval needs 6."
+    )
+    seed: Seed = Field(0, description="Random seed.")
 
 
 class RetrievalSpec(StudyPart):

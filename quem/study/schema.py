@@ -1,10 +1,10 @@
-"""Holds a document against its model, and says in plain words where they differ."""
+"""Checks a document against its model, and says in plain words where they differ."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, shown
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
     from quem.study.document import Document, Loc
 
-__all__ = ["changed_settings", "complaints", "known_keys", "validate"]
+__all__ = ["changed_settings", "complaints", "known_keys", "setting_value", "validate"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
 # By how pydantic's names of errors begin.
 _MESSAGES = {
-    "float": "{it} is no number; write one such as 7 or 7.5",
-    "int": "{it} is no whole number; write one such as 7",
-    "date": "{it} is no date; write it as 1996-01-31",
-    "string_type": "should be text",
-    "string_too_short": "is empty; write its value",
-    "string_too_long": "should be at most {max_length} characters long",
-    "greater_than_equal": "should be {ge} or more",
-    "less_than_equal": "should be {le} or less",
-    "tuple": "should be a list, each entry on a line that starts with '- '",
-    "model": "should be a mapping of keys to values, such as {{id: S1}}",
+    "float": "{it} is not a number; use a value such as 7 or 7.5",
+    "int": "{it} is not a whole number; use a value such as 7",
+    "date": "{it} is not a date; use a value such as 1996-01-31",
+    "string_type": "must be text",
+    "string_too_short": "is empty; add a value",
+    "string_too_long": "must be at most {max_length} characters long",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than_equal": "must be {le} or less",
+    "tuple": "must be a list, with each entry on a line that starts with '- '",
+    "model": "must be a mapping of keys to values, such as {{id: S1}}",
 }
 
 
@@ -79,6 +79,22 @@ def changed_settings(settings: Model, changed: Mapping[str, object]) -> Model:
     except ValidationError as error:
         found = complaints(error, model, wanted, what="setting")
     raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in found)
+
+
+def setting_value(model: type[BaseModel], name: str, value: object) -> object:
+    """Convert the value of one setting, such as the text of an option.
+
+    Raises
+    ------
+    ValueError
+        The value is wrong; the message says how.
+    """
+    field = model.model_fields[name]
+    annotation: Any = Annotated[field.annotation, field]
+    try:
+        return TypeAdapter(annotation).validate_python(value)
+    except ValidationError as error:
+        raise ValueError(_message(error.errors(include_url=False)[0])) from None
 
 
 def complaints(
@@ -162,7 +178,7 @@ def _message(detail: ErrorDetails) -> str:
     if kind == "missing":
         return "is missing; add it"
     if given is None:
-        return "is empty; write its value"
+        return "is empty; add a value"
     if kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("' or '", "', '")
         known = [word.strip("'") for word in expected.split(", ")]

@@ -69,7 +69,7 @@ def test_too_many_numbers_are_wrong_usage(quem_command: Command) -> None:
     """A range of a million numbers is refused as such."""
     code, _, err = quem_command("plan", "--subjects", "1-1000000")
     assert code == 2
-    assert "'1-1000000' are too many numbers; name 10000 at most" in err
+    assert "'1-1000000' has too many numbers; use at most 10,000" in err
 
 
 def test_numbers_are_read_in_every_way(here: Path, quem_command: Command) -> None:
@@ -99,7 +99,7 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
         9,
     )
     words += ("--subjects", "6-9", "--judges", "2,4", "--problems", "3-4")
-    words += ("--cost-solution", 80, "--cost-judgement", 9, "--minutes", 4, "--systems", 3)
+    words += ("--cost-solution", 80, "--cost-judgment", 9, "--minutes", 4, "--systems", 3)
     code, out, _ = quem_command("plan", *words, "--json", "--level", 0.9, "--jobs", 1)
     assert code == 0
     result = quem.plan(
@@ -112,7 +112,7 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
         judges=(2, 4),
         problems=(3, 4),
         cost_solution=80,
-        cost_judgement=9,
+        cost_judgment=9,
         minutes=4,
         systems=3,
         level=0.9,
@@ -146,21 +146,21 @@ def test_out_names_another_folder(here: Path, quem_command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--subjects", "many"], "'many' is no number such as 12, and none of 6-20"),
-        (["--judges", "5-2"], "'5-2' holds no number; write it rising"),
+        (["--subjects", "many"], "'many' is not a number such as 12, and not one of 6-20"),
+        (["--judges", "5-2"], "'5-2' holds no number; use an increasing range"),
         (["--judges", "2-5:0"], "'2-5:0' holds no number"),
-        (["--problems", "3,"], "'3,' is no number"),
-        (["--experience", "12"], "'12' is not from the least to the most experience"),
-        (["--experience", "9-2"], "'9-2' is not from the least to the most experience"),
+        (["--problems", "3,"], "'3,' is not a number"),
+        (["--experience", "12"], "'12' is not a range from least to most experience"),
+        (["--experience", "9-2"], "must increase from least to most experience; 9 to 2 does not"),
         (["--width", "0"], "0 is not a finite number above 0"),
         (["--width", "nan"], "nan is not a finite number above 0"),
         (["--person", "-1"], "-1 is not a finite number, 0 or more"),
         (["--noise", "some"], "'some' is not one of 'low', 'high'"),
         (["--json", "--out", "x"], "--json writes nothing, so it takes no --out"),
-        (["--reveal"], "--database and --reveal are about a pilot's judging session"),
-        (["s.yaml", "--noise", "low"], "a pilot tells the noise; leave --noise out"),
+        (["--reveal"], "--database and --reveal apply to a pilot's judging session"),
+        (["s.yaml", "--noise", "low"], "a pilot gives the SDs; leave --noise out"),
         (["a.yaml", "--from", "a.yaml"], "STUDY and --from both name the pilot"),
-        (["--cost-judgement", "2"], "--cost-judgement needs --cost-solution"),
+        (["--subjects", "2-8"], "Invalid value for '--subjects': must be 3 or more"),
         (["--level", "95"], "95 is not between 0 and 1; 95 percent is written 0.95"),
     ],
 )
@@ -177,9 +177,9 @@ def test_wrong_usage_is_refused(
 
 def test_mistakes_are_refused(here: Path, quem_command: Command) -> None:
     """What a user can mend exits with 1 and one message, and writes nothing."""
-    code, out, err = quem_command("plan", "--subjects", "2-8")
+    code, out, err = quem_command("plan", "--cost-judgement", "2")
     assert (code, out) == (1, "")
-    assert err == "error: subjects: should be 3 or more\n"
+    assert err.startswith("error: cost_judgment needs cost_solution beside it, in the same unit")
     code, _, err = quem_command("plan", "--from", "no-such.yaml")
     assert code == 1
     assert "no-such.yaml: there is no such file" in err

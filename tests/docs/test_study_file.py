@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +30,7 @@ FILLED_IN = {"id", "title", "rankings"}
 KEYS = [(kind, key) for kind, (_, model) in KINDS.items() for key in keys_of(model)]
 ALL_ROWS = {kind: rows_of(page) for kind, (page, _) in KINDS.items()}
 ROWS = ALL_ROWS["experience"]
+TABLES = runpy.run_path(str(ROOT / "docs/make_tables.py"))
 
 
 def _named(case: object) -> str:
@@ -73,6 +75,12 @@ def test_every_choice_is_named(kind: str, key: Key) -> None:
     choices = set(literals(key.field.annotation))
     if choices:
         assert set(re.findall(r"`([^`]*)`", ALL_ROWS[kind][key.name][2])) == choices
+
+
+@pytest.mark.parametrize("page", TABLES["PAGES"])
+def test_tables_of_settings_are_those_of_the_models(page: str) -> None:
+    """``python docs/make_tables.py`` would change nothing."""
+    assert TABLES["with_tables"](page) == (ROOT / "docs/reference" / page).read_text("utf-8")
 
 
 def test_id_and_title_are_filled_in(tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ BAD_STUDIES = [
     ({"lists": ["lists.csv", "lists.csv"]}, "is also in"),
     ({"analysis": {"measures": ["OLRA"]}}, "analysis.measures: there is no measure 'OLRA'"),
     ({"analysis": {"headline": "MAE"}}, "analysis.headline: of MAE less is better"),
-    ({"analysis": {"least": 0}}, "analysis.least: should be 1 or more"),
+    ({"analysis": {"least": 0}}, "analysis.least: must be 1 or more"),
     ({"analysis": {"missing": "zero"}}, "'zero' is not one of empty, leave-out"),
     ({"anlysis": {}}, "anlysis: unknown key; did you mean analysis?"),
 ]

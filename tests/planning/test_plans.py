@@ -270,21 +270,21 @@ def test_pilots_that_cannot_tell_are_refused() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"width": 0}, "width: should be a finite number above 0"),
-        ({"width": float("inf")}, "width: should be a finite number above 0"),
-        ({"subjects": 2}, "subjects: should be 3 or more"),
-        ({"subjects": (4, 1001)}, r"subjects: should be 1000 or less"),
-        ({"judges": 0}, "judges: should be 1 or more"),
+        ({"width": 0}, "width: 0 is not a finite number above 0"),
+        ({"width": float("inf")}, "width: inf is not a finite number above 0"),
+        ({"subjects": 2}, "subjects: must be 3 or more"),
+        ({"subjects": (4, 1001)}, r"subjects: must be 1000 or less"),
+        ({"judges": 0}, "judges: must be 1 or more"),
         ({"judges": ()}, "judges: is empty; give a number, or several"),
-        ({"problems": 2.5}, "problems: should be a whole number, or several"),
-        ({"experience": (5, 5)}, "experience: should rise, from least to most experience"),
-        ({"experience": (-1, 5)}, r"experience: should be a finite number, 0 or more"),
+        ({"problems": 2.5}, "problems: must be a whole number, or several"),
+        ({"experience": (5, 5)}, "experience: must increase from least to most experience"),
+        ({"experience": (-1, 5)}, r"experience: -1 is not a finite number, 0 or more"),
         ({"noise": "some"}, "noise: 'some' is not one of low, high"),
-        ({"person": -1}, "person: should be a finite number, 0 or more"),
-        ({"level": 95}, "level: should be between 0 and 1; 95 percent is written 0.95"),
-        ({"systems": 0}, "systems: should be 1 or more"),
-        ({"cost_judgement": 4}, "cost_judgement needs cost_solution beside it, in the same unit"),
-        ({"simulate": -1}, "simulate: should be 0 or more"),
+        ({"person": -1}, "person: -1 is not a finite number, 0 or more"),
+        ({"level": 95}, "level: 95 is not between 0 and 1; 95 percent is written 0.95"),
+        ({"systems": 0}, "systems: must be 1 or more"),
+        ({"cost_judgement": 4}, "cost_judgment needs cost_solution beside it, in the same unit"),
+        ({"simulate": -1}, "simulate: must be 0 or more"),
         ({"with": 2}, "with: unknown setting; did you mean width"),
         (
             {"subjects": range(3, 1000), "problems": range(1, 200)},
@@ -342,8 +342,8 @@ def test_judging_time_comes_from_the_pilots_session(
 
 def test_costs_decide_the_order() -> None:
     """Dear solutions favour many judges, dear judgements few."""
-    dear_solutions = _plan(width=2.7, cost_solution=100, cost_judgement=0.1)
-    dear_judges = _plan(width=2.7, cost_solution=1, cost_judgement=100)
+    dear_solutions = _plan(width=2.7, cost_solution=100, cost_judgment=0.1)
+    dear_judges = _plan(width=2.7, cost_solution=1, cost_judgment=100)
     many, few = (int(p.designs["judges"].iloc[0]) for p in (dear_solutions, dear_judges))
     assert many > few
     assert "cost 100 for a subject's solution, 0.1 for placing" in dear_solutions.summary()

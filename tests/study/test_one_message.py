@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     [
         ("subjects:\n", "subject:\n", "did you mean subjects?"),
         ("judges:\n", "judgs:\n", "did you mean judges?"),
-        ("problems: [{id: P1}, {id: P2}]", "problems: {P1: 1}", "should be a list"),
+        ("problems: [{id: P1}, {id: P2}]", "problems: {P1: 1}", "must be a list"),
         ("problems: [{id: P1}, {id: P2}]", "problem: [{id: P1}, {id: P2}]", "mean problems?"),
-        ("{id: S1, experience: 1}", "S1", "should be a mapping"),
+        ("{id: S1, experience: 1}", "S1", "must be a mapping"),
         ("{id: S1, experience: 1}", "{experience: 1}", "is missing"),
         ("{id: S1, experience: 1}", "{id: '', experience: 1}", "is empty"),
         ("{id: S2, e", "{id: S1, e", "already used by"),
@@ -51,7 +51,7 @@ def test_a_broken_list_spares_preflib_files_too(make_study: Callable[..., Path])
     study = study_with(rankings=source, judges=["J1"], systems=["sys"], problems={"P1": 1})
     found = mistakes_of(make_study(study, p__toc=orders))
     assert len(found) == 3
-    assert all("should be a" in mistake for mistake in found)
+    assert all("must be a" in mistake for mistake in found)
 
 
 WIDE = "solver,J1:P1,J1:P2,J2:P1\nS1,1,1,1\nS2,2,2,2\nS3,3,3,3\n"
@@ -158,12 +158,12 @@ def test_broken_yaml_says_what_to_do(
     ("old", "new", "place", "said"),
     [
         ("experience: 4}", "experience: 4,5}", "11:28: subjects[3].5", "write 4.5"),
-        ("experience: 4}", 'experience: "4,5"}', "11:26: subjects[3].experience", "as 4.5"),
-        ("experience: 4}", "experience: 1_2}", "11:26: subjects[3].experience", "is no number"),
-        ("level: 0.95", "level: 0,95", "18:10: analysis.level", "write it as 0.95"),
-        ("level: 0.95", "level: 95%", "18:10: analysis.level", "write it as 0.95"),
+        ("experience: 4}", 'experience: "4,5"}', "11:26: subjects[3].experience", "use 4.5"),
+        ("experience: 4}", "experience: 1_2}", "11:26: subjects[3].experience", "is not a number"),
+        ("level: 0.95", "level: 0,95", "18:10: analysis.level", "use 0.95"),
+        ("level: 0.95", "level: 95%", "18:10: analysis.level", "use 0.95"),
         ("level: 0.95", "level: 2", "18:10: analysis.level", "between 0 and 1"),
-        ("level: 0.95", "seed: 1_0", "18:9: analysis.seed", "is no number"),
+        ("level: 0.95", "seed: 1_0", "18:9: analysis.seed", "is not a number"),
         ("level: 0.95", "at_least: [-5, 8]", "18:14: analysis.at_least[1]", "0 or more"),
     ],
 )
@@ -193,11 +193,11 @@ def test_a_cell_is_told_in_short(make_study: Callable[..., Path]) -> None:
     ("settings", "said"),
     [
         ({"lvl": 0.9}, "lvl: unknown setting; did you mean level?"),
-        ({"seed": -1}, "seed: should be 0 or more"),
-        ({"level": "x"}, "level: 'x' is no number; write one such as 7 or 7.5"),
+        ({"seed": -1}, "seed: must be 0 or more"),
+        ({"level": "x"}, "level: 'x' is not a number; use a value such as 7 or 7.5"),
         ({"form": "linar"}, "form: 'linar' is not one of"),
         ({"form": "cubic"}, "form: a cubic skill function needs 12 subjects"),
-        ({"at_least": [5, -1]}, "at_least[2]: should be a finite number, 0 or more"),
+        ({"at_least": [5, -1]}, "at_least[2]: -1 is not a finite number, 0 or more"),
     ],
 )
 def test_a_wrong_setting_is_named_in_our_words(

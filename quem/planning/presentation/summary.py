@@ -179,7 +179,7 @@ def _cost_text(plan: PlanFindings) -> str:
     costs, asked = plan.costs, plan.settings
     how = f"{costs.minutes:.3g} minutes"
     how += " as measured in the pilot's judging session" if plan.measured else ""
-    if asked.cost_solution is None and asked.cost_judgement is None:
+    if asked.cost_solution is None and asked.cost_judgment is None:
         return (
             f"cost in minutes of work: {costs.solution:g} for a subject's solution (assumed), "
             f"{how} to place a solution{'' if plan.measured or asked.minutes else ' (assumed)'}"

@@ -1,7 +1,7 @@
 """How far the tests and intervals of ``quem compare`` can be trusted, on simulated studies.
 
 Run it with ``python benchmarks/comparing.py [STUDIES]``, 2,000 of each sort by default;
-docs/how-to/comparing.md has what it prints.
+docs/explanation/comparisons.md has what it prints.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """How good plans are: the closed form against simulation, and pilots against the truth.
 
-``python benchmarks/planning.py`` prints the two tables of docs/explanation/simulations.md (two minutes).
+``python benchmarks/planning.py`` prints two tables of docs/explanation/simulations.md, in two
+minutes.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class ExperienceSettings(StudyPart):
         "all", description="Solvers each solution is ranked against."
     )
     at_least: Annotated[tuple[Years, ...], OneOrMore, AfterValidator(_once)] = Field(
-        (5.0, 8.0), description="Report the probability of at least so many years."
+        (5.0, 8.0), description="Report the probability of at least this many years."
     )
     bootstrap: Count = Field(2000, description="Bootstrap replicates; 0 for none.")
     permutations: Count = Field(

@@ -71,6 +71,14 @@ def _test(session: nox.Session, *options: str) -> None:
 
 
 @nox.session
+def branches(session: nox.Session) -> None:
+    """Measure the branch coverage of all tests, or of those that are named; 95% is required."""
+    session.install("pytest-cov>=7", "coverage>=7.10")
+    covered = ("--cov", "--cov-report=term:skip-covered", "--cov-fail-under=95")
+    _test(session, *covered, *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation site in build/site; every warning is an error."""
     session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "docs"))

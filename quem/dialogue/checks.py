@@ -24,7 +24,7 @@ _MISSING = 0.2
 
 
 def find_warnings(findings: DialogueFindings) -> list[StudyWarning]:
-    """Find what is doubtful about an evaluation.
+    """Find all warnings about an evaluation.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def find_warnings(findings: DialogueFindings) -> list[StudyWarning]:
 def warnings_before(
     cases: EncodedCases, settings: SimulationSettings, users: Iterable[User]
 ) -> Iterator[StudyWarning]:
-    """Find what is doubtful before any dialogue.
+    """Find the warnings that are known before any dialogue.
 
     Parameters
     ----------
@@ -48,20 +48,22 @@ def warnings_before(
     """
     n = len(cases)
     if n < _FEW:
-        message = f"there are {n} cases, and each is a target once; intervals of so few mean little"
+        message = (
+            f"only {n} cases, each a target once, so intervals are unreliable; use {_FEW} or more"
+        )
         yield StudyWarning("few-cases", message)
     same = [name for name, span in zip(cases.attributes, cases.spans, strict=True) if not span]
     if same:
         verb = "has" if len(same) == 1 else "have"
         message = (
-            f"{_some(same)} {verb} one value in all cases: a question about it tells nothing, and "
-            "counts as any other"
+            f"{_some(same)} {verb} one value in all cases; questions about it carry no information "
+            "but count as questions"
         )
         yield StudyWarning("constant-attribute", message)
     if settings.k > (n - 1) / 2:
         message = (
-            f"k = {settings.k} and there are {n - 1} candidates: rank quality compares most of the "
-            "case base; choose a smaller k"
+            f"k = {settings.k} with {n - 1} candidates compares most of the case base in rank "
+            "quality; choose a smaller k"
         )
         yield StudyWarning("k-large", message)
     small = sorted({user.b for user in users if user.b is not None and user.b * n < 0.5})  # noqa: PLR2004
@@ -74,8 +76,8 @@ def warnings_before(
     share = 1 - cases.known.mean()
     if share > _MISSING:
         message = (
-            f"{100 * share:.0f}% of the values are missing; what such a value counts in a "
-            "distance is an open choice (missing), see --sensitivity"
+            f"{100 * share:.0f}% of the values are missing; how they count in a distance "
+            "is an open choice (`missing`); try `--sensitivity`"
         )
         yield StudyWarning("many-missing", message)
 
@@ -90,7 +92,7 @@ def _contractions(findings: DialogueFindings) -> Iterator[StudyWarning]:
     if share > _RARELY:
         message = (
             f"with {findings.strategies[worst]}, {100 * share:.0f}% of the lists during a dialogue "
-            "had so many ties that no candidate was left to compare, and rank quality 0 "
+            "were contracted to nothing because of ties and got rank quality 0 "
             f"(granularity {findings.granularity:.3f}); a larger k makes this rarer"
         )
         yield StudyWarning("contracted", message)
@@ -104,7 +106,7 @@ def _selections(findings: DialogueFindings) -> Iterator[StudyWarning]:
         if share > _OFTEN:
             message = (
                 f"{user} selected no case in {100 * share:.0f}% of the dialogues with "
-                f"{findings.strategies[least]}; what these count is an open choice (no_selection)"
+                f"{findings.strategies[least]}; how these count is an open choice (`no_selection`)"
             )
             yield StudyWarning("rarely-selects", message)
     if np.isnan(findings.efficiency.mean).any():
@@ -112,7 +114,7 @@ def _selections(findings: DialogueFindings) -> Iterator[StudyWarning]:
         message = (
             f"{findings.users[place[1]]} never selects a case with "
             f"{findings.strategies[place[0]]}, and "
-            "such dialogues are left out, so nothing is known"
+            "such dialogues are left out, so their efficiency is unknown"
         )
         yield StudyWarning("never-selects", message)
 

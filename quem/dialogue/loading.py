@@ -273,7 +273,7 @@ def _questions(loading: _Loading, cases: EncodedCases | None) -> Questions | Non
     twice = [name for name in names if names.count(name) > 1]
     left = [name for name in cases.attributes if name not in names]
     if twice:
-        loading.wrong(("questions",), f"{shown(twice[0])} stands twice; ask for it once")
+        loading.wrong(("questions",), f"{shown(twice[0])} is listed twice; list it once")
     elif left and len(order) == len(names):
         message = f"{', '.join(left[:5])} {'is' if len(left) == 1 else 'are'} not asked for; add "
         loading.wrong(("questions",), f"{message}{'it' if len(left) == 1 else 'them'}")

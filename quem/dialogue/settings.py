@@ -79,7 +79,7 @@ OPEN_CHOICES = {
     ),
     "user_distance": Choice(
         ("true", "partial"),
-        "which distance users hold against their threshold",
+        "which distance users compare with their threshold",
         {
             "true": "that between the whole problem and the case",
             "partial": "that of the strategy, on what is known so far",

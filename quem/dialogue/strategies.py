@@ -244,7 +244,7 @@ def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArr
     if found.shape != shape:
         message = (
             f"the strategy {name} gave distances of shape {found.shape}; it should be {shape}: "
-            "a row a problem, a column a case"
+            "one row per problem, one column per case"
         )
         raise QuemError([message])
     if not ((found >= 0) & (found <= 1)).all():

@@ -100,7 +100,7 @@ def read_delimited(
     text = read_text(path, name, what=what, legacy=True)
     start, delimiter = _beginning(text)
     if start == len(text):
-        raise QuemError([Mistake(name, message=f"is empty; it should hold the {what}")])
+        raise QuemError([Mistake(name, message=f"is empty; it must hold the {what}")])
     above = text.count("\n", 0, start)
     reader = csv.reader(_lines(text, start), delimiter=delimiter)
     header: list[list[str]] = []
@@ -123,7 +123,7 @@ def read_delimited(
         columns = _columns(text, delimiter, name, width, body_line)
     except csv.Error as error:
         line = above + reader.line_num
-        message = f"is no CSV file: {error}; save it from the spreadsheet once more"
+        message = f"is not a CSV file: {error}; save it from the spreadsheet again"
         raise QuemError([Mistake(name, line, message=message)]) from None
     header = [[*row, *[""] * width][:width] for row in header]
     return Delimited(name, header, columns, header_lines, text, delimiter, body_line)
@@ -167,8 +167,8 @@ def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
     first, second = ([*islice(filled, 2), [], []])[:2]
     if not any(cell.strip() for cell in first[1:]) and any(cell.strip() for cell in second[1:]):
         message = (
-            "the first line has fewer cells than those below; is it a title? remove what "
-            "stands above the header"
+            "the first line has fewer cells than those below; is it a title? remove the "
+            "lines above the header"
         )
         raise QuemError([Mistake(name, line, message=message)])
 

@@ -62,7 +62,7 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        message = f"holds binary data; the {what} has to be a text file"
+        message = f"holds binary data; the {what} must be a text file"
         raise QuemError([Mistake(name, line, message=message)])
     return text
 
@@ -116,12 +116,12 @@ def _bytes(path: Path, name: str, what: str) -> bytes:
     try:
         mode = path.stat().st_mode
         if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
-            raise _refusal(name, f"is no regular file; save the {what} as one")
+            raise _refusal(name, f"is not a regular file; save the {what} as one")
         return path.read_bytes()
     except IsADirectoryError:
-        raise _refusal(name, f"is a folder; name the {what} inside it") from None
+        raise _refusal(name, f"is a folder; specify the {what} inside it") from None
     except FileNotFoundError:
-        raise _refusal(name, f"there is no such file; check the name of the {what}") from None
+        raise _refusal(name, f"file not found; check the name of the {what}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _refusal(name, f"cannot be read: {reason}") from None

@@ -77,7 +77,7 @@ def _hits_norm(lists: Lists, k: int | None) -> Outcome:
     return held / np.maximum(lists.run.sizes, 1), ((empty, EMPTY_LIST),)
 
 
-_UNKNOWN = "An item that the ground truth does not have is no hit."
+_UNKNOWN = "An item that the ground truth does not have is not a hit."
 
 
 HITS = (

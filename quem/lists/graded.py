@@ -147,7 +147,7 @@ def _reach(lists: Lists, p: float) -> NDArray[np.float64]:
 
 
 _PATIENCE = Parameter(
-    "p", 0.5, "with which probability the reader goes on to the next item", float, 0, 0.999999
+    "p", 0.5, "with which probability the reader continues to the next item", float, 0, 0.999999
 )
 
 

@@ -59,7 +59,7 @@ class PairDifference:
     higher, equal, lower : int
         On how many queries the first has the higher score, and so on.
     p, p_holm : float
-        Of a two-sided paired randomisation test, and adjusted for the number of pairs by
+        Of a two-sided paired randomization test, and adjusted for the number of pairs by
         this measure; NaN where there is none.
     patterns : int
         Patterns of signs that were tried.

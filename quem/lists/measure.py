@@ -296,7 +296,7 @@ LIU = "Liu, Moffat, Baldwin & Zhang (2016), Quit While Ahead: Evaluating Truncat
 
 
 TIES_BY_ORDER = (
-    "Items of equal score stand in the order in which they are given; with ties by id, the last "
+    "Items of equal score keep the order in which they are given; with ties by id, the last "
     "id first; with expected ties, the score is the mean over all their orders, in closed form."
 )
 

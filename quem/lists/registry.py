@@ -86,7 +86,9 @@ def measure(spelling: str | Measure, **values: object) -> Measure:
         return spelling.definition.with_values({**dict(spelling.values), **values})
     split = split_spelling(spelling) if isinstance(spelling, str) else None
     if split is None:
-        message = f"{spelling!r} is no measure; spell it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"
+        message = (
+            f"{spelling!r} is not a measure; write it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"
+        )
         raise QuemError([message])
     name, spelled = split
     return definition(name).with_values({**spelled, **values})

@@ -23,7 +23,7 @@ _MUCH = 0.05
 
 
 def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
-    """Find everything doubtful about an analysis.
+    """Find all warnings about an analysis.
 
     Parameters
     ----------
@@ -32,8 +32,9 @@ def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
     n = len(findings.data.key.ids)
     if n < _FEW and findings.settings.bootstrap:
         message = (
-            f"there {'is 1 question' if n == 1 else f'are {n} questions'} only; bootstrap "
-            f"intervals over so few are too narrow, and {_FEW} or more make them useful"
+            f"only {n} question{' has' if n == 1 else 's have'} been evaluated, so bootstrap "
+            "intervals "
+            f"are too narrow; use {_FEW} or more"
         )
         yield StudyWarning("few-questions", message)
     yield from _lists(findings)
@@ -62,8 +63,8 @@ def _lists(findings: OptionsFindings) -> Iterator[StudyWarning]:
             are = "is" if empty == 1 else "are"
             message = (
                 f"{empty:,} of {n:,} lists of {name} {are} empty, where {join_words(lost)} "
-                f"{'is' if len(lost) == 1 else 'are'} undefined: the mean is over the others, so "
-                "that a system gains which answers only what it knows"
+                f"{'is' if len(lost) == 1 else 'are'} undefined; the mean excludes them, which "
+                "favors systems that answer only when confident"
             )
             yield StudyWarning("empty-lists", message)
         if n > 1 and not (findings.places[standing.system] > 0).any():
@@ -113,13 +114,13 @@ def _confidences(findings: OptionsFindings) -> Iterator[StudyWarning]:
         if told.any() and not told.all():
             message = (
                 f"{int((~told).sum()):,} of {len(told):,} options of {name} have no confidence, "
-                "so that no threshold is looked for"
+                "so no threshold is estimated"
             )
             yield StudyWarning("partial-confidence", message)
         elif system in swept and (against := int((~answers.falls).sum())):
             message = (
-                f"{against:,} lists of {name} do not have their options in the order of their "
-                "confidences; measures go by the positions, and thresholds by the confidences"
+                f"{against:,} lists of {name} are not in the order of their "
+                "confidences; measures use the positions, and thresholds the confidences"
             )
             yield StudyWarning("order-against-confidence", message)
     for sweep in findings.sweeps:
@@ -135,8 +136,7 @@ def _confidences(findings: OptionsFindings) -> Iterator[StudyWarning]:
             message = (
                 f"the best threshold of {name}, {best:.4g}, scores {format_number(optimism, 3)} "
                 "less on "
-                "questions that it was not chosen on; go by the cross-validated score, or answer "
-                "more questions"
+                "other questions; use the cross-validated score, or more questions"
             )
             yield StudyWarning("optimistic-threshold", message)
     yield from _edges(findings)

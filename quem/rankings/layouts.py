@@ -46,7 +46,7 @@ def read_long(path: Path, name: str) -> Table[str]:
         what="rankings",
         fields=FIELDS,
         required=_REQUIRED,
-        otherwise="; if each solver has a row of its own, write from: wide",
+        otherwise="; if there is one row per solver, write from: wide",
     )
 
 

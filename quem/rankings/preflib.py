@@ -58,7 +58,7 @@ def read_preflib(
         The file cannot be read; each line that is wrong.
     """
     if path.suffix.lower() not in _ENDINGS:
-        message = f"is no PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
+        message = f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
         raise QuemError([Mistake(name, message=message)])
     names: dict[str, str] = {}
     orders: list[Order] = []
@@ -75,7 +75,9 @@ def read_preflib(
             if message:
                 mistakes.append(Mistake(name, number, message=message))
         elif content and not content.startswith("#"):
-            message = "is no order such as '1: 2,3,{1,4}'; headers start with # since PrefLib 2022"
+            message = (
+                "is not an order such as '1: 2,3,{1,4}'; headers start with # since PrefLib 2022"
+            )
             mistakes.append(Mistake(name, number, message=message))
     mistakes += _miscounted(name, orders, judges) if not mistakes else []
     if mistakes:
@@ -86,7 +88,7 @@ def read_preflib(
 def _miscounted(name: str, orders: list[Order], judges: tuple[str, ...]) -> list[Mistake]:
     count = sum(times for _, times, _ in orders)
     if not count:
-        message = "holds no orders; write one a judge, such as '1: 2,3,{1,4}'"
+        message = "holds no orders; write one per judge, such as '1: 2,3,{1,4}'"
         return [Mistake(name, message=message)]
     if judges and count > len(judges):
         message = f"holds {count} orders, and the study has {len(judges)} judges; declare each"
@@ -127,7 +129,7 @@ def _groups(text: str, names: dict[str, str]) -> tuple[list[list[str]], str]:
     if unnamed:
         return groups, f"alternative {', '.join(unnamed[:5])} has no '# ALTERNATIVE NAME' line"
     if len(set(numbers)) < len(numbers):
-        return groups, "an alternative stands twice in this order; keep one"
+        return groups, "duplicate alternative in this order; keep one"
     if not numbers:
         return groups, "this order is empty"
     return [[names[member] for member in group] for group in groups], ""

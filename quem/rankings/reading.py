@@ -115,7 +115,7 @@ def _read_preflib_files(
     file: StudyFile, source: RankingsSource
 ) -> tuple[Rankings | None, list[Mistake]]:
     if isinstance(source.file, str):
-        message = "list the PrefLib files, one a problem: [{file: p1.toc, problem: P1}]"
+        message = "list the PrefLib files, one per problem: [{file: p1.toc, problem: P1}]"
         return None, [file.document.mistake(("rankings",), message)]
     declared = file.declared
     known = () if "judge" in declared.broken else declared.judges

@@ -10,7 +10,7 @@ import numpy as np
 from quem.errors import QuemError
 from quem.lists.inference import Means, compare_systems, fewest_of, query_means
 from quem.retrieval.build_retrievers import make_retrievers, run_phases, run_retrievers
-from quem.retrieval.checks import entry_doubts, find_warnings
+from quem.retrieval.checks import entry_warnings, find_warnings
 from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of, truth_depth_of
 from quem.retrieval.experts import (
     Panels,
@@ -121,14 +121,13 @@ def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
     """
     _, warnings = make_retrievers(study)
     measures_of(study, study.spec.analysis)
-    return (*study.data.warnings, *warnings, *entry_doubts(study))
+    return (*study.data.warnings, *warnings, *entry_warnings(study))
 
 
 def _nothing(study: RetrievalStudy) -> str:
     if study.spec.ground_truth.retriever:
         return (
-            f"{study.name}: no retriever is left to be held against the ground truth; name another "
-            "one"
+            f"{study.name}: no retriever is left to compare with the ground truth; add another one"
         )
     return f"{study.name}: no retriever is left to evaluate"
 

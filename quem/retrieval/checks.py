@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
 
-__all__ = ["entry_doubts", "find_warnings"]
+__all__ = ["entry_warnings", "find_warnings"]
 
 _FEW_QUERIES = 10
 _FEW_JUDGES = 5
@@ -28,8 +28,8 @@ _LEAVE = ("leaves", "leave")
 _ROUNDING = 1e-9
 
 
-def entry_doubts(study: RetrievalStudy) -> Iterator[StudyWarning]:
-    """Doubts that are known before anything is run."""
+def entry_warnings(study: RetrievalStudy) -> Iterator[StudyWarning]:
+    """Warnings that are known before anything is run."""
     yield from _few(len(study.data.task.queries))
     experts = study.data.experts
     if experts is not None:
@@ -39,7 +39,7 @@ def entry_doubts(study: RetrievalStudy) -> Iterator[StudyWarning]:
 
 
 def find_warnings(findings: RetrievalFindings) -> Iterator[StudyWarning]:
-    """All doubts about the result of an evaluation.
+    """All warnings about the result of an evaluation.
 
     Parameters
     ----------
@@ -61,18 +61,21 @@ def find_warnings(findings: RetrievalFindings) -> Iterator[StudyWarning]:
     if findings.mac_fac is not None:
         yield from _mac_fac(findings.mac_fac)
     elif findings.study.spec.mac_fac is not None:
-        message = "MAC/FAC is left out, since one of its retrievers is"
+        message = "MAC/FAC is left out because one of its retrievers failed to load"
         yield StudyWarning("mac-fac-left-out", message)
 
 
 def _few(n_queries: int) -> Iterator[StudyWarning]:
     if n_queries == 1:
-        message = "there is one query: nothing can be said about other queries, and no interval"
+        message = (
+            "only one query has been evaluated, so there are no intervals; results do not "
+            "generalize to other queries"
+        )
         yield StudyWarning("few-queries", message)
     elif n_queries < _FEW_QUERIES:
         message = (
-            f"there are {n_queries} queries: the bootstrap intervals are too narrow with fewer "
-            f"than {_FEW_QUERIES}, and differences can hardly be told from chance"
+            f"{n_queries} queries are few: the bootstrap intervals are too narrow with fewer "
+            f"than {_FEW_QUERIES}, and the tests have little power; use more queries"
         )
         yield StudyWarning("few-queries", message)
 
@@ -80,14 +83,14 @@ def _few(n_queries: int) -> Iterator[StudyWarning]:
 def _judges(n_judges: int) -> Iterator[StudyWarning]:
     if n_judges == 1:
         message = (
-            "the ground truth is the order of one judge, so that the intervals leave out that "
-            "another judge would order otherwise"
+            "the ground truth is the order of one judge, so the intervals ignore differences "
+            "between judges; add judges"
         )
         yield StudyWarning("few-judges", message)
     elif n_judges < _FEW_JUDGES:
         message = (
-            f"the ground truth is the consensus of {n_judges} judges, and drawing them anew says "
-            "little about other judges: the intervals are too narrow"
+            f"the ground truth is the consensus of only {n_judges} judges, so the intervals are "
+            "too narrow; add judges"
         )
         yield StudyWarning("few-judges", message)
 
@@ -107,8 +110,8 @@ def _without_truth(truth: CaseLists) -> Iterator[StudyWarning]:
     if lacking:
         names = [truth.queries[query] for query in lacking]
         message = (
-            f"there is no ground truth for {_of_all(len(names), len(truth.queries))} "
-            f"({_named(names)}), so that nothing is scored there"
+            f"no ground truth for {_of_all(len(names), len(truth.queries))} "
+            f"({_named(names)}); nothing is scored there"
         )
         yield StudyWarning("no-ground-truth", message)
 
@@ -117,8 +120,8 @@ def _out_of_range(findings: RetrievalFindings) -> Iterator[StudyWarning]:
     values = findings.truth.lists.similarity
     if len(values) and (values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING):
         message = (
-            f"similarities of the ground truth go from {values.min():g} to {values.max():g}; "
-            "quality_mueller, MAE and MSE have their ranges for similarities from 0 to 1"
+            f"similarities of the ground truth range from {values.min():g} to {values.max():g}; "
+            "quality_mueller, MAE and MSE assume similarities from 0 to 1"
         )
         yield StudyWarning("similarity-range", message)
 
@@ -154,8 +157,9 @@ def _unstable(one: Evaluated) -> Iterator[StudyWarning]:
     if one.run.unstable:
         names = [one.run.lists.queries[query] for query in one.run.unstable]
         message = (
-            f"the retriever {shown(one.id)} gave other lists when it was asked again, for "
-            f"{_of_all(len(names), len(one.run.lists.queries))} ({_named(names)}); the first count"
+            f"the retriever {shown(one.id)} returned different lists when called again, for "
+            f"{_of_all(len(names), len(one.run.lists.queries))} ({_named(names)}); the first is "
+            "used"
         )
         yield StudyWarning("unstable-retriever", message)
 
@@ -179,9 +183,7 @@ def _undefined(findings: RetrievalFindings) -> Iterator[StudyWarning]:
         if where:
             told.append(f"{measure.name} for {_of_all(len(where), n)} ({why})")
     if told:
-        message = (
-            f"undefined for some retriever are {join_words(told, _FEW)}; means leave these out"
-        )
+        message = f"undefined for some retriever: {join_words(told, _FEW)}; means exclude these"
         yield StudyWarning("undefined-scores", message)
 
 
@@ -206,7 +208,7 @@ def _large_k(findings: RetrievalFindings) -> Iterator[StudyWarning]:
     n = findings.task.n_candidates
     large = [m.name for m in findings.measures if int(dict(m.values).get("k") or 0) > n]
     if large:
-        message = f"{join_words(large, _FEW)}: there are {n} cases only"
+        message = f"{join_words(large, _FEW)}: k exceeds the {n} cases to search"
         yield StudyWarning("k-beyond-cases", message)
 
 
@@ -214,7 +216,7 @@ def _no_trec_files(findings: RetrievalFindings) -> Iterator[StudyWarning]:
     for names, what in ((findings.task.queries.ids, "queries"), (findings.task.cases.ids, "cases")):
         if words_of(names) is None:
             message = (
-                f"ids of {what} differ in spaces alone, which the files of TREC cannot hold; runs "
+                f"ids of {what} differ only in spaces, which TREC files cannot hold; runs "
                 "and qrels are not written"
             )
             yield StudyWarning("no-trec-files", message)
@@ -228,5 +230,5 @@ def _mac_fac(found: MacFacFound) -> Iterator[StudyWarning]:
     small = [pair for pair in found.pairs if pair.k > pair.filter]
     if small:
         each = join_words((f"k = {pair.k:,} of {pair.filter:,}" for pair in small), _FEW)
-        message = f"a filter that holds fewer cases than k cannot give k: {each}"
+        message = f"a filter that keeps fewer cases than k cannot return k: {each}"
         yield StudyWarning("k-beyond-filter", message)

@@ -196,7 +196,9 @@ def _similarities(values: list[Any], names: list[str]) -> NDArray[np.float64] | 
         similarity = np.array([float(value) for value in values])
     except (TypeError, ValueError, OverflowError):
         wrong = next((n, v) for n, v in zip(names, values, strict=True) if not _is_number(v))
-        return f"gave {_short(wrong[1])} as the similarity of {shown(wrong[0])}, which is no number"
+        return (
+            f"gave {_short(wrong[1])} as the similarity of {shown(wrong[0])}, which is not a number"
+        )
     if not np.isfinite(similarity).all():
         at = int(np.flatnonzero(~np.isfinite(similarity))[0])
         return f"gave {similarity[at]:g} as the similarity of {shown(names[at])}"

@@ -150,7 +150,7 @@ def test_a_pipe_is_no_study_file(tmp_path: Path, quem_command: Callable[..., Out
     os.mkfifo(pipe)
     code, _, err = quem_command("check", pipe)
     assert code == 1
-    assert err == f"error: {pipe}: is no regular file; save the study file as one\n"
+    assert err == f"error: {pipe}: is not a regular file; save the study file as one\n"
 
 
 def test_out_is_a_folder_and_not_for_json(

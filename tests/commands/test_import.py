@@ -121,4 +121,4 @@ def test_an_archive_that_is_missing_is_told(
     """A name that leads nowhere is a mistake with that name."""
     code, _, err = quem_command("import", judging_study, judging_study.with_name("gone.jsonl"))
     assert code == 1
-    assert "gone.jsonl: there is no such file" in err
+    assert "gone.jsonl: file not found" in err

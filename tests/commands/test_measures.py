@@ -60,7 +60,7 @@ def test_json(quem_command: Callable[..., Outcome]) -> None:
         ("zebra", "there is no measure 'zebra'; `quem measures` lists them"),
         ("AP(p=1)", "AP: there is no parameter 'p'; it takes rel, k"),
         ("hits@0", "hits: k: should be a whole number of at least 1, and not '0'"),
-        ("AP@@", "'AP@@' is no measure; spell it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"),
+        ("AP@@", "'AP@@' is not a measure; write it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"),
     ],
 )
 def test_wrong_names(quem_command: Callable[..., Outcome], name: str, message: str) -> None:

@@ -182,7 +182,7 @@ def test_mistakes_are_refused(here: Path, quem_command: Command) -> None:
     assert err.startswith("error: cost_judgment needs cost_solution beside it, in the same unit")
     code, _, err = quem_command("plan", "--from", "no-such.yaml")
     assert code == 1
-    assert "no-such.yaml: there is no such file" in err
+    assert "no-such.yaml: file not found" in err
     assert list(here.iterdir()) == []
 
 

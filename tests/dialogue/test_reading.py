@@ -171,7 +171,7 @@ def test_keys_that_do_not_fit(
         ),
         (("size,fault\n1,A\n2,B\n3,\n",), {}, "there are 2 cases with a class"),
         (("size,fault\n",), {}, "there are 0 cases with a class"),
-        (("",), {}, "cases0.csv: is empty; it should hold the case base"),
+        (("",), {}, "cases0.csv: is empty; it must hold the case base"),
         ((PLAIN, "size,fault\n1,A\n"), {}, "cases1.csv:1: has other columns than cases0.csv"),
         (("size,size,fault\n1,2,A\n",), {}, "several columns are named 'size'"),
         (("size,fault\n1,2,A\n",), {}, "cases0.csv:2:3: this line has 3 cells, the header 2"),

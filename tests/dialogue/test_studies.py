@@ -90,7 +90,7 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
             "the strategy m (mine:broken) raised KeyE",
         ),
         ("strategies: [{name: m, function: mine:text}]", "gave str, not an array of numbers"),
-        ("strategies: [{name: m, function: mine:wide}]", "it should be (3, 7): a row a problem"),
+        ("strategies: [{name: m, function: mine:wide}]", "it should be (3, 7): one row per problem"),
         ("strategies: [{name: m, function: mine:far}]", "gave the distance 1.5; distances go from"),
         ("strategies: [{name: m, function: mine:unknown}]", "gave the distance nan"),
         (
@@ -123,7 +123,7 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ("questions: often", "questions: 'often' is not one of random, fixed, gain, own"),
         ("questions: own", "name your function: questions: my_module:my_function"),
         ("questions: [colour]", "study.yaml:3:12: questions: size is not asked for; add it"),
-        ("questions: [colour, colour, size]", "'colour' stands twice"),
+        ("questions: [colour, colour, size]", "'colour' is listed twice"),
         ("questions: [colour, siz]", "there is no attribute 'siz'; did you mean size?"),
         ("questions: mine:broken", "the choice of questions (mine:broken) raised KeyError"),
         ("questions: mine:again", "asks for attribute 0, which was asked for already"),

@@ -163,7 +163,7 @@ def test_wrong_settings() -> None:
 
 def test_what_is_no_spelling() -> None:
     """A measure is named by a text."""
-    with pytest.raises(QuemError, match="5 is no measure; spell it like AP"):
+    with pytest.raises(QuemError, match="5 is not a measure; write it like AP"):
         measures.measure(5)  # type: ignore[arg-type]
 
 

@@ -54,11 +54,11 @@ def test_values_by_name() -> None:
 @pytest.mark.parametrize(
     ("spelling", "message"),
     [
-        ("AP(", "'AP(' is no measure; spell it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"),
-        ("AP(rel)", "'AP(rel)' is no measure; spell it"),
-        ("AP(rel=1, rel=2)", "is no measure; spell it"),
-        ("AP(k=1)@2", "is no measure; spell it"),
-        ("", "'' is no measure; spell it"),
+        ("AP(", "'AP(' is not a measure; write it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"),
+        ("AP(rel)", "'AP(rel)' is not a measure; write it"),
+        ("AP(rel=1, rel=2)", "is not a measure; write it"),
+        ("AP(k=1)@2", "is not a measure; write it"),
+        ("", "'' is not a measure; write it"),
         ("Kendal", "there is no measure 'Kendal'; did you mean kendall?"),
         ("F1@3", "F1: there is no parameter 'k'; it takes rel"),
         ("distance@3", "distance: there is no parameter 'k'; it takes none"),

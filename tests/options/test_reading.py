@@ -153,7 +153,7 @@ BAD_LISTS = [
         "question,option,score,confidence\nQ1,a,1,1\n",
         ":1:4: confidence: duplicate column: column 3 is the confidence",
     ),
-    ("", "is empty; it should hold the table of lists"),
+    ("", "is empty; it must hold the table of lists"),
     (b"PK\x03\x04xlsx", "is an Excel or OpenDocument workbook"),
     (b"question,option\n\x00\n", "holds binary data"),
 ]
@@ -214,7 +214,7 @@ BAD_KEYS = [
     ("question,correct\n", "there is no question; add questions"),
     ("question,correct\n\n ,\n\n", "there is no question; add questions"),
     ("question,answer\nQ1,a\n", ":1: correct: column 'correct' not found"),
-    ("", "is empty; it should hold the table of questions"),
+    ("", "is empty; it must hold the table of questions"),
 ]
 
 

@@ -61,7 +61,7 @@ def test_summary_says_the_answer(result: OptionsResult) -> None:
         "  s0  OLAR 0.",
         "best threshold 0.",
         "cross-validated 0.",
-        "Differences in OLAR (paired randomisation test, p adjusted for 3 pairs (Holm))",
+        "Differences in OLAR (paired randomization test, p adjusted for 3 pairs (Holm))",
         "s0 − s1  −0.",
         "It rests on\n  40 questions, 3 systems, 120 lists, the longest of",
     ):

@@ -173,7 +173,7 @@ def test_no_thresholds_without_all_confidences(tmp_path: Path) -> None:
     result = analysed(study_in(tmp_path, lists))
     assert [s.system for s in result.findings.sweeps] == [2]
     partial = [d.message for d in result.warnings if d.code == "partial-confidence"]
-    assert partial == ["1 of 2 options of x have no confidence, so that no threshold is looked for"]
+    assert partial == ["1 of 2 options of x have no confidence, so no threshold is estimated"]
 
 
 def test_many_confidences_are_thinned(tmp_path: Path) -> None:

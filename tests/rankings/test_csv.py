@@ -173,7 +173,7 @@ def test_a_cell_too_long_for_a_message_does_no_harm(make_study: Callable[..., Pa
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        (b"", "is empty; it should hold the rankings"),
+        (b"", "is empty; it must hold the rankings"),
         (b"\n,,,\n", "is empty"),
         (b"\xef\xbb\xbf", "is empty"),
         (b"judge,problem\x00\x00\x01\x02\x03\x04\x05\x06", "holds binary data"),

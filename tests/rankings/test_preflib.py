@@ -84,11 +84,11 @@ def test_an_alternative_that_a_judge_was_not_given_has_no_rank(
     ("content", "line", "message"),
     [
         (NAMES + "1: 1,2\n1: 2,4\n", 5, "alternative 4 has no '# ALTERNATIVE NAME' line"),
-        (NAMES + "1: 1,2,1\n", 4, "stands twice"),
+        (NAMES + "1: 1,2,1\n", 4, "duplicate alternative"),
         (NAMES + "1: {1,2\n", 4, "a brace does not match"),
         (NAMES + "1: {1,{2},3}\n", 4, "a brace does not match"),
         (NAMES + "1:\n", 4, "this order is empty"),
-        (NAMES + "1,2,3\n", 4, "is no order such as"),
+        (NAMES + "1,2,3\n", 4, "is not an order such as"),
         (NAMES.replace("S2", "Sy") + "1: 1\n", 2, "unknown solver 'Sy'"),
         (NAMES.replace("S2", "S1") + "1: 1,2\n", 2, "S1 is already the name of alternative 1"),
         (NAMES, 0, "holds no orders"),
@@ -114,15 +114,15 @@ def test_mistakes_of_preflib_files_name_the_line(
     [
         (
             [{"file": "rankings.csv", "problem": "P1"}],
-            "rankings.csv: is no PrefLib file of strict or tied orders",
+            "rankings.csv: is not a PrefLib file of strict or tied orders",
         ),
         ([{"file": "p.toc", "problem": "P1"}], "rankings[1].file: there is no file 'p.toc'"),
         (
             [{"file": "p.toc", "problem": "P9"}],
             "rankings[1].problem: the study has no problem 'P9'",
         ),
-        ({"from": "preflib", "file": "p.toc"}, "list the PrefLib files, one a problem"),
-        ({"from": "preflib"}, "list the PrefLib files, one a problem"),
+        ({"from": "preflib", "file": "p.toc"}, "list the PrefLib files, one per problem"),
+        ({"from": "preflib"}, "list the PrefLib files, one per problem"),
         ([], "names no file"),
         ({"from": "long", "file": [{"file": "p.toc", "problem": "P1"}]}, "name the file"),
     ],

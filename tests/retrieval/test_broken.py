@@ -25,7 +25,7 @@ BROKEN = {
     "return [('a', .1), ('b', .5)]": "not sorted: a with 0.1 before b with 0.5",
     "return None": "gave None, where a list of pairs",
     "return ['ab']": "gave 'ab', where a pair",
-    "return [('a', '0.5')]": "gave '0.5' as the similarity of 'a', which is no number",
+    "return [('a', '0.5')]": "gave '0.5' as the similarity of 'a', which is not a number",
     "return {'a': 1}": "gave {'a': 1}, where a list of pairs",
     "return [(1, .5)]": "gave 1 as a case, where an id (a text) should be",
     "return [([], .5)]": "gave [] as a case, where an id should be",
@@ -88,7 +88,7 @@ def test_lists_that_differ_are_told(tmp_path: Path) -> None:
     """A retriever that gives another list each time is unstable."""
     code = "n = [0]\ndef r(query, k):\n    n[0] += 1\n    return [('ab'[n[0] % 2], 1)]\n"
     path = made(tmp_path, [ALL, {"id": "bad", "python": "bad:r"}], "all", bad_py=code)
-    assert "'bad' gave other lists" in codes(evaluated(path))["unstable-retriever"]
+    assert "'bad' returned different lists" in codes(evaluated(path))["unstable-retriever"]
 
 
 NUMERIC = {"name": "kind", "type": "numeric"}
@@ -119,7 +119,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no cases": ({"cases": None}, "cases: is missing: the retriever 'all' needs the cases"),
     "no queries": ({"queries": None}, "queries: is missing: name the file of the queries"),
-    "file of cases": ({"cases": "case.csv"}, "case.csv: there is no such file"),
+    "file of cases": ({"cases": "case.csv"}, "case.csv: file not found"),
     "column of ids": (
         {"cases": {"file": "cases.csv", "id": "name"}},
         "cases.csv:1: column 'name' with the ids of the case base not found",

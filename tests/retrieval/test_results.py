@@ -228,7 +228,7 @@ def test_ids_that_trec_cannot_hold_are_told(tmp_path: Path) -> None:
     queries = "id,x\nq 1,1\nq_1,2\n"
     path = made(tmp_path, [ALL, ONE], "all", queries_csv=queries)
     result = evaluated(path, measures=["kendall"])
-    assert "ids of queries differ in spaces alone" in codes(result)["no-trec-files"]
+    assert "ids of queries differ only in spaces" in codes(result)["no-trec-files"]
     assert list(result.attachments()) == ["similarities.csv"]
     path = made(tmp_path, [ALL, ONE], "all", queries_csv=queries.replace("q_1", "q2"))
     files = evaluated(path, measures=["kendall"]).attachments()
@@ -237,6 +237,6 @@ def test_ids_that_trec_cannot_hold_are_told(tmp_path: Path) -> None:
 
 def test_nothing_to_evaluate_is_refused(tmp_path: Path) -> None:
     """The ground truth alone has no score."""
-    assert "no retriever is left to be held against the ground truth; name another" in refusals(
+    assert "no retriever is left to compare with the ground truth; add another" in refusals(
         made(tmp_path, [ALL], "all")
     )

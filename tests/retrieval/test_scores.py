@@ -287,8 +287,9 @@ def test_the_sentence_has_the_sign_of_who_it_names_first(
     result = evaluated(path, measures=[measure])
     scores = result.measures.set_index("retriever")["mean"]
     apart = abs(scores["better"] - scores["worse"])
-    line = next(line for line in result.summary().splitlines() if "better before worse" in line)
-    assert f"better before worse by {measure}: {sign}{apart:.3f} ({sign.strip('+')}" in line
+    line = next(line for line in result.summary().splitlines() if "better than worse" in line)
+    told = f"better scores better than worse on {measure}: difference {sign}{apart:.3f} ("
+    assert f"{told}{sign.strip('+')}" in line
 
 
 def test_average_ranks_are_no_relevance(tmp_path: Path) -> None:

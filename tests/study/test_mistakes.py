@@ -162,10 +162,10 @@ def test_bytes_that_are_no_text_are_refused(make_study: Callable[..., Path]) -> 
 def test_a_missing_study_and_a_folder_are_refused(tmp_path: Path) -> None:
     """No such file, a folder and a name that no file can have are mistakes."""
     (mistake,) = mistakes_of(tmp_path / "study.yaml")
-    assert mistake == "study.yaml: there is no such file; check the name of the study file"
+    assert mistake == "study.yaml: file not found; check the name of the study file"
     (tmp_path / "folder").mkdir()
     (mistake,) = mistakes_of(tmp_path / "folder")
-    assert mistake == "folder: is a folder; name the study file inside it"
+    assert mistake == "folder: is a folder; specify the study file inside it"
     (mistake,) = mistakes_of(tmp_path / ("x" * 5000))
     assert "cannot be read" in mistake
 

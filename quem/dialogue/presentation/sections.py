@@ -79,9 +79,9 @@ def _answers(findings: DialogueFindings) -> list[tuple[str, str, str]]:
     )
     told = f"{interval}."
     if equal:
-        told += f" No test tells it from {join_words(equal)}."
+        told += f" Not significantly different from {join_words(equal)}."
     elif len(order) > 1:
-        told += " Better than every other strategy (tests over targets)."
+        told += " Significantly better than every other strategy (tests over targets)."
     answers = [
         (
             "Best rank quality over the dialogue",
@@ -97,7 +97,7 @@ def _answers(findings: DialogueFindings) -> list[tuple[str, str, str]]:
     ):
         answers.append(
             (
-                f"How far users agree on the order by {name}",
+                f"Agreement of users on the order by {name}",
                 f"τ {format_number(agreed.mean, 2)}",
                 sentence[:1].upper() + sentence[1:] + ".",
             )
@@ -109,7 +109,8 @@ def _outcomes(findings: DialogueFindings) -> Section:
     level = format_percent(findings.inference.level)
     note = (
         f"Strategies of each user, the best first, with {level} bootstrap intervals over targets. "
-        "*: a paired test over targets tells it from the first (Holm over the pairs of a column)."
+        "*: significantly different from the first (paired test over targets, Holm-adjusted for "
+        "the pairs of a column)."
     )
     columns = ("place", *findings.users)
     tables = [
@@ -147,10 +148,11 @@ def _unselected(findings: DialogueFindings) -> TextTable:
 def _users() -> Section:
     text = [
         "Each cell compares the orders that two users give the strategies. Where users disagree, "
-        "the choice of user decides which strategy is called the best; rank quality asks no user."
+        "the best strategy depends on the simulated user; rank quality does not depend on a "
+        "simulated user."
     ]
     figures = ("agreement-efficiency", "agreement-precision")
-    return Section("users", "What the choice of user decides", text, figures)
+    return Section("users", "Effect of the simulated user", text, figures)
 
 
 def _quality(findings: DialogueFindings) -> Section:
@@ -169,11 +171,11 @@ def _quality(findings: DialogueFindings) -> Section:
         cells.append(f"{format_number(whole.low[s, 0], 3)}–{format_number(whole.high[s, 0], 3)}")
         rows.append((findings.strategies[s], *cells))
     table = TextTable(
-        "Rank quality after so many answers",
+        "Rank quality by number of answers",
         ("strategy", *map(str, points), "all", "interval"),
         rows,
-        "*: a paired test over targets tells it from the best at that point (Holm over the pairs). "
-        "All: the mean over the dialogue.",
+        "*: significantly different from the best at that point (paired test over targets, "
+        "Holm-adjusted). All: the mean over the dialogue.",
     )
     return Section(
         "quality", "Rank quality along the dialogue", [_apart(findings, estimate)], (), [table]
@@ -201,8 +203,9 @@ def _apart(findings: DialogueFindings, estimate: StrategyOutcomes) -> str:
         text += "."
     if contracted[worst] > 0:
         text += (
-            f" Lists contracted to nothing, for so many ties, in {percent_of(contracted[worst])} "
-            f"of the points of dialogues with {findings.strategies[worst]}, the most."
+            " Lists were contracted to nothing because of ties at up to "
+            f"{percent_of(contracted[worst])} of the points of dialogues (with "
+            f"{findings.strategies[worst]})."
         )
     return text
 
@@ -221,26 +224,28 @@ def _ranges(points: list[int]) -> str:
 def _sensitivity(tried: Sensitivity) -> list[Section]:
     columns = choice_columns(tried)
     note = (
-        "One choice at a time, all others as in this report. ±: the greatest change of any figure "
-        "from this report; tau: how alike users order the strategies."
+        "One choice at a time; all others as in this report. ±: the greatest change of any value "
+        "in this report; tau: agreement of users on the order of the strategies."
     )
     if len(columns) > 8:  # noqa: PLR2004
-        note += " Off by: mean absolute difference from the published figures."
+        note += " Off by: mean absolute difference from the published results."
     tables = [
         TextTable("Open choices", columns, choice_rows(tried), note, words=frozenset({1})),
     ]
-    sections = [Section("sensitivity", "What the open choices decide", tables=tables)]
+    sections = [Section("sensitivity", "Sensitivity to the open choices", tables=tables)]
     if tried.found:
         told = TextTable(
-            f"Nearest to the published figures, of {tried.found.combinations:,} combinations",
+            f"Nearest to the published results, of {tried.found.combinations:,} combinations",
             ("", "efficiency off by", "precision off by", "choices"),
             search_rows(tried),
-            "A combination that is near shows that it may have been used, and not that it was: it "
-            "was chosen by these figures. One that is no nearer than one number for all tells "
-            "nothing.",
+            "A near combination may have been used, but this does not show that it was: it was "
+            "selected by these results. One that is not nearer than a single constant is not "
+            "informative.",
             words=frozenset({3}),
         )
-        sections.append(Section("published", "Beside the published figures", tables=[told]))
+        sections.append(
+            Section("published", "Comparison with the published results", tables=[told])
+        )
     return sections
 
 
@@ -258,10 +263,11 @@ def _open(findings: DialogueFindings) -> Section:
             )
         )
     table = TextTable(
-        "What the paper leaves open, and what was taken here",
-        ("choice", "value", "meaning", "plausible too"),
+        "Choices the paper leaves open, and the values used",
+        ("choice", "value", "meaning", "alternatives"),
         rows,
-        "quem analyze --sensitivity tries the others. In the study file, write _ for a blank.",
+        "`quem analyze --sensitivity` tries the alternatives. In the study file, write _ for a "
+        "space.",
         words=frozenset({1, 2, 3}),
     )
     return Section("open", "Open choices", tables=[table])
@@ -279,7 +285,7 @@ def _methods(findings: DialogueFindings) -> str:
     )
     text = (
         f"{' '.join(lead(findings)[:1])} (leave-one-out; Bogaerts & Leake, 2006). Distances are "
-        "weighted means of 0 or 1 for categorical and of range-normalised differences for numeric "
+        "weighted means of 0 or 1 for categorical and of range-normalized differences for numeric "
         f"attributes. Strategies: {join_words(names, most=20)}. Users: "
         f"{join_words(findings.users, most=20)}"
     )

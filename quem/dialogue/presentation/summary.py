@@ -1,4 +1,4 @@
-"""An evaluation of dialogues as text for a terminal, in words that the report uses too."""
+"""An evaluation of dialogues as text for a terminal, in the words of the report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def summary_text(result: DialogueResult, *, warnings: bool = True) -> str:
         lines.append("")
     lines += ["Rank quality, averaged over the dialogue"]
     lines += [f"  {line}" for line in _quality_lines(found)]
-    lines += ["", "What the choice of user decides"]
+    lines += ["", "Effect of the simulated user"]
     lines += [f"  {line}" for line in users_sentence(found)]
     if result.tried:
         lines += ["", *_sensitivity_lines(result.tried)]
@@ -72,9 +72,8 @@ def lead(findings: DialogueFindings) -> list[str]:
         f"{len(cases)} cases, {len(cases.attributes)} attributes, {len(cases.labels)} classes; "
         f"each case once the target, {per_target} "
         f"dialogue{'' if per_target == 1 else 's'} of it: {dialogues:,}, questions {rule}",
-        f"distance granularity {findings.granularity:.4f}: the number of distinct distances of a "
-        "case "
-        "to the others, as a share of the case base",
+        f"distance granularity {findings.granularity:.4f} (distinct distances from a case to the "
+        "others, as a share of the case base)",
     ]
 
 
@@ -88,7 +87,7 @@ def figure_one(
     findings : DialogueFindings
     estimate : StrategyOutcomes
     intervals : bool
-        Whether to give intervals, and to mark with * what a test tells from the first.
+        Whether to give intervals, and to mark with * what differs significantly from the first.
     """
     columns = []
     for column in range(len(findings.users)):
@@ -105,7 +104,7 @@ def figure_one(
 def _with_interval(
     findings: DialogueFindings, estimate: StrategyOutcomes, strategy: int, column: int, text: str
 ) -> str:
-    """Add a * where a test tells it from the first, and the interval, each kept on a line."""
+    """Add a * where it differs significantly from the first, and the interval."""
     first = estimate.order(column)[0]
     if estimate.differs(first, strategy, column, findings.inference.level):
         text += " *"
@@ -128,7 +127,7 @@ def _quality_lines(findings: DialogueFindings) -> list[str]:
 def users_sentence(findings: DialogueFindings) -> list[str]:
     """How far users agree on the strategies, a sentence a measure."""
     if len(findings.users) < _LEAST or len(findings.strategies) < _LEAST:
-        return ["This takes two users and two strategies at least"]
+        return ["Needs at least two users and two strategies"]
     told = []
     for measure, agreed in (
         ("efficiency", findings.by_efficiency),
@@ -223,7 +222,7 @@ def search_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
             "",
         ),
         (
-            "one number for all figures",
+            "a single constant",
             format_number(tried.constant[0], 3),
             format_number(tried.constant[1], 3),
             "",
@@ -245,12 +244,12 @@ def search_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
 
 
 def _sensitivity_lines(tried: Sensitivity) -> list[str]:
-    lines = ["Open choices, one at a time (±: the greatest change of any figure)"]
+    lines = ["Open choices, one at a time (±: the greatest change of any value)"]
     lines += [f"  {line}" for line in _aligned([choice_columns(tried), *choice_rows(tried)])]
     if tried.found:
         lines += [
             "",
-            f"Nearest to the published figures, of {tried.found.combinations:,} combinations",
+            f"Nearest to the published results, of {tried.found.combinations:,} combinations",
         ]
         rows = [("", "efficiency off by", "precision off by", ""), *search_rows(tried)]
         lines += [f"  {line}" for line in _aligned(rows)]

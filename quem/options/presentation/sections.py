@@ -40,10 +40,10 @@ CAPTIONS = {
     "scores": "The mean of each measure over the questions, with its bootstrap interval.",
     "lengths": "How many lists have each length, and how many of them have the correct option.",
     "thresholds": "The mean score of the lists that each threshold leaves, with its bootstrap "
-    "interval. The diamond is the best threshold, the broken line the cross-validated score, the "
-    "dotted line the lists as they are.",
-    "differences": "How far each two systems are apart by the headline measure, with bootstrap "
-    "intervals.",
+    "interval. Diamond: the best threshold; dashed line: the cross-validated score; dotted line: "
+    "the original lists.",
+    "differences": "Difference between each pair of systems by the headline measure, with "
+    "bootstrap intervals.",
 }
 
 
@@ -130,7 +130,7 @@ def _answers(findings: OptionsFindings) -> TextTable:
 def _meaning(findings: OptionsFindings) -> str:
     told = {
         "OLAR": "OLAR is high where lists have the correct option, then where they are short, "
-        "then where it stands early; 1 is the correct option alone.",
+        "then where it comes early; 1 is the correct option alone.",
         "LAR": "LAR is high where lists have the correct option, then where they are short; 1 is "
         "the correct option alone.",
     }.get(findings.headline)
@@ -139,7 +139,7 @@ def _meaning(findings: OptionsFindings) -> str:
 
 
 def _methods(findings: OptionsFindings) -> Iterator[str]:
-    """A paragraph to be pasted into a paper."""
+    """A methods paragraph for a paper."""
     settings = findings.settings
     yield (
         f"Lists of options were evaluated by {findings.headline} (Atanasova et al., 2019), on "
@@ -154,8 +154,8 @@ def _methods(findings: OptionsFindings) -> Iterator[str]:
         yield f"{findings.name_of(standing.system)}: {standing_text(findings, standing)}."
     if findings.pairs:
         yield (
-            "Systems were compared by paired randomisation tests (Smucker et al., 2007), "
-            "adjusted by Holm (1979): "
+            "Systems were compared by paired randomization tests (Smucker et al., 2007), "
+            "with p values adjusted after Holm (1979): "
             + join_words((f"{name} {told}" for name, told in headline_pairs(findings)[:_MOST_TOLD]))
             + "."
         )
@@ -206,11 +206,11 @@ def _several(findings: OptionsFindings) -> bool:
 def _differences(findings: OptionsFindings) -> Section:
     level = format_percent(findings.settings.level)
     text = [
-        "Each two systems are compared on the questions where both have a score. The p values are "
-        "of paired randomisation tests: if two systems were alike, it would be chance which of "
-        "the two has which score on a question. "
+        "Every pair of systems is compared on the questions where both have a score. The p values "
+        "are of paired randomization tests: under the null hypothesis the two scores on each "
+        "question are exchangeable. "
         + (
-            "They are adjusted for the number of pairs by each measure (Holm 1979)."
+            "They are Holm-adjusted for the number of pairs, separately for each measure."
             if len(findings.data.systems) > 2  # noqa: PLR2004  more than one pair
             else ""
         )
@@ -241,13 +241,11 @@ def _thresholds(findings: OptionsFindings) -> Section:
     least = findings.settings.least
     options = "option" if least == 1 else f"{least} options"
     text = [
-        "A threshold makes a list of the options whose confidence reaches it, and of the best "
-        f"{options} in any case. The best threshold is the one of the highest mean "
-        f"{findings.headline}. It was chosen on the same questions that it is scored on, and so "
-        "its "
-        "score is too good: the corrected score takes off the optimism that resampling shows, and "
-        "the cross-validated score is of questions whose threshold was chosen on the others. "
-        "Expect the latter of new questions."
+        "A threshold keeps the options whose confidence reaches it, and always the best "
+        f"{options}. The best threshold has the highest mean {findings.headline}. It was chosen "
+        "on the questions that it is scored on, so its score is too high: the corrected score "
+        "subtracts the optimism estimated by resampling, and the cross-validated score uses "
+        "thresholds chosen on other questions. Expect the cross-validated score for new questions."
     ]
     level = format_percent(findings.settings.level)
     shown = findings.sweeps[:_MOST_COLUMNS]
@@ -260,7 +258,7 @@ def _thresholds(findings: OptionsFindings) -> Section:
     table = TextTable("The best threshold of each system", columns, rows, note)
     return Section(
         "thresholds",
-        "From which confidence on an option should be shown",
+        "Confidence threshold for showing an option",
         text,
         ("thresholds",),
         [table],
@@ -268,22 +266,22 @@ def _thresholds(findings: OptionsFindings) -> Section:
 
 
 def _threshold_cells(findings: OptionsFindings, level: str) -> dict[str, Callable[[Sweep], str]]:
-    """The rows of the table of thresholds, and what stands in each."""
+    """The rows of the table of thresholds, and what each holds."""
     at = findings.scorer.headline
     cells: dict[str, Callable[[Sweep], str]] = {
         "Best threshold": lambda s: f"{s.threshold[s.best]:.4g}",
-        f"Where it lies in {level} of resamples": lambda s: (
+        f"Its range in {level} of resamples": lambda s: (
             "–" if np.isnan(s.best_range[0]) else f"{s.best_range[0]:.4g} to {s.best_range[1]:.4g}"
         ),
         "Mean length of its lists": lambda s: format_number(float(s.mean_length[s.best])),
-        "With the correct option": lambda s: share(float(s.share[s.best])),
+        "Contains the correct option": lambda s: share(float(s.share[s.best])),
         f"{findings.headline} there": lambda s: score(float(s.scores[s.best, at])),
-        f"{level} interval, the threshold held fixed": lambda s: span(s.best_interval),
+        f"{level} interval with the threshold fixed": lambda s: span(s.best_interval),
         "Corrected for optimism": lambda s: score(s.corrected),
         "Cross-validated": lambda s: score(s.cross_validated),
         f"{level} interval of that": lambda s: span(s.cross_validated_interval),
-        "Lists as given": lambda s: score(s.given),
-        "Gain, cross-validated over as given": lambda s: measured(s.gain, DIGITS, sign=True),
+        "Original lists": lambda s: score(s.given),
+        "Gain, cross-validated over original lists": lambda s: measured(s.gain, DIGITS, sign=True),
         f"{level} interval of the gain": lambda s: span(s.gain_interval),
     }
     return cells
@@ -309,7 +307,7 @@ def _lengths(findings: OptionsFindings) -> Section:
         *(("System",) if _several(findings) else ()),
         "Options",
         "Lists",
-        "With the correct one",
+        "Contains the correct option",
         findings.headline,
         f"{format_percent(findings.settings.level)} interval",
         *(findings.scorer.names[at] for at in others),
@@ -319,7 +317,7 @@ def _lengths(findings: OptionsFindings) -> Section:
     if _several(findings) and not note:
         note = "lengths.csv has all measures."
     table = TextTable("Lists by their length", columns, rows, note)
-    return Section("lengths", "How long the lists are", [], ("lengths",), [table])
+    return Section("lengths", "Length of the lists", [], ("lengths",), [table])
 
 
 def marked(findings: OptionsFindings, table: TextTable) -> TextTable:
@@ -370,7 +368,7 @@ def _measures(findings: OptionsFindings) -> Section:
         ]
         heads = ("Measure", *(("System",) if _several(findings) else ()), "Why", "Lists")
         words = frozenset(range(1, len(heads) - 1))
-        title = "Lists without a score, which the means leave out"
+        title = "Lists without a score, excluded from the means"
         tables.append(TextTable(title, heads, lost, words=words))
     return Section("measures", "All measures", [], ("scores",), tables)
 
@@ -418,7 +416,7 @@ def _promises(findings: OptionsFindings) -> Section:
     columns = ("Measure", "Correctness", "Confidence", "Priority", "Counterexample")
     note = "A counterexample names two lists of which the first should have the higher score."
     table = TextTable("Properties of the measures", columns, rows, note, frozenset({1, 2, 3}))
-    return Section("promises", "What the measures promise", text, (), [table])
+    return Section("promises", "Properties of the measures", text, (), [table])
 
 
 def _failure(found: Counterexample) -> str:

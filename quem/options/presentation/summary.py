@@ -1,4 +1,4 @@
-"""The terminal summary: the answer first, then what it rests on, then the warnings."""
+"""The terminal summary: first the result, then what it is based on, then the warnings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def summary_text(findings: OptionsFindings, *, warnings: bool) -> str:
         Whether the warnings are part of it.
     """
     lines = [findings.data.spec.title, "", *_standings(findings), *_differences(findings)]
-    lines += ["", "Means", *_means(findings), "", "It rests on", f"  {basis(findings)}"]
+    lines += ["", "Means", *_means(findings), "", "Based on", f"  {basis(findings)}"]
     if warnings and findings.warnings:
         lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in findings.warnings)]
     return "\n".join(lines)
@@ -85,7 +85,7 @@ def _differences(findings: OptionsFindings) -> Iterator[str]:
     if not pairs:
         return
     adjusted = f", p adjusted for {len(pairs)} pairs (Holm)" if len(pairs) > 1 else ""
-    yield from ("", f"Differences in {findings.headline} (paired randomisation test{adjusted})")
+    yield from ("", f"Differences in {findings.headline} (paired randomization test{adjusted})")
     width = max(len(name) for name, _ in pairs[:_MOST_PAIRS])
     for name, told in pairs[:_MOST_PAIRS]:
         yield f"  {name:<{width}}  {told}"
@@ -119,7 +119,7 @@ def _means(findings: OptionsFindings) -> Iterator[str]:
 
 
 def basis(findings: OptionsFindings) -> str:
-    """Say what the numbers rest on."""
+    """Say what the numbers are based on."""
     lists = sum(standing.n_lists for standing in findings.standings)
     longest = int(findings.lengths.max(initial=0))
     told = (
@@ -228,7 +228,7 @@ def threshold_text(findings: OptionsFindings, sweep: Sweep) -> str:
     )
     if sweep.folds:
         told += f", cross-validated {score(sweep.cross_validated)}"
-    return f"{told} (as given {score(sweep.given)})"
+    return f"{told} (original lists {score(sweep.given)})"
 
 
 def list_text(length: int, place: int) -> str:

@@ -209,7 +209,7 @@ def _times(findings: RetrievalFindings) -> Figure | None:
         axes.set_xscale("log")
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.5, -0.5)
-        tidy(axes, x="milliseconds a query", grid="x")
+        tidy(axes, x="milliseconds per query", grid="x")
         axes.tick_params(axis="y", length=0)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter(lambda *_: "")

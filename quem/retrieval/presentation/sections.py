@@ -47,12 +47,12 @@ __all__ = ["methods_paragraph", "references", "report_context"]
 
 CAPTIONS = {
     "quality": "The mean of each measure over the queries, with its bootstrap interval.",
-    "differences": "Each two retrievers by the headline, query by query, with bootstrap intervals; "
-    "blue where the test tells them apart.",
+    "differences": "Each pair of retrievers by the headline measure, query by query, with "
+    "bootstrap intervals; blue where the difference is significant.",
     "times": "The time of each query, the median of its calls, and the median of all queries (the "
     "bar).",
-    "mac-fac": "What a filter of that many cases loses and saves: 1 is what the second phase finds "
-    "alone, at the dashed line.",
+    "mac-fac": "Quality lost and time saved by a filter of that many cases; 1 (dashed) is the "
+    "second phase alone.",
 }
 
 
@@ -117,7 +117,7 @@ def _answers(findings: RetrievalFindings) -> TextTable | None:
         *list_columns(rows_of),
     ]
     if any(len(one.run.timed) for one in rows_of):
-        columns.append(("time a query", [time_text(findings.time(one)) for one in rows_of]))
+        columns.append(("time per query", [time_text(findings.time(one)) for one in rows_of]))
     columns += [(_headed(findings, at), beside_column(findings, rows_of, at)) for at in shown]
     heads, cells = zip(*columns, strict=True)
     level = format_percent(findings.settings.level)
@@ -182,7 +182,7 @@ def _appendix(findings: RetrievalFindings) -> Section:
     text = []
     if findings.judges is not None:
         text = [
-            "The last column holds each judge against the consensus of the others: a retriever "
+            "The last column compares each judge with the consensus of the others: a retriever "
             "that reaches it agrees with the experts as well as they agree with each other."
         ]
     others = [pair for pair in findings.differences if pair.measure != findings.headline]
@@ -190,8 +190,8 @@ def _appendix(findings: RetrievalFindings) -> Section:
     if shown:
         shown.sort(key=lambda pair: pair.measure)
         text.append(
-            "The differences by the other measures are there to look at: where many are tested, "
-            "some differ by chance."
+            "The differences by the other measures are exploratory: when many are tested, some are "
+            "significant by chance."
         )
         table = _pairs_table(findings, shown, "Differences by the other measures")
         note = "" if len(shown) == len(others) else "differences.csv has all."
@@ -202,17 +202,18 @@ def _appendix(findings: RetrievalFindings) -> Section:
 def _differences(findings: RetrievalFindings) -> Section:
     """The differences by the headline."""
     pairs = shown_pairs(findings)
-    level = format_percent(findings.settings.level)
+    level = format_percent(1 - findings.settings.level)
     name = findings.measures[findings.headline].name
     all_pairs = [p for p in findings.differences if p.measure == findings.headline]
     text = [
-        f"{len(pairs)} of {len(all_pairs)} differences by {name}, the headline, are told from "
-        f"chance at {level}. Tests are paired randomisation tests over the queries, adjusted after "
-        "Holm over the pairs of retrievers."
+        f"{len(pairs)} of {len(all_pairs)} differences by {name}, the headline, are "
+        f"significant at the {level} level. Tests are paired randomization tests over the queries, "
+        "Holm-adjusted for the pairs of retrievers."
     ]
     if findings.experts is not None:
         text.append(
-            "The intervals draw queries and judges; the tests take the judges' consensus as given."
+            "The intervals resample queries and judges; the tests treat the judges' consensus as "
+            "fixed."
         )
     shown = sorted(all_pairs, key=lambda pair: (np.isnan(pair.p_holm), pair.p_holm))
     table = _pairs_table(findings, shown[:_MOST_ROWS], "Differences")
@@ -275,11 +276,13 @@ def _mac_fac(findings: RetrievalFindings) -> Section:
     alone = f" {mac_fac.fac} alone takes {full}." if full != "–" else ""
     text = [
         f"{mac_fac.mac} keeps as many cases as the filter holds, and {mac_fac.fac} chooses k of "
-        f"these. They are held against the k best that {mac_fac.fac} finds in the whole case base."
+        f"these. They are compared with the k best that {mac_fac.fac} finds in the whole case base."
         f"{alone}"
     ]
     table = _marked(findings, TextTable("MAC/FAC", columns, rows))
-    return Section("mac-fac", "MAC/FAC: what a filter loses and saves", text, ("mac-fac",), [table])
+    return Section(
+        "mac-fac", "MAC/FAC: quality lost and time saved by the filter", text, ("mac-fac",), [table]
+    )
 
 
 def _times(findings: RetrievalFindings, timed: list[Evaluated]) -> Section:
@@ -306,8 +309,8 @@ def _times(findings: RetrievalFindings, timed: list[Evaluated]) -> Section:
         "95% of queries within",
         "longest query",
     )
-    note = "Of a single query the median of its calls counts. rounds.csv has each round."
-    table = TextTable("Retrieval time a query", columns, rows, note)
+    note = "For a single query the median of its calls is used. rounds.csv has each round."
+    table = TextTable("Retrieval time per query", columns, rows, note)
     text = [f"Times are {rounds_text(findings)}."]
     return Section("times", "Retrieval time", text, ("times",), [table])
 
@@ -407,10 +410,10 @@ def _sentences(findings: RetrievalFindings) -> Iterator[str]:
         yield f"{names} {'was' if len(findings.scored) == 1 else 'were'} evaluated on {base}."
     truth = {
         "similarities": "the similarities of",
-        "grades": "the relevance judgements of",
+        "grades": "the relevance judgments of",
         "experts": "the consensus order, by average rank, of",
     }[findings.truth.kind]
-    yield f"Their lists were held against {truth} {findings.truth.source}."
+    yield f"Their lists were compared with {truth} {findings.truth.source}."
     yield (
         f"Measures were averaged over the queries, with {format_percent(used.level)} percentile "
         "bootstrap "
@@ -421,14 +424,14 @@ def _sentences(findings: RetrievalFindings) -> Iterator[str]:
         yield {
             "expected": "Scores are means over all orders of tied cases.",
             "id": "Tied cases were ordered by id, the last first.",
-            "input": "Tied cases were taken in the order given.",
+            "input": "Tied cases were kept in the order given.",
         }[used.ties]
     if any(one.n_failed for one in findings.scored):
         yield "Queries for which a retriever failed were scored as empty lists."
     if findings.differences:
         yield (
-            "Retrievers were compared by paired randomisation tests (Smucker et al., 2007), "
-            "adjusted after Holm (1979)."
+            "Retrievers were compared by paired randomization tests (Smucker et al., 2007), "
+            "with p values adjusted after Holm (1979)."
         )
     if any(one.source in ("linear", "python") for one in findings.evaluated):
         yield (

@@ -1,4 +1,4 @@
-"""The terminal summary: the answer first, then what it rests on, then the warnings."""
+"""The terminal summary: first the result, then what it is based on, then the warnings."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def summary_text(findings: RetrievalFindings, *, warnings: bool) -> str:
         lines += ["", *_mac_fac(findings)]
     if findings.differences:
         lines += ["", *_differences(findings)]
-    lines += ["", "It rests on"]
+    lines += ["", "Based on"]
     for line in basis(findings):
         lines += _wrapped(line)
     if warnings and findings.warnings:
@@ -102,7 +102,7 @@ def _table(findings: RetrievalFindings) -> Iterator[str]:
         *list_columns(listed),
     ]
     if timed:
-        columns.append(("time a query", [time_text(findings.time(one)) for one in listed]))
+        columns.append(("time per query", [time_text(findings.time(one)) for one in listed]))
     shown = 1
     width = sum(max(map(len, (head, *cells))) + 2 for head, cells in columns)
     for at in drawn_measures(findings)[1:]:
@@ -118,7 +118,8 @@ def _table(findings: RetrievalFindings) -> Iterator[str]:
         yield from _wrapped(f"({notes})")
     for one in timed:
         if one.is_truth:
-            yield f"  {_short(one.name)}, the ground truth: {time_text(findings.time(one))} a query"
+            time = time_text(findings.time(one))
+            yield f"  {_short(one.name)}, the ground truth: {time} per query"
 
 
 def _notes(findings: RetrievalFindings, rows: list[list[str]], shown: int) -> Iterator[str]:
@@ -146,12 +147,12 @@ def _short(name: str) -> str:
 
 def _differences(findings: RetrievalFindings) -> Iterator[str]:
     pairs = shown_pairs(findings)
-    level = format_percent(findings.settings.level)
+    level = format_percent(1 - findings.settings.level)
     name = findings.measures[findings.headline].name
     if not pairs:
-        yield f"No difference between retrievers by {name} is told from chance at {level}."
+        yield f"No difference between retrievers by {name} is significant at the {level} level."
     else:
-        yield f"Differences told from chance at {level} (paired randomisation tests, Holm)"
+        yield f"Significant differences at the {level} level (paired randomization tests, Holm)"
     for pair in sorted(pairs, key=lambda pair: pair.p_holm)[:_MOST_PAIRS]:
         yield from _wrapped(pair_text(findings, pair))
     if len(pairs) > _MOST_PAIRS:
@@ -397,17 +398,20 @@ def pair_text(findings: RetrievalFindings, pair: PairDifference) -> str:
         difference, low, high = -difference, -high, -low
     ends = ends_text(low, high)
     apart = measured(difference, sign=True) + (f" ({ends})" if ends else "")
-    return f"{better} before {worse} by {name}: {apart}, adjusted {format_p(pair.p_holm)}"
+    return (
+        f"{better} scores better than {worse} on {name}: difference {apart}, adjusted "
+        f"{format_p(pair.p_holm)}"
+    )
 
 
 def shown_pairs(findings: RetrievalFindings) -> list[PairDifference]:
-    """The differences by the headline that are told from chance, at the level of the settings."""
+    """The significant differences by the headline, at the level of the settings."""
     limit = 1 - findings.settings.level
     return [p for p in findings.differences if p.measure == findings.headline and p.p_holm <= limit]
 
 
 def basis(findings: RetrievalFindings) -> Iterable[str]:
-    """Say in a line or two each what the result rests on."""
+    """Say in a line or two each what the result is based on."""
     task, truth = findings.task, findings.truth
     n = len(task.queries)
     queries = f"{n:,} quer{'y' if n == 1 else 'ies'}"
@@ -416,7 +420,7 @@ def basis(findings: RetrievalFindings) -> Iterable[str]:
     else:
         yield f"{queries}, {len(task.cases):,} cases"
     yield f"Ground truth: {truth.source}" + (
-        ", kept in similarities.csv by an earlier evaluation and used again" if truth.reused else ""
+        ", read from similarities.csv of an earlier evaluation" if truth.reused else ""
     )
     if any(one.run.lists.tied.any() for one in findings.scored):
         yield _TIES[findings.settings.ties]
@@ -426,7 +430,7 @@ def basis(findings: RetrievalFindings) -> Iterable[str]:
             f"Experts: the consensus of {n_judges} judge{'' if n_judges == 1 else 's'}, by average "
             "rank"
             + (
-                ", drawn anew in the intervals"
+                ", resampled for the intervals"
                 if findings.n_panels and findings.settings.bootstrap
                 else ""
             )

@@ -90,7 +90,10 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
             "the strategy m (mine:broken) raised KeyE",
         ),
         ("strategies: [{name: m, function: mine:text}]", "gave str, not an array of numbers"),
-        ("strategies: [{name: m, function: mine:wide}]", "it should be (3, 7): one row per problem"),
+        (
+            "strategies: [{name: m, function: mine:wide}]",
+            "it should be (3, 7): one row per problem",
+        ),
         ("strategies: [{name: m, function: mine:far}]", "gave the distance 1.5; distances go from"),
         ("strategies: [{name: m, function: mine:unknown}]", "gave the distance nan"),
         (

@@ -63,7 +63,7 @@ def test_summary_says_the_answer(result: OptionsResult) -> None:
         "cross-validated 0.",
         "Differences in OLAR (paired randomization test, p adjusted for 3 pairs (Holm))",
         "s0 − s1  −0.",
-        "It rests on\n  40 questions, 3 systems, 120 lists, the longest of",
+        "Based on\n  40 questions, 3 systems, 120 lists, the longest of",
     ):
         assert words in text
     assert repr(result).startswith("<OptionsResult of example: OLAR s0 0.")

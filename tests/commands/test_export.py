@@ -84,7 +84,7 @@ def test_the_long_table_says_all_ranks(held: Path, quem_command: Callable[..., O
     close(held)
     quem_command("export", held, "--format", "csv")
     rows = _rows(held.with_name("study-export"))
-    assert list(rows[0]) == [
+    assert list(rows[0])[:8] == [
         *("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized"),
     ]
     assert len(rows) == 3 * (2 + 1) * 5

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
     from quem.store.judges import StoredJudge
     from quem.store.organizers import StoredOrganizer
-    from webjudge.attempts import Attempts
     from webjudge.site import Site
 
-__all__ = ["access", "acting", "admit", "attempts", "current_judge", "log_out", "site"]
+__all__ = ["access", "acting", "admit", "current_judge", "log_out", "site"]
 
 access = Blueprint("access", __name__)
 
@@ -29,28 +28,20 @@ _WEEK = 60 * 60 * 24 * 7
 _SECONDS = {_DASHBOARD: 13 * _WEEK, _JUDGE: 26 * _WEEK}
 NO_LINK = "To open this page, use the private link the organizer sent you."
 _NO_DASHBOARD_SESSION = (
-    "Open your private link to the dashboard once more. If it is lost or has ended, "
-    "quem organizers --new-link makes another one."
+    "Open your private dashboard link again. If it is lost or was replaced, create a new one with "
+    "quem organizers --new-link."
 )
 _ENDED_JUDGE = "This link is invalid or has been replaced. Ask the organizer for a new one."
 _ENDED_DASHBOARD = (
-    "This link does not work (any more). Whoever runs the server makes another one with "
-    "quem organizers --new-link."
+    "This link is invalid or has been replaced. The person who runs the server can create a new "
+    "one with quem organizers --new-link."
 )
-_PROGRESS_ONLY = (
-    "You are an observer of this study: you can see how far the judges are, and nothing else."
-)
+_PROGRESS_ONLY = "You are an observer of this study: you can see the judges' progress only."
 
 
 def site() -> Site:
     """The site that the app serves."""
     found: Site = current_app.extensions["quem"]
-    return found
-
-
-def attempts() -> Attempts:
-    """The attempts to open links that do not work, of the app that is running."""
-    found: Attempts = current_app.extensions["quem-attempts"]
     return found
 
 
@@ -139,7 +130,7 @@ def _current_organizer(c: Connection) -> StoredOrganizer | None:
 
 
 def _refuse(whose: str, text: str) -> NoReturn:
-    attempts().add(whose)
+    site().attempts.add(whose)
     abort(404, text)
 
 

@@ -12,7 +12,6 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from quem.resources import resource
 from webjudge.access import access, site
-from webjudge.attempts import Attempts
 from webjudge.bodies import StrictJson
 from webjudge.dashboard import dashboard
 from webjudge.errors import answer_errors
@@ -60,7 +59,6 @@ def create_app(
     app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
-    app.extensions["quem-attempts"] = Attempts(served)
     for blueprint in (access, judge, dashboard, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)

@@ -13,7 +13,7 @@ from quem.store.events import record
 from quem.store.waiting import UnavailableError
 
 if TYPE_CHECKING:
-    from webjudge.site import Site
+    from quem.store.engine import Store
 
 __all__ = ["Attempts"]
 
@@ -27,14 +27,10 @@ class Attempts:
 
     What was tried is not kept: a mistyped link may be almost a good one. Nor is who tried: the
     address of a judge is nobody's business.
-
-    Parameters
-    ----------
-    site : Site
     """
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    def __init__(self, store: Store, study_id: str) -> None:
+        self._store, self._study_id = store, study_id
         self._lock = Lock()
         self._counts: Counter[str] = Counter()
         self._noted = float("-inf")
@@ -61,8 +57,8 @@ class Attempts:
             counts, self._counts = self._counts, Counter()
             self._noted = monotonic()
         try:
-            with self._site.store.write(patience=0) as c:
-                record(c, self._site.id, "server", "links-refused", **counts)
+            with self._store.write(patience=0) as c:
+                record(c, self._study_id, "server", "links-refused", **counts)
         except (OperationalError, UnavailableError):
             # A busy database is no reason to answer otherwise; they are noted later.
             with self._lock:

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 __all__ = ["SAID", "Confirmation", "about_judge", "about_study"]
 
 SAID = {
-    "opened": "The study is open.",
-    "reopened": "The study is open again.",
-    "closed": "The study is closed. Report and comments are there now.",
-    "discarded": "The trial rankings are discarded.",
-    "revealed": "The rankings are revealed. That is logged.",
-    "revoked": "The link is revoked.",
+    "opened": "Study open.",
+    "reopened": "Study reopened.",
+    "closed": "Study closed. The report and comments are now available.",
+    "discarded": "Test rankings deleted.",
+    "revealed": "Rankings revealed. This was logged.",
+    "revoked": "Link revoked.",
     "erased": "Personal data erased.",
 }
 
-_IN_EARNEST = "Judges can then rank in earnest, until you close the study."
+_FROM_NOW_ON = "From now on, rankings count. Judges can rank until you close the study."
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Confirmation:
 
 
 def about_study(what: str, page: dict[str, Any]) -> Confirmation:
-    """Ask before a study goes on in its life.
+    """Ask before a study gets another state.
 
     Parameters
     ----------
@@ -87,33 +87,31 @@ def about_judge(what: str, judge: StoredJudge) -> Confirmation:
 def _open(page: dict[str, Any]) -> Confirmation:
     action = url_for("dashboard.open_study")
     if page["status"].state == "trial":
-        text: tuple[str, ...] = (_IN_EARNEST,)
-        return Confirmation("Open the study?", text, action, "Open the study")
+        text: tuple[str, ...] = (_FROM_NOW_ON,)
+        return Confirmation("Open the study?", text, action, "Open study")
     text = (
-        "Judges can then rank again, and change what they submitted, until you close it.",
-        "Whoever has seen the report is no longer blind to how things stand. That the study "
-        "was closed and opened again is logged, and the report will say so.",
+        "Judges can rank again and change submitted rankings until you close the study.",
+        "If you have seen the report, you are no longer blind to the results. Closing and "
+        "reopening are logged, and the report says so.",
     )
-    return Confirmation("Open the study again?", text, action, "Open the study again")
+    return Confirmation("Reopen the study?", text, action, "Reopen study")
 
 
 def _close(page: dict[str, Any]) -> Confirmation:
     text = (
         _submitted(page),
-        "Judges can then no longer change anything: only what is submitted counts. The report and "
-        "what judges wrote are shown. You can open the study again, which is logged.",
+        "Judges can no longer change anything, and only submitted rankings count. The report and "
+        "comments become visible. You can reopen the study; that is logged.",
     )
-    return Confirmation(
-        "Close the study?", text, url_for("dashboard.close_study"), "Close the study"
-    )
+    return Confirmation("Close the study?", text, url_for("dashboard.close_study"), "Close study")
 
 
 def _discard(page: dict[str, Any]) -> Confirmation:
     return Confirmation(
-        "Discard the trial rankings?",
+        "Delete the test rankings?",
         _deleting(page),
         url_for("dashboard.discard"),
-        "Discard them",
+        "Delete test rankings",
         is_grave=True,
         sure=_for_good(page),
     )
@@ -121,10 +119,10 @@ def _discard(page: dict[str, Any]) -> Confirmation:
 
 def _discard_and_open(page: dict[str, Any]) -> Confirmation:
     return Confirmation(
-        "Discard the trial rankings, and open the study?",
-        (*_deleting(page), _IN_EARNEST),
+        "Delete the test rankings and open the study?",
+        (*_deleting(page), _FROM_NOW_ON),
         url_for("dashboard.discard_and_open"),
-        "Discard them, and open",
+        "Delete and open study",
         is_grave=True,
         sure=_for_good(page),
     )
@@ -132,71 +130,71 @@ def _discard_and_open(page: dict[str, Any]) -> Confirmation:
 
 def _deleting(page: dict[str, Any]) -> tuple[str, ...]:
     return (
-        f"This deletes {_trial(page['begun'])}, with comments, working times and the judges' "
-        "consent. Judges and their links stay.",
+        f"This deletes {_trial(page['started'])} with their comments, active times, and consent "
+        "records. Judges and links stay.",
     )
 
 
 def _for_good(page: dict[str, Any]) -> str:
-    return f"Delete {_trial(page['begun'])} for good"
+    return f"Delete {_trial(page['started'])} permanently"
 
 
 def _reveal(page: dict[str, Any]) -> Confirmation:
     text = (
         _submitted(page),
-        "You will see rankings, comments and the report while judges are still ranking. Whoever "
-        "has seen them is no longer blind, and should not talk to judges about the study. This is "
-        "logged with your id, the report will say so, and it cannot be undone.",
-        "To see the rankings without that, close the study.",
+        "You will see rankings, comments, and the report while judges are still ranking. Once you "
+        "have seen them you are no longer blind and should not discuss the study with judges. This "
+        "is logged permanently with your ID, the report says so, and it cannot be undone.",
+        "To see rankings without unblinding yourself, close the study first.",
     )
     return Confirmation(
         "Reveal the rankings?",
         text,
         url_for("dashboard.reveal"),
-        "Reveal the rankings",
+        "Reveal rankings",
         is_grave=True,
-        sure="I know that this is logged and cannot be undone",
+        sure="I understand that this is logged and cannot be undone",
     )
 
 
 def _new_link(judge: StoredJudge) -> Confirmation:
     text = (
-        f"The link that {_who(judge)} has now stops working, on all devices. All rankings stay. "
-        "The new link is shown once.",
-        "This is logged; if the study is open, the report will say so, too.",
+        f"{_who(judge)}'s current link stops working on all devices. Rankings are kept. The new "
+        "link is shown once.",
+        "This is logged; if the study is open, the report says so.",
     )
     action = url_for("dashboard.people.make_link", key=judge.key)
-    return Confirmation(f"Make a new link for {judge.id}?", text, action, "Make a new link")
+    return Confirmation(f"Replace {judge.id}'s link?", text, action, "Replace link")
 
 
 def _revoke(judge: StoredJudge) -> Confirmation:
     text = (
-        f"{_who(judge)} can no longer open the study, on any device. What was submitted stays and "
-        "counts. You can make a new link later.",
+        f"{_who(judge)} can no longer open the study on any device. Submitted rankings are kept "
+        "and count. You can create a new link later.",
     )
     return Confirmation(
-        f"Revoke the link of {judge.id}?",
+        f"Revoke {judge.id}'s link?",
         text,
         url_for("dashboard.people.revoke_link", key=judge.key),
-        "Revoke the link",
+        "Revoke link",
         is_grave=True,
     )
 
 
 def _erase(judge: StoredJudge) -> Confirmation:
     text = (
-        f"The id, the name and the experience of {_who(judge)} are deleted, with all comments and "
-        "reasons, and the link ends. The rankings stay and count, under a pseudonym.",
-        "This cannot be undone. Study file, exported archives and backups are not changed: take "
-        f"{judge.id} out of them yourself.",
+        f"This deletes {_who(judge)}'s ID, name, experience, comments, and reasons, and revokes "
+        "the link. Rankings are kept under a pseudonym and count.",
+        "This cannot be undone. The study file, exported archives, and backups are not changed; "
+        f"remove {judge.id} there yourself.",
     )
     return Confirmation(
-        f"Forget {judge.id}?",
+        f"Erase {judge.id}'s personal data?",
         text,
         url_for("dashboard.people.erase", key=judge.key),
-        "Forget this judge",
+        "Erase personal data",
         is_grave=True,
-        sure=f"Forget {judge.id} for good",
+        sure=f"Erase {judge.id}'s personal data permanently",
     )
 
 
@@ -210,4 +208,4 @@ def _submitted(page: dict[str, Any]) -> str:
 
 
 def _trial(count: int) -> str:
-    return "1 trial ranking" if count == 1 else f"{count} trial rankings"
+    return "1 test ranking" if count == 1 else f"{count} test rankings"

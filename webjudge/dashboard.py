@@ -10,10 +10,10 @@ from quem.errors import QuemError
 from quem.store import studies
 from quem.store.audit_log import audit_events
 from webjudge import confirmations as asking
-from webjudge.access import acting, admit, attempts, log_out, site
+from webjudge.access import acting, admit, log_out, site
 from webjudge.dashboard_pages import UnsureError, ask, back, dashboard_page, message, require_sure
 from webjudge.judge_admin import people
-from webjudge.overview import begun_rankings, overview_page
+from webjudge.overview import overview_page, started_rankings
 from webjudge.results import results
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ dashboard.register_blueprint(results)
 # All else is for managers: what is not named here is closed to observers.
 _FOR_OBSERVERS = ("dashboard.overview", "dashboard.leave")
 _MOST_EVENTS = 200
-_UNDECIDED = "There are trial rankings: say on the overview whether they are discarded or kept."
-_NOT_NOW = "The study is {state} by now; look at the overview again."
-_LEFT = "Your private link goes on working: open it again to come back."
-_UNSURE = "Nothing was done yet: please confirm."
-_UNTICKED = "Nothing was done yet: tick the box first."
+_UNDECIDED = "There are test rankings. Choose on the overview page whether to delete or keep them."
+_NOT_NOW = "The study is now {state}. Reload the overview page."
+_LEFT = "Your private link still works: open it again to come back."
+_UNSURE = "Confirm to continue."
+_UNTICKED = "Select the checkbox to confirm."
 
 
 @dashboard.before_request
@@ -47,7 +47,7 @@ def _only_organizers() -> None:
 @dashboard.errorhandler(QuemError)
 def _refuse(error: QuemError) -> tuple[str, int]:
     """Say what was refused."""
-    return message("This cannot be done", *map(str, error.mistakes)), 422
+    return message("Action not possible", *map(str, error.mistakes)), 422
 
 
 @dashboard.errorhandler(UnsureError)
@@ -66,7 +66,7 @@ def overview() -> str:
 @dashboard.get("/events")
 def events() -> str:
     """Show what happened, newest first."""
-    attempts().note()
+    site().attempts.note()
     with site().store.read() as c:
         found = audit_events(c, site().id, _MOST_EVENTS + 1)
     cut = len(found) > _MOST_EVENTS
@@ -75,19 +75,19 @@ def events() -> str:
 
 @dashboard.get("/<any('open', 'close', 'discard', 'discard-and-open', 'reveal'):what>")
 def ask_first(what: str) -> str:
-    """Ask before the study goes on in its life."""
+    """Ask before the study gets another state."""
     return ask(_question(what))
 
 
 @dashboard.post("/open")
 def open_study() -> Response:
-    """Open the study; trial rankings are kept only if that is said."""
+    """Open the study; test rankings are kept only on request."""
     with site().store.write() as c:
         before = studies.status_of(c, site().id).state
         if before == "closed":
             require_sure(_question("open"))
         is_decided = request.form.get("trial") == "keep"
-        if before == "trial" and not is_decided and begun_rankings(c, site()):
+        if before == "trial" and not is_decided and started_rankings(c, site()):
             raise QuemError([_UNDECIDED])
         studies.set_state(c, site().id, "open", acting())
     return back("reopened" if before == "closed" else "opened")
@@ -95,7 +95,7 @@ def open_study() -> Response:
 
 @dashboard.post("/discard-and-open")
 def discard_and_open() -> Response:
-    """Throw away what was ranked on trial, and open the study."""
+    """Delete test rankings and open the study."""
     require_sure(_question("discard-and-open"))
     with site().store.write() as c:
         _require(c, "trial")
@@ -116,7 +116,7 @@ def close_study() -> Response:
 
 @dashboard.post("/discard")
 def discard() -> Response:
-    """Throw away what was ranked on trial."""
+    """Delete test rankings."""
     require_sure(_question("discard"))
     with site().store.write() as c:
         _require(c, "trial")
@@ -152,4 +152,4 @@ def _require(c: Connection, *states: str) -> None:
     """Refuse what a page offered that was loaded before the study went on."""
     state = studies.status_of(c, site().id).state
     if state not in states:
-        raise QuemError([_NOT_NOW.format(state="on trial" if state == "trial" else state)])
+        raise QuemError([_NOT_NOW.format(state="in test mode" if state == "trial" else state)])

@@ -22,6 +22,7 @@ _log = logging.getLogger("webjudge")
 _SEAL_SECONDS = 60
 _CHECKPOINT_SECONDS = 60
 _ACKNOWLEDGED_SECONDS = 1
+_ATTEMPTS_SECONDS = 60
 _STOP_SECONDS = 30  # for a job that is running when the server stops
 
 
@@ -65,6 +66,7 @@ class Housekeeping:
             Job("seal", _SEAL_SECONDS, self._seal),
             Job("checkpoint", _CHECKPOINT_SECONDS, site.store.checkpoint),
             Job("acknowledged", _ACKNOWLEDGED_SECONDS, self._write_down),
+            Job("attempts", _ATTEMPTS_SECONDS, site.attempts.note),
         ]
 
     def add(self, name: str, seconds: float, work: Callable[[], object]) -> None:

@@ -38,7 +38,7 @@ class _WrongFormError(Exception):
 @people.get("/new")
 def new_judge() -> str:
     """Ask for the judge who is to be added."""
-    return dashboard_page("judge.html", form={}, mistakes={})
+    return _form({}, {})
 
 
 @people.post("/new")
@@ -48,7 +48,7 @@ def add_judge() -> str | tuple[str, int]:
     mistakes: dict[str, str] = {}
     years = _years(form["experience"], mistakes)
     if len(form["name"]) > _LONGEST_NAME or not form["name"].isprintable():
-        mistakes["name"] = f"a name is one line of at most {_LONGEST_NAME} characters"
+        mistakes["name"] = f"use one line of at most {_LONGEST_NAME} characters"
     try:
         with site().store.write() as c:
             judge = judges.add_judge(c, site().id, form["id"], form["name"], years, acting())
@@ -58,12 +58,12 @@ def add_judge() -> str | tuple[str, int]:
         mistakes["id"] = error.mistakes[0].message
     except IntegrityError:
         # Somebody else added the same one at this moment.
-        mistakes["id"] = f"there is a judge {form['id']!r} already; give another id"
+        mistakes["id"] = f"judge {form['id']} already exists; choose another ID"
     except _WrongFormError:
         pass
     else:
         return _shown_once([(judge, token)])
-    return dashboard_page("judge.html", form=form, mistakes=mistakes), 422
+    return _form(form, mistakes), 422
 
 
 @people.post("/links")
@@ -110,7 +110,7 @@ def revoke_link(key: int) -> Response:
 
 @people.post("/<int:key>/erase")
 def erase(key: int) -> Response:
-    """Forget who a judge was."""
+    """Erase a judge's personal data."""
     with site().store.write() as c:
         judge = _judge(c, key)
         require_sure(asking.about_judge("erase", judge))
@@ -129,6 +129,11 @@ def _judge(c: Connection, key: int) -> StoredJudge:
     return judge
 
 
+def _form(form: dict[str, str], mistakes: dict[str, str]) -> str:
+    unit = site().spec.experience_unit
+    return dashboard_page("judge.html", form=form, mistakes=mistakes, unit=unit)
+
+
 def _refuse_wrong(mistakes: dict[str, str]) -> None:
     if mistakes:
         raise _WrongFormError
@@ -143,7 +148,7 @@ def _years(text: str, mistakes: dict[str, str]) -> float | None:
     except ValueError:
         years = -1.0
     if not 0 <= years <= _MOST_YEARS:
-        mistakes["experience"] = "experience is a number of years, such as 12, or nothing"
+        mistakes["experience"] = "enter a number such as 12, or leave this empty"
     return years
 
 

@@ -154,8 +154,8 @@ def _cannot_show(planned: Group, solver: str) -> str:
     return render_template(
         "judge/message.html",
         study={"title": site().spec.title},
-        title="This group cannot be shown at the moment",
-        text="Part of it is missing. The organizer has been told. Your other groups are not "
+        title="This task cannot be shown right now",
+        text="Part of it is missing. The organizer has been notified. Your other tasks are not "
         "affected; please come back to this one later.",
         home_url=url_for("judge.home"),
         notice=None,
@@ -167,7 +167,7 @@ def save_state(gid: str) -> Response:
     """Save a state of a ranking, or submit it."""
     body = _body("base", "client", "change", "layout", "state", "seconds", "submit")
     if not isinstance(body["submit"], bool):
-        _invalid("submit is neither true nor false")
+        _invalid("submit must be true or false")
     return _save(gid, body, "submit" if body["submit"] else "save")
 
 
@@ -306,9 +306,9 @@ def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
     for name in ("base", "change"):
         value = body[name]
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST:
-            _invalid(f"{name} is no whole number from 0")
+            _invalid(f"{name} must be a whole number from 0")
     if not isinstance(body["client"], str) or not _CLIENT.fullmatch(body["client"]):
-        _invalid("client is no id of 8 to 40 letters, digits, - and _")
+        _invalid("client must be an id of 8 to 40 letters, digits, - and _")
     state = State()
     if kind != "reopen":
         try:
@@ -324,7 +324,7 @@ def _body(*keys: str) -> dict[str, Any]:
     """The JSON object that a page sent, with just these keys (seconds may be missing)."""
     data = request.get_json()
     if not isinstance(data, dict) or set(data) | {"seconds"} != {*keys, "seconds"}:
-        _invalid(f"what is sent is no object with the keys {', '.join(keys)}")
+        _invalid(f"expected an object with the keys {', '.join(keys)}")
     if "layout" in keys and not (
         isinstance(data["layout"], str) and _LAYOUT.fullmatch(data["layout"])
     ):
@@ -336,7 +336,7 @@ def _seconds(body: dict[str, Any]) -> float:
     value = body.get("seconds", 0)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or value < 0:
-        _invalid("seconds is no number from 0")
+        _invalid("seconds must be a number from 0")
     return float(value)
 
 

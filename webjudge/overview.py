@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from quem.store.progress import JudgeProgress, TaskProgress
     from webjudge.site import Site
 
-__all__ = ["alerts_of", "begun_rankings", "overview_page"]
+__all__ = ["alerts_of", "overview_page", "started_rankings"]
 
 
 def overview_page(site: Site) -> dict[str, Any]:
@@ -39,13 +39,13 @@ def overview_page(site: Site) -> dict[str, Any]:
     judges = [_judge(site, person, total) for person in progress]
     return {
         "status": status,
-        "begun": _begun(progress),
+        "started": _started(progress),
         "judges": judges,
         "totals": _totals(progress, total),
         "rows": _rows(site, progress),
         "practice": site.plan.practice is not None,
         "consent": site.solutions.consent is not None,
-        "unlinked": [j["judge"] for j in judges if j["link"] == "none yet"],
+        "unlinked": [j["judge"] for j in judges if j["link"] == "none"],
         "alerts": alerts_of(site),
         "backup": backup,
         # What could not be logged either, as where the disk is full.
@@ -70,12 +70,12 @@ def alerts_of(site: Site) -> list[str]:
     return [*([f"Nothing can be saved: {lost}."] if lost else []), *troubles]
 
 
-def begun_rankings(c: Connection, site: Site) -> int:
-    """Count the rankings that were begun, practice included."""
-    return _begun(progress_of(c, site.id, site.plan))
+def started_rankings(c: Connection, site: Site) -> int:
+    """Count the rankings that were started, practice included."""
+    return _started(progress_of(c, site.id, site.plan))
 
 
-def _begun(progress: Sequence[JudgeProgress]) -> int:
+def _started(progress: Sequence[JudgeProgress]) -> int:
     return sum(group.status != "new" for person in progress for group in person.tasks)
 
 
@@ -94,10 +94,10 @@ def _judge(site: Site, person: JudgeProgress, total: int) -> dict[str, Any]:
 
 def _link(judge: StoredJudge) -> str:
     if judge.forgotten_at:
-        return "forgotten"
+        return "erased"
     if judge.has_link:
-        return "works"
-    return "revoked" if judge.revoked_at else "none yet"
+        return "active"
+    return "revoked" if judge.revoked_at else "none"
 
 
 def _totals(progress: Sequence[JudgeProgress], total: int) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def listed(
                 "gid": ballot.public_id,
                 "title": title if ready else "",
                 "number": number,
-                "state": "begun" if to_place else task_status(ballot),
+                "state": "started" if to_place else task_status(ballot),
                 "to_place": to_place,
                 "receipt": (receipts or {}).get(ballot.public_id),
                 "practice": ballot.practice,

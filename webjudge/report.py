@@ -32,12 +32,11 @@ __all__ = ["LiveReport", "Made", "live_report"]
 LONGEST_SECONDS = 600.0
 _USERS_MISTAKE = 1
 _FAILED = (
-    "The analysis failed, which is a bug. Run quem analyze on the study in a shell: it shows the "
-    "details, to be reported."
+    "The analysis failed because of a bug. Run quem analyze in a terminal and report the traceback."
 )
 _TOO_LONG = (
-    "The analysis took longer than {minutes:.0f} minutes and was stopped. Run quem analyze on the "
-    "study in a shell, or set bootstrap and permutations lower in the study file."
+    "The analysis took longer than {minutes:.0f} minutes and was stopped. Run quem analyze in a "
+    "terminal, or lower bootstrap and permutations in the study file."
 )
 _log = logging.getLogger("webjudge")
 

@@ -31,8 +31,8 @@ results = Blueprint("results", __name__)
 _WAIT_SECONDS = 4
 _AGAIN_SECONDS = "2"
 _HIDDEN = (
-    "Rankings, comments and the report are hidden until the study is closed, or until you reveal "
-    "them on the overview, which is logged."
+    "Rankings, comments, and the report are hidden until you close the study or reveal the "
+    "rankings on the overview page. Revealing is logged."
 )
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -132,9 +132,9 @@ def _said(ranking: SubmittedRanking) -> dict[str, Any] | None:
 
 def _described(files: Mapping[str, bytes]) -> dict[str, list[tuple[str, int]]]:
     """Sort the report's files by what they are for."""
-    kinds: dict[str, list[tuple[str, int]]] = {"Tables and numbers": [], "Figures": []}
+    kinds: dict[str, list[tuple[str, int]]] = {"Data": [], "Figures": []}
     for name, content in files.items():
         if name != "report.html":
-            kind = "Tables and numbers" if PurePath(name).suffix in _TABLES else "Figures"
+            kind = "Data" if PurePath(name).suffix in _TABLES else "Figures"
             kinds[kind].append((name, len(content)))
     return {kind: found for kind, found in kinds.items() if found}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from quem.store.location import locate_database
 from quem.store.organizers import sync_organizers
 from quem.store.studies import register_study, secret_of
 from quem.study.reading import draft_study
+from webjudge.attempts import Attempts
 
 if TYPE_CHECKING:
     import os
@@ -67,6 +69,11 @@ class Site:
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
     )
+
+    @cached_property
+    def attempts(self) -> Attempts:
+        """The attempts to open links that do not work."""
+        return Attempts(self.store, self.id)
 
     @property
     def id(self) -> str:

@@ -16,24 +16,24 @@ __all__ = ["ago", "at_utc", "duration", "happened", "marked", "size"]
 _UNITS = ((60, 60, "minute"), (3600, 24, "hour"), (86_400, 60, "day"))
 _LATELY = 60
 _EVENTS = {
-    "open": "The study was opened",
-    "closed": "The study was closed",
-    "revealed": "The rankings were revealed",
-    "chained": "What version 0.1 stored was brought over and chained",
-    "judge-added": "{judge} was added as a judge",
-    "link-made": "A link was made for {judge}",
-    "link-replaced": "The link of {judge} was replaced",
-    "link-revoked": "The link of {judge} was revoked",
-    "judge-forgotten": "A judge was forgotten, and is {judge} from now on",
-    "organizer-added": "{whom} was added as an organizer ({role})",
-    "organizer-removed": "{whom} is no organizer any more: the study file no longer says so",
-    "organizer-link-made": "A link was made for the organizer {whom}",
-    "organizer-link-replaced": "The link of the organizer {whom} was replaced",
-    "organizer-link-revoked": "The link of the organizer {whom} was revoked",
-    "backup": "A backup was made",
-    "backup-failed": "A backup failed",
-    "restored": "The study was restored from a backup",
-    "consented": "{judge} agreed to take part",
+    "open": "Study opened",
+    "closed": "Study closed",
+    "revealed": "Rankings revealed",
+    "chained": "Data of version 0.1 migrated and chained",
+    "judge-added": "{judge} added as a judge",
+    "link-made": "Link created for {judge}",
+    "link-replaced": "Link of {judge} replaced",
+    "link-revoked": "Link of {judge} revoked",
+    "judge-forgotten": "Personal data erased; the judge is now {judge}",
+    "organizer-added": "{whom} added as an organizer ({role})",
+    "organizer-removed": "{whom} is no longer an organizer: removed from the study file",
+    "organizer-link-made": "Link created for organizer {whom}",
+    "organizer-link-replaced": "Link of organizer {whom} replaced",
+    "organizer-link-revoked": "Link of organizer {whom} revoked",
+    "backup": "Backup made",
+    "backup-failed": "Backup failed",
+    "restored": "Study restored from a backup",
+    "consented": "{judge} gave consent",
     "submit": "{judge} submitted {problem}",
     "reopen": "{judge} reopened {problem}",
 }
@@ -75,29 +75,28 @@ def size(count: int) -> str:
 
 
 def happened(event: AuditEvent) -> str:
-    """Tell an event in a sentence; one that is not known yet is told by its name."""
+    """Describe an event; one that is not known yet by its name."""
     if event.what == "trial-discarded":
         count = event.detail.get("rankings", 0)
-        were = "was" if count == 1 else "were"
-        return f"{_counted(count, 'trial ranking')} {were} discarded"
+        return f"{_counted(count, 'test ranking')} deleted"
     if event.what == "links-refused":
         count = sum(event.detail.get(whose, 0) for whose in ("judges", "organizers"))
-        return f"{_counted(count, 'attempt')} to open a link that does not work (any more)"
+        return f"{_counted(count, 'attempt')} to open an invalid or replaced link"
     if event.what == "study-changed":
-        return f"The study was changed: {'; '.join(event.detail.get('effects', ()))}"
+        return f"Study changed: {'; '.join(event.detail.get('effects', ()))}"
     names = {"judge": event.judge, "problem": event.problem, "whom": "", "role": ""}
     text = _EVENTS.get(event.what, event.what).format_map(names | event.detail)
     if event.what == "open" and event.detail.get("before") == "closed":
-        text += " again"
+        text = "Study reopened"
     if event.what in ("backup", "backup-failed", "restored"):
         text += f": {event.detail.get('file') or event.detail.get('reason')}"
     if event.practice:
         text += " (practice)"
-    return f"{text} (second time)" if event.occasion > 1 else text
+    return f"{text} (repeat)" if event.occasion > 1 else text
 
 
 def marked(event: AuditEvent) -> str:
-    """Tell what is to be seen at a glance of what may bear upon the results."""
+    """Give what has to be seen at a glance because it may affect the results."""
     if event.what == "open" and event.detail.get("before") == "closed":
         return "after it was closed"
     if event.what in _MARKED and event.detail.get("state") == "open":

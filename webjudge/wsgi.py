@@ -36,7 +36,6 @@ except QuemError as error:
 
 # Each worker loads this module, and keeps house for itself until it ends.
 _housekeeping = Housekeeping(_site)
-_housekeeping.add("attempts", 60, application.extensions["quem-attempts"].note)
 for _trouble in _site.troubles.values():
     sys.stderr.write(f"alert: {_trouble}\n")
 _housekeeping.start()

@@ -18,13 +18,13 @@ from quem.blinding.pdf import read_pdf
 from quem.blinding.sanitizing import sanitize
 from quem.errors import FileError, QuemError
 from quem.io.text import read_text
-from quem.solutions import signature
+from quem.solutions.model import signature
 from quem.solutions.sheets import inner_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from quem.solutions import Sheet, Solution, SolutionFile
+    from quem.solutions.model import Sheet, Solution, SolutionFile
 
 __all__ = ["PageImage", "Part", "Rendered", "read_as_judge", "render_page_text", "render_solution"]
 

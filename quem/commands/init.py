@@ -28,7 +28,7 @@ def init(folder: Path, kind: str) -> None:
     """
     import shlex
 
-    from quem.errors import Mistake, QuemError
+    from quem.errors import FileError
     from quem.report.files import write_files
     from quem.resources import resource
 
@@ -36,7 +36,7 @@ def init(folder: Path, kind: str) -> None:
     taken = [source.name for source in sources if (folder / source.name).exists()]
     if taken:
         message = f"already holds {' and '.join(taken)}; name another folder"
-        raise QuemError([Mistake(str(folder), message=message)])
+        raise FileError(folder, message)
     write_files(folder, {source.name: source.read_bytes() for source in sources})
     for source in sources:
         click.echo(f"wrote {folder / source.name}", err=True)

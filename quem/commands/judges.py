@@ -87,7 +87,7 @@ def _declared(spec: ExperienceSpec, judge_id: str, name: str, experience: float 
         raise mistaken_options(error) from None
     names = {subject.name.casefold().strip() for subject in spec.subjects} - {""}
     if judge.id in {subject.id for subject in spec.subjects} or name.casefold().strip() in names:
-        message = f"{judge.id} is also a subject; nobody may judge his own solutions"
+        message = f"{judge.id} is also a subject; judges must not judge their own solutions"
         raise QuemError([message])
     return judge
 

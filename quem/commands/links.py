@@ -128,7 +128,7 @@ class LinkFile:
         QuemError
             It cannot be made, or is there already.
         """
-        from quem.errors import Mistake, QuemError
+        from quem.errors import FileError
 
         try:
             # Never one that is there, nor one that a link of somebody else leads to.
@@ -140,7 +140,7 @@ class LinkFile:
                 os.fsync(file.fileno())
         except OSError as error:
             reason = f"cannot be written: {error.strerror}; name another file for the links"
-            raise QuemError([Mistake(str(self.path), message=reason)]) from None
+            raise FileError(self.path, reason) from None
 
     def tell(self) -> None:
         """Say where the links are."""

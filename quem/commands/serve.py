@@ -113,7 +113,6 @@ def serve(
     base = url or f"http://{_shown_host(host)}:{server.port}"
     with server:
         housekeeping = Housekeeping(site)
-        housekeeping.add("attempts", 60, app.extensions["quem-attempts"].note)
         if backup:
             copy = partial(back_up, site.store, site.id, backup, actor="server")
             housekeeping.add("backup", every, partial(copy, keep=keep, every=every))

@@ -105,7 +105,7 @@ def _compared(
     if head:
         place = next((n for n, h in enumerate(reversed(found.heads)) if h.startswith(head)), None)
         if place is None:
-            wrong.append(f"no event has the head {head}: events were removed or made anew")
+            wrong.append(f"no event has the head {head}: events were removed or rewritten")
         else:
             ago = "the newest" if place == 0 else f"{place:,} event{'s' * (place > 1)} ago"
             told.append(f"head {head}: is in the chain, {ago}")

@@ -132,8 +132,8 @@ def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
                 others[found].append(solver)
         told = "; ".join(f"{found}: {_joined(solvers)}" for found, solvers in others.items())
         message = (
-            f"{problem}: most solutions are {usual}, but not all ({told}); a format of its own "
-            "betrays its maker"
+            f"{problem}: most solutions are {usual}, but not all ({told}); a different format "
+            "can identify its author"
         )
         yield StudyWarning("formats-differ", message)
 

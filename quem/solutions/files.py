@@ -107,7 +107,7 @@ def inspect(
             raise _refusal(name, f"is a folder; name the {what} inside it")
         if path.exists() and not path.is_file():
             # A pipe, for one, might never end.
-            raise _refusal(name, f"is no regular file; save the {what} as one")
+            raise _refusal(name, f"is not a regular file; save the {what} as one")
         size = path.stat().st_size
         start = _start(path)
     except OSError as error:

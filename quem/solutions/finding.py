@@ -172,7 +172,7 @@ class _Search:
         elif not candidates and self.complete and not self._is_told(solver):
             message = (
                 f"there is no solution of {solver}; put it here as {solver}.md (or .txt, .html, "
-                ".png, .pdf ...), or declare it under missing"
+                ".png, .pdf…), or declare it under missing"
             )
             folder.refuse(folder.name, message)
 

@@ -146,7 +146,7 @@ def _header(line: str, name: str, study_id: str) -> tuple[int, dict[str, Any]]:
     number, study, counts = (header.get(key) for key in ("format", "study", "rows"))
     states = header.get("states", 1)
     if not isinstance(number, int) or not isinstance(study, str):
-        message = "is no archive; name the archive.jsonl that `quem export` wrote"
+        message = "is not an archive; name the archive.jsonl that `quem export` wrote"
     elif number > FORMAT:
         message = f"was written by a newer quem (format {number} of archives); update quem"
     elif isinstance(states, int) and states > VERSION:

@@ -64,7 +64,7 @@ def engine_of(place: DatabaseLocation) -> Engine:
         advice = "pip install 'quem[postgres]'" if error.name == "psycopg" else "install it"
         raise refusal(place, f"needs the package {error.name}; {advice}") from None
     except (ArgumentError, NoSuchModuleError, ValueError):
-        message = "is no database URL; write one such as postgresql://user@host/name"
+        message = "is not a database URL; use a value such as postgresql://user@host/name"
         raise refusal(place, message) from None
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare)

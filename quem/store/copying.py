@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import DatabaseError
 
-from quem.errors import Mistake, QuemError
+from quem.errors import FileError
 from quem.store.archive import archive_text, restore_archive
 from quem.store.archive_rows import read_archive
 from quem.store.dump import dump, dump_program, holdings_of_dump
@@ -212,7 +212,7 @@ def clear_failures(folder: Path) -> Iterator[None]:
             f"no backup was made: {reason_of(error)}; check that the folder can be written to and "
             "has room, and that the database can be read"
         )
-        raise QuemError([Mistake(str(folder), message=message)]) from None
+        raise FileError(folder, message) from None
 
 
 def reason_of(error: BaseException) -> str:

@@ -148,7 +148,7 @@ def add_judge(
         message = "a judge's id is one line of 1 to 100 printable characters"
         raise QuemError([message])
     if any(judge.id == judge_id for judge in judges_of(c, study_id)):
-        message = f"there is a judge {judge_id!r} already; give another id"
+        message = f"judge {judge_id} already exists; choose another ID"
         raise QuemError([message])
     values = {**_named(study_id, judge_id), "name": name, "experience": experience}
     c.execute(insert(JudgeRow).values(added=True, **values))

@@ -52,7 +52,7 @@ _KNOWN = ("0001", "0002", "0003")
 _SCRIPTS = Path(__file__).with_name("migrations")
 
 
-_FOREIGN = "holds tables of another program; name a database of its own for quem"
+_FOREIGN = "holds tables of another program; use a separate database for quem"
 
 
 # Any number, the same in every process: who holds it in PostgreSQL migrates.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JudgeProgress", "TaskProgress", "minutes_a_solution", "progress_of", "task_status"]
 
-TaskStatus = Literal["new", "begun", "submitted"]
+TaskStatus = Literal["new", "started", "submitted"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def task_status(ballot: AssignedBallot) -> TaskStatus:
     """Say how far a ballot is."""
     if ballot.is_submitted:
         return "submitted"
-    return "begun" if ballot.head else "new"
+    return "started" if ballot.head else "new"
 
 
 def progress_of(c: Connection, study_id: str, plan: JudgingPlan) -> list[JudgeProgress]:

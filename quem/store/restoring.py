@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from quem.errors import Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text, shown
 from quem.store.archive import restore_archive
 from quem.store.archive_rows import read_archive
@@ -72,7 +72,7 @@ class _Task:
 
     def refusal(self, message: str) -> QuemError:
         """Say what is wrong with the copy."""
-        return QuemError([Mistake(str(self.copy), message=message)])
+        return FileError(self.copy, message)
 
     def require_study(self, holdings: Holdings) -> None:
         """Refuse the copy of another study, or of a newer quem."""
@@ -208,7 +208,7 @@ def _alone(file: Path) -> Iterator[None]:
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.DatabaseError as error:
             if "locked" in str(error):
-                raise QuemError([Mistake(str(file), message=f"is in use; {_STOP}")]) from None
+                raise FileError(file, f"is in use; {_STOP}") from None
             # It is damaged, which may be why the copy is needed.
         yield
 
@@ -221,7 +221,7 @@ def _held(file: Path, *, replace: bool) -> Holdings:
         return holdings_of_file(file, str(file))
     except QuemError:
         message = f"cannot be read; give --replace to put the copy in its place ({_KEPT})"
-        raise QuemError([Mistake(str(file), message=message)]) from None
+        raise FileError(file, message) from None
 
 
 def _set_aside(file: Path) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from sqlalchemy import bindparam, delete, func, select, update
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.store.judges import StoredJudge
-    from quem.store.organizers import StoredOrganizer
 
 __all__ = [
     "StudyStatus",
@@ -39,7 +37,16 @@ __all__ = [
 ]
 
 Life = Literal["trial", "open", "closed"]
-Person = TypeVar("Person", "StoredJudge", "StoredOrganizer")
+
+
+class _Named(Protocol):
+    """A judge or an organizer."""
+
+    @property
+    def id(self) -> str: ...
+
+
+Person = TypeVar("Person", bound=_Named)
 _TOKEN_BYTES = 24  # 192 bits
 _SECRET_BYTES = 32
 

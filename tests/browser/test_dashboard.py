@@ -176,7 +176,7 @@ def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site
         rank_all(site, "J2")
         dashboard.refresh()
         assert "4 of 5" in row.inner_text()
-        assert "✓ submitted" in page.locator("#groups tbody tr").nth(2).inner_text()
+        assert "✓ Submitted" in page.locator("#groups tbody tr").nth(2).inner_text()
         assert page.evaluate("document.activeElement === window.kept && kept.id") == "erase-1"
         assert page.evaluate("window.scrollY") == 120
         assert page.evaluate("document.getElementById('more-doubts').open")
@@ -215,7 +215,7 @@ def test_an_ended_link_is_told(browser: Browser, site: Site) -> None:
         with site.store.write() as c:
             issue_organizer_link(c, site.id)
         dashboard.refresh()
-        assert "link has ended" in dashboard.page.inner_text("#trouble")
+        assert "link was replaced" in dashboard.page.inner_text("#trouble")
         assert dashboard.page.locator("table.judges tbody tr").count() == 3
 
 
@@ -226,7 +226,7 @@ def test_a_server_that_does_not_answer(browser: Browser, site: Site) -> None:
         page.context.set_offline(offline=True)
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_selector("#trouble:not([hidden])")
-        assert "does not answer" in page.inner_text("#trouble")
+        assert "No response" in page.inner_text("#trouble")
         assert page.locator("table.judges tbody tr").count() == 3
         page.context.set_offline(offline=False)
         dashboard.refresh()
@@ -265,13 +265,13 @@ def test_a_study_is_led_by_keyboard(
     fake_analysis(monkeypatch)
     with at_dashboard(browser, site, java_script_enabled=scripts) as dashboard:
         page = dashboard.page
-        assert "The study is on trial" in page.locator("#front").inner_text()
-        press(page, "Open and keep them")
-        assert page.inner_text("[role=status]") == "The study is open."
-        press(page, "Close the study…")
-        press(page, "Close the study")
+        assert "Test mode" in page.locator("#front").inner_text()
+        press(page, "Open study and keep them")
+        assert page.inner_text("[role=status]") == "Study open."
+        press(page, "Close study…")
+        press(page, "Close study")
         assert "The study is closed" in page.locator("#front").inner_text()
-        press(page, "What judges wrote")
+        press(page, "Comments")
         assert "A daring plan." in page.inner_text("main")
         press(page, "Report")
         assert "The summary" in page.inner_text("main")

@@ -158,7 +158,7 @@ def test_the_drill(
             assert data["revision"] == head
             status, answer = saver.browser.save(saver.gid, head, data["state"])
             assert (status, answer["revision"]) == (200, head + 1)
-        assert "The study was restored from a backup" in dashboard(served, "/dashboard/events")
+        assert "Study restored from a backup" in dashboard(served, "/dashboard/events")
         # While the server runs nothing can be put in its place.
         words = ("restore", study, copy, "--replace", "--database", found)
         code, _, err = quem_command(*words)
@@ -187,7 +187,7 @@ def test_a_server_backs_up_by_itself(tmp_path: Path) -> None:
         folder.write_text("no folder any more")
         wait_until(lambda: "The last backup failed" in dashboard(served))
         assert 'class="warning is-alert"' in dashboard(served)
-        assert "A backup failed" in dashboard(served, "/dashboard/events")
+        assert "Backup failed" in dashboard(served, "/dashboard/events")
         folder.unlink()
         wait_until(lambda: "The last backup failed" not in dashboard(served))
         browser = Browserless(served.base)

@@ -49,7 +49,7 @@ def test_links_are_made_once(study: Path) -> None:
         )
         browser = Browserless(served.base)
         assert "Made up" in browser.get(links["J0"])
-        assert "The study is on trial" in browser.get(dashboard)
+        assert "Test mode" in browser.get(dashboard)
     with Served(study) as again:
         again.stop()
 

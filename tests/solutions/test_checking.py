@@ -264,8 +264,8 @@ def test_formats_that_differ_are_told(tmp_path: Path) -> None:
     ((code, message),) = told(study)
     assert code == "formats-differ"
     assert message == (
-        "P1: most solutions are Markdown, but not all (plain text: S3); a format of its own "
-        "betrays its maker"
+        "P1: most solutions are Markdown, but not all (plain text: S3); a different format "
+        "can identify its author"
     )
 
 

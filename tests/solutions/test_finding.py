@@ -312,7 +312,7 @@ def test_a_pipe_is_no_solution(tmp_path: Path) -> None:
     study = write_judged(tmp_path, {"P1/S1.md": None, "P1/S2.md": None})
     os.mkfifo(tmp_path / "solutions/P1/S1.md")
     os.mkfifo(tmp_path / "solutions/P1/S2.png")
-    assert ["no regular file" in message for message in messages(study)] == [True, True]
+    assert ["not a regular file" in message for message in messages(study)] == [True, True]
 
 
 def test_strange_files_are_told(tmp_path: Path) -> None:

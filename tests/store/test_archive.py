@@ -334,10 +334,10 @@ def test_an_edited_archive_is_refused(lines: tuple[str, ...], how: str) -> None:
         ({"format": 4}, "newer quem.*format 4"),
         ({"states": VERSION + 1}, f"newer quem.*version {VERSION + 1}"),
         ({"study": "other"}, "'other'.*'made-up'"),
-        ({"format": "1"}, "is no archive"),
+        ({"format": "1"}, "is not an archive"),
         ({"format": 0}, "damaged"),
         ({"rows": None}, "damaged"),
-        (None, "is no archive"),
+        (None, "is not an archive"),
     ],
 )
 def test_other_files_are_refused_by_name(

@@ -196,9 +196,9 @@ def _foreign(path: Path) -> None:
     [
         (_cut, "damaged|cannot be copied|no JSON object"),
         (_spoil, "damaged|cannot be copied|no JSON object"),
-        (lambda path: path.write_bytes(b""), "is no archive"),
+        (lambda path: path.write_bytes(b""), "is not an archive"),
         (lambda path: path.unlink(), "No such file"),
-        (lambda path: path.write_text("judge,problem\n"), "is no archive"),
+        (lambda path: path.write_text("judge,problem\n"), "is not an archive"),
         (_newer, "written by a newer quem"),
         (_foreign, "holds no study"),
     ],

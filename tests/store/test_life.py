@@ -208,6 +208,6 @@ def test_progress_counts_groups(store: Store) -> None:
     with store.read() as c:
         mine, other = progress_of(c, STUDY, PLAN)
     assert mine.judge == judge(store)
-    assert [g.status for g in mine.tasks] == ["submitted", "submitted", "begun"] + ["new"] * 4
+    assert [g.status for g in mine.tasks] == ["submitted", "submitted", "started"] + ["new"] * 4
     assert mine.submitted == 1
     assert (other.tasks, other.submitted, other.seconds) == ((), 0, 0)

@@ -143,21 +143,21 @@ def test_actions_need_the_dashboards_cookie_and_page(app: Flask, site: Site, pat
 
 def test_the_life_of_a_study(dashboard: FlaskClient, site: Site) -> None:
     """A study is opened, closed and opened again; each page says where it is, and all is logged."""
-    assert "The study is on trial" in dashboard.get("/dashboard").text
+    assert "Test mode" in dashboard.get("/dashboard").text
     answer = dashboard.post("/dashboard/open")
     assert (answer.status_code, answer.location) == (303, "/dashboard?said=opened")
     page = dashboard.get(answer.location).text
-    assert "The study is open." in page
-    assert "Close the study…" in page
+    assert "Study open." in page
+    assert "Close study…" in page
     assert "Close the study?" in dashboard.get("/dashboard/close").text
     assert dashboard.post("/dashboard/close", data=SURE).status_code == 303
     assert "The study is closed" in dashboard.get("/dashboard").text
-    assert "Open the study again?" in dashboard.get("/dashboard/open").text
+    assert "Reopen the study?" in dashboard.get("/dashboard/open").text
     assert dashboard.post("/dashboard/open", data=SURE).location == "/dashboard?said=reopened"
     assert state_of(site) == "open"
     assert trail(site) == ["open", "closed", "open"]
     events = dashboard.get("/dashboard/events").text
-    told = r"was opened again .*after it was closed<.*was closed<.*was opened<"
+    told = r"Study reopened .*after it was closed<.*Study closed<.*Study opened<"
     assert re.search(told, events, re.DOTALL)
 
 
@@ -170,10 +170,10 @@ def test_opening_asks_what_becomes_of_the_trial(
 ) -> None:
     """With trial rankings a study opens only once it is said whether they are kept."""
     rank(site, "J1", "P1")
-    assert "Open and discard 1 trial ranking" in dashboard.get("/dashboard").text
+    assert "Open study and delete 1 test ranking" in dashboard.get("/dashboard").text
     refused = dashboard.post("/dashboard/open", data=SURE)
     assert refused.status_code == 422
-    assert "trial rankings" in refused.text
+    assert "test rankings" in refused.text
     assert state_of(site) == "trial"
     assert dashboard.post(f"/dashboard/{path}", data=form).status_code == 303
     with site.store.read() as c:
@@ -184,7 +184,7 @@ def test_opening_asks_what_becomes_of_the_trial(
 def test_trial_rankings_are_discarded_only_on_trial(dashboard: FlaskClient, site: Site) -> None:
     """A page that was loaded before the study opened cannot delete rankings."""
     rank(site, "J1", "P1")
-    assert "1 trial ranking" in dashboard.get("/dashboard/discard").text
+    assert "1 test ranking" in dashboard.get("/dashboard/discard").text
     assert dashboard.post("/dashboard/discard", data=SURE).status_code == 303
     with site.store.read() as c:
         assert ballots_of(c, key_of(site, "J1")) == []
@@ -212,8 +212,8 @@ def test_revealing_is_logged_once(dashboard: FlaskClient, site: Site) -> None:
         assert dashboard.post("/dashboard/reveal", data=SURE).status_code == 303
     assert trail(site) == ["revealed"]
     assert dashboard.get("/dashboard/words").status_code == 200
-    assert "Open, revealed" in dashboard.get("/dashboard").text
-    told = r"were revealed <b[^>]*>while the study was open</b></span> <span[^>]*>organizer<"
+    assert "Open (rankings revealed)" in dashboard.get("/dashboard").text
+    told = r"Rankings revealed <b[^>]*>while the study was open</b></span> <span[^>]*>organizer<"
     assert re.search(told, dashboard.get("/dashboard/events").text)
 
 
@@ -250,15 +250,15 @@ def test_progress_of_judges_and_groups(dashboard: FlaskClient, site: Site) -> No
     plain = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in rows]
     assert "2 of 3" in plain[0]
     assert "0 of 3" in plain[1]
-    assert "✓ submitted" in plain[0]
-    assert "○ new" in plain[1]
+    assert "✓ Submitted" in plain[0]
+    assert "○ Not started" in plain[1]
     grid = page.partition('id="groups"')[2]
     cells = {row[0]: row for row in (_cells(found) for found in grid.split("<tr")[2:])}
-    assert cells["P0 practice"] == ["P0 practice", "✓ submitted", "○ new"]
+    assert cells["P0 practice"] == ["P0 practice", "✓ Submitted", "○ Not started"]
     first, second = cells["P1 Problem 1"], cells["P2 Problem 2"]
-    assert "✓ submitted" in first[1]
-    assert "◐ begun" in first[2]
-    again = [cell for row in (first, second) for cell in row if "again: ○ new" in cell]
+    assert "✓ Submitted" in first[1]
+    assert "◐ In progress" in first[2]
+    again = [cell for row in (first, second) for cell in row if "repeat: ○ Not started" in cell]
     assert len(again) == 2
     assert "2</b> of 6" in page
 
@@ -293,7 +293,7 @@ def test_a_study_without_judges(tmp_path: Path) -> None:
     """Such a study can be looked at, and judges added."""
     site = make_site(tmp_path, judges=())
     dashboard = enter_dashboard(create_app(site), site)
-    assert "There are no judges yet" in dashboard.get("/dashboard").text
+    assert "No judges yet" in dashboard.get("/dashboard").text
     assert "No new links" in dashboard.post("/dashboard/judges/links").text
     dashboard.post("/dashboard/judges/new", data={"id": "J1"})
     assert "0 of 3" in dashboard.get("/dashboard").text
@@ -304,13 +304,13 @@ def test_events_are_newest_first_and_limited(dashboard: FlaskClient, site: Site)
     """At most 200 events are shown, with a note that there are more."""
     rank(site, "J1", "P0")
     rank(site, "J1", "P1")
-    assert "These are the last" not in dashboard.get("/dashboard/events").text
+    assert "Showing the latest" not in dashboard.get("/dashboard/events").text
     page = dashboard.get("/dashboard/events").text
     assert page.index("J1 submitted P1") < page.index("J1 submitted P0 (practice)")
     with site.store.write() as c:
         for _ in range(200):
             reveal(c, site.id, "shell")
     page = dashboard.get("/dashboard/events").text
-    assert page.count("The rankings were revealed") == 200
-    assert "These are the last 200" in page
+    assert page.count("Rankings revealed") == 200
+    assert "Showing the latest 200" in page
     assert "submitted" not in page

@@ -221,7 +221,7 @@ def test_a_missing_file_is_a_plain_page_and_an_alert(study: Path) -> None:
         solution(study, "S1").unlink()
         answer = client.get(f"/judge/g/{gid}")
         assert answer.status_code == 503
-        assert "cannot be shown at the moment" in answer.text
+        assert "cannot be shown right now" in answer.text
         assert "S1" not in answer.text
         assert client.get("/judge").status_code == 200
         assert site.unreadable() == ["S1 on P0"]

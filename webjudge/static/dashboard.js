@@ -1,11 +1,11 @@
-// The dashboard: keeps itself up to date, tells times in the reader's own zone, copies links.
+// The dashboard: refreshes itself, shows times in the reader's own zone, copies links.
 // Everything else works without scripts.
 
 const EVERY = 20_000;
 const LIVE = "[data-live]";
 
-/** Tell times in the reader's zone: clocks as text, "3 minutes ago" with the time at hand. */
-function tellTimes(within) {
+/** Show times in the reader's zone: clocks as text, "3 minutes ago" with the time at hand. */
+function showTimes(within) {
   for (const time of within.querySelectorAll("time")) {
     const local = new Date(time.dateTime).toLocaleString(undefined, {
       dateStyle: "medium", timeStyle: "medium",
@@ -47,19 +47,19 @@ async function refresh() {
     const answer = await fetch(location.pathname, { cache: "no-store" });
     if (answer.ok) show(await answer.text());
     else if (answer.status === 401) {
-      problem = "You are logged out, or your link has ended. Open your link again.";
-    } else problem = "The server has a problem just now; what you see may be old.";
+      problem = "You are logged out, or your link was replaced. Open your link again.";
+    } else problem = "Server error. This page may be out of date.";
   } catch {
-    problem = "The server does not answer; what you see may be old. Trying again.";
+    problem = "No response from the server. This page may be out of date. Retrying…";
   }
-  // Said once, not every time anew.
+  // Said once, not at each refresh.
   if (trouble.textContent !== problem) trouble.textContent = problem;
   trouble.hidden = !problem;
 }
 
 function show(text) {
   const page = new DOMParser().parseFromString(text, "text/html");
-  tellTimes(page);
+  showTimes(page);
   const focused = document.activeElement?.id;
   for (const part of document.querySelectorAll(LIVE)) {
     const fresh = page.getElementById(part.id);
@@ -87,7 +87,7 @@ async function copy(text, what) {
     const done = document.execCommand("copy");
     field.remove();
     if (!done) {
-      status.textContent = "This browser does not let pages copy: select the link, and copy it.";
+      status.textContent = "This browser blocks copying. Select the link and copy it yourself.";
       return;
     }
   }
@@ -120,11 +120,11 @@ function offerLinks() {
     link.download = download.dataset.file;
     link.click();
     URL.revokeObjectURL(link.href);
-    document.getElementById("copied").textContent = "Downloaded. The file holds secrets: keep it safe.";
+    document.getElementById("copied").textContent = "Downloaded. The file contains private links: keep it safe.";
   });
 }
 
-tellTimes(document);
+showTimes(document);
 offerLinks();
 if (document.getElementById("updated")) {
   // "The study is closed." is said once, not again when the page is loaded anew.

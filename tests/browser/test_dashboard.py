@@ -168,7 +168,7 @@ def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site
     set_life(site, "open")
     with at_dashboard(browser, site) as dashboard:
         page = dashboard.page
-        page.click("#more-doubts summary")
+        page.click("#more-warnings summary")
         page.focus("#erase-1")
         page.evaluate("window.scrollTo(0, 120); window.kept = document.activeElement")
         row = page.locator("table.judges tbody tr").nth(1)
@@ -179,7 +179,7 @@ def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site
         assert "✓ Submitted" in page.locator("#groups tbody tr").nth(2).inner_text()
         assert page.evaluate("document.activeElement === window.kept && kept.id") == "erase-1"
         assert page.evaluate("window.scrollY") == 120
-        assert page.evaluate("document.getElementById('more-doubts').open")
+        assert page.evaluate("document.getElementById('more-warnings').open")
         set_life(site, "closed")
         dashboard.refresh()
         assert "The study is closed" in page.locator("#front").inner_text()

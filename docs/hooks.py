@@ -17,6 +17,8 @@ from mkdocs.structure.files import File
 
 import quem
 from quem.cli import main
+from quem.kinds import presentations
+from quem.report.schema import keys_table, tables_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +41,7 @@ TAKEN = {
 _PAGE_OF = {source: page for page, source in TAKEN.items()}
 _WIDTH = 90  # characters of the help
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+_DECLARED = re.compile(r"<!-- (?P<what>keys|columns) of (?P<kind>\w+) -->")
 _FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
@@ -53,13 +56,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:  # noqa: ANN401
-    """Make links of the repository links of the site."""
+    """Fill in tables that follow from the code; make links of the repository those of the site."""
     here = page.file.src_uri
+    markdown = _DECLARED.sub(_declared, markdown)
     parts = _FENCED.split(markdown)
     return "".join(
         part if index % 2 else _LINK.sub(lambda found: _link(found, here), part)
         for index, part in enumerate(parts)
     )
+
+
+def _declared(found: re.Match[str]) -> str:
+    table = keys_table if found["what"] == "keys" else tables_table
+    return "\n".join(table(presentations()[found["kind"]]))
 
 
 def _link(found: re.Match[str], here: str) -> str:

@@ -25,6 +25,7 @@ from quem.commands.measures import measures
 from quem.commands.organizers import organizers
 from quem.commands.plan import plan
 from quem.commands.restore import restore
+from quem.commands.schema import schema
 from quem.commands.serve import serve
 from quem.errors import QuemError
 
@@ -59,7 +60,7 @@ def main() -> None:
 
 for _command in (
     *(analyze, compare, plan, check, init, serve, judges, organizers),
-    *(export, import_, backup, restore, measures),
+    *(export, import_, backup, restore, measures, schema),
 ):
     main.add_command(_command)
 

@@ -17,10 +17,21 @@ if TYPE_CHECKING:
     from quem.comparison.result import ComparisonResult
     from quem.experience.result import ExperienceResult
     from quem.planning.result import PlanResult
+    from quem.report.result import Presentation
     from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.loading import RetrievalStudy
 
-__all__ = ["KINDS", "Kind", "analyze", "check", "compare", "load_study", "plan", "settings_of"]
+__all__ = [
+    "KINDS",
+    "Kind",
+    "analyze",
+    "check",
+    "compare",
+    "load_study",
+    "plan",
+    "presentations",
+    "settings_of",
+]
 
 
 @dataclass(frozen=True)
@@ -87,6 +98,25 @@ KINDS = {
         kept="finished-targets.jsonl",
     ),
 }
+
+
+_RESULTS = {
+    "experience": "quem.experience.result:ExperienceResult",
+    "comparison": "quem.comparison.result:ComparisonResult",
+    "plan": "quem.planning.result:PlanResult",
+    "options": "quem.options.result:OptionsResult",
+    "retrieval": "quem.retrieval.result:RetrievalResult",
+    "dialogue": "quem.dialogue.result:DialogueResult",
+}
+
+
+def presentations() -> dict[str, Presentation[Any]]:
+    """Give how the results of each kind are shown: of studies, comparisons, and plans."""
+    shown = {}
+    for name, place in _RESULTS.items():
+        module, _, result = place.partition(":")
+        shown[name] = getattr(import_module(module), result).presentation()
+    return shown
 
 
 def _load_retrieval(path: str | os.PathLike[str], *, code: bool = True) -> RetrievalStudy:

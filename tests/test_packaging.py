@@ -54,11 +54,10 @@ def unpacked(dist: Path, tmp_path: Path) -> Path:
 
 
 def test_wheel_carries_templates_studies_and_types(wheel: Path) -> None:
-    """Templates, studies, the schema and the typing marker are inside; tests are not."""
+    """Templates, studies and the typing marker are inside; tests are not."""
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "quem/py.typed",
-        "quem/report/analysis.schema.json",
         "quem/studies/p3-1997/study.yaml",
         "quem/studies/p3-1997/rankings.csv",
         "quem/templates/report/experience.html",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.errors import StudyWarning
-    from quem.report.result import Result
+    from quem.report.result import BaseResult
 
 __all__ = ["print_warnings", "show_result"]
 
 
-def show_result(result: Result, folder: Path, *, as_json: bool) -> None:
+def show_result(result: BaseResult[Any], folder: Path, *, as_json: bool) -> None:
     """Print a result as JSON; or write its report, and print its summary."""
     if as_json:
         from quem.report.files import json_text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quem.dialogue.checks import find_warnings
@@ -72,7 +73,7 @@ def analyze_dialogue(
     if sensitivity:
         tried = find_sensitivity(found, study.published, workers=workers, progress=report)
     warnings = (*study.warnings, *find_warnings(found))
-    return DialogueResult(study, found, tried, warnings)
+    return DialogueResult(replace(found, study=study, tried=tried, warnings=warnings))
 
 
 def _silent(_: str, __: int) -> Callable[[int], object]:

@@ -20,8 +20,11 @@ from quem.lists.inference import holm, query_means, sign_flips
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.outcomes import UserAgreement
+    from quem.dialogue.sensitivity import Sensitivity
     from quem.dialogue.simulation import Dialogues, Experiment
+    from quem.errors import StudyWarning
 
 __all__ = ["DialogueFindings", "Inference", "StrategyOutcomes", "evaluate"]
 
@@ -111,6 +114,12 @@ class DialogueFindings:
         Of the distances of the case base.
     by_efficiency, by_precision : UserAgreement
         How alike users order the strategies; the last judge is rank quality.
+    study : DialogueStudy
+        That was analyzed; a bare evaluation has none.
+    tried : Sensitivity or None
+        What other values of the open choices give, if that was requested.
+    warnings : tuple of StudyWarning
+        What a reader of the result must know, each with a code and a sentence.
     """
 
     experiment: Experiment
@@ -125,6 +134,9 @@ class DialogueFindings:
     granularity: float
     by_efficiency: UserAgreement
     by_precision: UserAgreement
+    study: DialogueStudy = None  # type: ignore[assignment]  # until `analyze_dialogue` says it
+    tried: Sensitivity | None = None
+    warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def strategies(self) -> list[str]:
@@ -168,7 +180,10 @@ def evaluate(
         experiment,
         inference,
         dialogues,
-        **estimates,
+        estimates["efficiency"],
+        estimates["precision"],
+        estimates["quality"],
+        estimates["whole"],
         unselected=unselected(dialogues),
         contracted=dialogues.contracted.mean(axis=0),
         granularity=granularity_of(experiment),

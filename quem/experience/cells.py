@@ -101,40 +101,6 @@ class RankCells:
         """Tell which cells a judge gave a place among solvers who are not withheld."""
         return ~self.placed & ~self.of_kind("withheld")[self.solver]
 
-    def to_frame(self) -> pd.DataFrame:
-        """Give the cells as a table: judge, problem, ..., rank, adjusted_rank, score, reason.
-
-        Returns
-        -------
-        DataFrame, shape (n, 10)
-            With an eleventh column, recognized, only where some author was recognized.
-        """
-        kinds = np.array(self.kinds, dtype=object)
-        named = {"judge": self.judges, "problem": self.problems, "solver": self.solvers}
-        ids = {
-            name: pd.Categorical.from_codes(getattr(self, name), pd.Index(words, dtype=object))
-            for name, words in named.items()
-        }
-        failed = np.isneginf(self.given)
-        withheld = self.placed & ~failed
-        frame = pd.DataFrame(
-            {
-                "judge": ids["judge"],
-                "problem": ids["problem"],
-                "block": self.block,
-                "occasion": self.occasion,
-                "solver": ids["solver"],
-                "kind": kinds[self.solver],
-                "rank": np.where(failed, np.nan, self.given),
-                "adjusted_rank": self.adjusted,
-                "score": self.score,
-                "reason": np.where(failed, "failed", np.where(withheld, "withheld", "")),
-            }
-        )
-        if self.recognized.any():
-            frame["recognized"] = self.recognized
-        return frame.sort_values(["judge", "problem", "block", "solver"], ignore_index=True)
-
 
 def judged_cells(
     rankings: Rankings,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from quem.report.result import BaseResult
+from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from quem.errors import StudyWarning
     from quem.options.findings import OptionsFindings
@@ -20,19 +19,11 @@ __all__ = ["OptionsResult"]
 
 
 @dataclass(frozen=True, repr=False)
-class OptionsResult(BaseResult):
-    """How good the lists of options are that systems answer with.
-
-    Parameters
-    ----------
-    findings : OptionsFindings
-        Every number, as plain results.
-    """
+class OptionsResult(BaseResult["OptionsFindings"]):
+    """How good the lists of options are that systems answer with."""
 
     findings: OptionsFindings
     kind = "options"
-    figure_stems = ("scores", "lengths", "thresholds", "differences")
-    table_stems = ("scores", "lists", "lengths", "thresholds", "differences")
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
@@ -43,6 +34,13 @@ class OptionsResult(BaseResult):
         return (
             f"<OptionsResult of {self.findings.data.spec.id}: {self.findings.headline} {systems}>"
         )
+
+    @staticmethod
+    def presentation() -> Presentation[OptionsFindings]:
+        """Say how the results are shown."""
+        from quem.options.presentation import PRESENTATION
+
+        return PRESENTATION
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -56,35 +54,5 @@ class OptionsResult(BaseResult):
 
     @property
     def scores(self) -> pd.DataFrame:
-        """One row a system and measure: mean, interval, on how many questions it is defined."""
-        return self.tables()["scores"]
-
-    def summary(self, *, warnings: bool = True) -> str:
-        """Say the answer, what it rests on and, unless told not to, the warnings, as text."""
-        from quem.options.presentation.summary import summary_text
-
-        return summary_text(self.findings, warnings=warnings)
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Tables by file stem: scores, lists, lengths and, where there are any, the others."""
-        from quem.options.presentation.tables import all_tables
-
-        return all_tables(self.findings)
-
-    def figures(self) -> dict[str, Figure]:
-        """Draw every figure, by file stem."""
-        from quem.options.presentation.figures import all_figures
-
-        return all_figures(self.findings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the content of analysis.json."""
-        from quem.options.presentation.tables import options_dict
-
-        return options_dict(self.findings)
-
-    def context(self) -> dict[str, Any]:
-        """Give what the report's template shows."""
-        from quem.options.presentation.sections import report_context
-
-        return report_context(self.findings)
+        """One row per system and measure: mean, interval, number of questions."""
+        return self.table("scores")

@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError
-from quem.report.result import Attaches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,17 +16,17 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from quem.report.result import Content, Result
+    from quem.report.result import BaseResult, Content
 
 __all__ = ["json_text", "report_files", "write_files", "write_report"]
 
 
-def write_report(result: Result, folder: Path) -> None:
+def write_report(result: BaseResult[Any], folder: Path) -> None:
     """Write every file of a result's report.
 
     Parameters
     ----------
-    result : Result
+    result : BaseResult
     folder : Path
         Made where it is missing; files in it that are not ours stay.
 
@@ -38,8 +37,7 @@ def write_report(result: Result, folder: Path) -> None:
     """
     _refuse_file(folder)
     again = (folder / "analysis.json").is_file()
-    attached = result.attachments() if isinstance(result, Attaches) else {}
-    files: dict[str, Content] = {**attached, **report_files(result)}
+    files: dict[str, Content] = {**result.attachments(), **report_files(result)}
     write_files(folder, files, keep=result.inputs)
     # What an earlier report left here and this one has not would contradict it.
     for name in result.file_names - set(files) if again else ():
@@ -47,7 +45,7 @@ def write_report(result: Result, folder: Path) -> None:
             (folder / name).unlink(missing_ok=True)
 
 
-def report_files(result: Result) -> dict[str, bytes]:
+def report_files(result: BaseResult[Any]) -> dict[str, bytes]:
     """Make the report's files but attachments, by name, in the order in which they are written."""
     from quem.report.drawing import png_bytes, svg_text
     from quem.report.html import report_html

@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from quem.report.result import Result
+    from quem.report.result import BaseResult
 
 __all__ = ["notebook_html", "report_html"]
 
 
-def report_html(result: Result, svgs: dict[str, str] | None = None) -> str:
+def report_html(result: BaseResult[Any], svgs: dict[str, str] | None = None) -> str:
     """Lay a result out as one page.
 
     Parameters
     ----------
-    result : Result
+    result : BaseResult
     svgs : dict of str to str, optional
         The result's figures as SVG, where they are drawn already.
     """
     return _render(f"report/{result.kind}.html", result, svgs)
 
 
-def notebook_html(result: Result) -> str:
+def notebook_html(result: BaseResult[Any]) -> str:
     """Lay a result out as the output of a notebook's cell."""
     return _render(f"report/{result.kind}-notebook.html", result, None)
 
 
-def _render(template: str, result: Result, svgs: dict[str, str] | None) -> str:
+def _render(template: str, result: BaseResult[Any], svgs: dict[str, str] | None) -> str:
     from quem.report.drawing import dark_rules, inline_svg, svg_text
 
     if svgs is None:

@@ -2,90 +2,150 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     import pandas as pd
     from matplotlib.figure import Figure
 
     from quem.errors import StudyWarning
+    from quem.report.columns import Columns, Table
 
-__all__ = ["Attaches", "BaseResult", "Content", "Result"]
+__all__ = ["BaseResult", "Content", "Presentation"]
+
+# What a file holds; in parts where that is much.
+Content: TypeAlias = "bytes | Iterable[bytes]"
+Findings = TypeVar("Findings")
 
 
-class BaseResult:
-    """A result of any kind, as a report has it."""
+class Presentation(Generic[Findings]):
+    """How the results of a kind are shown; importing one loads what draws.
 
-    figure_stems: ClassVar[tuple[str, ...]]
-    table_stems: ClassVar[tuple[str, ...]]
+    Parameters
+    ----------
+    document : Columns
+        Of analysis.json.
+    tables : tuple of Table
+        The CSV files.
+    figures : dict of str to callable
+        Draws each figure by its file stem, or gives None where there is nothing to draw.
+    summary : callable
+        Writes the result as text.
+    context : callable
+        Gives what the template of the report shows.
+    """
+
+    def __init__(
+        self,
+        document: Columns[Findings, Findings],
+        tables: tuple[Table[Any, Findings], ...],
+        figures: Mapping[str, Callable[[Findings], Figure | None]],
+        summary: Callable[..., str],
+        context: Callable[[Findings], dict[str, Any]],
+    ) -> None:
+        self.document, self.tables, self.figures = document, tables, figures
+        self.summary, self.context = summary, context
+
+
+class BaseResult(ABC, Generic[Findings]):
+    """The result of an analysis.
+
+    Parameters
+    ----------
+    findings
+        Every number, as plain results.
+    """
+
+    kind: ClassVar[str]
+    findings: Findings
+
+    @staticmethod
+    @abstractmethod
+    def presentation() -> Presentation[Any]:
+        """Say how results of this kind are shown."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the result was made of."""
+
+    @property
+    @abstractmethod
+    def warnings(self) -> tuple[StudyWarning, ...]:
+        """What a reader of the result must know, each with a code and a sentence."""
 
     @property
     def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
+        """Every file that a report of this kind may consist of."""
+        shown = self.presentation()
         return frozenset(
             [
                 "report.html",
                 "analysis.json",
-                *(f"{stem}.{ending}" for stem in self.figure_stems for ending in ("svg", "png")),
-                *(f"{stem}.csv" for stem in self.table_stems),
+                *(f"{stem}.{ending}" for stem in shown.figures for ending in ("svg", "png")),
+                *(f"{table.stem}.csv" for table in shown.tables),
             ]
         )
 
-    def to_html(self: Result) -> str:
+    def summary(self, *, warnings: bool = True) -> str:
+        """Say the result, what it is based on and, unless told not to, the warnings, as text."""
+        return self.presentation().summary(self.findings, warnings=warnings)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Give the tables that are written, by file stem."""
+        frames = ((t, t.frame(self.findings)) for t in self.presentation().tables)
+        return {table.stem: frame for table, frame in frames if table.always or len(frame)}
+
+    def table(self, stem: str) -> pd.DataFrame:
+        """Give the table of a file stem, with its columns also where it has no rows."""
+        frames = [t.frame(self.findings) for t in self.presentation().tables if t.stem == stem]
+        return next((frame for frame in frames if len(frame)), frames[0])
+
+    def figures(self) -> dict[str, Figure]:
+        """Draw the figures that there is something for, by file stem."""
+        drawn = {stem: self.plot(stem) for stem in self.presentation().figures}
+        return {stem: figure for stem, figure in drawn.items() if figure is not None}
+
+    def plot(self, stem: str) -> Figure | None:
+        """Draw the figure of a file stem; None where there is nothing to draw.
+
+        Raises
+        ------
+        KeyError
+            Results of this kind have no such figure.
+        """
+        figures = self.presentation().figures
+        if stem not in figures:
+            message = f"there is no figure {stem!r}; use one of: {', '.join(figures)}"
+            raise KeyError(message)
+        from quem.report.drawing import with_style
+
+        with with_style():
+            return figures[stem](self.findings)
+
+    def attachments(self) -> Mapping[str, Content]:
+        """Give the files that are neither figures nor tables, by name."""
+        return {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the content of analysis.json."""
+        return self.presentation().document.record(self.findings, self.findings)
+
+    def context(self) -> dict[str, Any]:
+        """Give what the report's template shows."""
+        return self.presentation().context(self.findings)
+
+    def to_html(self) -> str:
         """Give the report as one self-contained HTML page."""
         from quem.report.html import report_html
 
         return report_html(self)
 
-    def _repr_html_(self: Result) -> str:
+    def _repr_html_(self) -> str:
         from quem.report.html import notebook_html
 
         return notebook_html(self)
-
-
-# What a file holds; in parts where that is much.
-Content: TypeAlias = "bytes | Iterable[bytes]"
-
-
-class Result(Protocol):
-    """The result of analysing a study."""
-
-    kind: str
-
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of."""
-
-    @property
-    def file_names(self) -> frozenset[str]:
-        """Every file that a report of this kind may consist of."""
-
-    @property
-    def warnings(self) -> tuple[StudyWarning, ...]:
-        """What a reader must know."""
-
-    def summary(self, *, warnings: bool = True) -> str:
-        """Say the result as text."""
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Tables by file stem."""
-
-    def figures(self) -> dict[str, Figure]:
-        """Figures by file stem."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for analysis.json."""
-
-    def context(self) -> dict[str, Any]:
-        """Give what the template ``report/<kind>.html`` shows."""
-
-
-@runtime_checkable
-class Attaches(Protocol):
-    """A result with files that are neither figures nor tables."""
-
-    def attachments(self) -> Mapping[str, Content]:
-        """Files by name."""

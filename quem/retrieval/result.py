@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from quem.report.result import BaseResult
+from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from quem.errors import StudyWarning
     from quem.retrieval.findings import RetrievalFindings
@@ -22,32 +21,23 @@ __all__ = ["RetrievalResult"]
 
 
 @dataclass(frozen=True, repr=False)
-class RetrievalResult(BaseResult):
-    """How good the retrievers of a study are, and how fast.
-
-    Parameters
-    ----------
-    findings : RetrievalFindings
-        Every number, as plain results.
-    """
+class RetrievalResult(BaseResult["RetrievalFindings"]):
+    """How good the retrievers of a study are, and how fast."""
 
     findings: RetrievalFindings
     kind = "retrieval"
-    figure_stems = ("quality", "differences", "times", "mac-fac")
-    table_stems = (
-        "measures",
-        "scores",
-        "differences",
-        "times",
-        "rounds",
-        "mac-fac",
-        "mac-fac-queries",
-    )
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
         names = ", ".join(one.id for one in self.findings.evaluated)
         return f"<RetrievalResult of {self.study.spec.id}: {names}>"
+
+    @staticmethod
+    def presentation() -> Presentation[RetrievalFindings]:
+        """Say how the results are shown."""
+        from quem.retrieval.presentation import PRESENTATION
+
+        return PRESENTATION
 
     @property
     def study(self) -> RetrievalStudy:
@@ -77,64 +67,41 @@ class RetrievalResult(BaseResult):
 
     @property
     def measures(self) -> pd.DataFrame:
-        """One row a retriever and measure: mean, interval, number of queries."""
-        from quem.retrieval.presentation.tables import measures_table
-
-        return measures_table(self.findings)
+        """One row per retriever and measure: mean, interval, number of queries."""
+        return self.table("measures")
 
     @property
     def scores(self) -> pd.DataFrame:
-        """One row a retriever, query and measure: the score, or why there is none."""
-        from quem.retrieval.presentation.tables import scores_table
-
-        return scores_table(self.findings)
+        """One row per retriever, query, and measure: the score, or why there is none."""
+        return self.table("scores")
 
     @property
     def differences(self) -> pd.DataFrame:
-        """One row a pair of retrievers and measure, with interval and p values."""
-        from quem.retrieval.presentation.tables import differences_table
-
-        return differences_table(self.findings)
+        """One row per pair of retrievers and measure, with interval and p values."""
+        return self.table("differences")
 
     @property
     def times(self) -> pd.DataFrame:
-        """One row a retriever that ran and query: the median time in seconds."""
-        from quem.retrieval.presentation.tables import times_table
-
-        return times_table(self.findings)
-
-    def summary(self, *, warnings: bool = True) -> str:
-        """Say the answer, what it rests on and, unless told not to, the warnings, as text."""
-        from quem.retrieval.presentation.summary import summary_text
-
-        return summary_text(self.findings, warnings=warnings)
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Tables by file stem; those without a row are left out."""
-        from quem.retrieval.presentation.tables import all_tables
-
-        return all_tables(self.findings)
+        """One row per retriever that ran and query: the median time in seconds."""
+        return self.table("times")
 
     def attachments(self) -> dict[str, Iterable[bytes]]:
-        """Files besides figures and tables: TREC runs and qrels, and the kept ground truth."""
-        from quem.retrieval.presentation.tables import attached_files
+        """Give TREC runs and qrels, and the kept ground truth, by name."""
+        from quem.retrieval.ground_truth_cache import FILE, similarities_parts
+        from quem.retrieval.trec import file_stems, qrels_parts, run_parts
 
-        return attached_files(self.findings)
-
-    def figures(self) -> dict[str, Figure]:
-        """Draw every figure that there are data for, by file stem."""
-        from quem.retrieval.presentation.figures import all_figures
-
-        return all_figures(self.findings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the content of analysis.json."""
-        from quem.retrieval.presentation.tables import analysis_dict
-
-        return analysis_dict(self.findings)
-
-    def context(self) -> dict[str, Any]:
-        """Give what the report's template shows."""
-        from quem.retrieval.presentation.sections import report_context
-
-        return report_context(self.findings)
+        findings, files = self.findings, dict[str, Iterable[bytes]]()
+        ids = [retriever.id for retriever in self.study.spec.retrievers]
+        stems = dict(zip(ids, file_stems(ids), strict=True))
+        truth = findings.truth
+        for one in findings.evaluated:
+            lists = truth.lists if one.is_truth else one.run.lists
+            content = run_parts(lists.top(findings.depth), one.id, findings.settings.ties)
+            if content is not None:
+                files[f"{stems[one.id]}.txt"] = content
+        content = qrels_parts(truth.lists)
+        if content is not None:
+            files["qrels.txt"] = content
+        if truth.mark and not truth.reused:
+            files[FILE] = similarities_parts(truth.lists, truth.mark, truth.depth)
+        return files

@@ -34,12 +34,13 @@ def _compared(mode: str) -> ComparisonResult:
 
 @pytest.mark.parametrize("mode", DRAWN)
 def test_figures_are_those_that_there_is_something_for(mode: str) -> None:
-    """Each figure is drawn by its method too, which gives None where there is nothing."""
+    """Each figure is drawn by name too; there is None where there is nothing."""
     result = _compared(mode)
     assert set(result.figures()) == DRAWN[mode]
     for stem in ("estimates", "differences", "wins", "progression", "uplift"):
-        figure = getattr(result, f"plot_{stem}")()
-        assert isinstance(figure, Figure) == (stem in DRAWN[mode])
+        assert isinstance(result.plot(stem), Figure) == (stem in DRAWN[mode])
+    with pytest.raises(KeyError, match="there is no figure 'years'; use one of: estimates, "):
+        result.plot("years")
 
 
 @pytest.mark.parametrize("mode", DRAWN)

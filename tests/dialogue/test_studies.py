@@ -214,7 +214,7 @@ def test_sensitivity(tmp_path: Path) -> None:
         cases="\n".join(lines),
     )
     result = analyze(path, sensitivity=True, orders=1)
-    tried = result.tried
+    tried = result.findings.tried
     assert tried is not None
     for name in OPEN_CHOICES:
         values = {trial.value for trial in tried.trials if trial.choice == name}
@@ -248,7 +248,7 @@ def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
         table[["measure", "user", "strategy", "value"]].to_csv(index=False), encoding="utf-8"
     )
     path = write(tmp_path, f"{more}published: printed.csv\n")
-    tried = analyze(path, sensitivity=True).tried
+    tried = analyze(path, sensitivity=True).findings.tried
     assert tried is not None
     assert tried.found is not None
     picked, one, other = tried.found.best[2]

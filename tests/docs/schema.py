@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
 
-from tests.docs.pages import ROOT
+from quem.kinds import presentations
+from quem.report.schema import json_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["SCHEMA", "mappings", "mistakes"]
 
-SCHEMA = json.loads((ROOT / "quem/report/analysis.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json_schema(presentations())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 
 import quem
+from quem.cli import main
+from quem.kinds import presentations
 from quem.report.files import json_text
+from quem.report.schema import keys_table, tables_table
 from quem.study.schema import known_keys
 from tests.docs.keys import KINDS
 from tests.docs.pages import ROOT
@@ -161,7 +165,7 @@ def test_plans_fit(make_study: Callable[..., Path]) -> None:
         assert mistakes(document) == []
     assert reached["recommended"]["simulated"]["power"] is not None
     assert unreached["recommended"] is unreached["designs"][0]["simulated"] is None
-    assert unreached["pilot"]["lacking"] is None
+    assert unreached["pilot"]["missing_dimension"] is None
 
 
 def test_plans_hold_nothing_else(make_study: Callable[..., Path]) -> None:
@@ -213,19 +217,44 @@ def test_other_formats_and_kinds_are_refused(key: str, value: object) -> None:
 
 
 def test_every_key_is_documented() -> None:
-    """Each key of the schema stands in docs/reference/analysis-json.md."""
-    text = (ROOT / "docs/reference/analysis-json.md").read_text(encoding="utf-8")
-    keys = {key for part in mappings(SCHEMA) for key in part.get("properties", {})}
-    for kind in KINDS:
-        # These are those of the study file, and explained there.
-        keys -= set(SCHEMA["$defs"][f"{kind}_settings"]["properties"])
-    assert len(keys) > 60
-    assert [key for key in sorted(keys) if key not in text] == []
+    """The reference names each key of the schema, with a sentence on it, and the CSV columns."""
+    for kind, shown in presentations().items():
+        keys = {
+            key for part in mappings(SCHEMA["$defs"][kind]) for key in part.get("properties", {})
+        }
+        named = dict(shown.document.reference())
+        words = {word.removesuffix("[]") for key in named for word in key.split(".")}
+        inner = {key for part in mappings(_inner(SCHEMA["$defs"][kind])) for key in part}
+        assert keys - words - inner == set()
+        assert all(named.values())
+        saved = [row for table in shown.tables for row in table.columns.saved()]
+        assert all(name and meaning for name, meaning in saved)
+        page = "\n".join([*keys_table(shown), *tables_table(shown)])
+        assert "`warnings[].code`" in page
+        assert all(f"`{table.stem}.csv`" in page for table in shown.tables)
+
+
+def _inner(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Settings and coefficients, whose keys are explained where they are set."""
+    parts = [part["properties"] for part in mappings(schema) if "properties" in part]
+    return [
+        part[name].get("properties", {})
+        for part in parts
+        for name in ("settings", "coefficients")
+        if name in part
+    ]
+
+
+def test_the_schema_is_printed() -> None:
+    """`quem schema` prints what the tests check with."""
+    run = CliRunner().invoke(main, ["schema"])
+    assert run.exit_code == 0
+    assert json.loads(run.stdout) == json.loads(json.dumps(SCHEMA))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_settings_are_those_of_the_study_file(kind: str) -> None:
     """The schema has the settings that the study file has."""
-    settings = SCHEMA["$defs"][f"{kind}_settings"]
+    settings = SCHEMA["$defs"][kind]["properties"]["settings"]
     (known,) = (names for path, names in known_keys(KINDS[kind][1]) if path == ("analysis",))
     assert set(settings["properties"]) == set(settings["required"]) == set(known)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from quem.experience.averages import Averages
 from quem.experience.cells import judged_cells
+from quem.experience.presentation.columns import RANKS
 from quem.load import Study
 from quem.rankings import PrintedAverages, Rankings
 from quem.study import Declared, ExperienceSettings, ExperienceSpec
@@ -16,9 +17,11 @@ from quem.study import Declared, ExperienceSettings, ExperienceSpec
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from quem.experience.cells import RankCells
+    from quem.experience.findings import ExperienceFindings
 
 __all__ = [
     "Cell",
@@ -27,10 +30,16 @@ __all__ = [
     "printed_study",
     "random_ranks",
     "study_of",
+    "table_of",
     "years_of",
 ]
 
 Cell = tuple[str, str, str]  # judge, problem, solver; a rank of None is one that failed
+
+
+def table_of(cells: RankCells) -> pd.DataFrame:
+    """Give cells as the table of ranks has them, but in their own order."""
+    return RANKS.whole_frame(cells, cast("ExperienceFindings", None))
 
 
 def _distinct(words: Iterable[str]) -> tuple[str, ...]:

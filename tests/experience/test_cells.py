@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import quem
-from tests.experience.made import cells_of, random_ranks, study_of
+from tests.experience.made import cells_of, random_ranks, study_of, table_of
 
 if TYPE_CHECKING:
     from quem.load import Study
@@ -135,7 +135,7 @@ def test_a_group_without_humans_says_nothing_under_reference_humans() -> None:
 def test_the_table_of_cells() -> None:
     """Every cell with its judge, rank, adjusted rank and reason."""
     study = study_of(one_group(A=None, B=2, C=4, K=5), YEARS, withheld=["W"])
-    rows = cells_of(study).to_frame().astype({"solver": str}).to_dict("records")
+    rows = table_of(cells_of(study)).astype({"solver": str}).to_dict("records")
     table = {row["solver"]: row for row in rows}
     assert table["A"]["reason"] == "failed"
     assert np.isnan(table["A"]["rank"])

@@ -95,8 +95,8 @@ def test_blocks_are_scored_by_worths(blocked: Study) -> None:
     assert "average rank" not in html.casefold().replace("average ranks of", "")
     assert found.ranks is not None
     assert found.ranks["score"].isna().all()
-    assert found.plot_agreement() is None
-    figure = found.plot_ranks()
+    assert found.plot("agreement") is None
+    figure = found.plot("ranks")
     assert figure is not None
     assert "within blocks" in figure.axes[0].get_title(loc="left")
 

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import numpy as np
 import pytest
 from scipy.stats import rankdata
@@ -16,7 +15,7 @@ from quem.experience.presentation.methods import methods_paragraph
 from quem.experience.recognized import without_recognized
 from quem.rankings import Rankings
 from quem.report.files import json_text
-from tests.docs.pages import ROOT
+from tests.docs.schema import mistakes
 from tests.experience.made import cells_of, random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from tests.experience.made import Cell
 
 YEARS = {"A": 1.0, "B": 4.0, "C": 9.0, "D": 11.0}
-SCHEMA = json.loads((ROOT / "quem/report/analysis.schema.json").read_text(encoding="utf-8"))
 
 
 def one_group(**solvers: float | None) -> dict[Cell, float | None]:
@@ -156,7 +154,7 @@ def test_nothing_left_to_fit_is_said() -> None:
     marked = {cell for cell in ranks if cell[2] in ("S0", "S1")}
     analysis = quem.analyze(study_of(ranks, years, recognized=marked))
     document = json.loads(json_text(analysis.to_dict()))
-    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    assert mistakes(document) == []
     assert document["influence"]["recognized"] == {
         "n_ranks": 2,
         "n_judges": 1,
@@ -167,7 +165,7 @@ def test_nothing_left_to_fit_is_said() -> None:
     assert message.endswith("excluding them, no skill function can be fitted")
     assert "without them no skill function can be fitted" in analysis.to_html()
     assert "without, no skill function could be fitted" in methods_paragraph(analysis.findings)
-    assert analysis.plot_sensitivity() is not None
+    assert analysis.plot("sensitivity") is not None
 
 
 def test_subjects_who_become_alike_cannot_be_fitted() -> None:
@@ -239,7 +237,7 @@ def test_marks_change_no_other_number() -> None:
         )
         documents = [json.loads(json_text(analysis.to_dict())) for analysis in (plain, marked)]
         for document in documents:
-            jsonschema.Draft202012Validator(SCHEMA).validate(document)
+            assert mistakes(document) == []
         told = [document["influence"].pop("recognized") for document in documents]
         assert told[0] is None
         assert told[1]["n_ranks"] == 1

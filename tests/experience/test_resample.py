@@ -207,10 +207,10 @@ def test_leaving_out_is_analysing_without(form: str, missing: float) -> None:
         np.random.default_rng(31), judges=3, problems=4, subjects=7, missing=missing
     )
     ranks |= {(j, p, "K0"): 4.5 for j in ("J0", "J1", "J2") for p in ("P0", "P1", "P2", "P3")}
-    found = quem.analyze(study_of(ranks, years, form=form, level=0.9)).findings
-    cells, (estimate,) = found.cells, found.estimates
-    assert cells is not None
-    frame = cells.to_frame()
+    result = quem.analyze(study_of(ranks, years, form=form, level=0.9))
+    found, frame = result.findings, result.ranks
+    assert frame is not None
+    (estimate,) = found.estimates
     parts = {"judge": found.judges, "problem": found.problems, "subject": found.subjects}
     assert [len(part) for part in parts.values()] == [3, 4, 7]
     for what, part in parts.items():

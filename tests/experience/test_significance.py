@@ -13,7 +13,7 @@ from statsmodels.stats.anova import anova_lm
 
 from quem.experience.cells import score_cells
 from quem.experience.significance import factorial_anova, permutation_test
-from tests.experience.made import cells_of, random_ranks, study_of, years_of
+from tests.experience.made import cells_of, random_ranks, study_of, table_of, years_of
 
 FORMULAS = {
     "main effects": "score ~ experience + C(judge) + C(problem)",
@@ -96,7 +96,7 @@ def table(**drawn: Any) -> tuple[pd.DataFrame, list[Any]]:  # noqa: ANN401
     cells = cells_of(study)
     rows = factorial_anova(cells, years_of(study))
     assert rows is not None
-    frame = cells.to_frame()
+    frame = table_of(cells)
     frame["experience"] = frame.solver.astype(str).map(years)
     frame = frame[frame.kind == "subject"]
     return frame.astype({"judge": str, "problem": str}), rows
@@ -130,7 +130,7 @@ def test_anova_of_a_judge_who_missed_a_problem() -> None:
     found = {row.term: row for row in rows if row.model == "two-way interactions"}
     assert found["judge × problem"].df == 3
     assert found["residual"].df == 48 - (1 + 1 + 2 + 2 + 2 + 2 + 3)
-    frame = cells.to_frame().astype({"judge": str, "problem": str, "solver": str})
+    frame = table_of(cells).astype({"judge": str, "problem": str, "solver": str})
     frame["experience"] = frame.solver.map(years)
     frame = frame[frame.kind == "subject"]
     parts = ["experience", "C(judge)", "C(problem)", "experience:C(judge)", "experience:C(problem)"]

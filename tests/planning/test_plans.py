@@ -351,21 +351,23 @@ def test_costs_decide_the_order() -> None:
 
 def test_figures_suit_the_designs() -> None:
     """A panel a number of judges, six at most; no contours over a single number."""
-    figure = _plan(width=2.7).plot_reach()
+    figure = _plan(width=2.7).plot("reach")
     assert figure is not None
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         f"{n} judges" for n in (2, 3, 4, 5)
     ]
     many = _plan(width=2.7, judges=range(1, 13))
-    figure = many.plot_reach()
+    figure = many.plot("reach")
     assert figure is not None
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert len(titles) == 6
     chosen = many.findings.design(many.findings.reference).judges
     assert f"{chosen} judges" in titles
-    assert _plan(subjects=8).plot_reach() is None
+    assert _plan(subjects=8).plot("reach") is None
     assert set(_plan(subjects=8).figures()) == {"growth"}
-    assert len(_plan(subjects=8).plot_growth().axes) == 3
+    figure = _plan(subjects=8).plot("growth")
+    assert figure is not None
+    assert len(figure.axes) == 3
 
 
 def test_reports_are_whole_and_the_same(tmp_path: Path, pilot: quem.Study) -> None:

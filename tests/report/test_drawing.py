@@ -57,14 +57,20 @@ def test_any_name_can_be_drawn(stem: str) -> None:
     assert "Ελληνικά" in svg
 
 
+def _estimate_svg() -> str:
+    figure = _analysis().plot("estimate")
+    assert figure is not None
+    return svg_text(figure, "estimate")
+
+
 def test_figure_alone_is_light_on_white_with_a_title() -> None:
     """An SVG file shows the same in every scheme; only in a page it has no ground or title."""
-    svg = svg_text(_analysis().plot_estimate(), "estimate")
+    svg = _estimate_svg()
     assert "<title>Estimate</title>" in svg
     assert 'style="fill: #ffffff"' in svg
     assert "prefers-color-scheme" not in svg
     assert "<title>" not in inline_svg(svg, "estimate", "label")
-    assert svg == svg_text(_analysis().plot_estimate(), "estimate")
+    assert svg == _estimate_svg()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +140,8 @@ def test_wide_numbers_leave_the_axis_label_in_the_figure() -> None:
     """However wide the numbers on the axis are, its label is not cut."""
     ranks, years = random_ranks(np.random.default_rng(4))
     study = study_of(ranks, {name: 90_000 * y for name, y in years.items()})
-    figure = analyze_experience(study).plot_estimate()
+    figure = analyze_experience(study).plot("estimate")
+    assert figure is not None
     FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
     assert figure.axes[0].yaxis.label.get_window_extent().x0 >= 0
 

@@ -28,7 +28,7 @@ from quem.report.heat_map import heat_map
 from quem.wording import format_interval, format_p, format_percent, format_signed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -40,30 +40,7 @@ if TYPE_CHECKING:
     from quem.comparison.versions import Progression
     from quem.experience.estimate import Interval
 
-__all__ = ["all_figures", "differences", "ends_of", "estimates", "progression", "uplift", "wins"]
-
-
-def all_figures(comparison: ComparisonFindings) -> dict[str, Figure]:
-    """Draw every figure that the comparison has data for.
-
-    Parameters
-    ----------
-    comparison : ComparisonFindings
-
-    Returns
-    -------
-    dict of str to matplotlib.figure.Figure
-        By file stem.
-    """
-    draw: dict[str, Callable[[ComparisonFindings], Figure | None]] = {
-        "estimates": estimates,
-        "differences": differences,
-        "wins": wins,
-        "progression": progression,
-        "uplift": uplift,
-    }
-    drawn = {stem: function(comparison) for stem, function in draw.items()}
-    return {stem: figure for stem, figure in drawn.items() if figure is not None}
+__all__ = ["FIGURES", "differences", "ends_of", "estimates", "progression", "uplift", "wins"]
 
 
 _ROW = 0.3  # inches
@@ -494,3 +471,13 @@ def _people(axes: Axes, people: list[PersonUplift], names: list[str], colour: st
     tidy(axes, x="average rank among those who worked alone: ○ alone, ◆ with help", grid="x")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
+
+
+# By file stem.
+FIGURES: Mapping[str, Callable[[ComparisonFindings], Figure | None]] = {
+    "estimates": estimates,
+    "differences": differences,
+    "wins": wins,
+    "progression": progression,
+    "uplift": uplift,
+}

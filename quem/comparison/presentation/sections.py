@@ -8,33 +8,29 @@ import numpy as np
 
 from quem import __version__
 from quem.comparison.pair_tests import GENERALISES, TESTS
+from quem.comparison.presentation.columns import ESTIMATES, GAINS, INDEPENDENT, PAIRS, TABLES
 from quem.comparison.presentation.phrases import (
     TEST_NAMES,
     answers_table,
     apart_text,
-    bare_p,
-    bound_text,
     less,
     names_of,
-    rank_interval,
     rank_text,
     step_p_text,
     step_text,
     steps_table,
     uplift_text,
-    years_interval,
     years_text,
 )
 from quem.comparison.presentation.summary import INDEPENDENCE, UPLIFT_MEANING, title_of
 from quem.experience.presentation.methods import REFERENCES
 from quem.experience.wording import statement
 from quem.report.layout import Section, TextTable
-from quem.wording import format_interval, format_number, format_percent, format_signed, join_words
+from quem.wording import format_percent, format_signed, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.comparison.assistance import AssistanceGain, PersonUplift
     from quem.comparison.findings import ComparisonFindings
 
 __all__ = ["YEARS", "report_context", "sections"]
@@ -224,37 +220,13 @@ def sections(comparison: ComparisonFindings) -> list[Section]:
 
 
 def _differences(comparison: ComparisonFindings) -> Section:
-    names = names_of(comparison)
-    rows = [
-        (
-            less(names[pair.b], names[pair.a]),
-            format_signed(pair.paired.mean, 2),
-            rank_interval(pair.interval),
-            *(bare_p(pair.tests[name].p) for name in TESTS),
-            bare_p(pair.p_holm),
-            format_signed(pair.years.years),
-            format_signed(pair.years.calibrated),
-            format_signed(pair.years.by_worths),
-            years_interval(pair),
-        )
-        for pair in comparison.pairs[:_MOST_ROWS]
-    ]
-    columns = (
-        "Difference",
-        "Average rank",
-        f"{format_percent(comparison.level)} interval",
-        "p over problems",
-        "p two-way",
-        "p sign-flip",
-        "Adjusted p",
-        f"{comparison.unit.capitalize()} by the skill function",
-        "By calibration",
-        "By worths",
-        "Interval",
+    note = f"First {_MOST_ROWS} of {len(comparison.pairs):,}; all are in differences.csv."
+    table = PAIRS.text_table(
+        f"Pairwise differences ({TEST_NAMES[comparison.test]})",
+        comparison.pairs[:_MOST_ROWS],
+        comparison,
+        note if len(comparison.pairs) > _MOST_ROWS else "",
     )
-    note = f"The first {_MOST_ROWS}; differences.csv has all."
-    note = note if len(comparison.pairs) > _MOST_ROWS else ""
-    table = TextTable(f"Differences, by the {TEST_NAMES[comparison.test]}", columns, rows, note)
     text = [
         f"{GENERALISES[comparison.test]} {_ADJUSTED if len(comparison.pairs) > 1 else ''}".strip()
     ]
@@ -262,7 +234,7 @@ def _differences(comparison: ComparisonFindings) -> Section:
     text.append(YEARS)
     reasons = dict.fromkeys(p.years.reason for p in comparison.pairs if p.years.reason)
     text += [f"No interval in {comparison.unit}: {reason}." for reason in reasons]
-    return Section("differences", "Differences", text, ("differences",), [table])
+    return Section("differences", "Pairwise differences", text, ("differences",), [table])
 
 
 def _wins(comparison: ComparisonFindings) -> Section:
@@ -284,27 +256,6 @@ def _wins(comparison: ComparisonFindings) -> Section:
 
 
 def _apart(comparison: ComparisonFindings) -> Section:
-    rows = [
-        (
-            less(comparison.name_of(apart.b), comparison.name_of(apart.a)),
-            format_signed(apart.years, 2),
-            format_number(apart.error, 2),
-            format_number(apart.df),
-            bound_text(apart),
-            bare_p(apart.p),
-            bare_p(apart.p_holm),
-        )
-        for apart in comparison.apart[:_MOST_ROWS]
-    ]
-    columns = (
-        "Difference",
-        comparison.unit.capitalize(),
-        "Standard error",
-        "df",
-        f"{format_percent(comparison.level)} interval",
-        "p",
-        "Adjusted p",
-    )
     text = [
         "The variance of a difference is the sum of both prediction variances, with Welch's "
         f"degrees of freedom. {INDEPENDENCE}"
@@ -314,7 +265,9 @@ def _apart(comparison: ComparisonFindings) -> Section:
             "Outside its subjects' range an estimate is only a bound, and so is a difference: it "
             "has no interval and no p value."
         )
-    table = TextTable("Differences of independent estimates", columns, rows)
+    table = INDEPENDENT.text_table(
+        "Differences of independent estimates", comparison.apart[:_MOST_ROWS], comparison
+    )
     return Section("independent", "Differences", text, ("differences",), [table])
 
 
@@ -328,88 +281,37 @@ def _progressions(comparison: ComparisonFindings) -> Section:
 
 
 def _uplifts(comparison: ComparisonFindings) -> Section:
-    tables = []
-    for uplift in comparison.uplifts:
-        name = comparison.studies[0].name_of(uplift.system)
-        rows = [
-            (
-                person.person,
-                f"{len(person.unaided_problems)} and {len(person.aided_problems)}",
-                format_number(person.unaided, 2),
-                format_number(person.aided, 2),
-                *_gain(person),
-                bare_p(person.p_holm),
-            )
-            for person in uplift.people
-        ]
-        means = [
-            format_number(float(np.mean([getattr(person, how) for person in uplift.people])), 2)
-            for how in ("unaided", "aided")
-        ]
-        rows.append(("all, on average", f"{uplift.n_problems}", *means, *_gain(uplift), "–"))
-        columns = (
-            "Person",
-            "Problems alone and with help",
-            "Rank alone",
-            "Rank with help",
-            "Gain",
-            f"{format_percent(comparison.level)} interval",
-            "p",
-            comparison.unit.capitalize(),
-            "By calibration",
-            "Adjusted p",
+    (table,) = (table for table in TABLES if table.stem == "uplift")
+    rows = list(table.rows(comparison))
+    tables = [
+        GAINS.text_table(
+            f"With the help of {comparison.studies[0].name_of(uplift.system)}",
+            [row for row in rows if row.of is uplift],
+            comparison,
         )
-        tables.append(TextTable(f"With the help of {name}", columns, rows))
+        for uplift in comparison.uplifts
+    ]
     text = [
-        "People are ranked among those who worked alone, and each solution made with help is "
-        "located among these, so that people with help do not push each other down.",
+        "Unassisted people are ranked among each other. Each assisted solution is located among "
+        "these, so assisted people do not push each other down.",
         UPLIFT_MEANING,
         "The gain in years is the gain in average rank by the skill function; it shrinks towards "
         "0. By calibration it does not, and is too large on average.",
     ]
-    return Section("uplift", "People with help", text, ("uplift",), tables)
-
-
-def _gain(gained: AssistanceGain | PersonUplift) -> tuple[str, ...]:
-    return (
-        format_signed(gained.gain, 2),
-        rank_interval(gained.test.interval),
-        bare_p(gained.test.p),
-        format_signed(gained.years),
-        format_signed(gained.calibrated),
-    )
+    return Section("uplift", "Gain from assistance", text, ("uplift",), tables)
 
 
 def _estimates_sections(comparison: ComparisonFindings) -> Section:
-    rows = []
-    for standing in comparison.standings[:_MOST_ROWS]:
-        estimate = standing.estimate
-        bound = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
-        rows.append(
-            (
-                comparison.name_of(standing),
-                format_number(estimate.average_rank, 2),
-                format_number(estimate.experience, 2),
-                format_interval(estimate.prediction),
-                f"{bound}{format_number(estimate.bound)}" if bound else "–",
-            )
+    text = ["The prediction interval is for the experience of one person with this average rank."]
+    if comparison.mode == "systems":
+        text[0] += (
+            " Overlapping intervals of two systems of one study do not show that they are alike: "
+            "both are based on the same people. The tests above compare them ranking by ranking."
         )
-    level = format_percent(comparison.level)
-    columns = (
-        "System",
-        "Average rank",
-        f"Estimate ({comparison.unit})",
-        "Prediction interval",
-        "One-sided",
-    )
-    text = [
-        "The prediction interval says where a human peer of that quality would be. Whether "
-        "intervals of two systems of one study overlap says little about their difference: both "
-        "rest on the same people, and the tests above compare them ranking by ranking."
-    ]
-    if comparison.mode != "systems":
-        text = ["The prediction interval says where a human peer of that quality would be."]
     shown = () if comparison.mode == "time" else ("estimates",)
-    return Section(
-        "estimates", "Estimates", text, shown, [TextTable(f"Estimates, {level}", columns, rows)]
+    table = ESTIMATES.text_table(
+        f"Estimates with {format_percent(comparison.level)} intervals",
+        comparison.standings[:_MOST_ROWS],
+        comparison,
     )
+    return Section("estimates", "Estimates", text, shown, [table])

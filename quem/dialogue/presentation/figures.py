@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,11 +13,13 @@ from quem.report.drawing import INK, LINE, MUTED, PAPER, SYSTEMS, tidy, with_sty
 from quem.report.heat_map import heat_map
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from matplotlib.axes import Axes
 
     from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
 
-__all__ = ["CAPTIONS", "agreement", "outcomes", "rank_quality"]
+__all__ = ["CAPTIONS", "FIGURES", "agreement", "outcomes", "rank_quality"]
 
 CAPTIONS = {
     "rank-quality": "Rank quality of the list of candidates after each answer, with a bootstrap "
@@ -147,3 +150,12 @@ def agreement(
     told = findings.by_efficiency if measure == "efficiency" else findings.by_precision
     title = f"Order of the strategies by {measure}"
     return heat_map(findings.users, [*findings.users, "rank quality"], told.between[:-1], title)
+
+
+# By file stem.
+FIGURES: Mapping[str, Callable[[DialogueFindings], Figure | None]] = {
+    "rank-quality": rank_quality,
+    "outcomes": outcomes,
+    "agreement-efficiency": partial(agreement, measure="efficiency"),
+    "agreement-precision": partial(agreement, measure="precision"),
+}

@@ -22,7 +22,6 @@ from quem.wording import format_number, format_percent, join_words
 
 if TYPE_CHECKING:
     from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
-    from quem.dialogue.result import DialogueResult
     from quem.dialogue.sensitivity import Sensitivity
 
 __all__ = ["report_context"]
@@ -37,17 +36,17 @@ REFERENCES = (
 )
 
 
-def report_context(result: DialogueResult) -> dict[str, Any]:
+def report_context(findings: DialogueFindings) -> dict[str, Any]:
     """Give what the template ``report/dialogue.html`` shows.
 
     Parameters
     ----------
-    result : DialogueResult
+    findings : DialogueFindings
     """
-    found, spec = result.findings, result.study.spec
+    found, spec = findings, findings.study.spec
     sections = [_outcomes(found), _users(), _quality(found)]
-    if result.tried:
-        sections += _sensitivity(result.tried)
+    if findings.tried:
+        sections += _sensitivity(findings.tried)
     sections.append(_open(found))
     return {
         "title": spec.title,

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
     from quem.dialogue.outcomes import UserAgreement
-    from quem.dialogue.result import DialogueResult
     from quem.dialogue.sensitivity import Sensitivity
 
 __all__ = [
@@ -29,16 +28,16 @@ __all__ = [
 _LEAST = 2
 
 
-def summary_text(result: DialogueResult, *, warnings: bool = True) -> str:
+def summary_text(findings: DialogueFindings, *, warnings: bool = True) -> str:
     """Say the result and, unless told not to, the warnings.
 
     Parameters
     ----------
-    result : DialogueResult
+    findings : DialogueFindings
     warnings : bool
     """
-    found = result.findings
-    lines = [result.study.spec.title, "", *(f"  {line}" for line in lead(found)), ""]
+    found = findings
+    lines = [findings.study.spec.title, "", *(f"  {line}" for line in lead(found)), ""]
     for name, estimate in (("Efficiency", found.efficiency), ("Precision", found.precision)):
         lines += [f"{name} (best strategy first, as in the paper's Figure 1)"]
         lines += [
@@ -49,10 +48,10 @@ def summary_text(result: DialogueResult, *, warnings: bool = True) -> str:
     lines += [f"  {line}" for line in _quality_lines(found)]
     lines += ["", "Effect of the simulated user"]
     lines += [f"  {line}" for line in users_sentence(found)]
-    if result.tried:
-        lines += ["", *_sensitivity_lines(result.tried)]
-    if warnings and result.warnings:
-        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in result.warnings)]
+    if findings.tried:
+        lines += ["", *_sensitivity_lines(findings.tried)]
+    if warnings and findings.warnings:
+        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in findings.warnings)]
     return "\n".join(lines)
 
 

@@ -30,7 +30,7 @@ from quem.report.heat_map import heat_map
 from quem.wording import format_number, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from quem.experience.influence import LeaveOneOut
 
 __all__ = [
+    "FIGURES",
     "agreement",
-    "all_figures",
     "estimate",
     "influence",
     "ranks",
@@ -533,25 +533,12 @@ def _solver_label(findings: ExperienceFindings, index: int) -> str:
     return short(system_name(findings, name))
 
 
-def all_figures(findings: ExperienceFindings) -> dict[str, Figure]:
-    """Draw every figure that the study has data for.
-
-    Parameters
-    ----------
-    findings : ExperienceFindings
-
-    Returns
-    -------
-    dict of str to matplotlib.figure.Figure
-        By file stem.
-    """
-    draw: dict[str, Callable[[ExperienceFindings], Figure | None]] = {
-        "skill-function": skill_function,
-        "estimate": estimate,
-        "sensitivity": sensitivity,
-        "influence": influence,
-        "agreement": agreement,
-        "ranks": ranks,
-    }
-    drawn = {stem: function(findings) for stem, function in draw.items()}
-    return {stem: figure for stem, figure in drawn.items() if figure is not None}
+# By file stem.
+FIGURES: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
+    "skill-function": skill_function,
+    "estimate": estimate,
+    "sensitivity": sensitivity,
+    "influence": influence,
+    "agreement": agreement,
+    "ranks": ranks,
+}

@@ -7,10 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quem.experience.presentation.columns import (
+    AGREEMENT,
+    ANOVA,
+    ESTIMATES,
+    FORMS,
+    LEAVE_ONE_OUT,
+    RESIDUALS,
+    RETEST,
+    SOLVERS,
+    VARIANTS,
+    averaged_ranks,
+    solvers,
+)
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.wording import INTERVALS, caveat
-from quem.report.layout import Section, TextTable
+from quem.report.layout import Section
 from quem.wording import (
     format_interval,
     format_number,
@@ -22,12 +35,11 @@ from quem.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.experience.agreement import JudgeAgreement
     from quem.experience.estimate import Estimate
     from quem.experience.findings import ExperienceFindings
     from quem.experience.influence import LeaveOneOut
     from quem.experience.recognized import Recognized
-    from quem.experience.retest import Retest
+    from quem.report.layout import TextTable
 
 __all__ = [
     "Answer",
@@ -41,7 +53,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Dependence:
-    """How far the estimate moves when one thing is changed.
+    """The range of the estimate when one thing is changed.
 
     Parameters
     ----------
@@ -121,7 +133,7 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
 
 
 def _captions(findings: ExperienceFindings) -> dict[str, str]:
-    """What stands below each figure, with the name of what the skill function is fitted to."""
+    """The caption of each figure, with the name of what the skill function is fitted to."""
     if not findings.pooled:
         return CAPTIONS
     return {
@@ -130,17 +142,17 @@ def _captions(findings: ExperienceFindings) -> dict[str, str]:
 
 
 CAPTIONS = {
-    "estimate": "Skill function with its bands. The dashed line leads from a system's average rank "
-    "to its experience; the bar at the left is its prediction interval, or all "
-    "that its one-sided bound leaves.",
-    "skill-function": "The subjects' experience against their average rank, and the "
-    "skill function.",
-    "sensitivity": "The estimate and its prediction interval without each judge, subject and "
-    "problem, and under other settings, one at a time.",
-    "influence": "How far each subject lies from the skill function, and how much each bends it.",
-    "agreement": "Rank correlation of the judges on each problem: 1 is the same order, "
-    "−1 the reverse.",
-    "ranks": "Every rank that each solver got; the larger the dot, the more often.",
+    "estimate": "Skill function with the pointwise prediction interval (light) and the confidence "
+    "interval for the mean (dark). Dashed: from the system's average rank to its estimate. Bar at "
+    "left: its prediction interval or, outside the range, the values allowed by its one-sided "
+    "bound.",
+    "skill-function": "Experience and average rank of each subject, with the fitted skill "
+    "function.",
+    "sensitivity": "Estimate and prediction interval when one judge, subject, or problem is left "
+    "out or one setting is changed.",
+    "influence": "Studentized residual and Cook's distance of each subject.",
+    "agreement": "Spearman correlation between judges per problem (1 = same order, −1 = reversed).",
+    "ranks": "All ranks of each solver; larger dots are more frequent ranks.",
 }
 
 
@@ -151,9 +163,9 @@ def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
         lead = "at least" if estimate.side == "above" else "at most"
         value, interval = format_number(estimate.bound), "one-sided"
         detail = (
-            f"with {format_percent(settings.level)} confidence, one-sided: the system lies "
-            f"{estimate.side} the subjects' range, where only this bound holds. The line alone "
-            f"would say {format_number(estimate.experience)}."
+            f"one-sided {format_percent(settings.level)} prediction bound: the system is "
+            f"{estimate.side} the subjects' range, where two-sided intervals are invalid. The "
+            f"extrapolated estimate is {format_number(estimate.experience)}."
         )
     else:
         lead, value = "", format_number(estimate.headline(settings.interval))
@@ -171,9 +183,9 @@ def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
 
 
 def _dependences(findings: ExperienceFindings, system: str) -> Iterator[Dependence]:
-    """The range of a system's estimate over all changes of a sort."""
+    """The range of a system's estimate over all changes of one kind."""
     groups = {
-        f"each {what}": [
+        f"Leave out one {what}": [
             (left.estimate, f"without {left.id}") for left in lefts if left.system == system
         ]
         for what, lefts in (
@@ -182,7 +194,7 @@ def _dependences(findings: ExperienceFindings, system: str) -> Iterator[Dependen
             ("problem", findings.problems),
         )
     }
-    groups["each setting"] = [
+    groups["One other setting"] = [
         (variant.estimate, variant.label)
         for variant in findings.variants
         if variant.system == system
@@ -195,7 +207,9 @@ def _dependences(findings: ExperienceFindings, system: str) -> Iterator[Dependen
     if findings.bootstrap and system in findings.bootstrap.intervals:
         low, high = findings.bootstrap.intervals[system]
         by = f"{format_percent(findings.settings.level)} of resamples"
-        yield Dependence("all drawn anew", format_number(low), "", format_number(high), by)
+        yield Dependence(
+            "Bootstrap sensitivity range", format_number(low), "", format_number(high), by
+        )
 
 
 _MOST_ROWS = 25
@@ -220,171 +234,96 @@ def sections(findings: ExperienceFindings) -> list[Section]:
 
 
 def _estimates(findings: ExperienceFindings) -> Section:
-    unit = findings.study.spec.experience_unit
-    level = format_percent(findings.settings.level)
-    rows = []
-    for estimate in findings.estimates:
-        calibration = estimate.calibration
-        bound = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
-        rows.append(
-            (
-                system_name(findings, estimate.system),
-                format_number(estimate.average_rank, 2),
-                format_number(estimate.experience, 2),
-                format_interval(estimate.prediction),
-                format_interval(estimate.mean),
-                format_number(calibration.experience, 2) if calibration else "–",
-                format_interval(calibration.interval) if calibration else "–",
-                f"{bound}{format_number(estimate.bound)}" if bound else "–",
-            )
-        )
-    columns = (
-        "System",
-        _ranks(findings),
-        f"Estimate ({unit})",
-        "Prediction interval",
-        "Band of the mean",
-        "Calibrated estimate",
-        "Calibration interval",
-        "One-sided",
-    )
-    if not rows:
+    if not findings.estimates:
         return Section("estimates", "Skill function", [], ("skill-function",), [])
+    ranks = averaged(findings) if findings.pooled else "average rank"
     text = [
-        "The prediction interval says where a human peer with that quality would be; the band of "
-        "the mean, which the QUEM paper calls the experience interval, says where the mean of all "
-        "such people lies, and is too narrow for one of them. The calibration estimate regresses "
-        f"{averaged(findings) if findings.pooled else 'average rank'} on experience and inverts: "
-        "the "
-        "typical human with that quality."
+        f"The prediction interval is for the experience of one person with the same {ranks}. The "
+        "confidence interval for the mean (the QUEM paper's experience interval) is for the mean "
+        "of all such people and is too narrow for one person. The calibration estimate comes from "
+        "inverse regression (Fieller): the experience at which a typical person has this "
+        f"{ranks}."
     ]
     if any(estimate.side != "inside" for estimate in findings.estimates):
         text.append(
-            "Outside the subjects' range the two-sided intervals cover far too seldom; there only "
-            "the one-sided bound is to be used."
+            "Outside the subjects' range the two-sided intervals undercover badly; use only the "
+            "one-sided bound."
         )
-    table = TextTable(f"Estimates with {level} intervals", columns, rows)
+    caption = f"Estimates with {format_percent(findings.settings.level)} intervals"
+    table = ESTIMATES.text_table(caption, findings.estimates, findings)
     figures = ("estimate", "skill-function")
     return Section("estimates", "Estimates and skill function", text, figures, [table])
 
 
-def _ranks(findings: ExperienceFindings) -> str:
-    """What the tables of solvers call their ranks."""
-    return "Expected rank" if findings.pooled else "Average rank"
-
-
 def _solvers(findings: ExperienceFindings) -> Section:
-    averages, cells = findings.averages, findings.cells
-    order = sorted(
-        (i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])),
-        key=lambda i: -averages.average[i],
-    )
-    names = {subject.id: subject.name for subject in findings.study.spec.subjects}
-    rows = [
-        (
-            system_name(findings, averages.solvers[i])
-            if averages.kinds[i] == "system"
-            else " ".join(filter(None, [averages.solvers[i], names.get(averages.solvers[i], "")])),
-            averages.kinds[i],
-            f"{averages.experience[i]:g}" if np.isfinite(averages.experience[i]) else "–",
-            format_number(averages.average[i], 2),
-            f"{averages.n_ranks[i]:,}" if cells else "–",
-        )
-        for i in order
-        if averages.kinds[i] != "withheld"
+    judged = [
+        solver
+        for solver in solvers(findings)
+        if np.isfinite(solver.average_rank) and solver.kind != "withheld"
     ]
-    unit = findings.study.spec.experience_unit
-    columns = ("Solver", "Kind", f"Experience ({unit})", _ranks(findings), "Ranks")
-    table = TextTable(f"{_ranks(findings)}s, best first", columns, rows, words=frozenset({1}))
+    best_first = sorted(judged, key=lambda solver: -solver.average_rank)
+    caption = f"{averaged_ranks(findings)}s, best first"
+    table = SOLVERS.text_table(caption, best_first, findings)
     notes = "; ".join(data_notes(findings))
     text = [f"{notes[:1].upper()}{notes[1:]}."] if notes else []
     if findings.pooled:
         text.append(
-            "The expected rank is 1 and the sum of the probabilities of beating each other solver, "
-            "by worths that Plackett-Luce pools over all rankings."
+            "Expected rank = 1 + the sum of the probabilities of beating each other solver, from "
+            "one Plackett–Luce model fitted to all rankings."
         )
-    return Section("solvers", "Solvers", text, ("ranks",) if cells else (), [table])
+    figures = ("ranks",) if findings.cells else ()
+    return Section("solvers", "Solvers", text, figures, [table])
 
 
 def _experience_matters(findings: ExperienceFindings) -> Section:
-    function = findings.function
-    text = [f"Over subjects, {f_text(function, 2)}, {format_p(findings.p_value)}."]
-    if findings.permutation:
-        kind = "distinct" if findings.permutation.exact else "random"
+    text = [f"F test over subjects: {f_text(findings.function, 2)}, {format_p(findings.p_value)}."]
+    permutation = findings.permutation
+    if permutation:
+        kind = "distinct" if permutation.exact else "random"
         text[0] += (
-            f" Of {findings.permutation.orders:,} {kind} orders of the subjects' experience, "
-            f"{findings.permutation.extreme:,} correlate with the {_ranks(findings).lower()}s at "
-            "least "
-            f"as strongly ({format_p(findings.permutation.p)}, two-sided)."
+            f" In {permutation.extreme:,} of {permutation.orders:,} {kind} permutations of "
+            "experience the absolute correlation is at least as large as observed (two-sided "
+            f"{format_p(permutation.p)})."
         )
     tables = []
     if findings.anova:
         text.append(
             "The factorial analysis of the QUEM paper is shown for comparison. Its judge and "
             "problem effects are about 0 by construction, since every complete group has the same "
-            "mean rank, and it takes the ranks of one subject for replicates: with no effect of "
-            "experience at all it still finds one in 12 to 37% of small studies."
+            "mean rank, and it treats ranks of one subject as independent (pseudoreplication): "
+            "with no true effect it still rejects in 12% to 37% of small studies (2 judges, 3 "
+            "problems)."
         )
-        rows = [
-            (
-                row.term,
-                row.model,
-                f"{row.df}",
-                format_number(row.f, 3),
-                format_p(row.p).removeprefix("p ").removeprefix("= "),
-            )
-            for row in findings.anova
-            if np.isfinite(row.f)
-        ]
-        columns = ("Term", "Model", "df", "F", "p")
-        tables.append(
-            TextTable("Analysis of variance, type II", columns, rows, words=frozenset({1}))
-        )
-    return Section("experience", "Does experience matter?", text, (), tables)
+        rows = [row for row in findings.anova if np.isfinite(row.f)]
+        tables.append(ANOVA.text_table("Analysis of variance, type II", rows, findings))
+    return Section("experience", "Is experience related to quality?", text, (), tables)
 
 
 def _influence(findings: ExperienceFindings) -> Section:
     tables = [
-        _left_out_table(findings, title, left_out)
-        for title, left_out in (
-            ("Without one judge", findings.judges),
-            ("Without one subject", findings.subjects),
-            ("Without one problem", findings.problems),
+        _left_out_table(findings, f"Leave out one {what}", left_out)
+        for what, left_out in (
+            ("judge", findings.judges),
+            ("subject", findings.subjects),
+            ("problem", findings.problems),
         )
         if left_out
     ]
     if findings.recognized and findings.recognized.estimates:
-        title = "Without the authors whom judges recognized"
+        title = "Excluding ranks with a recognized author"
         tables.append(_left_out_table(findings, title, findings.recognized.estimates))
     diagnostics = sorted(findings.diagnostics, key=lambda d: -np.nan_to_num(d.cooks_distance))
-    rows = [
-        (
-            d.subject,
-            f"{d.experience:g}",
-            format_number(d.fitted, 2),
-            format_number(d.residual, 2),
-            format_number(d.studentized, 2),
-            format_number(d.leverage, 2),
-            format_number(d.cooks_distance, 3),
-        )
-        for d in diagnostics[:_MOST_ROWS]
-    ]
-    columns = (
-        "Subject",
-        "Experience",
-        "Fitted",
-        "Residual",
-        "Studentised",
-        "Leverage",
-        "Cook's distance",
+    note = _left_over(len(diagnostics))
+    tables.append(
+        RESIDUALS.text_table("Residuals and influence", diagnostics[:_MOST_ROWS], findings, note)
     )
-    tables.append(TextTable("Residuals and influence", columns, rows, _left_over(len(diagnostics))))
-    text = ["Each row leaves one out and estimates anew; the others keep their ranks."]
+    text = ["Each row refits the model with one item left out; all other ranks are unchanged."]
     if findings.pooled:
-        text.append("Without a judge or a problem, all worths are fitted anew.")
+        text.append("When a judge or problem is left out, all worths are refitted.")
     if findings.recognized:
         text.append(recognized_sentence(findings.recognized))
-    return Section("influence", "Who decides the answer?", text, ("influence",), tables)
+    title = "Influence of single judges, subjects, and problems"
+    return Section("influence", title, text, ("influence",), tables)
 
 
 def _left_out_table(
@@ -393,72 +332,39 @@ def _left_out_table(
     ordered = list(left_out)
     if len(ordered) > _MOST_ROWS:
         ordered = sorted(ordered, key=lambda left: -np.nan_to_num(abs(left.change)))
-    rows = [
-        (
-            left.id,
-            system_name(findings, left.system),
-            format_number(left.estimate, 2),
-            format_number(left.change, 2)
-            if not left.change > 0
-            else f"+{format_number(left.change, 2)}",
-            format_interval((left.low, left.high)),
-        )
-        for left in ordered[:_MOST_ROWS]
-    ]
-    columns = ("Without", "System", "Estimate", "Change", "Prediction interval")
-    return TextTable(title, columns, rows, _left_over(len(ordered)), words=frozenset({1}))
+    note = _left_over(len(ordered))
+    return LEAVE_ONE_OUT.text_table(title, ordered[:_MOST_ROWS], findings, note)
 
 
 def _left_over(count: int) -> str:
     if count <= _MOST_ROWS:
         return ""
-    return f"The {_MOST_ROWS} of {count:,} that matter most; analysis.json has all."
+    return f"The {_MOST_ROWS} most influential of {count:,}; all are in analysis.json."
 
 
 def _settings(findings: ExperienceFindings) -> Section:
     tables = []
-    rows = [
-        (
-            v.label,
-            system_name(findings, v.system),
-            format_number(v.estimate, 2),
-            format_interval((v.low, v.high)),
-        )
-        for v in findings.variants
-    ]
-    if rows:
-        columns = ("Setting", "System", "Estimate", "Interval")
-        tables.append(
-            TextTable("Estimates under other settings", columns, rows, words=frozenset({1}))
-        )
-    rows = [
-        (
-            name,
-            format_number(fitted.function.r_squared, 3),
-            format_number(fitted.aicc, 2),
-            format_number(fitted.loo_rmse, 3),
-        )
-        for name, fitted in findings.forms.items()
-    ]
-    columns = ("Form", "R²", "AICc", "Leave-one-out error")
-    note = "The lower the AICc and the error, the better. R² always favours the more flexible form."
-    tables.append(TextTable("Forms of the skill function", columns, rows, note))
-    text = ["Each row changes one setting and leaves the others as they are."]
-    if findings.bootstrap and findings.bootstrap.intervals:
+    if findings.variants:
+        caption = "Estimates under other settings"
+        tables.append(VARIANTS.text_table(caption, findings.variants, findings))
+    note = "Lower AICc and RMSE are better. R² always favors the more flexible form."
+    forms = findings.forms.items()
+    tables.append(FORMS.text_table("Forms of the skill function", forms, findings, note))
+    text = ["Each row changes one setting."]
+    bootstrap = findings.bootstrap
+    if bootstrap and bootstrap.intervals:
         each = "; ".join(
             f"{system_name(findings, system)} {format_interval(interval)}"
-            for system, interval in findings.bootstrap.intervals.items()
+            for system, interval in bootstrap.intervals.items()
         )
         text.append(
-            "When judges, problems and subjects are drawn anew "
-            f"{findings.bootstrap.replicates:,} times, {format_percent(findings.settings.level)} "
-            "of the "
-            f"estimates lie in: {each} ({findings.bootstrap.discarded:,} replicates had fewer than "
-            "3 "
-            "different averages and were discarded). As an interval this would cover too seldom; "
-            "it shows sensitivity."
+            f"In {bootstrap.replicates:,} bootstrap resamples of judges, problems, and subjects, "
+            f"{format_percent(findings.settings.level)} of estimates are in: {each}. "
+            f"{bootstrap.discarded:,} resamples had fewer than 3 distinct averages and were "
+            "discarded. This is a sensitivity range, not a confidence interval (it would "
+            "undercover)."
         )
-    return Section("settings", "Other settings", text, (), tables)
+    return Section("settings", "Sensitivity to settings", text, (), tables)
 
 
 def agreement_section(findings: ExperienceFindings) -> Section | None:
@@ -470,72 +376,27 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
     """
     text: list[str] = []
     tables: list[TextTable] = []
-    if findings.agreement:
+    agreement, retest = findings.agreement, findings.retest
+    if agreement:
         text.append(
-            "Ranks are renumbered among the solvers that all compared judges ranked; withheld "
-            "solvers and solutions that failed are left out. Overall, W, tau-b and Spearman's "
-            "correlation are means over the problems, and alpha and ICC are taken over all "
-            "solutions of all problems."
+            "Ranks are recomputed using only solvers ranked by every judge compared; withheld "
+            "solvers and failed solutions are excluded. Overall, W, tau-b, and Spearman's "
+            "correlation are means over the problems, and alpha and ICC use all solutions of all "
+            "problems."
         )
-        tables.append(_between(findings.agreement))
-    if findings.retest:
+        rows = [*agreement.problems.items(), ("overall", agreement.overall)]
+        tables.append(AGREEMENT.text_table("Agreement between judges", rows, findings))
+    if retest:
         text.append(
-            "Some groups were shown to the same judge again, in fresh order. The estimates rest on "
-            "the first ranking; the second tells how well judges repeat themselves, and so how "
-            "well they can be expected to agree with others."
+            "Estimates use the first ranking. The second shows each judge's consistency, which "
+            "limits how well judges can agree with each other."
         )
-        tables.append(_within(findings.retest))
+        repeats = [*retest.judges.items(), ("overall", retest.overall)]
+        tables.append(RETEST.text_table("Consistency of repeat rankings", repeats, findings))
     if not tables:
         return None
-    figures = ("agreement",) if findings.agreement and findings.agreement.pairs else ()
-    return Section("agreement", "Do the judges agree?", text, figures, tables)
-
-
-def _between(agreement: JudgeAgreement) -> TextTable:
-    rows = [
-        (
-            name,
-            f"{concordance.n_judges:,}",
-            f"{concordance.n_solutions:,}",
-            *(format_number(value, 2) for value in concordance.statistics().values()),
-        )
-        for name, concordance in [*agreement.problems.items(), ("overall", agreement.overall)]
-    ]
-    columns = (
-        "Problem",
-        "Judges",
-        "Solutions",
-        "Kendall's W",
-        "tau-b",
-        "Spearman",
-        "Krippendorff's alpha",
-        "ICC(2,1)",
-        "ICC(2,k)",
-    )
-    return TextTable("Agreement between judges", columns, rows)
-
-
-def _within(retest: Retest) -> TextTable:
-    rows = [
-        (
-            name,
-            f"{own.n_groups:,}",
-            f"{own.n_solutions:,}",
-            format_number(own.mean_tau_b, 2),
-            format_number(own.mean_rank_difference, 2),
-            format_percent(round(own.same_order, 2)),
-        )
-        for name, own in [*retest.judges.items(), ("overall", retest.overall)]
-    ]
-    columns = (
-        "Judge",
-        "Groups repeated",
-        "Solutions",
-        "tau-b",
-        "Difference in rank",
-        "Pairs in the same order",
-    )
-    return TextTable("Agreement of first and second ranking", columns, rows)
+    figures = ("agreement",) if agreement and agreement.pairs else ()
+    return Section("agreement", "Agreement between judges", text, figures, tables)
 
 
 def recognized_sentence(without: Recognized) -> str:
@@ -550,11 +411,11 @@ def recognized_sentence(without: Recognized) -> str:
     text = (
         f"{without.n_ranks:,} of {without.of_ranks:,} ranks, by {judges}, "
         f"{'is of a solution' if one else 'are of solutions'} whose author the judge recognized. "
-        f"{'It counts' if one else 'They count'}; "
+        f"{'This rank is' if one else 'These ranks are'} included. "
     )
     if not without.fitted:
-        return f"{text}without {'it' if one else 'them'} no skill function can be fitted."
+        return f"{text}Without {'it' if one else 'them'} no skill function can be fitted."
     return (
-        f"{text}the estimate without takes {'it' if one else 'them'} out as if these solutions "
-        "had not been in that judge's group, and ranks the others among themselves."
+        f"{text}The alternative estimate removes {'it' if one else 'them'} and re-ranks the "
+        "remaining solutions of that judge."
     )

@@ -21,40 +21,21 @@ from quem.report.drawing import (
     one_axes,
     short,
     tidy,
-    with_style,
 )
 from quem.wording import format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from matplotlib.axes import Axes
 
     from quem.options.findings import OptionsFindings
     from quem.options.thresholds import Sweep
 
-__all__ = ["all_figures"]
+__all__ = ["FIGURES"]
 
 _MOST_SYSTEMS = 6
 _MOST_LENGTHS = 30
-
-
-def all_figures(findings: OptionsFindings) -> dict[str, Figure]:
-    """Draw every figure that the study has data for.
-
-    Parameters
-    ----------
-    findings : OptionsFindings
-    """
-    draw: dict[str, Callable[[OptionsFindings], Figure | None]] = {
-        "scores": _scores,
-        "lengths": _lengths,
-        "thresholds": _thresholds,
-        "differences": _differences,
-    }
-    with with_style():
-        drawn = {stem: function(findings) for stem, function in draw.items()}
-    return {stem: figure for stem, figure in drawn.items() if figure is not None}
 
 
 def _scores(findings: OptionsFindings) -> Figure:
@@ -225,3 +206,12 @@ def _stacked(count: int, each: float) -> tuple[Figure, list[Axes]]:
         left=0.12, right=0.98, top=1 - 0.3 / height, bottom=0.5 / height, hspace=0.35
     )
     return figure, panels
+
+
+# By file stem.
+FIGURES: Mapping[str, Callable[[OptionsFindings], Figure | None]] = {
+    "scores": _scores,
+    "lengths": _lengths,
+    "thresholds": _thresholds,
+    "differences": _differences,
+}

@@ -12,6 +12,8 @@ from quem.report.drawing import INK, INNER_BAND, LINE, MUTED, PAPER, SYSTEMS, ti
 from quem.wording import format_number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from matplotlib.axes import Axes
     from matplotlib.contour import QuadContourSet
     from numpy.typing import NDArray
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from quem.planning.designs import StudyDesign
     from quem.planning.findings import PlanFindings
 
-__all__ = ["CAPTIONS", "growth", "reach"]
+__all__ = ["CAPTIONS", "FIGURES", "growth", "reach"]
 
 _MOST_PANELS = 6
 _COLUMNS = 3
@@ -214,3 +216,7 @@ def _lines(axes: Axes, plan: PlanFindings) -> None:
                 fontsize=7.5,
                 ha="right",
             )
+
+
+# By file stem.
+FIGURES: Mapping[str, Callable[[PlanFindings], Figure | None]] = {"reach": reach, "growth": growth}

@@ -22,11 +22,13 @@ from quem.report.drawing import (
 from quem.wording import format_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from matplotlib.axes import Axes
 
     from quem.retrieval.findings import Evaluated, MacFacFound, MacFacPair, RetrievalFindings
 
-__all__ = ["all_figures", "drawn_measures", "trade_off"]
+__all__ = ["FIGURES", "drawn_measures", "trade_off"]
 
 
 _ROW = 0.27  # inches
@@ -40,22 +42,6 @@ _MOST_PANELS = 6
 
 # Counted, or all but the same as another.
 _SECONDARY = {"hits", "MSE", "completeness"}
-
-
-def all_figures(findings: RetrievalFindings) -> dict[str, Figure]:
-    """Draw every figure that there are data for, by file stem.
-
-    Parameters
-    ----------
-    findings : RetrievalFindings
-    """
-    drawn = {
-        "quality": _quality(findings),
-        "differences": _differences(findings),
-        "times": _times(findings),
-        "mac-fac": trade_off(findings),
-    }
-    return {stem: figure for stem, figure in drawn.items() if figure is not None}
 
 
 def drawn_measures(findings: RetrievalFindings) -> list[int]:
@@ -295,3 +281,12 @@ def _label(axes: Axes, told: str, x: float, y: float) -> None:
             fontsize=7,
             color=MUTED,
         )
+
+
+# By file stem.
+FIGURES: Mapping[str, Callable[[RetrievalFindings], Figure | None]] = {
+    "quality": _quality,
+    "differences": _differences,
+    "times": _times,
+    "mac-fac": trade_off,
+}

@@ -1,0 +1,401 @@
+"""Every value of the result of an options study: analysis.json and CSV files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from quem.report.columns import (
+    COUNT,
+    FLAG,
+    NAME,
+    NUMBER,
+    OPEN_INTERVAL,
+    SHARE,
+    STUDY,
+    WARNINGS,
+    Column,
+    Columns,
+    Table,
+    Type,
+    WholeTable,
+    each,
+    head,
+    null_or,
+    of,
+    settings,
+)
+from quem.study.options import OptionsSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from quem.lists import Measure, Properties
+    from quem.lists.inference import PairDifference
+    from quem.options.findings import OptionsFindings, SystemScores
+    from quem.options.lists import LengthGroup
+    from quem.options.thresholds import Sweep
+
+__all__ = ["DOCUMENT", "TABLES"]
+
+_POSITIVE = Type({"type": "integer", "minimum": 1})
+_SCORES = each(null_or(NUMBER))
+
+
+def _system_of(row: SystemScores | LengthGroup, findings: OptionsFindings) -> str:
+    return findings.data.systems[row.system]
+
+
+class _Score(NamedTuple):
+    """A system's mean score by one measure."""
+
+    standing: SystemScores
+    at: int
+
+
+def _scores(findings: OptionsFindings) -> Iterator[_Score]:
+    for standing in findings.standings:
+        yield from (_Score(standing, at) for at in range(len(findings.scorer.names)))
+
+
+def _n_defined(row: _Score, _: OptionsFindings) -> int:
+    return row.standing.defined[row.at]
+
+
+_MEAN: tuple[Column[_Score, OptionsFindings], ...] = (
+    Column("measure", NAME, "as in the settings", of=lambda row, f: f.scorer.names[row.at]),
+    Column("mean", null_or(NUMBER), "mean score", of=lambda row, _: row.standing.scores[row.at]),
+    Column(
+        "interval",
+        OPEN_INTERVAL,
+        "of the mean, at `settings.level`",
+        of=lambda row, _: row.standing.intervals[row.at],
+    ),
+)
+_RANKED: Column[_Score, OptionsFindings] = Column(
+    "ranked",
+    FLAG,
+    "whether these are at least half of the questions",
+    of=lambda row, findings: row.standing.defined[row.at] >= findings.fewest,
+)
+_SYSTEM_SCORE = Columns(
+    *_MEAN, Column("n", COUNT, "questions where it is defined", of=_n_defined), _RANKED
+)
+_SYSTEM_SCORES: Columns[_Score, OptionsFindings] = Columns(
+    Column(
+        "system", NAME, "id", of=lambda row, findings: findings.data.systems[row.standing.system]
+    ),
+    *_MEAN,
+    Column("n_questions", COUNT, "questions where it is defined", of=_n_defined),
+    _RANKED,
+    Column("failures", COUNT, "questions without a list", of="standing.n_missing"),
+)
+
+
+def _by_measure(findings: OptionsFindings) -> tuple[str, ...]:
+    return findings.scorer.names
+
+
+_LENGTHS: Columns[LengthGroup, OptionsFindings] = Columns(
+    Column("system", NAME, "id", of=_system_of, only="csv"),
+    Column("length", COUNT, "options in a list"),
+    Column("n_lists", _POSITIVE, "lists of that length", of="count"),
+    Column("n_correct", COUNT, "of them, with the correct option", of="correct"),
+    Column("share_correct", SHARE, "the same as a share", of="share"),
+    Column("share_interval", OPEN_INTERVAL, "of the share"),
+    Column("headline_interval", OPEN_INTERVAL, "of the headline", only="json"),
+    Column("scores", _SCORES, "mean of each measure, in the order of `measures`", only="json"),
+    Column("MEASURE", NUMBER, "mean of each measure", of="scores", only="csv", spread=_by_measure),
+    Column(
+        "HEADLINE_low, HEADLINE_high",
+        NUMBER,
+        "interval of the headline",
+        of="headline_interval",
+        only="csv",
+        spread=lambda findings: (f"{findings.headline}_low", f"{findings.headline}_high"),
+    ),
+)
+
+
+class _OnCurve(NamedTuple):
+    """A threshold."""
+
+    threshold: float
+    mean_length: float
+    share_correct: float
+    scores: list[float]
+    headline_interval: tuple[float, float]
+
+
+def _curve(sweep: Sweep, _: OptionsFindings) -> Iterator[_OnCurve]:
+    rows = zip(
+        sweep.threshold.tolist(),
+        sweep.mean_length.tolist(),
+        sweep.share.tolist(),
+        sweep.scores.tolist(),
+        zip(sweep.low.tolist(), sweep.high.tolist(), strict=True),
+        strict=True,
+    )
+    yield from (_OnCurve(*row) for row in rows)
+
+
+_CURVE: Columns[_OnCurve, OptionsFindings] = Columns(
+    Column("threshold", NUMBER, "confidence from which an option is shown"),
+    Column("mean_length", NUMBER, "options shown"),
+    Column("share_correct", SHARE, "lists with the correct option"),
+    Column("scores", _SCORES, "in the order of `measures`"),
+    Column("headline_interval", OPEN_INTERVAL, "of the headline"),
+)
+
+
+class _Threshold(NamedTuple):
+    """A threshold of a system."""
+
+    sweep: Sweep
+    at: int
+
+    def of(self, name: str) -> object:
+        """Give a value there."""
+        return getattr(self.sweep, name)[self.at]
+
+
+def _thresholds(findings: OptionsFindings) -> Iterator[_Threshold]:
+    for sweep in findings.sweeps:
+        yield from (_Threshold(sweep, at) for at in range(len(sweep.threshold)))
+
+
+_THRESHOLDS: Columns[_Threshold, OptionsFindings] = Columns(
+    Column("system", NAME, "id", of=lambda row, f: f.data.systems[row.sweep.system]),
+    Column(
+        "threshold",
+        NUMBER,
+        "confidence from which an option is shown",
+        of=lambda row, _: row.of("threshold"),
+    ),
+    Column("mean_length", NUMBER, "options shown", of=lambda row, _: row.of("mean_length")),
+    Column(
+        "share_correct",
+        SHARE,
+        "lists with the correct option",
+        of=lambda row, _: row.of("share"),
+    ),
+    Column(
+        "MEASURE",
+        NUMBER,
+        "mean of each measure",
+        of=lambda row, _: row.of("scores"),
+        spread=_by_measure,
+    ),
+    Column(
+        "HEADLINE_low, HEADLINE_high",
+        NUMBER,
+        "interval of the headline",
+        of=lambda row, _: (row.of("low"), row.of("high")),
+        spread=lambda findings: (f"{findings.headline}_low", f"{findings.headline}_high"),
+    ),
+    Column("is_best", FLAG, "whether it is the best", of=lambda row, _: row.at == row.sweep.best),
+)
+_THRESHOLD: Columns[Sweep, OptionsFindings] = Columns(
+    Column("best", NUMBER, "the best threshold", of=lambda row, _: row.threshold[row.best]),
+    Column("best_range", OPEN_INTERVAL, "its range in resampled questions"),
+    Column(
+        "score",
+        NUMBER,
+        "the headline there",
+        of=lambda row, findings: row.scores[row.best, findings.scorer.headline],
+    ),
+    Column("interval", OPEN_INTERVAL, "of that", of="best_interval"),
+    Column("corrected", null_or(NUMBER), "the same minus its optimism"),
+    Column(
+        "cross_validated",
+        null_or(NUMBER),
+        "score of questions whose threshold was chosen on others",
+    ),
+    Column("cross_validated_interval", OPEN_INTERVAL, "of that"),
+    Column("folds", COUNT, "parts in cross-validation"),
+    Column("as_given", null_or(NUMBER), "the headline of the original lists", of="given"),
+    Column("gain", null_or(NUMBER), "cross-validated score minus that"),
+    Column("gain_interval", OPEN_INTERVAL, "of the gain"),
+    Column("n", _POSITIVE, "questions with a score"),
+    Column("curve", each(_CURVE, 1), "one entry per threshold", of=_curve),
+)
+_UNDEFINED: Columns[Any, OptionsFindings] = Columns(
+    Column("measure", NAME, "name", of=lambda row, findings: findings.scorer.names[row.measure]),
+    Column("reason", NAME, "why there is no score"),
+    Column("n", _POSITIVE, "lists without one", of="count"),
+)
+
+
+def _scores_of(standing: SystemScores, findings: OptionsFindings) -> list[_Score]:
+    return [_Score(standing, at) for at in range(len(findings.scorer.names))]
+
+
+def _mine(name: str) -> Callable[[SystemScores, OptionsFindings], list[Any]]:
+    """Give what findings have of a system."""
+    return lambda row, findings: [
+        one for one in getattr(findings, name) if one.system == row.system
+    ]
+
+
+_SYSTEM: Columns[SystemScores, OptionsFindings] = Columns(
+    Column("system", NAME, "id", of=_system_of),
+    Column("name", NAME, "name and version", of=lambda row, findings: findings.name_of(row.system)),
+    Column("n_lists", COUNT, "lists"),
+    Column("n_missing", COUNT, "questions without one"),
+    Column("n_empty", COUNT, "lists without an option"),
+    Column("share_correct", null_or(SHARE), "share of lists with the correct option", of="share"),
+    Column("share_interval", OPEN_INTERVAL, "of that"),
+    Column("mean_length", null_or(NUMBER), "options per list"),
+    Column("mean_length_interval", OPEN_INTERVAL, "of that"),
+    Column("scores", each(_SYSTEM_SCORE), "one entry per measure", of=_scores_of),
+    Column("undefined", each(_UNDEFINED), "scores that are undefined", of=_mine("undefined")),
+    Column("lengths", each(_LENGTHS), "one entry per length", of=_mine("groups")),
+    Column(
+        "threshold",
+        null_or(of(_THRESHOLD)),
+        "null for a system without confidences",
+        of=lambda row, findings: next(iter(_mine("sweeps")(row, findings)), None),
+    ),
+)
+
+
+def _first(row: PairDifference, findings: OptionsFindings) -> str:
+    return findings.data.systems[row.first]
+
+
+def _second(row: PairDifference, findings: OptionsFindings) -> str:
+    return findings.data.systems[row.second]
+
+
+_DIFFERENCES: Columns[PairDifference, OptionsFindings] = Columns(
+    Column("first", NAME, "id", of=_first),
+    Column("second", NAME, "id", of=_second),
+    Column("measure", NAME, "name", of=lambda row, f: f.scorer.names[row.measure]),
+    Column("n", COUNT, "questions with a score of both", only="json"),
+    Column("n_questions", COUNT, "questions with a score of both", of="n", only="csv"),
+    Column("tested", FLAG, "false with fewer than half of the questions"),
+    Column("difference", null_or(NUMBER), "of the means, first minus second"),
+    Column("interval", OPEN_INTERVAL, "of the difference"),
+    Column("first_higher", COUNT, "questions on which the first is higher", of="higher"),
+    Column("equal", COUNT, "questions on which they are equal"),
+    Column("first_lower", COUNT, "questions on which the first is lower", of="lower"),
+    Column("p", null_or(SHARE), "paired randomization test"),
+    Column("p_holm", null_or(SHARE), "adjusted for the number of pairs"),
+    Column("patterns", COUNT, "patterns of signs", only="json"),
+    Column("exact", FLAG, "whether these are all", only="json"),
+)
+
+
+def _promises(row: tuple[str, Properties], name: str) -> bool:
+    return next(prop.holds for prop in row[1] if prop.name.lower() == name)
+
+
+_PROMISES: Columns[tuple[str, Properties], OptionsFindings] = Columns(
+    Column("measure", NAME, "name", of=lambda row, _: row[0]),
+    Column(
+        "max_length",
+        _POSITIVE,
+        "options up to which it was checked",
+        of=lambda r, _: r[1].max_length,
+    ),
+    Column("correctness", FLAG, "whether it holds", of=lambda r, _: _promises(r, "correctness")),
+    Column("confidence", FLAG, "whether it holds", of=lambda r, _: _promises(r, "confidence")),
+    Column("priority", FLAG, "whether it holds", of=lambda r, _: _promises(r, "priority")),
+    Column(
+        "counterexamples",
+        each(NAME),
+        "of what does not hold",
+        of=lambda row, _: [str(prop.counterexample) for prop in row[1] if not prop.holds],
+    ),
+)
+
+_MEASURE: Columns[tuple[str, Measure], OptionsFindings] = Columns(
+    Column("name", NAME, "as in the settings", of=lambda row, _: row[0]),
+    Column("measure", NAME, "the same with its parameters", of=lambda row, _: row[1].name),
+)
+
+DOCUMENT: Columns[OptionsFindings, OptionsFindings] = Columns(
+    *head("options"),
+    Column("study", of(STUDY), "the study", of="data.spec"),
+    settings(OptionsSettings),
+    WARNINGS,
+    Column("n_questions", _POSITIVE, "number of questions", of=lambda f, _: len(f.data.key.ids)),
+    Column(
+        "max_length",
+        _POSITIVE,
+        "the longest list that OLAR allows for: `settings.max_length`, or the longest in the data",
+        of="scorer.max_length",
+    ),
+    Column("headline", NAME, "the measure of the result"),
+    Column(
+        "measures",
+        each(_MEASURE, 1),
+        "the measures",
+        of=lambda f, _: zip(f.scorer.names, f.scorer.measures, strict=True),
+    ),
+    Column("systems", each(_SYSTEM, 1), "one entry per system", of="standings"),
+    Column("differences", each(_DIFFERENCES), "one entry per pair and measure", of="pairs"),
+    Column("promises", each(_PROMISES), "properties of each measure, as checked", of="properties"),
+)
+
+
+# One row per list, each column computed at once.
+
+
+def _listed(findings: OptionsFindings) -> NDArray[np.bool_]:
+    return np.asarray(findings.lengths.ravel() >= 0)
+
+
+def _counts(values: NDArray[Any], findings: OptionsFindings) -> object:
+    import pandas as pd
+
+    return pd.array(values[_listed(findings)], dtype="Int64")
+
+
+def _place(findings: OptionsFindings, _: OptionsFindings) -> object:
+    place = findings.places.ravel().astype(float)
+    return _counts(np.where(place > 0, place, np.nan), findings)
+
+
+def _names(names: object, findings: OptionsFindings) -> NDArray[Any]:
+    return np.asarray(names, dtype=object)[_listed(findings)]
+
+
+def _list_scores(findings: OptionsFindings, _: OptionsFindings) -> pd.DataFrame:
+    import pandas as pd
+
+    scores = findings.scores.reshape(findings.lengths.size, -1)[_listed(findings)]
+    return pd.DataFrame(scores, columns=list(findings.scorer.names))
+
+
+_LISTS: Columns[OptionsFindings, OptionsFindings] = Columns(
+    Column(
+        "question",
+        NAME,
+        "id",
+        of=lambda f, _: _names(np.tile(np.array(f.data.key.ids, object), len(f.scores)), f),
+    ),
+    Column(
+        "system",
+        NAME,
+        "id",
+        of=lambda f, _: _names(np.repeat(np.array(f.data.systems, object), len(f.data.key.ids)), f),
+    ),
+    Column("length", COUNT, "options", of=lambda f, _: _counts(f.lengths.ravel(), f)),
+    Column("place_of_correct", COUNT, "from 1; empty where it is not in the list", of=_place),
+    Column("MEASURE", NUMBER, "score by each measure", of=_list_scores),
+)
+
+TABLES: tuple[Table[Any, OptionsFindings], ...] = (
+    Table("scores", "one row per system and measure", _SYSTEM_SCORES, _scores),
+    WholeTable("lists", "one row per list", _LISTS, lambda findings: [findings], always=True),
+    Table("lengths", "one row per system and length", _LENGTHS, lambda f: f.groups, always=True),
+    Table("thresholds", "one row per system and threshold", _THRESHOLDS, _thresholds),
+    Table(
+        "differences", "one row per pair of systems and measure", _DIFFERENCES, lambda f: f.pairs
+    ),
+)

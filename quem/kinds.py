@@ -1,28 +1,41 @@
-"""The one module that knows every kind of study."""
+"""The kinds of studies: the one registry, which an installed package can extend.
+
+A package adds a kind by an entry point of the group ``quem.kinds`` whose value is an object of a
+subclass of `Kind`; its name is the ``kind`` of its study files. Nothing outside this module
+branches on the name of a kind.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, overload
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, overload
 
-from quem.load import Study
 from quem.study.reading import kind_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from quem.comparison.result import ComparisonResult
+    from quem.dialogue.loading import DialogueStudy
+    from quem.dialogue.result import DialogueResult
+    from quem.errors import StudyWarning
     from quem.experience.result import ExperienceResult
+    from quem.load import Study
+    from quem.options.loading import OptionsStudy
+    from quem.options.result import OptionsResult
     from quem.planning.result import PlanResult
-    from quem.report.result import Presentation
+    from quem.report.result import BaseResult, Presentation
     from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.loading import RetrievalStudy
+    from quem.retrieval.result import RetrievalResult
 
 __all__ = [
     "KINDS",
+    "AnyStudy",
     "Kind",
     "analyze",
     "check",
@@ -34,20 +47,42 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of study: where its functions are, each as ``module:function``.
+class AnyStudy(Protocol):
+    """A study of whatever kind, with all its data."""
 
-    Parameters
+    @property
+    def path(self) -> Path:
+        """The study file."""
+
+    @property
+    def name(self) -> str:
+        """The path as the user wrote it, for messages."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The study file, and the files of its data."""
+
+    def counts(self) -> dict[str, int]:
+        """Count what was read, by noun."""
+
+    @property
+    def spec(self) -> Any:
+        """What the study file says: ``kind``, ``id``, ``title``, ``analysis``, and more."""
+
+
+LoadedStudy = TypeVar("LoadedStudy", bound=AnyStudy)
+Result = TypeVar("Result", bound="BaseResult[Any]")
+
+
+class Kind(ABC, Generic[LoadedStudy, Result]):
+    """A kind of study.
+
+    Its methods import what they need when they are called, so that knowing a kind costs nothing.
+
+    Attributes
     ----------
-    load : str
-        ``load(path, **sources) -> study``: a study with all its data. It has ``spec`` (the model
-        of the file, with ``kind``, ``id``, ``title`` and ``analysis``, its settings), ``path``,
-        ``name`` and ``files``, and ``counts()``, what was read, by noun.
-    analyze : str
-        ``analyze(study, **settings) -> quem.report.result.Result``
-    check : str
-        ``check(study) -> iterable of Doubt``: what an analysis would warn of, quickly.
+    name : str
+        As study files have it.
     sources : tuple of str
         What `load` takes besides the path; "code" where a study can name Python functions.
     running : tuple of str
@@ -57,177 +92,331 @@ class Kind:
         keeps what is finished. `analyze` then takes ``keep``, its path, and ``progress``.
     """
 
-    load: str
-    analyze: str
-    check: str
-    sources: tuple[str, ...] = field(default=())
-    running: tuple[str, ...] = field(default=())
-    kept: str = ""
+    name: ClassVar[str]
+    sources: ClassVar[tuple[str, ...]] = ()
+    running: ClassVar[tuple[str, ...]] = ()
+    kept: ClassVar[str] = ""
 
-    def function(self, which: Literal["load", "analyze", "check"]) -> Any:  # noqa: ANN401
-        """Import one of the functions."""
-        module, _, name = getattr(self, which).partition(":")
-        return getattr(import_module(module), name)
+    @abstractmethod
+    def load(self, path: str | os.PathLike[str], **sources: Any) -> LoadedStudy:
+        """Read a study with all its data."""
 
+    @abstractmethod
+    def analyze(self, study: LoadedStudy, **settings: Any) -> Result:
+        """Analyze a study with settings in the place of those of its file."""
 
-KINDS = {
-    "experience": Kind(
-        "quem.load:load_study",
-        "quem.experience.analysis:analyze_experience",
-        "quem.experience.analysis:check_experience",
-        sources=("database", "reveal"),
-    ),
-    "options": Kind(
-        "quem.options.loading:load_options",
-        "quem.options.analysis:analyze_options",
-        "quem.options.analysis:check_options",
-    ),
-    "retrieval": Kind(
-        "quem.kinds:_load_retrieval",
-        "quem.retrieval.analysis:analyze_retrieval",
-        "quem.retrieval.analysis:check_retrieval",
-        sources=("code",),
-        kept="similarities.csv",
-    ),
-    "dialogue": Kind(
-        "quem.dialogue.loading:load_dialogue",
-        "quem.dialogue.analysis:analyze_dialogue",
-        "quem.dialogue.analysis:check_dialogue",
-        sources=("data", "code"),
-        running=("jobs", "cluster", "sensitivity"),
-        kept="finished-targets.jsonl",
-    ),
-}
+    @abstractmethod
+    def check(self, study: LoadedStudy) -> Iterable[StudyWarning]:
+        """Say what an analysis would warn of, quickly."""
+
+    @abstractmethod
+    def result(self) -> type[BaseResult[Any]]:
+        """Give the class of the results."""
 
 
-_RESULTS = {
-    "experience": "quem.experience.result:ExperienceResult",
-    "comparison": "quem.comparison.result:ComparisonResult",
-    "plan": "quem.planning.result:PlanResult",
-    "options": "quem.options.result:OptionsResult",
-    "retrieval": "quem.retrieval.result:RetrievalResult",
-    "dialogue": "quem.dialogue.result:DialogueResult",
-}
+class _Experience(Kind["Study", "ExperienceResult"]):
+    """People and systems, ranked by judges."""
+
+    name = "experience"
+    sources = ("database", "reveal")
+
+    def load(self, path: str | os.PathLike[str], **sources: Any) -> Study:
+        from quem.load import load_study
+
+        return load_study(path, **sources)
+
+    def analyze(self, study: Study, **settings: Any) -> ExperienceResult:
+        from quem.experience.analysis import analyze_experience
+
+        return analyze_experience(study, **settings)
+
+    def check(self, study: Study) -> Iterable[StudyWarning]:
+        from quem.experience.analysis import check_experience
+
+        return check_experience(study)
+
+    def result(self) -> type[ExperienceResult]:
+        from quem.experience.result import ExperienceResult
+
+        return ExperienceResult
+
+
+class _Options(Kind["OptionsStudy", "OptionsResult"]):
+    """Systems that answer with lists of options."""
+
+    name = "options"
+
+    def load(self, path: str | os.PathLike[str], **sources: Any) -> OptionsStudy:
+        from quem.options.loading import load_options
+
+        return load_options(path, **sources)
+
+    def analyze(self, study: OptionsStudy, **settings: Any) -> OptionsResult:
+        from quem.options.analysis import analyze_options
+
+        return analyze_options(study, **settings)
+
+    def check(self, study: OptionsStudy) -> Iterable[StudyWarning]:
+        from quem.options.analysis import check_options
+
+        return check_options(study)
+
+    def result(self) -> type[OptionsResult]:
+        from quem.options.result import OptionsResult
+
+        return OptionsResult
+
+
+class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
+    """Retrievers, evaluated against a ground truth."""
+
+    name = "retrieval"
+    sources = ("code",)
+    kept = "similarities.csv"
+
+    def load(self, path: str | os.PathLike[str], **sources: Any) -> RetrievalStudy:
+        from quem.retrieval.loading import load_retrieval
+
+        return load_retrieval(path, experts=_experts, **sources)
+
+    def analyze(self, study: RetrievalStudy, **settings: Any) -> RetrievalResult:
+        from quem.retrieval.analysis import analyze_retrieval
+
+        return analyze_retrieval(study, **settings)
+
+    def check(self, study: RetrievalStudy) -> Iterable[StudyWarning]:
+        from quem.retrieval.analysis import check_retrieval
+
+        return check_retrieval(study)
+
+    def result(self) -> type[RetrievalResult]:
+        from quem.retrieval.result import RetrievalResult
+
+        return RetrievalResult
+
+
+def _experts(path: Path, name: str) -> ExpertRanks:
+    """Give what the judges of an experience study said."""
+    from quem.experience.judge_panel import judges_panel
+    from quem.retrieval.experts import ExpertRanks
+
+    study = KINDS["experience"].load(path)
+    return ExpertRanks(name, study.spec.title, *judges_panel(study))
+
+
+class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):
+    """Strategies of conversational case-based reasoning."""
+
+    name = "dialogue"
+    sources = ("data", "code")
+    running = ("jobs", "cluster", "sensitivity")
+    kept = "finished-targets.jsonl"
+
+    def load(self, path: str | os.PathLike[str], **sources: Any) -> DialogueStudy:
+        from quem.dialogue.loading import load_dialogue
+
+        return load_dialogue(path, **sources)
+
+    def analyze(self, study: DialogueStudy, **settings: Any) -> DialogueResult:
+        from quem.dialogue.analysis import analyze_dialogue
+
+        return analyze_dialogue(study, **settings)
+
+    def check(self, study: DialogueStudy) -> Iterable[StudyWarning]:
+        from quem.dialogue.analysis import check_dialogue
+
+        return check_dialogue(study)
+
+    def result(self) -> type[DialogueResult]:
+        from quem.dialogue.result import DialogueResult
+
+        return DialogueResult
+
+
+class _Kinds(Mapping[str, Kind[Any, Any]]):
+    """The kinds by name: our own, and those of installed packages."""
+
+    _OURS: ClassVar[dict[str, Kind[Any, Any]]] = {
+        kind.name: kind for kind in (_Experience(), _Options(), _Retrieval(), _Dialogue())
+    }
+
+    def __getitem__(self, name: str) -> Kind[Any, Any]:
+        """Give a kind; that of a package is imported now."""
+        if name in self._OURS:
+            return self._OURS[name]
+        (found, *_) = entry_points(group="quem.kinds", name=name) or (None,)
+        if found is None:
+            raise KeyError(name)
+        kind = found.load()
+        if not isinstance(kind, Kind):
+            message = f"the entry point {name} of quem.kinds is {kind!r}, not an object of Kind"
+            raise TypeError(message)
+        return kind
+
+    def __iter__(self) -> Iterator[str]:
+        """Name our own, then the others."""
+        yield from self._OURS
+        yield from sorted(entry_points(group="quem.kinds").names - self._OURS.keys())
+
+    def __len__(self) -> int:
+        """Count them."""
+        return sum(1 for _ in self)
+
+
+KINDS = _Kinds()
 
 
 def presentations() -> dict[str, Presentation[Any]]:
     """Give how the results of each kind are shown: of studies, comparisons, and plans."""
-    shown = {}
-    for name, place in _RESULTS.items():
-        module, _, result = place.partition(":")
-        shown[name] = getattr(import_module(module), result).presentation()
-    return shown
+    from quem.comparison.result import ComparisonResult
+    from quem.planning.result import PlanResult
+
+    results: list[type[BaseResult[Any]]] = [kind.result() for kind in KINDS.values()]
+    results += [ComparisonResult, PlanResult]
+    return {result.kind: result.presentation() for result in results}
 
 
-def _load_retrieval(path: str | os.PathLike[str], *, code: bool = True) -> RetrievalStudy:
-    """Read a study of retrievers, whose ground truth may be the judges of another study."""
-    from quem.retrieval.loading import load_retrieval
-
-    return load_retrieval(path, experts=_experts, code=code)
-
-
-def _experts(path: Path, name: str) -> ExpertRanks:
-    """Say what the judges of an experience study said."""
-    from quem.experience.judge_panel import judges_panel
-    from quem.load import load_study as load_experience
-    from quem.retrieval.experts import ExpertRanks
-
-    study = load_experience(path)
-    return ExpertRanks(name, study.spec.title, *judges_panel(study))
-
-
+@overload
 def load_study(
     path: str | os.PathLike[str],
     *,
+    kind: Literal["experience"],
     code: bool = True,
-    **sources: Any,  # noqa: ANN401
-) -> Any:  # noqa: ANN401  any kind
-    """Read a study of any kind with its data.
+    database: str | None = None,
+    reveal: bool = False,
+) -> Study: ...
+
+
+@overload
+def load_study(
+    path: str | os.PathLike[str], *, kind: Literal["options"], code: bool = True
+) -> OptionsStudy: ...
+
+
+@overload
+def load_study(
+    path: str | os.PathLike[str], *, kind: Literal["retrieval"], code: bool = True
+) -> RetrievalStudy: ...
+
+
+@overload
+def load_study(
+    path: str | os.PathLike[str],
+    *,
+    kind: Literal["dialogue"],
+    code: bool = True,
+    data: str | os.PathLike[str] | None = None,
+) -> DialogueStudy: ...
+
+
+@overload
+def load_study(
+    path: str | os.PathLike[str], *, kind: str | None = None, code: bool = True, **sources: object
+) -> AnyStudy: ...
+
+
+def load_study(
+    path: str | os.PathLike[str], *, kind: str | None = None, code: bool = True, **sources: object
+) -> AnyStudy:
+    """Read a study with its data.
 
     Parameters
     ----------
     path : path-like
         The study file; see ``docs/reference/study-file.md``.
+    kind : str, optional
+        The kind that it has to be of, such as ``"experience"``; named, type checkers know what
+        comes back.
     code : bool, default True
         Whether Python functions that the study file names may be loaded; with False a study
-        that names any is refused (see ``docs/how-to/strangers.md``).
+        that names any is refused.
     **sources
         Of a study of kind ``experience``: ``database``, where the rankings of a judging session
         are, a URL or the path of an SQLite file (by default ``$QUEM_DATABASE_URL``, or the
         SQLite file beside the study file); and ``reveal``, whether to read the rankings of a
-        session that is not closed, which is logged.
-
-    Returns
-    -------
-    Study
-        Or what the kind has in its place; `analyze` takes it.
+        session that is not closed, which is logged. Of one of kind ``dialogue``: ``data``, the
+        folder of its case base.
 
     Raises
     ------
     QuemError
-        With every mistake in the file and in its data.
+        With every error in the file and in its data, or where it is of another kind.
     TypeError
         The kind has no such source.
     """
-    kind = kind_of(path)
-    known = KINDS[kind].sources
-    given = {key: value for key, value in sources.items() if value not in (None, False)}
+    own = kind_of(path, wanted=kind)
+    known = KINDS[own].sources
+    given: dict[str, Any] = {
+        key: value for key, value in sources.items() if value not in (None, False)
+    }
     if unknown := sorted(given.keys() - set(known)):
-        message = f"a study of kind {kind} has no {unknown[0]}"
+        message = f"a study of kind {own} has no {unknown[0]}"
         raise TypeError(message)
     if "code" in known:
         given["code"] = code
-    return KINDS[kind].function("load")(path, **given)
+    study: AnyStudy = KINDS[own].load(path, **given)
+    return study
 
 
 @overload
-def analyze(study: Study, **settings: Any) -> ExperienceResult: ...  # noqa: ANN401
+def analyze(study: Study, **settings: Any) -> ExperienceResult: ...
 
 
 @overload
-def analyze(study: Any, **settings: Any) -> Any: ...  # noqa: ANN401
+def analyze(study: OptionsStudy, **settings: Any) -> OptionsResult: ...
 
 
-def analyze(study: Any, **settings: Any) -> Any:
-    """Analyse a study of any kind.
+@overload
+def analyze(study: RetrievalStudy, **settings: Any) -> RetrievalResult: ...
+
+
+@overload
+def analyze(study: DialogueStudy, **settings: Any) -> DialogueResult: ...
+
+
+@overload
+def analyze(study: AnyStudy, **settings: Any) -> BaseResult[Any]: ...
+
+
+def analyze(study: AnyStudy, **settings: Any) -> BaseResult[Any]:
+    """Analyze a study.
 
     Parameters
     ----------
     study : Study
         As from `quem.load_study`.
     **settings
-        Settings that replace those of the study file, as the pages in ``docs/reference`` have them
-        for the kind under ``analysis``; None leaves a setting as it is. Of an experience study:
-        ``form``, ``interval``, ``level``, ``score``, ``normalize``, ``reference``,
-        ``at_least``, ``bootstrap``, ``permutations``, ``seed``.
+        Settings that replace those of the study file, as ``docs/reference/study-file.md`` has
+        them for the kind under ``analysis``; None leaves a setting as it is.
 
     Returns
     -------
-    quem.report.result.Result
-        Of an experience study an `ExperienceResult`.
+    BaseResult
+        `ExperienceResult`, `OptionsResult`, `RetrievalResult`, or `DialogueResult`, by the kind.
 
     Raises
     ------
     QuemError
-        A setting is wrong, or there is nothing to analyse.
+        A setting is wrong, or there is nothing to analyze.
     TypeError
-        What is given is no study, such as the path of one.
+        What is given is not a study, such as the path of one.
     """
-    return KINDS[_kind_of_loaded("analyze", study)].function("analyze")(study, **settings)
+    result: BaseResult[Any] = KINDS[_kind_of_loaded("analyze", study)].analyze(study, **settings)
+    return result
 
 
-def check(study: Any) -> Any:  # noqa: ANN401  any kind
+def check(study: AnyStudy) -> Iterable[StudyWarning]:
     """Say what an analysis of a study would warn of."""
-    return KINDS[_kind_of_loaded("check", study)].function("check")(study)
+    return KINDS[_kind_of_loaded("check", study)].check(study)
 
 
-def settings_of(study: Any) -> tuple[str, ...]:  # noqa: ANN401  any kind
+def settings_of(study: AnyStudy) -> tuple[str, ...]:
     """Name the settings that `analyze` takes for a study."""
     fields = type(study.spec.analysis).model_fields
     return (*fields, *KINDS[study.spec.kind].running)
 
 
-def _kind_of_loaded(function: str, study: Any) -> str:  # noqa: ANN401  any kind
+def _kind_of_loaded(function: str, study: object) -> str:
     spec = getattr(study, "spec", None)
     kind = getattr(spec, "kind", None)
     if kind not in KINDS:
@@ -240,7 +429,7 @@ def compare(
     systems: Sequence[str] = (),
     test: Literal["problem", "twoway", "signflip"] = "problem",
     same_system: bool = False,
-    **settings: Any,  # noqa: ANN401  see Analysis
+    **settings: Any,
 ) -> ComparisonResult:
     """Compare the systems of a study, or those of several independent studies.
 
@@ -294,7 +483,7 @@ def plan(
     database: str | None = None,
     jobs: int = 1,
     cluster: str | None = None,
-    **settings: Any,  # noqa: ANN401  see PlanSettings
+    **settings: Any,
 ) -> PlanResult:
     """Say how large a study has to be.
 
@@ -339,6 +528,8 @@ def plan(
 
 
 def _refuse_other_than_study(function: str, study: object) -> None:
+    from quem.load import Study
+
     if isinstance(study, Study):
         return
     kind = getattr(getattr(study, "spec", None), "kind", None)

@@ -72,6 +72,15 @@ class Study:
         names = [named] if isinstance(named, str) else [part.file for part in named]
         return (self.path, *(self.path.parent / name for name in names))
 
+    def counts(self) -> dict[str, int]:
+        """Count what was read, by noun."""
+        return {
+            "subject": len(self.spec.subjects),
+            "system": len(self.spec.systems),
+            "problem": len(self.declared.problems),
+            "judge": len(self.spec.judges),
+        }
+
     @property
     def rankings(self) -> pd.DataFrame | None:
         """The rankings as a table; None for a study of averages computed elsewhere.

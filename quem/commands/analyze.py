@@ -72,7 +72,7 @@ def analyze(
     from quem.study.reading import kind_of
 
     kind = kind_of(study)
-    sources = {"database": database, "reveal": reveal, "data": data}
+    sources: dict[str, Any] = {"database": database, "reveal": reveal, "data": data}
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, code=code, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))

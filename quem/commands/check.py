@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -61,7 +61,7 @@ def check(
     if not in_store and (head or receipt):
         message = "--head and --receipt are about the store; add --store"
         raise click.UsageError(message)
-    sources = {"database": database, "data": data}
+    sources: dict[str, Any] = {"database": database, "data": data}
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     if in_store:
         refuse_foreign(kind, {"store": kind != "experience"}, ())

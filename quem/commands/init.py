@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
+from quem.resources import resource
+
 __all__ = ["init"]
 
-# As `quem.study.KINDS`, which is slower to import.
-_KINDS = ("experience", "options", "retrieval", "dialogue")
+# Those with a study to start from.
+_KINDS = sorted(folder.name for folder in (resource("templates") / "init").iterdir())
 
 
 @click.command()
@@ -17,7 +19,7 @@ _KINDS = ("experience", "options", "retrieval", "dialogue")
 @click.option(
     "--kind",
     type=click.Choice(_KINDS),
-    default=_KINDS[0],
+    default="experience",
     show_default=True,
     help="Kind of study.",
 )
@@ -30,7 +32,6 @@ def init(folder: Path, kind: str) -> None:
 
     from quem.errors import FileError
     from quem.report.files import write_files
-    from quem.resources import resource
 
     sources = sorted((resource("templates") / "init" / kind).iterdir())
     taken = [source.name for source in sources if (folder / source.name).exists()]

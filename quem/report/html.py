@@ -9,6 +9,8 @@ from quem import __version__
 from quem.resources import resource
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from jinja2 import Environment
     from markupsafe import Markup
 
@@ -43,7 +45,7 @@ def _render(template: str, result: BaseResult[Any], svgs: dict[str, str] | None)
     captions = context["captions"]
     figures = {stem: inline_svg(svg, stem, captions[stem]) for stem, svg in svgs.items()}
     page = (
-        _environment()
+        _environment(result.presentation().templates)
         .get_template(template)
         .render(
             **context,
@@ -56,11 +58,11 @@ def _render(template: str, result: BaseResult[Any], svgs: dict[str, str] | None)
     return re.sub(r"\n\s*\n+", "\n", page) + "\n"
 
 
-def _environment() -> Environment:
+def _environment(added: Path | None) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(resource("templates")),
+        loader=FileSystemLoader([*([added] if added else []), resource("templates")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

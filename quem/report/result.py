@@ -37,6 +37,9 @@ class Presentation(Generic[Findings]):
         Writes the result as text.
     context : callable
         Gives what the template of the report shows.
+    templates : Path, optional
+        The folder of ``report/KIND.html`` and ``report/KIND-notebook.html``, for a kind that a
+        package adds.
     """
 
     def __init__(
@@ -46,9 +49,10 @@ class Presentation(Generic[Findings]):
         figures: Mapping[str, Callable[[Findings], Figure | None]],
         summary: Callable[..., str],
         context: Callable[[Findings], dict[str, Any]],
+        templates: Path | None = None,
     ) -> None:
         self.document, self.tables, self.figures = document, tables, figures
-        self.summary, self.context = summary, context
+        self.summary, self.context, self.templates = summary, context, templates
 
 
 class BaseResult(ABC, Generic[Findings]):

@@ -140,32 +140,27 @@ def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[S
         The file cannot be read, is not a YAML mapping, or of another kind.
     """
     document = _document(path)
-    kind, wanted = _kind(document), model.model_fields["kind"].default
-    if kind != wanted:
-        article = "an" if kind[0] in "aeiou" else "a"
-        message = (
-            f"this is {article} {kind} study, which `quem analyze` and `quem check` take; what "
-            f"was asked for is there for the kind {wanted}"
-        )
-        raise QuemError([document.mistake(("kind",), message)])
+    _kind(document, wanted=model.model_fields["kind"].default)
     _fill_in_names(document.content, Path(path))
     spec, mistakes = validate(model, document)
     return Draft(Path(path), document.name, document, spec, mistakes)
 
 
-def kind_of(path: str | os.PathLike[str]) -> str:
+def kind_of(path: str | os.PathLike[str], wanted: str | None = None) -> str:
     """Say of what kind a study is.
 
     Parameters
     ----------
     path : path-like
+    wanted : str, optional
+        The kind that it has to be of.
 
     Raises
     ------
     QuemError
-        The file cannot be read, is not a YAML mapping, or of a kind that is not known.
+        The file cannot be read, is not a YAML mapping, or of a kind that is not known or wanted.
     """
-    return _kind(_document(path))
+    return _kind(_document(path), wanted)
 
 
 def _document(path: str | os.PathLike[str]) -> Document:
@@ -177,14 +172,31 @@ def _document(path: str | os.PathLike[str]) -> Document:
     return document
 
 
-def _kind(document: Document) -> str:
+def _kind(document: Document, wanted: str | None = None) -> str:
     kind = document.content.get("kind", _DEFAULT)
-    if not isinstance(kind, str) or kind not in KINDS:
-        known = ", ".join(KINDS)
-        hint = nearest(kind, KINDS) if isinstance(kind, str) else ""
-        message = f"this version of quem does not know this kind of study; it knows: {known}{hint}"
+    if not isinstance(kind, str) or (kind not in KINDS and kind not in _added_kinds()):
+        known = (*KINDS, *_added_kinds())
+        hint = nearest(kind, known) if isinstance(kind, str) else ""
+        message = (
+            "this version of quem does not know this kind of study; it knows: "
+            f"{', '.join(known)}{hint}"
+        )
+        raise QuemError([document.mistake(("kind",), message)])
+    if wanted is not None and kind != wanted:
+        article = "an" if kind[0] in "aeiou" else "a"
+        message = (
+            f"this is {article} {kind} study, which `quem analyze` and `quem check` take; what "
+            f"was asked for is there for the kind {wanted}"
+        )
         raise QuemError([document.mistake(("kind",), message)])
     return kind
+
+
+def _added_kinds() -> tuple[str, ...]:
+    """Name the kinds that installed packages add (see `quem.kinds`)."""
+    from importlib.metadata import entry_points
+
+    return tuple(sorted(entry_points(group="quem.kinds").names - set(KINDS)))
 
 
 def _fill_in_names(content: dict[str, object], path: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_judge_ranks_one_part_after_the_other(browser: Browser, tmp_path: Path
         expect(page.locator("h1")).to_contain_text("Thank you")
         visit.close()
         database = str(served.study.with_suffix(".sqlite3"))
-    frame = quem.load_study(study, database=database, reveal=True).rankings
+    frame = quem.load_study(study, database=database, reveal=True, kind="experience").rankings
     assert frame is not None
     assert sorted(frame["block"]) == [1] * 4 + [2] * 4
     assert frame["solver"].nunique() == 7

@@ -25,7 +25,9 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     both = ["study", "next-year"]
     names = {"systems": ["study"], "uplift": ["assistance"], "studies": both, "time": both}
     paths = [STUDIES / f"{name}.yaml" for name in names.get(request.param, [])]
-    studies = [quem.load_study(path) for path in paths or [extreme_study(folder)]]
+    studies = [
+        quem.load_study(path, kind="experience") for path in paths or [extreme_study(folder)]
+    ]
     result = quem.compare(*studies, same_system=request.param == "time")
     write_report(result, folder / "out")
     return folder / "out" / "report.html"
@@ -41,7 +43,7 @@ def test_page_is_self_contained_and_accessible(
 
 def test_first_screen_gives_the_differences(browser: Browser, tmp_path: Path) -> None:
     """Each difference with its p value, what it generalises to, and the forest plot are in view."""
-    write_report(quem.compare(quem.load_study(STUDIES / "study.yaml")), tmp_path)
+    write_report(quem.compare(quem.load_study(STUDIES / "study.yaml", kind="experience")), tmp_path)
     page, _ = open_report(browser, tmp_path / "report.html", viewport=WIDE)
     try:
         for text in ("Fitter 2 − Fitter 1", "+4.46", ".0073", "judged by these judges"):

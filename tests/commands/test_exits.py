@@ -232,7 +232,7 @@ def test_init_writes_a_study_that_analyses_as_it_is(
     assert sorted(path.name for path in folder.iterdir()) == ["rankings.csv", "study.yaml"]
     assert (folder / "study.yaml").read_text().startswith("# A study in the way of QUEM")
     assert quem_command("check", folder / "study.yaml")[0] == 0
-    analysis = quem.analyze(quem.load_study(folder / "study.yaml"))
+    analysis = quem.analyze(quem.load_study(folder / "study.yaml", kind="experience"))
     assert analysis.warnings == ()
     assert list(analysis.estimates["system"]) == ["assistant"]
 

@@ -113,7 +113,7 @@ def test_the_long_table_is_read_as_the_session_is(
     """An analysis of the exported table is that of the store."""
     close(held)
     quem_command("export", held)
-    stored = quem.load_study(held)
+    stored = quem.load_study(held, kind="experience")
     table = held.with_name("study-export") / "rankings.csv"
     (held.parent / "copy").mkdir()
     copy = held.parent / "copy" / "study.yaml"
@@ -122,7 +122,7 @@ def test_the_long_table_is_read_as_the_session_is(
     for number in range(2):
         text = text.replace(f", statement: p{number}.md", "")
     copy.write_text(f"{text}rankings: rankings.csv\n")
-    read = quem.load_study(copy)
+    read = quem.load_study(copy, kind="experience")
     assert stored.rankings is not None
     assert read.rankings is not None
     key = ["judge", "problem", "occasion", "solver"]

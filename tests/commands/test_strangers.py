@@ -131,7 +131,7 @@ def test_no_code(
         assert (code, out) == (1, "")
         assert f": {place}: '{entry}' is Python code, which --no-code (code=False) refuses" in err
     with pytest.raises(QuemError, match="refuses to run"):
-        quem.load_study(study, code=False)
+        quem.load_study(study, code=False, kind="experience")
     assert not (tmp_path / "ran").exists()
     assert quem_command("check", study)[0] == 0
     assert (tmp_path / "ran").exists()
@@ -162,7 +162,7 @@ def test_nothing_runs_before_all_is_right(
     assert before in text
     study.write_text(text.replace(before, after), encoding="utf-8")
     with pytest.raises(QuemError) as caught:
-        quem.analyze(quem.load_study(study))
+        quem.analyze(quem.load_study(study, kind="experience"))
     assert told in str(caught.value)
     assert not (tmp_path / "ran").exists()
 
@@ -211,7 +211,7 @@ def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
     before = list(sys.path)
     for entry in ("own:retrieve", "own:Made"):
         study.write_text(study.read_text("utf-8").replace("own:retrieve", entry), "utf-8")
-        result = quem.analyze(quem.load_study(study))
+        result = quem.analyze(quem.load_study(study, kind="retrieval"))
         assert set(result.measures["retriever"]) == {"own"}
         assert not [doubt for doubt in result.warnings if "retriever" in doubt.code]
         assert {path.name for path in result.inputs} >= {"own.py", "helper.py", "deep.py"}
@@ -225,7 +225,7 @@ def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
     other.mkdir()
     study = stranger(other, "retrievers[2].python", "own:retrieve", own="from helper import *\n")
     (other / "helper.py").write_text("from own import x\n", encoding="utf-8")
-    told = [d.message for d in quem.kinds.check(quem.load_study(study))]
+    told = [d.message for d in quem.kinds.check(quem.load_study(study, kind="experience"))]
     assert any("cannot import name 'x'" in message for message in told)
     assert sorted(path.name for path in (tmp_path / "__pycache__").iterdir()) == [
         "helper.cpython-311.pyc"

@@ -28,7 +28,7 @@ DRAWN = {
 @cache
 def _compared(mode: str) -> ComparisonResult:
     names = {"systems": ["study"], "uplift": ["assistance"]}.get(mode, ["study", "next-year"])
-    studies = [quem.load_study(STUDIES / f"{name}.yaml") for name in names]
+    studies = [quem.load_study(STUDIES / f"{name}.yaml", kind="experience") for name in names]
     return quem.compare(*studies, same_system=mode == "time")
 
 
@@ -88,7 +88,7 @@ def test_results_show_themselves(mode: str, said: str) -> None:
 
 def test_sentence_says_what_the_chosen_test_generalises_to() -> None:
     """Each test comes with its own sentence in the summary."""
-    study = quem.load_study(STUDIES / "study.yaml")
+    study = quem.load_study(STUDIES / "study.yaml", kind="experience")
     for test, said in {
         "problem": "judged by these judges.",
         "twoway": "to other judges like these.",
@@ -109,7 +109,7 @@ def test_many_systems_are_offered_another_reference() -> None:
 
 def test_what_is_no_study_is_told() -> None:
     """A path, nothing at all, and a setting that a comparison has not are told as such."""
-    study = quem.load_study(STUDIES / "study.yaml")
+    study = quem.load_study(STUDIES / "study.yaml", kind="experience")
     with pytest.raises(TypeError, match=r"quem\.compare\(quem\.load_study\(path\)\)"):
         quem.compare(study, "next-year.yaml")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="compare takes one study at least"):

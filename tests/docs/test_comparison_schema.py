@@ -25,7 +25,7 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 
 def _output(case: str) -> Any:  # noqa: ANN401  JSON
     names, more = CASES[case]
-    studies = [quem.load_study(FOLDER / f"{name}.yaml") for name in names]
+    studies = [quem.load_study(FOLDER / f"{name}.yaml", kind="experience") for name in names]
     return json.loads(json_text(quem.compare(*studies, **more).to_dict()))
 
 

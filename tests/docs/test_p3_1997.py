@@ -23,7 +23,7 @@ SETTINGS = [row for row in ROWS if len(row) == 3 and row[0] != "setting"]
 
 @cache
 def _analysis(name: str, **settings: str) -> ExperienceResult:
-    study: quem.Study = quem.load_study(FOLDER / name)
+    study: quem.Study = quem.load_study(FOLDER / name, kind="experience")
     return quem.analyze(study, bootstrap=0, **settings)
 
 

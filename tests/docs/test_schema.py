@@ -30,7 +30,7 @@ OPTIONAL = {"quadratic", "cubic"}
 
 
 def _output(path: Path, **settings: object) -> Any:  # noqa: ANN401  JSON
-    result = quem.analyze(quem.load_study(path), **{"bootstrap": 50, **settings})
+    result = quem.analyze(quem.load_study(path, kind="experience"), **{"bootstrap": 50, **settings})
     return json.loads(json_text(result.to_dict()))
 
 
@@ -148,7 +148,7 @@ def test_no_random_numbers_fits(make_study: Callable[..., Path]) -> None:
 
 
 def _plan(pilot: Path | None = None, **settings: Any) -> Any:  # noqa: ANN401  JSON
-    study = quem.load_study(pilot) if pilot else None
+    study = quem.load_study(pilot, kind="experience") if pilot else None
     return json.loads(json_text(quem.plan(study, **settings).to_dict()))
 
 

@@ -35,9 +35,9 @@ SHIPPED: dict[str, Any] = json.loads(
 def analysed(what: str, **settings: str) -> ExperienceResult:
     """Analyse one of the three readings of the figure."""
     if what == "averages":
-        averages: quem.Study = quem.load_study(FOLDER / "averages.yaml")
+        averages: quem.Study = quem.load_study(FOLDER / "averages.yaml", kind="experience")
         return quem.analyze(averages, **settings)
-    study: quem.Study = quem.load_study(FOLDER / "study.yaml")
+    study: quem.Study = quem.load_study(FOLDER / "study.yaml", kind="experience")
     if what == "renumbered":
         # Without the withheld solver, whose places the others close.
         frame = study.rankings
@@ -101,7 +101,7 @@ def test_all_digits(what: str) -> None:
 def test_the_shipped_expectations(file: str) -> None:
     """The shipped study gives the headline numbers of its expected.json."""
     wanted = SHIPPED[file]
-    found = quem.analyze(quem.load_study(FOLDER / file)).to_dict()
+    found = quem.analyze(quem.load_study(FOLDER / file, kind="experience")).to_dict()
     function, (estimate,) = found["skill_function"], found["estimates"]
     assert agrees(function["coefficients"]["intercept"], wanted["intercept"])
     assert agrees(function["coefficients"]["slope"], wanted["slope"])
@@ -202,7 +202,7 @@ def test_agreement() -> None:
 
 def test_agreement_on_the_ranks_as_printed() -> None:
     """Without renumbering, alpha and ICC would be .189 and .179."""
-    cells = cells_of(quem.load_study(FOLDER / "study.yaml"))
+    cells = cells_of(quem.load_study(FOLDER / "study.yaml", kind="experience"))
     units = np.full((2, 27), np.nan)
     keep = cells.judged()
     units[cells.judge[keep], cells.problem[keep] * 9 + cells.solver[keep]] = cells.given[keep]

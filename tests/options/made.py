@@ -50,7 +50,7 @@ def study_in(
 def analysed(path: Path, **settings: object) -> OptionsResult:
     """Analyse a study, with few replicates unless told otherwise."""
     few = {"bootstrap": 50, "permutations": 99, **settings}
-    result: OptionsResult = quem.analyze(quem.load_study(path), **few)
+    result: OptionsResult = quem.analyze(quem.load_study(path, kind="options"), **few)
     return result
 
 

@@ -240,7 +240,7 @@ def test_what_persons_may_be_is_worked_out(pilot: quem.Study) -> None:
 
 def test_components_that_are_not_seen_are_named() -> None:
     """A component estimated below 0 is warned of by its name."""
-    plan = _plan(quem.load_study("studies/p3-1997/study.yaml"), **SMALL)
+    plan = _plan(quem.load_study("studies/p3-1997/study.yaml", kind="experience"), **SMALL)
     assert "variance estimate for person is negative" in _message(plan, "pilot-negative-variance")
     assert "is set to 0" in plan.summary()
 
@@ -324,7 +324,7 @@ def test_judging_time_comes_from_the_pilots_session(
             c.execute(update(BallotRow).where(BallotRow.judge_key == own).values(seconds=time))
     store.close()
     close(path)
-    plan = _plan(quem.load_study(path), **SMALL)
+    plan = _plan(quem.load_study(path, kind="experience"), **SMALL)
     # J0 placed 5 solutions a group, J1 2; J2's time was not measured.
     minutes = (60 + 30) / (5 + 2) / 60
     assert_allclose(plan.findings.costs.minutes, minutes)
@@ -335,7 +335,7 @@ def test_judging_time_comes_from_the_pilots_session(
     subjects, judges, problems, cost, hours = (first[name] for name in names)
     assert_allclose(hours, minutes * problems * (subjects + 1) / 60)
     assert_allclose(cost, 60 * subjects * problems + minutes * judges * problems * (subjects + 1))
-    replaced = _plan(quem.load_study(path), **SMALL, minutes=3.0)
+    replaced = _plan(quem.load_study(path, kind="experience"), **SMALL, minutes=3.0)
     assert not replaced.to_dict()["settings"]["minutes_measured"]
     assert replaced.findings.costs.minutes == 3
 

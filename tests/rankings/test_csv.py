@@ -26,7 +26,7 @@ NAMED = [(judge, problem, solver, float(rank)) for (judge, problem, solver), ran
 
 def read(path: Path) -> list[tuple[str, str, str, float]]:
     """Give the cells of a study's rankings."""
-    table = quem.load_study(path).rankings
+    table = quem.load_study(path, kind="experience").rankings
     assert table is not None
     columns = (table[name].tolist() for name in ("judge", "problem", "solver", "rank"))
     return list(zip(*columns, strict=True))
@@ -84,7 +84,7 @@ def test_columns_may_come_in_any_order_and_number(make_study: Callable[..., Path
     table = "\n".join(["rank,comment,solver,problem,judge", *rows])
     path = make_study(study_with(), rankings__csv=table)
     assert read(path) == NAMED
-    (doubt,) = quem.load_study(path).data.warnings
+    (doubt,) = quem.load_study(path, kind="experience").data.warnings
     assert doubt.code == "ignored-column"
     assert "'comment'" in doubt.message
 
@@ -98,7 +98,7 @@ def test_ids_are_the_text_that_was_written(make_study: Callable[..., Path]) -> N
         judges=[{"id": judge} for judge in judges], problems=[{"id": p} for p in problems]
     )
     path = make_study(study, rankings__csv=long_csv(ranks))
-    table = quem.load_study(path).rankings
+    table = quem.load_study(path, kind="experience").rankings
     assert table is not None
     assert set(table["judge"]) == set(judges)
     assert set(table["problem"]) == set(problems)
@@ -110,7 +110,9 @@ def test_a_missing_rank_is_written_in_many_ways(
 ) -> None:
     """An empty cell, a dash and NA are a missing rank, whose reason is `absent`."""
     table = PLAIN.replace("J1,P1,S6,6", f"J1,P1,S6,{empty}")
-    rankings = quem.load_study(make_study(study_with(), rankings__csv=table)).rankings
+    rankings = quem.load_study(
+        make_study(study_with(), rankings__csv=table), kind="experience"
+    ).rankings
     assert rankings is not None
     missing = rankings[rankings["rank"].isna()]
     assert missing[["judge", "problem", "solver", "reason"]].to_numpy().tolist() == [
@@ -126,7 +128,7 @@ def test_names_with_accents_are_read_in_each_encoding(
     subjects = [*study_with()["subjects"][1:], {"id": "Jürgen Österle", "experience": 1}]
     table = PLAIN.replace("S1", "Jürgen Österle").encode(encoding)
     rankings = quem.load_study(
-        make_study(study_with(subjects=subjects), rankings__csv=table)
+        make_study(study_with(subjects=subjects), rankings__csv=table), kind="experience"
     ).rankings
     assert rankings is not None
     assert rankings["solver"].tolist().count("Jürgen Österle") == 4
@@ -140,7 +142,7 @@ def test_lines_are_counted_through_quoted_line_breaks(make_study: Callable[..., 
     )
     path = make_study(study_with(), rankings__csv=rows.replace("\n", "\r\n"))
     with pytest.raises(QuemError) as caught:
-        quem.load_study(path)
+        quem.load_study(path, kind="experience")
     (mistake,) = caught.value.mistakes
     assert (mistake.line, mistake.column, mistake.key) == (8, 4, "rank")
 
@@ -153,11 +155,11 @@ def test_lines_are_counted_from_the_top_of_the_file(
     at = above.count("\n")
     table = above + PLAIN.replace("J1,P1,S2,3", "J1,P1,S2,x")
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(), rankings__csv=table))
+        quem.load_study(make_study(study_with(), rankings__csv=table), kind="experience")
     assert [mistake.line for mistake in caught.value.mistakes] == [at + 3]
     table = above + PLAIN.replace("solver,rank", "solver,x")
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(), rankings__csv=table))
+        quem.load_study(make_study(study_with(), rankings__csv=table), kind="experience")
     assert [mistake.line for mistake in caught.value.mistakes] == [at + 1]
 
 
@@ -165,7 +167,7 @@ def test_a_cell_too_long_for_a_message_does_no_harm(make_study: Callable[..., Pa
     """A cell of a million characters is a mistake like another, and told in short."""
     table = PLAIN.replace("J1,P1,S2,3", f"J1,P1,S2,{'x' * 1_000_000}")
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(), rankings__csv=table))
+        quem.load_study(make_study(study_with(), rankings__csv=table), kind="experience")
     assert len(str(caught.value)) < 1000
     assert "is not a number" in str(caught.value)
 
@@ -187,7 +189,7 @@ def test_a_file_that_holds_no_table_is_refused(
 ) -> None:
     """An empty file and one of bytes are refused by name."""
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(), rankings__csv=raw))
+        quem.load_study(make_study(study_with(), rankings__csv=raw), kind="experience")
     (mistake,) = caught.value.mistakes
     assert mistake.path.endswith("rankings.csv")
     assert message in mistake.message
@@ -202,7 +204,7 @@ def test_blocks_and_occasions_are_whole_numbers(
     table = PLAIN.replace("\n", ",\n").replace("rank,\n", f"rank,{field}\n")
     table = table.replace("J1,P1,S2,3,", f"J1,P1,S2,3,{word}")
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(), rankings__csv=table))
+        quem.load_study(make_study(study_with(), rankings__csv=table), kind="experience")
     (mistake,) = caught.value.mistakes
     assert (mistake.line, mistake.column, mistake.key) == (3, 5, field)
     assert "is not a whole number from 1" in mistake.message

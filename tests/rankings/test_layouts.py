@@ -57,7 +57,7 @@ def preflib(problem: str) -> str:
 
 def estimates(path: Path) -> list[list[float]]:
     """Give every number of the estimates of a study."""
-    analysis = quem.analyze(quem.load_study(path), bootstrap=0)
+    analysis = quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0)
     table = analysis.estimates.select_dtypes("number")
     numbers: list[list[float]] = table.fillna(-1.0).to_numpy().tolist()
     return numbers
@@ -114,7 +114,9 @@ def test_figure_1_of_the_paper_is_read_as_printed(make_study: Callable[..., Path
     """The paper's own table is read, its columns of years and averages passed over."""
     source = {"from": "wide", "file": "figure1.csv"}
     study = paper_study(rankings=source, withheld=["W"])
-    analysis = quem.analyze(quem.load_study(make_study(study, figure1__csv=PAPER)), bootstrap=0)
+    analysis = quem.analyze(
+        quem.load_study(make_study(study, figure1__csv=PAPER), kind="experience"), bootstrap=0
+    )
     assert analysis.findings.estimates[0].experience == pytest.approx(7.228, abs=5e-4)
     ignored = [d.message for d in analysis.warnings if d.code == "ignored-column"]
     assert len(ignored) == 2
@@ -132,10 +134,10 @@ def test_the_averages_of_the_paper_give_its_estimate(make_study: Callable[..., P
     source = {"from": "averages", "file": "a.csv"}
     table = "\n".join(["Average rank;Solver", *rows])
     path = make_study(paper_study(rankings=source), a__csv=table)
-    (estimate,) = quem.analyze(quem.load_study(path)).findings.estimates
+    (estimate,) = quem.analyze(quem.load_study(path, kind="experience")).findings.estimates
     assert estimate.experience == pytest.approx(7.193, abs=5e-4)
     assert estimate.prediction == pytest.approx((4.316, 10.071), abs=5e-4)
-    assert quem.load_study(path).rankings is None
+    assert quem.load_study(path, kind="experience").rankings is None
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_mistakes_of_a_wide_table_name_the_cell(
     """A mistake in a wide table names the header cell or the cell of the row."""
     source = {"from": "wide", "file": "t.csv"}
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(rankings=source), t__csv=table))
+        quem.load_study(make_study(study_with(rankings=source), t__csv=table), kind="experience")
     first = caught.value.mistakes[0]
     assert (first.line, first.column, first.key) == place
     assert message in first.message
@@ -183,7 +185,7 @@ def test_columns_of_a_wide_table_that_mean_nothing_are_passed_over(
     one = [line.replace(",", ",7,", 1) if i else line for i, line in enumerate(one)]
     path = make_study(study_with(rankings=source), t__csv="\n".join(one))
     assert estimates(path) == plain
-    assert "'years'" in quem.load_study(path).data.warnings[0].message
+    assert "'years'" in quem.load_study(path, kind="experience").data.warnings[0].message
 
 
 @pytest.mark.parametrize(
@@ -201,7 +203,7 @@ def test_mistakes_of_averages_name_the_cell(
     """Averages are checked like ranks."""
     source = {"from": "averages", "file": "a.csv"}
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(rankings=source), a__csv=table))
+        quem.load_study(make_study(study_with(rankings=source), a__csv=table), kind="experience")
     first = caught.value.mistakes[0]
     assert (first.line, first.column) == place
     assert message in first.message

@@ -20,7 +20,7 @@ HELD = "J1,P1,S6,6\n"
 
 def adjusted(path: Path, judge: str = "J1") -> dict[str, float]:
     """Give the adjusted ranks of a judge on P1."""
-    ranks = quem.analyze(quem.load_study(path), bootstrap=0).ranks
+    ranks = quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0).ranks
     assert ranks is not None
     here = ranks[(ranks["judge"] == judge) & (ranks["problem"] == "P1")]
     return dict(zip(here["solver"], here["adjusted_rank"], strict=True))
@@ -144,7 +144,9 @@ def test_contradictions_are_refused(
 ) -> None:
     """A rank beside a reason, and a rank of what the study declares missing, are mistakes."""
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(missing=missing), rankings__csv=table))
+        quem.load_study(
+            make_study(study_with(missing=missing), rankings__csv=table), kind="experience"
+        )
     first = caught.value.mistakes[0]
     assert (first.line, first.column, first.key) == place
     assert message in first.message
@@ -160,8 +162,9 @@ def test_only_the_first_occasion_of_a_group_counts(make_study: Callable[..., Pat
     ]
     table = "\n".join(["judge,problem,solver,rank,occasion", *rows])
     again = quem.analyze(
-        quem.load_study(make_study(study_with(), rankings__csv=table)), bootstrap=0
+        quem.load_study(make_study(study_with(), rankings__csv=table), kind="experience"),
+        bootstrap=0,
     )
-    once = quem.analyze(quem.load_study(make_study(study_with())), bootstrap=0)
+    once = quem.analyze(quem.load_study(make_study(study_with()), kind="experience"), bootstrap=0)
     assert again.averages.equals(once.averages)
     assert again.estimates.equals(once.estimates)

@@ -19,7 +19,7 @@ NAMES = "# ALTERNATIVE NAME 1: S1\n# ALTERNATIVE NAME 2: S2\n# ALTERNATIVE NAME 
 
 def cells(path: Path) -> dict[str, dict[str, float]]:
     """Give the ranks of each judge on P1."""
-    table = quem.load_study(path).rankings
+    table = quem.load_study(path, kind="experience").rankings
     assert table is not None
     found: dict[str, dict[str, float]] = {}
     for judge, solver, rank in zip(table["judge"], table["solver"], table["rank"], strict=True):
@@ -69,7 +69,7 @@ def test_an_alternative_that_a_judge_was_not_given_has_no_rank(
     source = [{"file": "p.soi", "problem": "P1"}, {"file": "q.soc", "problem": "P2"}]
     files = {"p__soi": NAMES + "1: 3,1\n1: 2,3\n", "q__soc": NAMES + "2: 1,2,3\n"}
     path = make_study(study_with(rankings=source), **files)
-    table = quem.load_study(path).rankings
+    table = quem.load_study(path, kind="experience").rankings
     assert table is not None
     first = table[table["problem"] == "P1"]
     assert first[["judge", "solver", "rank"]].to_numpy().tolist() == [
@@ -102,7 +102,7 @@ def test_mistakes_of_preflib_files_name_the_line(
     """A wrong line of a PrefLib file is told with its number and its remedy."""
     source = [{"file": "p.toi", "problem": "P1"}]
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(rankings=source), p__toi=content))
+        quem.load_study(make_study(study_with(rankings=source), p__toi=content), kind="experience")
     first = caught.value.mistakes[0]
     assert first.path.endswith("p.toi")
     assert first.line == line
@@ -132,7 +132,7 @@ def test_a_source_of_preflib_files_is_checked(
 ) -> None:
     """What a study says of its PrefLib files is told where it is wrong."""
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(rankings=source)))
+        quem.load_study(make_study(study_with(rankings=source)), kind="experience")
     assert message in str(caught.value)
 
 
@@ -141,7 +141,7 @@ def test_the_same_problem_in_two_preflib_files_is_refused(make_study: Callable[.
     source = [{"file": "p.soc", "problem": "P1"}, {"file": "q.soc", "problem": "P1"}]
     files = {"p__soc": NAMES + "1: 1,2,3\n", "q__soc": NAMES + "1: 1,2,3\n"}
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(rankings=source), **files))
+        quem.load_study(make_study(study_with(rankings=source), **files), kind="experience")
     assert len(caught.value.mistakes) == 3
     first = caught.value.mistakes[0]
     assert first.path.endswith("q.soc")

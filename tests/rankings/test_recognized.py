@@ -31,7 +31,7 @@ def marked(mark: str, cell: str = "J1,P1,S2,3") -> str:
 
 def data_of(path: Path) -> Rankings:
     """Read a study's rankings."""
-    data = quem.load_study(path).data
+    data = quem.load_study(path, kind="experience").data
     assert isinstance(data, Rankings)
     return data
 
@@ -40,7 +40,7 @@ def data_of(path: Path) -> Rankings:
 def test_a_mark_is_written_in_many_ways(mark: str, make_study: Callable[..., Path]) -> None:
     """What stands for yes marks this cell and no other."""
     path = make_study(study_with(), rankings__csv=marked(mark))
-    table = quem.load_study(path).rankings
+    table = quem.load_study(path, kind="experience").rankings
     assert table is not None
     assert table.columns[-1] == "recognized"
     rows = table[table["recognized"]]
@@ -52,9 +52,9 @@ def test_a_mark_is_written_in_many_ways(mark: str, make_study: Callable[..., Pat
 def test_no_mark_leaves_the_table_as_it_was(mark: str, make_study: Callable[..., Path]) -> None:
     """A column that marks nothing, and no column, give the same table."""
     path = make_study(study_with(), rankings__csv=marked(mark))
-    table = quem.load_study(path).rankings
+    table = quem.load_study(path, kind="experience").rankings
     (path.parent / "rankings.csv").write_text(PLAIN, encoding="utf-8")
-    plain = quem.load_study(path).rankings
+    plain = quem.load_study(path, kind="experience").rankings
     assert table is not None
     assert plain is not None
     assert table.equals(plain)
@@ -75,7 +75,7 @@ def test_a_study_without_marks_spends_no_memory_on_them(make_study: Callable[...
 def test_anything_else_is_a_mistake(mark: str, make_study: Callable[..., Path]) -> None:
     """A mark that says neither yes nor no is named with its place and the remedy."""
     with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(), rankings__csv=marked(mark)))
+        quem.load_study(make_study(study_with(), rankings__csv=marked(mark)), kind="experience")
     (mistake,) = caught.value.mistakes
     assert (mistake.line, mistake.column, mistake.key) == (3, 5, "recognized")
     assert mistake.message == (
@@ -99,7 +99,7 @@ def test_a_mark_beside_an_empty_rank_has_no_effect(
 ) -> None:
     """It is allowed, and the analysis has nothing to say of it."""
     table = marked("1").replace("J1,P1,S2,3,1", f"J1,P1,S2,{rank},1")
-    study = quem.load_study(make_study(study_with(), rankings__csv=table))
+    study = quem.load_study(make_study(study_with(), rankings__csv=table), kind="experience")
     analysis = quem.analyze(study, bootstrap=0)
     assert analysis.findings.recognized is None
     assert "recognized-authors" not in {doubt.code for doubt in analysis.warnings}
@@ -108,7 +108,9 @@ def test_a_mark_beside_an_empty_rank_has_no_effect(
 def test_a_line_with_nothing_but_a_mark_is_incomplete(make_study: Callable[..., Path]) -> None:
     """It is no empty line: the ids are missing."""
     with pytest.raises(QuemError, match="judge: is empty, as is the problem and the solver"):
-        quem.load_study(make_study(study_with(), rankings__csv=f"{marked('1')},,,,1\n"))
+        quem.load_study(
+            make_study(study_with(), rankings__csv=f"{marked('1')},,,,1\n"), kind="experience"
+        )
 
 
 def test_the_former_name_of_the_column_is_read(make_study: Callable[..., Path]) -> None:

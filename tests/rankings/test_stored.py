@@ -94,7 +94,7 @@ def events(store: Store) -> list[str]:
 def test_a_closed_session_is_read_by_itself(study: Path, store: Store) -> None:
     """Without a word in the study file, the last submitted rankings are the study's."""
     close(store, study)
-    table = quem.load_study(study).rankings
+    table = quem.load_study(study, kind="experience").rankings
     assert table is not None
     first = table[(table.judge == "J0") & (table.problem == "P0") & (table.occasion == 1)]
     assert dict(zip(first.solver, first["rank"], strict=True)) == {
@@ -115,17 +115,21 @@ def test_an_open_session_is_not_read(study: Path, store: Store) -> None:
             with store.write() as c:
                 studies.set_state(c, read_study(study).id, "open", "shell")
         with pytest.raises(QuemError, match=r"--reveal"):
-            quem.load_study(study)
+            quem.load_study(study, kind="experience")
     assert "revealed" not in events(store)
 
 
 def test_revealing_is_logged_and_warned_of(study: Path, store: Store) -> None:
     """With reveal an open session is read; the trail and the result say so."""
-    result = quem.analyze(quem.load_study(study, reveal=True), bootstrap=0, permutations=0)
+    result = quem.analyze(
+        quem.load_study(study, reveal=True, kind="experience"), bootstrap=0, permutations=0
+    )
     assert "session-open" in {doubt.code for doubt in result.warnings}
     assert events(store).count("revealed") == 1
     close(store, study)
-    again = quem.analyze(quem.load_study(study, reveal=True), bootstrap=0, permutations=0)
+    again = quem.analyze(
+        quem.load_study(study, reveal=True, kind="experience"), bootstrap=0, permutations=0
+    )
     assert "session-open" not in {doubt.code for doubt in again.warnings}
     assert events(store).count("revealed") == 1
 
@@ -146,7 +150,7 @@ def test_what_unblinds_is_told_with_the_results(tmp_path: Path, study: Path, sto
         judges.issue_link(c, judges.judge_named(c, spec.id, "J1"), "organizer:amy")
         studies.reveal(c, spec.id, "shell")
     close(store, study)
-    analysis = quem.analyze(quem.load_study(study), bootstrap=0, permutations=0)
+    analysis = quem.analyze(quem.load_study(study, kind="experience"), bootstrap=0, permutations=0)
     when = r"on \d{4}-\d\d-\d\d at \d\d:\d\d UTC by organizer amy"
     said = {w["code"]: w["message"] for w in analysis.to_dict()["warnings"]}
     assert re.match(f"rankings were revealed {when}, before", said["rankings-revealed"])
@@ -179,7 +183,7 @@ def test_what_was_revealed_and_discarded_is_forgiven(study: Path, store: Store) 
 def noted(study: Path) -> dict[str, str]:
     """By whom what unblinds was done, by the code of the warning."""
     codes = ("rankings-revealed", "session-reopened", "link-replaced")
-    found = quem.load_study(study, reveal=False).data.warnings
+    found = quem.load_study(study, reveal=False, kind="experience").data.warnings
     return {
         one.code: one.message.partition("UTC by ")[2].partition(",")[0]
         for one in found
@@ -205,7 +209,7 @@ def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
         submit(c, study, ballot, state)
     close(store, study)
     store.close()
-    table = quem.load_study(study).rankings
+    table = quem.load_study(study, kind="experience").rankings
     assert table is not None
     rows = table.set_index("solver")
     assert rows.loc["S0", "reason"] == "absent"
@@ -222,19 +226,19 @@ def test_a_file_and_a_store_need_a_word(make_study: Callable[..., Path]) -> None
     )
     study = make_study(study_with(**made), rankings__csv=csv)
     folder = study.parent
-    assert quem.load_study(study).rankings is not None
+    assert quem.load_study(study, kind="experience").rankings is not None
     judged(study).close()
     with pytest.raises(QuemError, match=r"say which counts: \{from: store\}"):
-        quem.load_study(study)
+        quem.load_study(study, kind="experience")
     write_study(
         folder,
         study_with(subjects=solvers, rankings={"from": "long", "file": "rankings.csv"}),
         rankings__csv=csv,
     )
-    assert len(quem.load_study(study).declared.judges) == 2
+    assert len(quem.load_study(study, kind="experience").declared.judges) == 2
     write_study(folder, study_with(subjects=solvers, rankings={"from": "store"}))
     with pytest.raises(QuemError, match="judging session is still on trial"):
-        quem.load_study(study)
+        quem.load_study(study, kind="experience")
 
 
 def test_a_store_of_another_study_is_none(study: Path, tmp_path: Path) -> None:
@@ -245,10 +249,10 @@ def test_a_store_of_another_study_is_none(study: Path, tmp_path: Path) -> None:
     other = study.with_name("other.yaml")
     other.write_text(text)
     with pytest.raises(QuemError, match="quem serve"):
-        quem.load_study(other, database=database)
+        quem.load_study(other, database=database, kind="experience")
     other.write_text(text + "rankings: {from: store}\n")
     with pytest.raises(QuemError, match="no judging session of this study"):
-        quem.load_study(other, database=database)
+        quem.load_study(other, database=database, kind="experience")
 
 
 def test_the_environment_names_a_database(
@@ -260,9 +264,9 @@ def test_the_environment_names_a_database(
     close(store, study)
     store.close()
     with pytest.raises(QuemError):
-        quem.load_study(study)
+        quem.load_study(study, kind="experience")
     monkeypatch.setenv("QUEM_DATABASE_URL", f"sqlite:///{file}")
-    assert quem.load_study(study).rankings is not None
+    assert quem.load_study(study, kind="experience").rankings is not None
 
 
 def test_an_empty_session_is_said(study: Path) -> None:
@@ -274,7 +278,7 @@ def test_an_empty_session_is_said(study: Path) -> None:
     close(store, study)
     store.close()
     with pytest.raises(QuemError, match="no ranking is submitted yet"):
-        quem.load_study(study)
+        quem.load_study(study, kind="experience")
 
 
 def test_changed_solutions_are_warned_of(study: Path, store: Store) -> None:
@@ -287,7 +291,9 @@ def test_changed_solutions_are_warned_of(study: Path, store: Store) -> None:
     for corrections, named in (("[]", True), (fix, False)):
         text = study.read_text().partition("corrections:")[0]
         study.write_text(f"{text}corrections: {corrections}\n")
-        result = quem.analyze(quem.load_study(study), bootstrap=0, permutations=0)
+        result = quem.analyze(
+            quem.load_study(study, kind="experience"), bootstrap=0, permutations=0
+        )
         messages = [d.message for d in result.warnings if d.code == "solutions-changed"]
         assert ["S0 on P0" in message for message in messages] == [True] * named
 
@@ -297,7 +303,7 @@ def test_what_was_removed_after_ranking_is_left_out(study: Path, store: Store) -
     close(store, study)
     text = study.read_text().replace("  - {id: S2, experience: 2}\n", "")
     study.write_text(text.replace("  - {id: P1, title: Problem 1, statement: p1.md}\n", ""))
-    loaded = quem.load_study(study)
+    loaded = quem.load_study(study, kind="experience")
     table = loaded.rankings
     assert table is not None
     assert set(table.problem) == {"P0"}
@@ -323,5 +329,5 @@ def test_judges_added_midway_count(study: Path, store: Store) -> None:
         ballot = ballots.ballots_of(c, added.key)[0]
         submit(c, study, ballot, State(ranked=BEST_FIRST))
     close(store, study)
-    result = quem.analyze(quem.load_study(study), bootstrap=0, permutations=0)
+    result = quem.analyze(quem.load_study(study, kind="experience"), bootstrap=0, permutations=0)
     assert "J9" in json.dumps(result.to_dict()["influence"]["judges"])

@@ -23,7 +23,7 @@ STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
 
 def analysed(name: str = "study.yaml") -> ExperienceResult:
     """Analyse a shipped study, with few replicates."""
-    study: quem.Study = quem.load_study(STUDIES / name)
+    study: quem.Study = quem.load_study(STUDIES / name, kind="experience")
     return quem.analyze(study, bootstrap=100)
 
 
@@ -67,7 +67,7 @@ def test_the_study_is_never_overwritten(tmp_path: Path) -> None:
     """A report into the study's own folder does not replace its rankings, also by a link."""
     shutil.copytree(STUDIES, tmp_path / "study", ignore=shutil.ignore_patterns("*-report"))
     before = {path.name: path.read_bytes() for path in (tmp_path / "study").iterdir()}
-    result = quem.analyze(quem.load_study(tmp_path / "study" / "averages.yaml"))
+    result = quem.analyze(quem.load_study(tmp_path / "study" / "averages.yaml", kind="experience"))
     (tmp_path / "link").symlink_to(tmp_path / "study")
     for folder in ("study", "link"):
         with pytest.raises(QuemError, match=r"averages\.csv: belongs to the study"):
@@ -126,7 +126,7 @@ def test_a_weak_skill_function_is_told_beside_the_answer(tmp_path: Path) -> None
     text = (STUDIES / "averages.csv").read_text().replace("S1,2.50", "S1,7.50")
     (tmp_path / "averages.csv").write_text(text)
     shutil.copy(STUDIES / "averages.yaml", tmp_path)
-    result = quem.analyze(quem.load_study(tmp_path / "averages.yaml"))
+    result = quem.analyze(quem.load_study(tmp_path / "averages.yaml", kind="experience"))
     caveat = "These subjects do not show that experience goes with quality (p = "
     for shown in (result.summary(warnings=False), result._repr_html_()):
         assert shown.count(caveat) == 1

@@ -51,7 +51,7 @@ def made(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **files: An
 
 def evaluated(path: Path, **settings: Any) -> RetrievalResult:  # noqa: ANN401  any setting
     """Analyse a study."""
-    result: RetrievalResult = quem.analyze(quem.load_study(path), **settings)
+    result: RetrievalResult = quem.analyze(quem.load_study(path, kind="retrieval"), **settings)
     return result
 
 

@@ -18,7 +18,7 @@ ALL: dict[str, Any] = {"id": "all", "linear": {}}
 
 def checked(path: Path) -> tuple[StudyWarning, ...]:
     """What is doubtful before anything is run."""
-    return check_retrieval(quem.load_study(path))
+    return check_retrieval(quem.load_study(path, kind="retrieval"))
 
 
 def test_one_typo_is_told(tmp_path: Path) -> None:

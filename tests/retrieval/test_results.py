@@ -218,7 +218,7 @@ def test_tables_of_many_queries_are_read_quickly(tmp_path: Path) -> None:
     keys: dict[str, Any] = {"cases": None, "queries": None}
     retrievers = [{"id": "t", "similarities": "t.csv"}]
     path = made(tmp_path, retrievers, {"similarities": "t.csv"}, **keys)
-    loaded = quem.load_study(path)
+    loaded = quem.load_study(path, kind="retrieval")
     result = quem.analyze(loaded, measures=["hits_norm@10", "kendall"], bootstrap=0)
     assert result.measures["mean"].tolist() == [1.0, pytest.approx(1.0)]
 

@@ -88,7 +88,7 @@ def _study(folder: Path) -> Path:
 
 def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     """By every measure at k: the k best, what ties with them, and what retrievers gave."""
-    study = quem.load_study(_study(tmp_path))
+    study = quem.load_study(_study(tmp_path), kind="retrieval")
     made_, _ = make_retrievers(study)
     run = evaluated(tmp_path / "study.yaml", measures=["nDCG@5"], repeats=1)
     (lists,) = [one.run.lists for one in run.findings.evaluated if one.id == "x"]

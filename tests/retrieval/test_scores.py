@@ -137,7 +137,7 @@ def test_grades_have_no_order(tmp_path: Path) -> None:
     assert "AP needs" not in told
     assert "study.yaml:" in told
     with pytest.raises(quem.QuemError, match="hits_norm@5 needs an order"):
-        check_retrieval(quem.load_study(path))
+        check_retrieval(quem.load_study(path, kind="retrieval"))
     names = _means(evaluated(_judged(tmp_path, "expected", measures=[])))
     assert list(names) == [
         *("AP", "AP@10", "RR", "RR@10", "nDCG", "nDCG@10", "RBP", "RBP@10", "P", "P@10")

@@ -28,20 +28,22 @@ def test_rankings_are_those_of_the_documented_seeds() -> None:
 def test_says_that_it_is_made_up(stem: str) -> None:
     """Nobody takes a study for a real one."""
     assert "MADE UP" in (FOLDER / f"{stem}.yaml").read_text("utf-8")
-    assert "(made up)" in quem.load_study(FOLDER / f"{stem}.yaml").spec.title
+    assert "(made up)" in quem.load_study(FOLDER / f"{stem}.yaml", kind="experience").spec.title
 
 
 def test_estimates_are_as_expected() -> None:
     """Each system comes out where it did."""
     for stem in ("study", "next-year"):
-        found = quem.analyze(quem.load_study(FOLDER / f"{stem}.yaml"), bootstrap=0).findings
+        found = quem.analyze(
+            quem.load_study(FOLDER / f"{stem}.yaml", kind="experience"), bootstrap=0
+        ).findings
         years = {estimate.system: round(estimate.experience, 3) for estimate in found.estimates}
         assert years == EXPECTED[f"{stem}.yaml"]["experience"]
 
 
 def test_differences_are_as_expected() -> None:
     """So do the differences in rank with their p values, and in years."""
-    table = quem.compare(quem.load_study(FOLDER / "study.yaml")).differences
+    table = quem.compare(quem.load_study(FOLDER / "study.yaml", kind="experience")).differences
     for row, expected in zip(
         table.to_dict("records"), EXPECTED["study.yaml"]["differences"], strict=True
     ):
@@ -52,7 +54,7 @@ def test_differences_are_as_expected() -> None:
 
 def test_gain_is_as_expected() -> None:
     """So does the gain of those who had help, and no warning comes with it."""
-    found = quem.compare(quem.load_study(FOLDER / "assistance.yaml"))
+    found = quem.compare(quem.load_study(FOLDER / "assistance.yaml", kind="experience"))
     (uplift,) = found.findings.uplifts
     expected = EXPECTED["assistance.yaml"]
     assert found.warnings == ()

@@ -30,7 +30,7 @@ _CELL = re.compile(r"(Yes|No|[\d.]+)(★?) \((yes|no|[\d.]+)\)")
 @cache
 def result() -> OptionsResult:
     """Analyse the study."""
-    found: OptionsResult = quem.analyze(quem.load_study(FOLDER / "study.yaml"))
+    found: OptionsResult = quem.analyze(quem.load_study(FOLDER / "study.yaml", kind="options"))
     return found
 
 

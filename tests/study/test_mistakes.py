@@ -39,13 +39,13 @@ analysis:
 def mistakes_of(path: Path) -> list[str]:
     """Give the mistakes of a study, with the folder left out of the paths."""
     with pytest.raises(QuemError) as caught:
-        quem.analyze(quem.load_study(path), bootstrap=0)
+        quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0)
     return [str(mistake).replace(f"{path.parent}/", "") for mistake in caught.value.mistakes]
 
 
 def test_the_study_of_these_tests_is_right(make_study: Callable[..., Path]) -> None:
     """The text that the other tests spoil has no mistakes of its own."""
-    study = quem.load_study(make_study(STUDY))
+    study = quem.load_study(make_study(STUDY), kind="experience")
     assert study.spec.subjects[5].experience == 12.0
     assert study.rankings is not None
     assert len(study.rankings) == len(RANKS)
@@ -331,5 +331,5 @@ def test_paths_are_told_as_the_user_wrote_them(
         quem.load_study("study.yaml")
     monkeypatch.chdir(path.parent.parent)
     with pytest.raises(QuemError) as caught:
-        quem.load_study(Path(path.parent.name) / "study.yaml")
+        quem.load_study(Path(path.parent.name) / "study.yaml", kind="experience")
     assert str(caught.value).startswith(f"{path.parent.name}/rankings.csv:2:4: ")

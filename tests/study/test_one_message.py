@@ -103,7 +103,7 @@ def test_a_wrong_table_is_told_once(
 def test_a_rank_of_zero_is_a_rank(make_study: Callable[..., Path]) -> None:
     """Ranks may be counted from 0."""
     path = make_study(STUDY, rankings__csv=long_csv().replace("S1,1\n", "S1,0\n"))
-    assert quem.load_study(path).rankings is not None
+    assert quem.load_study(path, kind="experience").rankings is not None
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,9 @@ def test_numbers_as_people_write_them(
 
 def test_years_of_at_least_are_kept_once(make_study: Callable[..., Path]) -> None:
     """5 and 5.0 are the same years."""
-    study = quem.load_study(make_study(STUDY.replace("level: 0.95", "at_least: [5, 8, 5.0]")))
+    study = quem.load_study(
+        make_study(STUDY.replace("level: 0.95", "at_least: [5, 8, 5.0]")), kind="experience"
+    )
     assert study.spec.analysis.at_least == (5.0, 8.0)
 
 
@@ -204,7 +206,7 @@ def test_a_wrong_setting_is_named_in_our_words(
     settings: dict[str, object], said: str, make_study: Callable[..., Path]
 ) -> None:
     """What the caller sets is told by its name, without the study file."""
-    study = quem.load_study(make_study(STUDY))
+    study = quem.load_study(make_study(STUDY), kind="experience")
     with pytest.raises(QuemError) as caught:
         quem.analyze(study, **settings)
     assert str(caught.value).startswith(said)
@@ -217,7 +219,7 @@ def test_scores_of_a_study_of_averages_are_placed(make_study: Callable[..., Path
     path = make_study(text.replace("level: 0.95", "score: blom"), rankings__csv=averages)
     (mistake,) = mistakes_of(path)
     assert mistake.startswith("study.yaml:18:10: analysis.score: needs the ranks")
-    study = quem.load_study(make_study(text, rankings__csv=averages))
+    study = quem.load_study(make_study(text, rankings__csv=averages), kind="experience")
     with pytest.raises(QuemError, match=r"^score: needs the ranks"):
         quem.analyze(study, score="blom")
 
@@ -225,4 +227,4 @@ def test_scores_of_a_study_of_averages_are_placed(make_study: Callable[..., Path
 def test_a_path_is_no_study() -> None:
     """Who forgets to load is told how to."""
     with pytest.raises(TypeError, match="load it first"):
-        quem.analyze("study.yaml")
+        quem.analyze("study.yaml")  # type: ignore[call-overload]

@@ -73,7 +73,7 @@ def test_blocks_are_stored_and_analysed_as_such(site: Site) -> None:
     with site.store.read() as c:
         submitted = submitted_rankings(c, site.id)
     assert len(submitted) == 2 * (2 * 2 + 1)
-    frame = quem.load_study(site.path).rankings
+    frame = quem.load_study(site.path, kind="experience").rankings
     assert frame is not None
     first = frame[frame["occasion"] == 1]
     for _, of in first.groupby(["judge", "problem"], observed=True):

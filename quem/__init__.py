@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quem.errors import QuemError
+    from quem.experience.loading import Study
     from quem.experience.simulation import simulate_study
     from quem.kinds import analyze, compare, load_study, plan
-    from quem.load import Study
 
 __all__ = [
     "QuemError",
@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "QuemError": "quem.errors",
-    "Study": "quem.load",
+    "Study": "quem.experience.loading",
     "analyze": "quem.kinds",
     "compare": "quem.kinds",
     "load_study": "quem.kinds",

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.result import DialogueResult
     from quem.errors import StudyWarning
+    from quem.experience.loading import Study
     from quem.experience.result import ExperienceResult
-    from quem.load import Study
     from quem.options.loading import OptionsStudy
     from quem.options.result import OptionsResult
     from quem.planning.result import PlanResult
@@ -121,7 +121,7 @@ class _Experience(Kind["Study", "ExperienceResult"]):
     sources = ("database", "reveal")
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> Study:
-        from quem.load import load_study
+        from quem.experience.loading import load_study
 
         return load_study(path, **sources)
 
@@ -528,7 +528,7 @@ def plan(
 
 
 def _refuse_other_than_study(function: str, study: object) -> None:
-    from quem.load import Study
+    from quem.experience.loading import Study
 
     if isinstance(study, Study):
         return

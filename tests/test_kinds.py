@@ -36,7 +36,7 @@ reveal_type(quem.plan())
 """
 TYPES = [
     "quem.kinds.AnyStudy",
-    "quem.load.Study",
+    "quem.experience.loading.Study",
     "quem.options.loading.OptionsStudy",
     "quem.retrieval.loading.RetrievalStudy",
     "quem.dialogue.loading.DialogueStudy",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from quem.errors import Mistake, StudyWarning
-    from quem.load import Study
+    from quem.experience.loading import Study
     from quem.solutions import Solutions
     from quem.study.declared import Declared
     from quem.study.reading import StudyFile
@@ -111,7 +111,7 @@ def _analyzed(
     """Read the study with its rankings, and give what is doubtful or wrong about the result."""
     from quem.errors import QuemError
     from quem.experience.analysis import check_experience
-    from quem.load import load_study
+    from quem.experience.loading import load_study
 
     try:
         loaded = load_study(path, database=database)

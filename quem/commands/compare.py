@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from quem.errors import Mistake
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 __all__ = ["compare"]
 
@@ -92,7 +92,7 @@ def _refuse_bare_names(paths: list[Path]) -> None:
 def _load(paths: list[Path], *, database: str | None, reveal: bool) -> list[Study]:
     """Load all studies, and name the mistakes of all of them."""
     from quem.errors import QuemError
-    from quem.load import load_study
+    from quem.experience.loading import load_study
 
     studies: list[Study] = []
     mistakes: list[Mistake] = []

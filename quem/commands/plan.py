@@ -91,8 +91,8 @@ def plan(
         message = "a pilot gives the SDs; leave --noise out, or replace single SDs: --person 1.5"
         raise click.UsageError(message)
     from quem.commands.output import print_warnings
+    from quem.experience.loading import load_study
     from quem.kinds import plan as make_plan
-    from quem.load import load_study
     from quem.planning.settings import plan_settings
 
     simulate = plan_settings(settings).simulate

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from quem.comparison.pairs import Pair
     from quem.comparison.system_estimates import SystemEstimate
     from quem.experience.findings import ExperienceFindings
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 __all__ = ["compare_experience"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from quem.comparison.system_estimates import SystemEstimate
     from quem.experience.cells import RankCells
-    from quem.load import Study
+    from quem.experience.loading import Study
     from quem.rankings import Rankings
     from quem.study import Declared
 

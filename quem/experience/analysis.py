@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.experience.cells import RankCells
     from quem.experience.expected_ranks import ExpectedRanks
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 __all__ = ["analyze_experience", "check_experience"]
 

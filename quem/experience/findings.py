@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
+    from quem.experience.loading import Study
     from quem.experience.recognized import Recognized
     from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
-    from quem.load import Study
     from quem.study import ExperienceSettings
 
 __all__ = ["ExperienceFindings"]

@@ -13,7 +13,7 @@ from quem.rankings import PrintedAverages
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 __all__ = ["Panel", "judges_panel"]
 

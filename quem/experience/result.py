@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.experience.findings import ExperienceFindings
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 __all__ = ["ExperienceResult"]
 

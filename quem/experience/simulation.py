@@ -19,7 +19,7 @@ from quem.study.fields import PairCounts, deal_blocks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 __all__ = [
     "HIGH",
@@ -230,7 +230,7 @@ def simulate_study(
 
 def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
     """One of the studies, with ids S1, S2, ... for subjects and K1, K2, ... for systems."""
-    from quem.load import Study
+    from quem.experience.loading import Study
     from quem.rankings import Rankings
     from quem.study import Declared, ExperienceSpec
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from quem.errors import StudyWarning
+    from quem.experience.loading import Study
     from quem.experience.simulation import Noise
-    from quem.load import Study
     from quem.planning.components import Components
     from quem.planning.designs import Costs, Designs, StudyDesign
     from quem.planning.settings import PlanSettings

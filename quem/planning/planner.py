@@ -22,8 +22,8 @@ from quem.rankings import PrintedAverages
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from quem.experience.loading import Study
     from quem.experience.simulation import Noise
-    from quem.load import Study
     from quem.parallel import Workers
     from quem.planning.components import Components
     from quem.planning.settings import PlanSettings

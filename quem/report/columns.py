@@ -139,7 +139,7 @@ def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def null_or(kind: Type) -> Type:
     """Give the type of values that may be unknown: null in JSON, empty in a CSV file."""
-    dtypes = {"integer": "Int64", "boolean": "boolean"}
+    dtypes = {"integer": "Int64", "boolean": "boolean", "number": "float64"}
     dtype = dtypes.get(str(kind.schema.get("type")), kind.dtype)
     return replace(kind, schema=_or_null(kind.schema), dtype=dtype)
 

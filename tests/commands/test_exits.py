@@ -115,7 +115,7 @@ def test_a_bug_ends_with_3_and_keeps_its_traceback(
         message = "a bolt is loose"
         raise RuntimeError(message)
 
-    monkeypatch.setattr("quem.load.load_study", broken)
+    monkeypatch.setattr("quem.experience.loading.load_study", broken)
     code, out, err = quem_command("check", make_study(study_with()))
     assert (code, out) == (3, "")
     assert "RuntimeError: a bolt is loose" in err

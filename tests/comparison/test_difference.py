@@ -19,7 +19,7 @@ from quem.experience.worths import fit_worths
 from tests.experience.made import printed_study, study_of
 
 if TYPE_CHECKING:
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 _LEVEL = 0.95
 

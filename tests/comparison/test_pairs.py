@@ -24,7 +24,7 @@ from tests.experience.made import cells_of, random_ranks, study_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 SEEDS = st.integers(0, 2**32 - 1)
 

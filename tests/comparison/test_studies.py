@@ -21,7 +21,7 @@ from tests.experience.made import printed_study, random_ranks, study_of
 
 if TYPE_CHECKING:
     from quem.comparison.findings import ComparisonFindings
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 NAN = float("nan")
 DAYS = (dt.date(2024, 4, 1), dt.date(2025, 3, 1), dt.date(2026, 2, 1))

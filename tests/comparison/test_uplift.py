@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from quem.comparison.assistance import AssistanceGain
     from quem.comparison.findings import ComparisonFindings
-    from quem.load import Study
+    from quem.experience.loading import Study
 
 SEEDS = st.integers(0, 2**32 - 1)
 NAN = float("nan")

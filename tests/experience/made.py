@@ -9,8 +9,8 @@ import numpy as np
 
 from quem.experience.averages import Averages
 from quem.experience.cells import judged_cells
+from quem.experience.loading import Study
 from quem.experience.presentation.columns import RANKS
-from quem.load import Study
 from quem.rankings import PrintedAverages, Rankings
 from quem.study import Declared, ExperienceSettings, ExperienceSpec
 

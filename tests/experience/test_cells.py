@@ -11,7 +11,7 @@ import quem
 from tests.experience.made import cells_of, random_ranks, study_of, table_of
 
 if TYPE_CHECKING:
-    from quem.load import Study
+    from quem.experience.loading import Study
     from tests.experience.made import Cell
 
 YEARS = {"A": 1.0, "B": 4.0, "C": 9.0}

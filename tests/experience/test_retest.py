@@ -19,8 +19,8 @@ from tests.docs.schema import mistakes
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
+    from quem.experience.loading import Study
     from quem.experience.retest import Retest
-    from quem.load import Study
     from tests.experience.made import Cell
 
 Ranks = dict["Cell", float | None]

@@ -76,8 +76,8 @@ _REFERENCE: Columns[SystemEstimate, ComparisonFindings] = Columns(
 )
 
 
-def _bound(side: str) -> Callable[[SystemEstimate, ComparisonFindings], float]:
-    return lambda row, _: row.estimate.bound if row.estimate.side == side else np.nan
+def _bound(side: str) -> Callable[[SystemEstimate, ComparisonFindings], float | None]:
+    return lambda row, _: row.estimate.bound if row.estimate.side == side else None
 
 
 def _one_sided(system: SystemEstimate, _: ComparisonFindings) -> str:

@@ -177,8 +177,8 @@ _AT_LEAST: Columns[tuple[float, float], ExperienceFindings] = Columns(
 )
 
 
-def _bound(side: str) -> Callable[[Estimate, ExperienceFindings], float]:
-    return lambda estimate, _: estimate.bound if estimate.side == side else np.nan
+def _bound(side: str) -> Callable[[Estimate, ExperienceFindings], float | None]:
+    return lambda estimate, _: estimate.bound if estimate.side == side else None
 
 
 def _one_sided(estimate: Estimate, _: ExperienceFindings) -> str:

@@ -1,6 +1,6 @@
 """Images without anything that says who made them, and how.
 
-What is sent is made anew from what the file shows: pixels that can be seen.
+What is sent is re-encoded from what the file shows: pixels that can be seen.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _version() -> str:
 
 
 def clean_image(raw: bytes) -> tuple[bytes, str]:
-    """Encode an image anew, from its pixels alone.
+    """Re-encode an image from its pixels alone.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def _without_hidden_colors(image: Image.Image) -> Image.Image:
 
 
 def _with_used_palette(image: Image.Image) -> Image.Image:
-    """An image whose palette holds the colors of its pixels, in an order that tells nothing."""
+    """An image whose palette holds the colors of its pixels, in an order without information."""
     from PIL import Image
 
     palette = image.getpalette("RGB") or []

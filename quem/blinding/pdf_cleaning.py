@@ -1,4 +1,4 @@
-"""PDFs as a screen shows them: nothing stays that stands in for text or is drawn by a viewer.
+"""PDFs as a screen shows them: nothing stays that replaces text or is drawn by a viewer.
 
 Only the worker imports this module, since it parses what strangers made. Its results are drawn,
 and never sent: authors, programs and attachments need not be removed.
@@ -88,7 +88,7 @@ def _put_into_layer(note: Dictionary) -> None:
 
 
 def _clean_object(pdf: Pdf, thing: Object, depth: int = 0) -> None:
-    """Drop the texts that stand in for others from an object, and from what it holds directly."""
+    """Drop the texts that replace others from an object, and from what it holds directly."""
     if isinstance(thing, Array):
         parts = list(thing.as_list())
     elif isinstance(thing, Dictionary | Stream):

@@ -125,7 +125,7 @@ def _extremes(grey: Image.Image) -> tuple[float, float]:
 
 
 def _seen(page: PdfPage, grey: Image.Image) -> Iterator[str]:
-    """Each character that has ink, and what stands between."""
+    """Each character that has ink, and what is between."""
     text = page.get_textpage()
     places = _Places(page, grey.size)
     for index in range(text.count_chars()):

@@ -1,4 +1,4 @@
-"""Solutions, and the texts that judges read, as safe HTML that does not tell whose they are."""
+"""Solutions, and the texts that judges read, as safe HTML that does not reveal their authors."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def _is_text(file: SolutionFile) -> bool:
 
 
 def _text(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
-    """A text as HTML, made anew only when its file has changed."""
+    """A text as HTML, rendered again only when its file has changed."""
     try:
         key = (file.path, signature(file.path), len(files))
         if (known := _texts.get(key)) is not None:
@@ -239,7 +239,7 @@ def _count_words(html: str) -> int:
 
 
 def _safe(content: str, file: SolutionFile, files: Sequence[SolutionFile]) -> str:
-    """Sanitise Markdown or HTML, with stand-ins for images."""
+    """Sanitize Markdown or HTML, with placeholders for images."""
     numbers = {other.inner: n for n, other in enumerate(files, 1) if other.kind == "image"}
     folded = {inner.casefold(): n for inner, n in numbers.items()}
 

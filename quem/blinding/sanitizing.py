@@ -1,7 +1,7 @@
 """Whatever HTML comes in, what goes out can neither run, nor load, nor style anything.
 
-nh3 (ammonia) parses as browsers do and writes the tree anew, so that what follows here works
-on well-formed HTML: attributes stand in double quotes, and outside of tags there is no "<".
+nh3 (ammonia) parses as browsers do and rewrites the tree, so that what follows here works
+on well-formed HTML: attributes are in double quotes, and outside of tags there is no "<".
 Inside attributes there may be one, so tags are always taken whole.
 """
 

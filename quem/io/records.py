@@ -150,7 +150,7 @@ def _starts(text: str) -> Iterator[int]:
 
 
 def _same(value: object) -> Hashable:
-    """What tells values apart: 1 and true are equal in Python, and not the same value."""
+    """What distinguishes values: 1 and true are equal in Python, and not the same value."""
     if isinstance(value, list | dict):
         return type(value), json.dumps(value, sort_keys=True)
     return type(value), value

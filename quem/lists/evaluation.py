@@ -115,7 +115,7 @@ class Scores:
             )
 
     def to_frame(self) -> pd.DataFrame:
-        """The scores as a table: a row a query, a column a measure."""
+        """The scores as a table: one row per query, one column per measure."""
         import pandas as pd
 
         index = pd.Index(list(self.queries), name="query")

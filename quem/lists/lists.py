@@ -66,7 +66,7 @@ class Hits:
 
     @cached_property
     def tied(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """How many relevant items stand before the tie of each, and in it, shape (h,)."""
+        """How many relevant items are before the tie of each, and in it, shape (h,)."""
         new = np.ones(len(self.query), dtype=bool)
         new[1:] = (self.query[1:] != self.query[:-1]) | np.diff(self.places.first).astype(bool)
         tie = np.cumsum(new) - 1
@@ -158,7 +158,7 @@ class Lists:
 
     @cached_property
     def places(self) -> Places:
-        """Between which positions each item of the lists stands.
+        """Between which positions each item of the lists is.
 
         Its position, unless the measures are to give their mean over all orders of equal items.
         """

@@ -1,4 +1,4 @@
-"""Inversions: how many pairs of a row stand in the wrong order."""
+"""Inversions: how many pairs of a row are in the wrong order."""
 
 from __future__ import annotations
 

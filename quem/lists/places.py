@@ -1,4 +1,4 @@
-"""Where items stand in their list: at one position or, tied, at any of several."""
+"""Where items are in their list: at one position or, tied, at any of several."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Places", "mean_gap", "tied_places"]
 
 @dataclass(frozen=True)
 class Places:
-    """The positions between which each item stands; every order of tied items is as likely.
+    """The positions between which each item is; every order of tied items is as likely.
 
     Parameters
     ----------

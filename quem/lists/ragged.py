@@ -104,7 +104,7 @@ class Ragged:
     def _blocks(
         self,
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]]:
-        """Rows of similar length, where their cells are, and which cells are no padding."""
+        """Rows of similar length, where their cells are, and which cells are not padding."""
         exponent = np.frexp(np.maximum(self.sizes - 1, 0))[1]
         exponent[self.sizes == 0] = -1
         for power in np.unique(exponent[exponent >= 0]):

@@ -246,7 +246,7 @@ def mean_weights(ordered: NDArray[np.float64], weight: NDArray[np.float64]) -> N
 
 
 def granularity(distances: NDArray[np.float64]) -> float:
-    """How finely distances tell cases apart (Bogaerts & Leake, section 4).
+    """How finely distances distinguish cases (Bogaerts & Leake, section 4).
 
     The number of distinct distances of a case to the others as a share of the case base, in
     the mean. With a low one, lists of candidates are full of ties and may shrink to nothing.

@@ -141,7 +141,7 @@ def read_items(given: Items, *, best_first: bool) -> tuple[dict[Hashable, float]
 
 
 def _unique(names: list[Any], pairs: Iterable[Any]) -> dict[Hashable, Any]:
-    """Make a dict of pairs, of which no name may stand twice."""
+    """Make a dict of pairs, in which no name may occur twice."""
     try:
         read: dict[Hashable, Any] = dict(pairs)
     except TypeError:

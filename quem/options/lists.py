@@ -95,7 +95,7 @@ class Answers:
 
     @cached_property
     def place(self) -> Integers:
-        """Where the correct option stands in each list, from 1; 0 where it does not, shape (q,)."""
+        """Position of the correct option in each list, from 1; 0 where it does not, shape (q,)."""
         place = np.zeros(len(self.answered), dtype=np.int64)
         place[self.question[self.correct]] = self.position[self.correct]
         return place

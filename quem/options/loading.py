@@ -142,7 +142,7 @@ def _named_files(spec: OptionsSpec) -> list[tuple[Loc, str, str]]:
 
 
 def _twice(draft: Draft[OptionsSpec], locs: list[Loc]) -> list[Mistake]:
-    """Ids of systems that stand twice."""
+    """Ids of systems that occur twice."""
     seen: set[str] = set()
     mistakes = []
     for loc in locs:

@@ -138,7 +138,7 @@ def make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) -> 
 
 
 def _with_length(name: str, max_length: int) -> Measure:
-    """Find a measure; one that asks for the longest length, and was told none, is told."""
+    """Find a measure; one that asks for the longest length gets it by default."""
     found = measure(name)
     asks = any(parameter.name == _LENGTH for parameter in found.definition.parameters)
     spelled = split_spelling(name)

@@ -2,7 +2,7 @@
 
 A list is made of the options whose confidence reaches a threshold. The best threshold is the
 one of the best mean score; as it was chosen on the questions that it is scored on, that score
-is too good, and two corrections stand beside it.
+is too good, and two corrections are beside it.
 """
 
 from __future__ import annotations

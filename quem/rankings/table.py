@@ -1,4 +1,4 @@
-"""The rankings table: one row a judged solution, rank 1 = worst."""
+"""The rankings table: one row per judged solution, rank 1 = worst."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Solution files: finding them, and telling what in them would give their makers away.
+"""Solution files: finding them, and finding what in them could reveal their authors.
 
 The judging server imports this package, so it loads neither NumPy nor pandas nor a web
 library; what reads images and PDFs is imported where a file asks for it.

@@ -41,7 +41,7 @@ def awaits_rankings(file: StudyFile) -> bool:
 def check_solutions(
     file: StudyFile, *, complete: bool
 ) -> tuple[Solutions, list[Mistake], list[StudyWarning]]:
-    """Check the solutions of a study, and look for what would give their makers away.
+    """Check the solutions of a study, and search for what could reveal their authors.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def check_solutions(
 
 
 def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarning]:
-    """Tell what in solutions and texts may give a solver away.
+    """Find what in solutions and texts could reveal a solver.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarnin
         *_losses(solutions),
         *_long_lists(solutions, spec),
     ]
-    return [printable(doubt) for doubt in found]
+    return [printable(warning) for warning in found]
 
 
 def _metadata(solutions: Solutions) -> Iterator[StudyWarning]:
@@ -163,8 +163,8 @@ def _losses(solutions: Solutions) -> Iterator[StudyWarning]:
     lost = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
     by_code: defaultdict[str, list[StudyWarning]] = defaultdict(list)
     for loss in lost:
-        message = f"{loss.name}:{loss.line}: {loss.doubt.message}"
-        by_code[loss.doubt.code].append(replace(loss.doubt, message=message))
+        message = f"{loss.name}:{loss.line}: {loss.warning.message}"
+        by_code[loss.warning.code].append(replace(loss.warning, message=message))
     for found in by_code.values():
         yield from found[:_MOST_FILES]
         if more := len(found[_MOST_FILES:]):

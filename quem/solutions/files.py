@@ -61,7 +61,7 @@ def natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
 
 
 def kind_of(path: PurePath) -> Kind:
-    """Tell a file's kind by its ending; what is no document, page or image is code."""
+    """Determine a file's kind by its ending; all but documents, pages and images are code."""
     ending = path.suffix.casefold()
     if ending in _MARKDOWN:
         return "markdown"

@@ -51,14 +51,14 @@ def find_solutions(
     """
     search = _Search(file, complete=complete)
     solutions = search.run()
-    warnings = [printable(doubt) for doubt in search.warnings]
+    warnings = [printable(warning) for warning in search.warnings]
     return solutions, list(dict.fromkeys(search.mistakes)), warnings
 
 
-def printable(doubt: StudyWarning) -> StudyWarning:
-    """Keep a doubt on one line: names of files may hold line ends, or what a terminal obeys."""
-    message = "".join(sign if sign.isprintable() else " " for sign in doubt.message)
-    return replace(doubt, message=message)
+def printable(warning: StudyWarning) -> StudyWarning:
+    """Keep a warning on one line: names of files may hold line ends, or what a terminal obeys."""
+    message = "".join(sign if sign.isprintable() else " " for sign in warning.message)
+    return replace(warning, message=message)
 
 
 class _Search:

@@ -46,7 +46,7 @@ class Folder:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def entries(self) -> list[Path]:
-        """List what stands in the folder, in natural order, without what editors put there."""
+        """List what is in the folder, in natural order, without what editors put there."""
         try:
             found = [path for path in self.path.iterdir() if not is_ignored(path.name)]
         except OSError as error:

@@ -234,7 +234,7 @@ def _version(version: str, names: list[str], solver: str) -> Iterator[Term | Non
 
 
 def _word(word: str, told: str, *, exact: bool = False) -> Term | None:
-    """A term that stands by itself, in small or capital letters unless `exact`."""
+    """A term as a word, in small or capital letters unless `exact`."""
     word = unicodedata.normalize("NFC", word.strip())
     if not re.search(r"\w", word):
         return None

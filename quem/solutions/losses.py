@@ -71,7 +71,7 @@ class Loss:
 
     Parameters
     ----------
-    doubt : StudyWarning
+    warning : StudyWarning
         What is lost, and what to do.
     name : str
         The file as a user would name it.
@@ -79,7 +79,7 @@ class Loss:
         Of the first place.
     """
 
-    doubt: StudyWarning
+    warning: StudyWarning
     name: str
     line: int
 
@@ -106,7 +106,7 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
             # It was there a moment ago; finding the solutions tells of what cannot be read.
             continue
         told = (*_formulas(text, file.kind), *_html_losses(text, file.kind))
-        found += [Loss(doubt, file.name, line) for line, doubt in told]
+        found += [Loss(warning, file.name, line) for line, warning in told]
     return found
 
 
@@ -130,7 +130,7 @@ def _formulas(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
 
 
 def _prose(text: str, kind: str) -> Iterator[tuple[int, str]]:
-    """What is no code: a line number, and text as it was written."""
+    """What is not code: a line number, and text as it was written."""
     if kind == "html":
         reader = _read(text)
         yield from reader.prose

@@ -31,7 +31,7 @@ _OLDER = "1:"  # what marks the digests of version 0.1
 
 
 def signature(path: Path) -> Signature:
-    """Give what tells that a file has changed: its inode, time of change and size."""
+    """Give what shows that a file has changed: its inode, time of change and size."""
     stat = path.stat()
     return stat.st_ino, stat.st_mtime_ns, stat.st_size
 

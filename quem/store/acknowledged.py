@@ -1,6 +1,7 @@
 """What the server acknowledged last, written down outside the database.
 
-A database that was replaced by an older copy, or lost its newest revisions, cannot tell so itself.
+A database that was replaced by an older copy, or lost its newest revisions, cannot show that
+itself.
 """
 
 from __future__ import annotations

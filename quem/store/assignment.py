@@ -27,7 +27,7 @@ _shuffler = secrets.SystemRandom()
 
 
 def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
-    """Give a judge the ballots that he lacks, in random order; repeated groups come last.
+    """Give a judge the ballots that they lack, in random order; repeated groups come last.
 
     Groups that are too large for one list are dealt in blocks, which follow on each other and
     stay as they are for good.

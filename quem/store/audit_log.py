@@ -158,7 +158,7 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
 
 
 def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
-    """Give what tells whether an analysis is still of what the store holds.
+    """Give what shows whether an analysis is still of what the store holds.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The backups of a study: made now or regularly, logged, and only so many of them kept."""
+"""The backups of a study: made now or regularly, logged, with a limited number kept."""
 
 from __future__ import annotations
 

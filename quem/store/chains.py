@@ -47,7 +47,7 @@ def new_salt() -> str:
 
 
 def keyed(secret: str, *parts: object) -> str:
-    """Give a keyed hash (HMAC-SHA-256, cut to 128 bits) that tells nothing without the secret.
+    """Give a keyed hash (HMAC-SHA-256, cut to 128 bits) that reveals nothing without the secret.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def judge_digest(salt: str, judge_id: str) -> str:
 
 
 def words_digest(salt: str, state: Mapping[str, Any]) -> str:
-    """Give what stands in a chain for all that a judge wrote in a state.
+    """Give what represents in a chain all that a judge wrote in a state.
 
     Parameters
     ----------

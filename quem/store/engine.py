@@ -125,7 +125,7 @@ class Store:
                     self._scrub()
 
     def _scrub(self) -> None:
-        """Write an SQLite file anew, without what was deleted, and empty its write-ahead log."""
+        """Vacuum an SQLite file, which removes deleted data, and empty its write-ahead log."""
         with closing(self.engine.raw_connection()) as connection:
             cursor = connection.cursor()
             for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
@@ -322,7 +322,7 @@ class Watch:
         return ""
 
     def refuse(self) -> None:
-        """Refuse to go on with files that are not in their places.
+        """Refuse to continue with files that are not in their places.
 
         Raises
         ------

@@ -46,7 +46,7 @@ _LONGEST_STEM = 100
 
 
 def long_table(rankings: Iterable[SubmittedRanking]) -> str:
-    """Write rankings as CSV, a row a solution, as ``rankings: {from: long}`` reads them.
+    """Write rankings as CSV, one row per solution, as ``rankings: {from: long}`` reads them.
 
     Parameters
     ----------

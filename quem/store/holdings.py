@@ -22,7 +22,7 @@ __all__ = ["Holdings", "holdings_of", "holdings_of_file"]
 
 @dataclass(frozen=True)
 class Holdings:
-    """What stands in a database.
+    """What is in a database.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ _SEEN_SECONDS = 60
 
 @dataclass(frozen=True)
 class StoredJudge:
-    """A judge as the store knows him; see `quem.store.models.JudgeRow`."""
+    """A judge as the store knows them; see `quem.store.models.JudgeRow`."""
 
     key: int
     study_id: str
@@ -62,7 +62,7 @@ class StoredJudge:
 
     @property
     def has_link(self) -> bool:
-        """Whether a link of his works."""
+        """Whether the judge has a link that works."""
         return self.session_hash is not None
 
 
@@ -87,7 +87,7 @@ def judge_of_session(c: Connection, study_id: str, session: str) -> StoredJudge 
 
 
 def judge_named(c: Connection, study_id: str, judge_id: str) -> StoredJudge:
-    """Find a judge by his id.
+    """Find a judge by id.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
 
 
 def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
-    """End a judge's link; his rankings stay.
+    """End a judge's link; rankings stay.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
 
 
 def erase_judge(c: Connection, judge: StoredJudge, actor: str) -> str:
-    """Forget who a judge was: his id becomes a pseudonym, his name and words go, his ranks stay.
+    """Forget who a judge was: the id becomes a pseudonym, name and words are deleted, ranks stay.
 
     This is the one case in which saved revisions change: they lose their words.
 

@@ -1,4 +1,4 @@
-"""Which content stands under which letter: a letter that a judge has seen never changes."""
+"""Which content has which letter: a letter that a judge has seen never changes."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class Content:
     is_older: Callable[[str], bool] = field(default=lambda _: False, compare=False)
 
     def is_in(self, item: Item) -> bool:
-        """Whether this is what stands under a letter; where nobody kept what that was, it is."""
+        """Whether this is the content of a letter; where nobody kept what that was, it is."""
         return item.digest in (None, self.digest) or self.is_older(item.digest)
 
 
 class Item(NamedTuple):
-    """What stands under one letter; see `quem.store.models.Layout`."""
+    """The content of one letter; see `quem.store.models.Layout`."""
 
     letter: str
     solver: str
@@ -70,7 +70,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """What stands under each letter of a ballot, at one time.
+    """The content of each letter of a ballot, at one time.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Layout:
 
 
 def layout_id(secret: str, ballot: str, items: Sequence[Item]) -> str:
-    """Give the id of a layout: a keyed hash of what stands under each letter.
+    """Give the id of a layout: a keyed hash of the content of each letter.
 
     Parameters
     ----------

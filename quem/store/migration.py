@@ -112,7 +112,7 @@ def migrate(engine: Engine, place: DatabaseLocation) -> None:
 
 @contextmanager
 def _tables_may_go(c: Connection) -> Iterator[None]:
-    """Let SQLite drop a table that others refer to, since most changes make it anew.
+    """Let SQLite drop a table that others refer to, since most changes rebuild it.
 
     It heeds this outside transactions only.
     """

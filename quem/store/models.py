@@ -134,7 +134,7 @@ class JudgeRow(Base):
 
 
 class ErasedJudgeRow(Base):
-    """The hash of the id of a forgotten judge, who is not to be made again from the file."""
+    """The hash of the id of an erased judge, which is not added again from the file."""
 
     __tablename__ = "forgotten"
 

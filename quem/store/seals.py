@@ -51,7 +51,7 @@ class Replay:
             self._discard(event)
 
     def ends(self, sealed: Mapping[str, int]) -> Iterator[tuple[str, Row | None]]:
-        """Say the first thing that does not fit at the end, and the event that tells, if any.
+        """Say the first thing that does not fit at the end, and the event that shows it, if any.
 
         Parameters
         ----------

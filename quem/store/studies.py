@@ -80,7 +80,7 @@ _STATUS = select(StudyRow.id, StudyRow.state, StudyRow.revealed_at).where(
 
 
 def session_of(token: str) -> str:
-    """Give what a cookie holds for a token: the token cannot be told from it."""
+    """Give what a cookie holds for a token: the token cannot be derived from it."""
     return hashlib.sha256(f"session:{token}".encode()).hexdigest()
 
 
@@ -112,7 +112,7 @@ def person_named(people: Iterable[Person], person_id: str, noun: str) -> Person:
 
 
 def digest_of(session: str) -> str:
-    """Give what the store holds for a session: neither session nor token can be told from it."""
+    """Give what the store holds for a session: neither session nor token can be derived from it."""
     return hashlib.sha256(session.encode()).hexdigest()
 
 

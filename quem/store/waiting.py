@@ -1,4 +1,4 @@
-"""Who may write now, who waits, and who is told at once to come again."""
+"""Who may write now, who waits, and who must come again."""
 
 from __future__ import annotations
 

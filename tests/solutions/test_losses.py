@@ -27,7 +27,7 @@ def told(folder: Path, name: str, text: str) -> list[tuple[str, int, str]]:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     file = SolutionFile(path, kind_of(path), name, name)
-    return [(loss.doubt.code, loss.line, loss.doubt.message) for loss in losses_of([file])]
+    return [(loss.warning.code, loss.line, loss.warning.message) for loss in losses_of([file])]
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def _differences(findings: OptionsFindings) -> Iterator[str]:
 
 
 def _means(findings: OptionsFindings) -> Iterator[str]:
-    """A row a measure, a column a system."""
+    """One row per measure, one column per system."""
     shown = findings.standings[:_MOST_COLUMNS]
     heads = [findings.name_of(standing.system) for standing in shown]
     cells = [

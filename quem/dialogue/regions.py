@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Space
 
-__all__ = ["Groups", "Neighbourhoods", "Regions", "find_regions", "keyed"]
+__all__ = ["Groups", "Neighborhoods", "Regions", "find_regions", "keyed"]
 
 
 class Regions(Protocol):
@@ -42,7 +42,7 @@ class Regions(Protocol):
 
 
 @dataclass(frozen=True)
-class Neighbourhoods:
+class Neighborhoods:
     """The cases nearest to each case, itself among them.
 
     Where the target is taken out, the next nearest takes its place.
@@ -129,7 +129,7 @@ def find_regions(space: Space, cases: EncodedCases, settings: SimulationSettings
     size = min(settings.region_size, len(cases) - 1)
     if settings.regions == "clusters":
         return _groups(space, clusters(space, size))
-    return _neighbourhoods(space, size, ordered=settings.neighbour_ties == "order")
+    return _neighborhoods(space, size, ordered=settings.neighbor_ties == "order")
 
 
 def _groups(space: Space, group: NDArray[np.int64]) -> Groups:
@@ -162,7 +162,7 @@ def clusters(space: Space, size: int) -> NDArray[np.int64]:
     return np.asarray(found, dtype=np.int64) - 1
 
 
-def _neighbourhoods(space: Space, size: int, *, ordered: bool) -> Neighbourhoods:
+def _neighborhoods(space: Space, size: int, *, ordered: bool) -> Neighborhoods:
     features = space.features
     n, width = features.shape
     edge, next_edge = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -174,4 +174,4 @@ def _neighbourhoods(space: Space, size: int, *, ordered: bool) -> Neighbourhoods
         edge[case], next_edge[case] = np.partition(key, (size - 1, size))[size - 1 : size + 1]
         inner[case] = features[key <= edge[case]].sum(axis=0)
         outer[case] = features[key <= next_edge[case]].sum(axis=0)
-    return Neighbourhoods(edge, next_edge, inner, outer, ordered)
+    return Neighborhoods(edge, next_edge, inner, outer, ordered)

@@ -27,9 +27,9 @@ __all__ = ["Search", "search"]
 
 # Choices of how lists are read, of how they are made, of what is counted; and of one strategy.
 _READING = ("first_list", "user_distance", "average_ties")
-_LISTS = ("list_ties", "neighbour_ties")
+_LISTS = ("list_ties", "neighbor_ties")
 _AFTER = ("no_selection", "efficiency")
-_OWN = {"ND": ("neighbours",), "NF": ("neighbours",), "RA": ("regions", "region_size")}
+_OWN = {"ND": ("neighbors",), "NF": ("neighbors",), "RA": ("regions", "region_size")}
 
 Picked = dict[str, Any]
 Scored = tuple[Picked, float, float]

@@ -150,8 +150,8 @@ def matters(name: str, experiment: Experiment) -> bool:
     names = {strategy.name for strategy in experiment.strategies if not strategy.function}
     rules = {user.rule for user in experiment.users}
     return {
-        "neighbours": bool(names & {"ND", "NF"}),
-        "neighbour_ties": bool(names & {"ND", "NF", "RA"}),
+        "neighbors": bool(names & {"ND", "NF"}),
+        "neighbor_ties": bool(names & {"ND", "NF", "RA"}),
         "regions": "RA" in names,
         "region_size": "RA" in names and experiment.settings.regions != "classes",
         "average_ties": "A" in rules,
@@ -163,8 +163,8 @@ def matters(name: str, experiment: Experiment) -> bool:
 # Choices after the dialogues, and those that concern some strategies alone.
 _AFTER = ("no_selection", "efficiency")
 _CONCERNED = {
-    "neighbours": ("ND", "NF"),
-    "neighbour_ties": ("ND", "NF", "RA"),
+    "neighbors": ("ND", "NF"),
+    "neighbor_ties": ("ND", "NF", "RA"),
     "regions": ("RA",),
     "region_size": ("RA",),
 }

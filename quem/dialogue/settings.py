@@ -36,8 +36,8 @@ class Choice:
 
 OPEN_CHOICES = {
     "k": Choice((5, 10, 20), "how many candidates rank quality compares", touches="quality"),
-    "neighbours": Choice((5, 10, 20), "how many nearest cases ND and NF take the aggregate of"),
-    "neighbour_ties": Choice(
+    "neighbors": Choice((5, 10, 20), "how many nearest cases ND and NF take the aggregate of"),
+    "neighbor_ties": Choice(
         ("all", "order"),
         "which cases are the nearest where distances tie",
         {
@@ -46,10 +46,10 @@ OPEN_CHOICES = {
         },
     ),
     "regions": Choice(
-        ("neighbours", "clusters", "classes"),
+        ("neighbors", "clusters", "classes"),
         "what a region of RA is",
         {
-            "neighbours": "a case with the cases nearest to it",
+            "neighbors": "a case with the cases nearest to it",
             "clusters": "a cluster (average linkage) that holds region_size cases in the mean",
             "classes": "all cases of one class",
         },
@@ -131,9 +131,9 @@ class SimulationSettings:
     """
 
     k: int = 10
-    neighbours: int = 10
-    neighbour_ties: Literal["all", "order"] = "all"
-    regions: Literal["neighbours", "clusters", "classes"] = "neighbours"
+    neighbors: int = 10
+    neighbor_ties: Literal["all", "order"] = "all"
+    regions: Literal["neighbors", "clusters", "classes"] = "neighbors"
     region_size: int = 10
     list_ties: Literal["random", "order"] = "random"
     first_list: int = 1

@@ -157,7 +157,7 @@ class Revealed:
         order = np.arange(self.space.n)
         found = nearest(apart, order, count + 1)
         sums: NDArray[np.float64] = features[found.cases[:, :count]].sum(axis=1)
-        if self.settings.neighbour_ties == "order":
+        if self.settings.neighbor_ties == "order":
             return sums
         split = np.flatnonzero(found.apart[:, count] == found.apart[:, count - 1])
         edge = found.apart[split, count - 1, np.newaxis]
@@ -189,7 +189,7 @@ def nearest_by_aggregate(known: Revealed) -> NDArray[np.int64]:
 
 
 def _nearest_aggregate(known: Revealed, apart: NDArray[np.int64]) -> NDArray[np.int64]:
-    sums = known.sums_of_nearest(apart, known.settings.neighbours, known.features)
+    sums = known.sums_of_nearest(apart, known.settings.neighbors, known.features)
     return known.assuming(known.space.aggregate(sums, known.overall))
 
 

@@ -58,7 +58,7 @@ def connection(orders: tuple[WeakOrders, ...], n_solvers: int) -> Connection:
     better, worse, present = [], [], np.zeros(n_solvers, dtype=bool)
     for order in orders:
         present[order.solver] = True
-        # Neighbours are enough: whoever is further below is below a neighbour.
+        # Neighbors are enough: whoever is further below is below a neighbor.
         tied = ~order.last[:-1]
         better += [order.solver[1:].ravel(), order.solver[:-1][tied]]
         worse += [order.solver[:-1].ravel(), order.solver[1:][tied]]

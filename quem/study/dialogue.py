@@ -172,18 +172,22 @@ class Questions(StudyPart):
         return data
 
 
+# Former names of settings and of their values.
+_FORMER = {"neighbours": "neighbors", "neighbour_ties": "neighbor_ties"}
+
+
 class DialogueSettings(StudyPart):
     """The settings of the evaluation; `quem.dialogue.settings` explains the open choices."""
 
     k: Size = Field(10, description="Number of candidates that rank quality compares.")
-    neighbours: Size = Field(10, description="Number of nearest cases that ND and NF aggregate.")
-    neighbour_ties: Literal["all", "order"] = Field(
+    neighbors: Size = Field(10, description="Number of nearest cases that ND and NF aggregate.")
+    neighbor_ties: Literal["all", "order"] = Field(
         "all",
         description="Which cases are nearest where distances tie: all that are as near as the "
         "last, or those that come first in the case base.",
     )
-    regions: Literal["neighbours", "clusters", "classes"] = Field(
-        "neighbours",
+    regions: Literal["neighbors", "clusters", "classes"] = Field(
+        "neighbors",
         description="What a region of RA is: the cases nearest to a case, a cluster, or all "
         "cases of a class.",
     )
@@ -251,6 +255,16 @@ class DialogueSettings(StudyPart):
             raise ValueError(message)
         return self
 
+    @model_validator(mode="before")
+    @classmethod
+    def _former_names(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        if not isinstance(data, dict):
+            return data
+        data = {_FORMER.get(key, key): value for key, value in data.items()}
+        if data.get("regions") == "neighbours":
+            data["regions"] = "neighbors"
+        return data
+
 
 class DialogueSpec(StudyPart):
     """An evaluation of conversational CBR (Bogaerts & Leake 2006)."""
@@ -274,6 +288,6 @@ class DialogueSpec(StudyPart):
         ):
             twice = [name for name in names if names.count(name) > 1]  # type: ignore[arg-type]
             if twice:
-                message = f"a {noun} stands twice: {twice[0]}; name it once"
+                message = f"duplicate {noun}: {twice[0]}; name it once"
                 raise ValueError(message)
         return self

@@ -106,7 +106,7 @@ class Plain:
     def nearest(self, far: dict[int, float], count: int) -> list[int]:
         """The nearest cases, with ties as the settings say."""
         ordered = sorted(far, key=lambda c: (billionths(far[c]), c))
-        if self.settings.neighbour_ties == "order" or count >= len(ordered):
+        if self.settings.neighbor_ties == "order" or count >= len(ordered):
             return ordered[:count]
         edge = billionths(far[ordered[count - 1]])
         return [c for c in ordered if billionths(far[c]) <= edge]
@@ -134,7 +134,7 @@ class Plain:
             return far(whole.__getitem__)
         if name in ("ND", "NF"):
             first = self.strategy("DD" if name == "ND" else "FA", target, asked, groups)
-            near = self.nearest(first, min(self.settings.neighbours, self.n - 1))
+            near = self.nearest(first, min(self.settings.neighbors, self.n - 1))
             values = [self.of_cases(a, near, target) for a in range(self.m)]
             return far(values.__getitem__)
         nearest = self.nearest(self.strategy("DD", target, asked, groups), 1)

@@ -86,7 +86,7 @@ def test_aggregates_are_good_early_in_zoo_and_poor_in_spect() -> None:
 
 
 @pytest.mark.parametrize("name", ["zoo", "spect"])
-def test_regions_and_neighbours_are_best_where_there_is_a_clear_winner(name: str) -> None:
+def test_regions_and_neighbors_are_best_where_there_is_a_clear_winner(name: str) -> None:
     """In the first third of the dialogue RA and ND are above the others."""
     quality = dialogues(name).quality.mean(axis=0)
     early = slice(1, quality.shape[1] // 3)

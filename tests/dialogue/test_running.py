@@ -134,7 +134,7 @@ def test_what_was_made_of_something_else_is_begun_anew(tmp_path: Path) -> None:
     """Finished targets are reused for the same cases and choices alone."""
     keep = tmp_path / FINISHED
     run_experiment(experiment(), keep=keep)
-    other = experiment(choices=SimulationSettings(orders=2, neighbours=3, region_size=3))
+    other = experiment(choices=SimulationSettings(orders=2, neighbors=3, region_size=3))
     assert_same(run_experiment(other, keep=keep), run_experiment(other))
     assert Finished(keep, made_of(experiment())).read() == []
     values = experiment().cases.values.copy()

@@ -41,7 +41,7 @@ USERS = (
     user("DL"),
 )
 CHOICES = {
-    name: choice.values if name not in ("k", "neighbours", "region_size") else (1, 2, 3, 10)
+    name: choice.values if name not in ("k", "neighbors", "region_size") else (1, 2, 3, 10)
     for name, choice in OPEN_CHOICES.items()
 }
 
@@ -58,7 +58,7 @@ def _experiment(base: EncodedCases, choices: SimulationSettings) -> Experiment:
 
 
 def _groups(base: EncodedCases, choices: SimulationSettings) -> list[int] | None:
-    if choices.regions == "neighbours":
+    if choices.regions == "neighbors":
         return None
     if choices.regions == "classes":
         return [int(label) for label in base.classes]

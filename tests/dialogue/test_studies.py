@@ -110,13 +110,13 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
             "DD is one of the paper's; give yours anot",
         ),
         ("strategies: [XX]", "study.yaml:3:14: strategies[1]: there is no strategy 'XX'"),
-        ("strategies: [DD, DD]", "a strategy stands twice: DD"),
+        ("strategies: [DD, DD]", "duplicate strategy: DD"),
         ("users: [T5]", "users[1]: the user T5 needs b"),
         ("users: [T5 2]", "2 is not between 0 and 1"),
         ("users: [T5 0,1]", "users"),
         ("users: [DL 0.1]", "the user DL has no threshold"),
         ("users: [X9 0.1]", "there is no user 'X9'"),
-        ("users: [T5 0.1, t5 0.10]", "a user stands twice"),
+        ("users: [T5 0.1, t5 0.10]", "duplicate user"),
         ("users: [{name: u, function: mine:broken}]", "the user u (mine:broken) raised KeyError"),
         (
             "users: [{name: u, function: mine:beyond}]",
@@ -131,7 +131,7 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ("questions: mine:broken", "the choice of questions (mine:broken) raised KeyError"),
         ("questions: mine:again", "asks for attribute 0, which was asked for already"),
         ("analysis: {k: 0}", "analysis.k: must be 1 or more"),
-        ("analysis: {neighbours: some}", "'some' is not a whole number"),
+        ("analysis: {neighbors: some}", "'some' is not a whole number"),
         ("analysis: {regions: cluster}", "did you mean clusters?"),
         ("analysis: {lowest: 2}", "the lowest weight should not be above the highest"),
         ("analysis: {ties: all}", "analysis.ties: unknown key"),
@@ -221,7 +221,7 @@ def test_sensitivity(tmp_path: Path) -> None:
         assert set(OPEN_CHOICES[name].values) <= values, name
         assert sum(trial.used for trial in tried.trials if trial.choice == name) == 1
     # What a trial says is what an analysis with that setting says.
-    for name, value in (("regions", "clusters"), ("missing", "skip"), ("neighbours", 5)):
+    for name, value in (("regions", "clusters"), ("missing", "skip"), ("neighbors", 5)):
         trial = next(t for t in tried.trials if (t.choice, t.value) == (name, value))
         other = analyze(path, orders=1, **{name: value}).findings
         assert_allclose(trial.efficiency, other.efficiency.mean)
@@ -231,6 +231,18 @@ def test_sensitivity(tmp_path: Path) -> None:
     assert (table.loc[table["used"], "change"].abs() < 1e-12).all()
 
 
+def test_former_names_are_read(tmp_path: Path) -> None:
+    """Settings that were spelled otherwise mean the same; results have the new names."""
+    old = "analysis: {neighbours: 3, neighbour_ties: order, regions: neighbours, orders: 1}\n"
+    results = [
+        analyze(write(tmp_path, text)) for text in (old, old.replace("neighbour", "neighbor"))
+    ]
+    first, second = (result.to_dict()["settings"] for result in results)
+    assert first == second
+    assert (first["neighbors"], first["regions"]) == (3, "neighbors")
+    assert results[0].outcomes.equals(results[1].outcomes)
+
+
 def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
     """Figures that some settings gave are reproduced by these settings, of all combinations."""
     secret = {
@@ -238,7 +250,7 @@ def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
         "first_list": 0,
         "no_selection": "leave_out",
         "efficiency": "halved",
-        "neighbours": 5,
+        "neighbors": 5,
         "regions": "classes",
     }
     more = "strategies: [FA, ND, RA]\nusers: [T5 0.6, A5 0.6, DL]\n"

@@ -68,12 +68,12 @@ def analyze_dialogue(
     report = progress or _silent
     done = report("Simulating dialogues", len(study.cases))
     dialogues = run_experiment(experiment, workers=workers, keep=keep, done=done)
-    found = evaluate(experiment, dialogues, inference)
+    findings = evaluate(experiment, dialogues, inference)
     tried = None
     if sensitivity:
-        tried = find_sensitivity(found, study.published, workers=workers, progress=report)
-    warnings = (*study.warnings, *find_warnings(found))
-    return DialogueResult(replace(found, study=study, tried=tried, warnings=warnings))
+        tried = find_sensitivity(findings, study.published, workers=workers, progress=report)
+    warnings = (*study.warnings, *find_warnings(findings))
+    return DialogueResult(replace(findings, study=study, tried=tried, warnings=warnings))
 
 
 def _silent(_: str, __: int) -> Callable[[int], object]:

@@ -118,13 +118,13 @@ class _Loading:
         """Find a function; `load_functions` loads it, when all else is right."""
         folder = self.draft.path.absolute().parent
         try:
-            found = find_own(what, entry, folder, code=self.code)
+            function = find_own(what, entry, folder, code=self.code)
         except QuemError as error:
             for mistake in error.mistakes:
                 self.wrong(loc, mistake.message)
             return None
-        self.functions.append((loc, found))
-        return found
+        self.functions.append((loc, function))
+        return function
 
     def load_functions(self) -> None:
         for loc, function in self.functions:
@@ -196,7 +196,7 @@ def _cases(loading: _Loading) -> tuple[EncodedCases | None, list[StudyWarning]]:
     places = [place for place in found_places if place is not None]
     if len(places) < len(spec.file):
         return None, []
-    found = read_cases(
+    result = read_cases(
         CaseFiles(
             tuple(places),
             spec.label,
@@ -211,10 +211,10 @@ def _cases(loading: _Loading) -> tuple[EncodedCases | None, list[StudyWarning]]:
             decimal=spec.decimal,
         )
     )
-    loading.mistakes += found.mistakes
-    for loc, message in found.misplaced:
+    loading.mistakes += result.mistakes
+    for loc, message in result.misplaced:
         loading.wrong(("cases", *loc), message)
-    return found.cases, found.warnings
+    return result.cases, result.warnings
 
 
 def _paper(model: type[Part], names: tuple[str, ...]) -> list[Part]:
@@ -239,7 +239,7 @@ def _strategies(loading: _Loading) -> tuple[NamedStrategy, ...]:
 
 
 def _users(loading: _Loading) -> tuple[User, ...]:
-    found = []
+    users = []
     for index, asked in enumerate(loading.spec.users or _paper(AskedUser, SEVEN)):
         user = named_user(asked.name, asked.b)
         if asked.function:
@@ -249,8 +249,8 @@ def _users(loading: _Loading) -> tuple[User, ...]:
             name = asked.name if asked.b is None else f"{asked.name} {asked.b:g}"
             user = User(name, "own", asked.top, asked.b, function)
         if user is not None:
-            found.append(user)
-    return tuple(found)
+            users.append(user)
+    return tuple(users)
 
 
 def _questions(loading: _Loading, cases: EncodedCases | None) -> Questions | None:

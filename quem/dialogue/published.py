@@ -105,14 +105,14 @@ def _folded(user: str) -> tuple[str, float]:
     return name.upper(), -1.0 if number is None else number
 
 
-def error(found: NDArray[np.float64], published: NDArray[np.float64]) -> float:
+def error(computed: NDArray[np.float64], published: NDArray[np.float64]) -> float:
     """The mean absolute difference, where both are there; NaN where none is.
 
     Parameters
     ----------
-    found, published : arrays of float, of one shape
+    computed, published : arrays of float, of one shape
     """
-    apart = np.abs(found - published)
+    apart = np.abs(computed - published)
     there = ~np.isnan(apart)
     return float(apart[there].mean()) if there.any() else np.nan
 

@@ -117,13 +117,13 @@ def named_user(name: str, b: float | None) -> User | None:
         T5, T1, A5, DL, or the like.
     b : float or None
     """
-    found = _NAMED.fullmatch(name)
-    if not found:
+    match = _NAMED.fullmatch(name)
+    if not match:
         return None
-    if found[3]:
+    if match[3]:
         return User("DL", "DL", 1)
-    rule = found[1].upper()
-    return User(f"{rule}{found[2]} {b:g}" if b else f"{rule}{found[2]}", rule, int(found[2]), b)
+    rule = match[1].upper()
+    return User(f"{rule}{match[2]} {b:g}" if b else f"{rule}{match[2]}", rule, int(match[2]), b)
 
 
 def selections(user: User, shown: CandidateList, settings: SimulationSettings) -> NDArray[np.int64]:

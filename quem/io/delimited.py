@@ -175,8 +175,8 @@ def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
 
 def _content(text: str, start: int) -> int:
     """The start of the first line that holds more than separators."""
-    found = _CONTENT.search(text, start)
-    return text.rfind("\n", 0, found.start()) + 1 if found else len(text)
+    match = _CONTENT.search(text, start)
+    return text.rfind("\n", 0, match.start()) + 1 if match else len(text)
 
 
 def _columns(

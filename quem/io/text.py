@@ -107,8 +107,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     str
         Empty where nothing is near.
     """
-    found = closest(word, known)
-    return f"; did you mean {found}?" if found else ""
+    close = closest(word, known)
+    return f"; did you mean {close}?" if close else ""
 
 
 def _bytes(path: Path, name: str, what: str) -> bytes:

@@ -267,20 +267,20 @@ def split_spelling(text: str) -> tuple[str, dict[str, str]] | None:
     (str, dict) or None
         None where it is not spelled so.
     """
-    found = _SPELLED.fullmatch(text)
-    if found is None:
+    match = _SPELLED.fullmatch(text)
+    if match is None:
         return None
     values: dict[str, str] = {}
-    for part in filter(None, map(str.strip, (found[2] or "").split(","))):
+    for part in filter(None, map(str.strip, (match[2] or "").split(","))):
         name, equals, value = map(str.strip, part.partition("="))
         if not (equals and name and value) or name in values:
             return None
         values[name] = value
-    if found[3]:
+    if match[3]:
         if "k" in values:
             return None
-        values["k"] = found[3]
-    return found[1], values
+        values["k"] = match[3]
+    return match[1], values
 
 
 PROCAKE = "ProCAKE, Retriever Evaluation (documentation of the ProCAKE framework)"

@@ -86,7 +86,7 @@ def check_options(study: OptionsStudy) -> tuple[StudyWarning, ...]:
 def _lists(study: OptionsStudy, settings: OptionsSettings) -> tuple[Integers, Integers]:
     """Length of each list, -1 where it does not count, and place of its correct option."""
     answers = [study.offered.of_system(system) for system in range(len(study.systems))]
-    lengths = np.stack([found.length for found in answers]).astype(np.int64)
+    lengths = np.stack([answer.length for answer in answers]).astype(np.int64)
     places = np.stack([found.place for found in answers])
     if settings.missing == "leave-out":
         lengths[~study.offered.answered] = -1

@@ -114,7 +114,7 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
         message = "is missing; name the file with the lists of the systems"
         mistakes.append(draft.document.mistake(("lists",), message))
     if not mistakes:
-        found, mistakes = assemble(tables, key, [system.id for system in spec.systems])
+        assembled, mistakes = assemble(tables, key, [system.id for system in spec.systems])
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     return OptionsStudy(
@@ -122,23 +122,23 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
         draft.name,
         spec,
         key,
-        found.systems,
-        found.offered,
+        assembled.systems,
+        assembled.offered,
         tuple(dict.fromkeys(files)),
-        (*key.warnings, *found.warnings),
+        (*key.warnings, *assembled.warnings),
         draft.document,
     )
 
 
 def _named_files(spec: OptionsSpec) -> list[tuple[Loc, str, str]]:
     """Where the study names a file of lists, that name, and whose lists it holds if one's."""
-    found: list[tuple[Loc, str, str]] = [
+    named: list[tuple[Loc, str, str]] = [
         (("lists", index) if len(spec.lists) > 1 else ("lists",), name, "")
         for index, name in enumerate(spec.lists)
     ]
     for at, system in enumerate(spec.systems):
-        found += [(("systems", at, "lists"), name, system.id) for name in system.lists]
-    return found
+        named += [(("systems", at, "lists"), name, system.id) for name in system.lists]
+    return named
 
 
 def _twice(draft: Draft[OptionsSpec], locs: list[Loc]) -> list[Mistake]:

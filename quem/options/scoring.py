@@ -139,11 +139,11 @@ def make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) -> 
 
 def _with_length(name: str, max_length: int) -> Measure:
     """Find a measure; one that asks for the longest length gets it by default."""
-    found = measure(name)
-    asks = any(parameter.name == _LENGTH for parameter in found.definition.parameters)
+    chosen = measure(name)
+    asks = any(parameter.name == _LENGTH for parameter in chosen.definition.parameters)
     spelled = split_spelling(name)
     told = spelled is not None and {_LENGTH, "m"} & spelled[1].keys()
-    return measure(found, max_length=max_length) if asks and not told else found
+    return measure(chosen, max_length=max_length) if asks and not told else chosen
 
 
 def _wrong(data: OptionsStudy, settings: OptionsSettings, key: str, message: str) -> Mistake:

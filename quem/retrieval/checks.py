@@ -222,12 +222,12 @@ def _no_trec_files(findings: RetrievalFindings) -> Iterator[StudyWarning]:
             yield StudyWarning("no-trec-files", message)
 
 
-def _mac_fac(found: MacFacFound) -> Iterator[StudyWarning]:
-    for pair in found.pairs:
+def _mac_fac(mac_fac: MacFacFound) -> Iterator[StudyWarning]:
+    for pair in mac_fac.pairs:
         yield from _failed(
             pair.run.lists, f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}", []
         )
-    small = [pair for pair in found.pairs if pair.k > pair.filter]
+    small = [pair for pair in mac_fac.pairs if pair.k > pair.filter]
     if small:
         each = join_words((f"k = {pair.k:,} of {pair.filter:,}" for pair in small), _FEW)
         message = f"a filter that keeps fewer cases than k cannot return k: {each}"

@@ -159,7 +159,7 @@ def _unservable(
     chosen: tuple[Measure, ...], kind: TruthKind, truth: CaseLists | None
 ) -> Iterator[str]:
     if kind == "grades" and truth is not None and truth.tied.any():
-        yield from _without_order([found for found in chosen if found.needs_order], truth)
+        yield from _without_order([one for one in chosen if one.needs_order], truth)
     if kind == "experts":
         yield from _without_relevance(chosen)
 
@@ -168,20 +168,20 @@ def _without_order(measures: list[Measure], truth: CaseLists) -> Iterator[str]:
     at = int(np.flatnonzero(truth.tied)[0])
     query = int(np.searchsorted(truth.starts, at, side="right")) - 1
     equal = int((truth.of(query)[1] == truth.similarity[at]).sum())
-    for found in measures:
+    for one in measures:
         yield (
-            f"{found.name} needs an order of the cases, and judgments of one grade have none "
+            f"{one.name} needs an order of the cases, and judgments of one grade have none "
             f"({shown(truth.queries[query])} has {equal:,} of grade {truth.similarity[at]:g}); "
             "use P, AP, RR, RBP or nDCG, or a ground truth of similarities"
         )
 
 
 def _without_relevance(measures: Iterable[Measure]) -> Iterator[str]:
-    for found in measures:
-        if dict(found.values).get("rel") == 1 and not dict(found.values).get("top"):
+    for one in measures:
+        if dict(one.values).get("rel") == 1 and not dict(one.values).get("top"):
             yield (
-                f"{found.name} asks which cases are relevant, and average ranks are 1 or more for "
-                f"each of them; name a rank, as in {found.definition.name}(rel=4), or use nDCG"
+                f"{one.name} asks which cases are relevant, and average ranks are 1 or more for "
+                f"each of them; name a rank, as in {one.definition.name}(rel=4), or use nDCG"
             )
 
 
@@ -192,13 +192,13 @@ def _wrong(study: RetrievalStudy, settings: RetrievalSettings, key: str, message
     return study.mistake(("analysis", key), message)
 
 
-def _takes_k(found: Measure) -> bool:
-    return dict(found.values).get("k", 0) is None
+def _takes_k(one: Measure) -> bool:
+    return dict(one.values).get("k", 0) is None
 
 
 def depth_of(measures: Iterable[Measure], n_candidates: int) -> int:
     """Say how many cases have to be retrieved: all, unless each measure looks at the k best."""
-    depths = [dict(found.values).get("k") for found in measures]
+    depths = [dict(one.values).get("k") for one in measures]
     if all(isinstance(depth, int) for depth in depths):
         return min(n_candidates, max(int(depth or 0) for depth in depths))
     return n_candidates
@@ -210,7 +210,7 @@ def truth_depth_of(measures: Iterable[Measure], n_candidates: int) -> int:
     Of relevant cases all are, also where a list is looked at down to k only.
     """
     measures = list(measures)
-    if any("rel" in dict(found.values) for found in measures):
+    if any("rel" in dict(one.values) for one in measures):
         return n_candidates
     return depth_of(measures, n_candidates)
 

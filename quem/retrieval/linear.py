@@ -88,8 +88,8 @@ class LinearRetriever:
         similarity = self.similarities(slice(query, query + 1), among)[0]
         best = _best(similarity, k)
         places = best if among is None else among[best]
-        found = zip(places.tolist(), similarity[best].tolist(), strict=True)
-        return [(self.ids[place], value) for place, value in found]
+        pairs = zip(places.tolist(), similarity[best].tolist(), strict=True)
+        return [(self.ids[place], value) for place, value in pairs]
 
     def similarities(
         self, queries: slice, among: NDArray[np.int32] | None = None

@@ -126,21 +126,21 @@ def lists_of(
         why there is no list.
     scored : bool
     """
-    found: list[NDArray[np.int32]] = []
+    listed: list[NDArray[np.int32]] = []
     similar: list[NDArray[np.float64]] = []
     failed: dict[int, str] = {}
     for query, given in enumerate(each):
         if isinstance(given, str):
             failed[query] = given
             given = (np.empty(0, np.int32), np.empty(0))  # noqa: PLW2901  an empty list
-        found.append(given[0])
+        listed.append(given[0])
         similar.append(given[1])
-    sizes = [len(case) for case in found]
+    sizes = [len(case) for case in listed]
     return CaseLists(
         tuple(queries),
         tuple(cases),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.concatenate([np.empty(0, np.int32), *found]),
+        np.concatenate([np.empty(0, np.int32), *listed]),
         np.concatenate([np.empty(0), *similar]),
         scored,
         failed,

@@ -215,8 +215,8 @@ def _read_files(
         name, reader = retriever.similarities or retriever.run, read_run
         if retriever.similarities:
             reader = read_similarities
-        if name and (found := _file(read, source, name, reader)):
-            read.stored[retriever.id] = found
+        if name and (stored := _file(read, source, name, reader)):
+            read.stored[retriever.id] = stored
     _read_truth(read, spec.ground_truth, source, experts)
     return read
 

@@ -112,10 +112,10 @@ class Run:
     @cached_property
     def seconds(self) -> NDArray[np.float64]:
         """The median of each query's calls, shape (queries,); NaN where it was not timed."""
-        found = np.full(len(self.lists.queries), np.nan)
+        medians = np.full(len(self.lists.queries), np.nan)
         if len(self.timed):
-            found[self.timed] = np.median(self.taken[:, self.timed].sum(axis=2), axis=0)
-        return found
+            medians[self.timed] = np.median(self.taken[:, self.timed].sum(axis=2), axis=0)
+        return medians
 
     def rounds(
         self, queries: NDArray[np.intp] | None = None, parts: slice = slice(None)

@@ -43,21 +43,21 @@ def report_context(findings: DialogueFindings) -> dict[str, Any]:
     ----------
     findings : DialogueFindings
     """
-    found, spec = findings, findings.study.spec
-    sections = [_outcomes(found), _users(), _quality(found)]
+    spec = findings.study.spec
+    sections = [_outcomes(findings), _users(), _quality(findings)]
     if findings.tried:
         sections += _sensitivity(findings.tried)
-    sections.append(_open(found))
+    sections.append(_open(findings))
     return {
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
-        "answers": _answers(found),
+        "answers": _answers(findings),
         "first_figure": "rank-quality",
         "sections": sections,
-        "methods": _methods(found),
+        "methods": _methods(findings),
         "references": REFERENCES,
-        "settings": _settings(found),
+        "settings": _settings(findings),
         "captions": CAPTIONS,
     }
 

@@ -36,18 +36,18 @@ def summary_text(findings: DialogueFindings, *, warnings: bool = True) -> str:
     findings : DialogueFindings
     warnings : bool
     """
-    found = findings
-    lines = [findings.study.spec.title, "", *(f"  {line}" for line in lead(found)), ""]
-    for name, estimate in (("Efficiency", found.efficiency), ("Precision", found.precision)):
+    lines = [findings.study.spec.title, "", *(f"  {line}" for line in lead(findings)), ""]
+    for name, estimate in (("Efficiency", findings.efficiency), ("Precision", findings.precision)):
         lines += [f"{name} (best strategy first, as in the paper's Figure 1)"]
         lines += [
-            f"  {line}" for line in _aligned([("", *found.users), *figure_one(found, estimate)])
+            f"  {line}"
+            for line in _aligned([("", *findings.users), *figure_one(findings, estimate)])
         ]
         lines.append("")
     lines += ["Rank quality, averaged over the dialogue"]
-    lines += [f"  {line}" for line in _quality_lines(found)]
+    lines += [f"  {line}" for line in _quality_lines(findings)]
     lines += ["", "Effect of the simulated user"]
-    lines += [f"  {line}" for line in users_sentence(found)]
+    lines += [f"  {line}" for line in users_sentence(findings)]
     if findings.tried:
         lines += ["", *_sensitivity_lines(findings.tried)]
     if warnings and findings.warnings:

@@ -419,6 +419,8 @@ def _promises(findings: OptionsFindings) -> Section:
     return Section("promises", "Properties of the measures", text, (), [table])
 
 
-def _failure(found: Counterexample) -> str:
+def _failure(example: Counterexample) -> str:
     """Two lists in the wrong order: "ww 0.25 ≤ cwwww 0.25"."""
-    return f"{found.better} {found.better_score:.3g} ≤ {found.worse} {found.worse_score:.3g}"
+    return (
+        f"{example.better} {example.better_score:.3g} ≤ {example.worse} {example.worse_score:.3g}"
+    )

@@ -50,12 +50,12 @@ _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="quem")
 def main() -> None:
-    """How expert is my expert system?
+    """Measure AI systems in years of human experience.
 
-    quem measures systems in years of human experience: experts rank the solutions of people
-    of known experience and of systems, blind, and a skill function turns a system's average
-    rank into years, with an interval (Hayes & Parzen 1997).
-    """  # noqa: D400  the summary asks
+    Experts blindly rank solutions by systems and by people with known experience. A regression
+    converts a system's average rank into years of experience, with an interval (Hayes & Parzen
+    1997).
+    """
 
 
 for _command in (

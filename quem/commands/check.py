@@ -44,14 +44,14 @@ def check(
     head: str | None,
     receipt: str | None,
 ) -> None:
-    """Check STUDY and all its data, and write nothing.
+    """Check STUDY and its data without writing anything.
 
-    Names every mistake with its place and its remedy (exit code 1), or every doubt. An
-    experience study whose solutions are still to be judged needs no rankings.
+    Lists every error with its location and fix (exit code 1), and all warnings. An experience
+    study whose solutions are not yet judged needs no rankings.
 
-    With --store, recomputes every hash of the judging session, says which solutions are no
-    longer what judges were shown, and prints the head of the chain to be kept elsewhere. It
-    shows no rankings.
+    With --store, recomputes every hash of the judging session, lists solutions that differ from
+    what judges were shown, and prints the head of the chain, to be stored elsewhere. It shows no
+    rankings.
     """
     from quem.study.reading import kind_of
 
@@ -59,7 +59,7 @@ def check(
     from quem import kinds
 
     if not in_store and (head or receipt):
-        message = "--head and --receipt are about the store; add --store"
+        message = "--head and --receipt need --store"
         raise click.UsageError(message)
     sources: dict[str, Any] = {"database": database, "data": data}
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
@@ -99,9 +99,9 @@ def _print(study: Path, warnings: list[StudyWarning], contents: list[str]) -> No
     from quem.commands.output import print_warnings
 
     count = len(warnings)
-    told = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
-    click.echo(f"{study}: no mistakes, {told}")
-    click.echo(f"read: {', '.join(contents)}")
+    counted = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
+    click.echo(f"{study}: no errors, {counted}")
+    click.echo(f"found: {', '.join(contents)}")
     print_warnings(warnings)
 
 

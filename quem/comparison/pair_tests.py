@@ -1,4 +1,4 @@
-"""Do two systems differ in rank? Three tests, which generalise to different things."""
+"""Do two systems differ in rank? Three tests, which allow different inferences."""
 
 from __future__ import annotations
 
@@ -40,12 +40,10 @@ TESTS = get_args(Test)
 
 
 GENERALISES = {
-    "problem": "The t test over problems generalises to other problems of this kind, judged by "
-    "these judges.",
-    "twoway": "The two-way test generalises to other problems of this kind and to other judges "
-    "like these.",
-    "signflip": "The sign-flip test generalises, as the t test over problems does, to other "
-    "problems judged by these judges, and needs no normal distribution.",
+    "problem": "Inference of the t test: other problems of this kind, same judges.",
+    "twoway": "Inference of the two-way test: other problems of this kind and other judges.",
+    "signflip": "Inference of the sign-flip test: other problems of this kind, same judges, with "
+    "no normality assumption.",
 }
 
 
@@ -62,7 +60,7 @@ _NONE = float("nan")
 
 
 _NO_SPREAD = (
-    "the difference is the same on every problem, so that a t test has no spread to hold it against"
+    "the difference is the same on every problem, so a t test has no spread to compare it with"
 )
 
 

@@ -200,7 +200,7 @@ def _unfit(cells: RankCells, averages: Averages) -> str:
 def _too_few(pair: NDArray[np.float64]) -> str:
     """Why the ranks of two systems, shape (judges, problems, 2), do not suffice, or nothing."""
     if len(pair) < _FEWEST_JUDGES:
-        return "with one judge, taste cannot be told from quality"
+        return "with one judge, judge × solver variance cannot be separated from quality"
     common = int(np.isfinite(pair).all(axis=(0, 2)).sum())
     if common < _FEWEST_PROBLEMS:
         there = f"there {'is' if common == 1 else 'are'} {common}"

@@ -168,8 +168,8 @@ def _pool(study: Study, cells: RankCells) -> ExpectedRanks:
     )
     message = (
         f"the solvers fall into parts that were never compared with each other: {parts}; let a "
-        "judge rank solutions of different parts together, or analyse each part as a study of "
-        "its own"
+        "judge rank solutions of different parts together, or analyze each part as a separate "
+        "study"
     )
     raise QuemError([study.mistake(("rankings",), message)])
 

@@ -20,13 +20,13 @@ SIGNIFICANT = 0.05
 
 INTERVALS = {
     "prediction": "prediction interval",
-    "mean": "confidence band of the mean",
+    "mean": "confidence interval for the mean",
     "calibration": "calibration interval",
 }
 
 
 def caveat(p_value: float, falling: float) -> str:
-    """Say why an estimate is not to be relied on; empty where experience does matter.
+    """Say why an estimate must not be used; empty if experience is related to quality.
 
     Parameters
     ----------
@@ -36,11 +36,14 @@ def caveat(p_value: float, falling: float) -> str:
         The share of the subjects' range over which experience falls with quality.
     """
     if falling == 1:
-        return "Experience falls with quality here, so that this number does not measure skill."
+        return (
+            "In these data experience decreases as quality increases, so this estimate does not "
+            "measure skill."
+        )
     if not p_value < SIGNIFICANT:
         return (
-            f"These subjects do not show that experience goes with quality ({format_p(p_value)}), "
-            "so that this number means little."
+            "These data do not show an association between experience and quality "
+            f"({format_p(p_value)}); do not interpret this estimate."
         )
     return ""
 
@@ -57,14 +60,12 @@ def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> 
     unit : str
         Of experience.
     """
-    if estimate.side == "above":
-        return (
-            f"at least {format_number(estimate.bound)} {unit} ({format_percent(level)} one-sided)"
-        )
-    if estimate.side == "below":
-        return f"at most {format_number(estimate.bound)} {unit} ({format_percent(level)} one-sided)"
+    if estimate.side in ("above", "below"):
+        least = "at least" if estimate.side == "above" else "at most"
+        bound = f"one-sided {format_percent(level)} prediction bound"
+        return f"{least} {format_number(estimate.bound)} {unit} ({bound})"
     ends = format_interval(estimate.interval(interval))
     value = format_number(estimate.headline(interval))
     if estimate.side == "outside":
-        return f"{value} {unit} by the line, which says nothing outside the subjects' range"
+        return f"{value} {unit} (extrapolated; no valid interval or bound)"
     return f"{value} {unit} ({format_percent(level)} {INTERVALS[interval]} {ends})"

@@ -203,7 +203,10 @@ def _noise_variances(
     elif np.isfinite(seen.judge_and_taste):
         unit, missing_dimension = seen.judge_and_taste / (LOW.judge**2 + LOW.taste**2), "problem"
     else:
-        message = "one judge and one problem cannot tell noise of judges from that of people"
+        message = (
+            "with one judge and one problem the variances between judges and between people cannot "
+            "be separated"
+        )
         raise ComponentsError(message)
     shared = {name: unit * getattr(LOW, name) ** 2 for name in ("solution", "judge", "taste")}
     return shared, (), missing_dimension

@@ -53,12 +53,12 @@ def make_plan(
     Raises
     ------
     QuemError
-        A setting is wrong, or the pilot cannot tell the noise.
+        A setting is wrong, or the pilot does not allow estimates of the SDs.
     """
     asked = plan_settings(settings)
     components = _components(pilot) if pilot else None
     if components and asked.noise:
-        message = "noise: the pilot tells the noise; leave one of them out"
+        message = "noise: a pilot gives the SDs; leave noise out"
         raise QuemError([message])
     noise, source, replaced = _noise(asked, components)
     systems = asked.systems or max(
@@ -172,7 +172,7 @@ def _components(pilot: Study) -> Components:
     """Estimate the noise of a pilot from the ranks of its subjects."""
     if isinstance(pilot.data, PrintedAverages):
         message = (
-            "the pilot has average ranks only, which do not tell judges' noise from people's; "
+            "the pilot has only average ranks, which do not separate the SDs of judges and people; "
             f"give the single ranks, {_BY_HAND}"
         )
         raise QuemError([pilot.mistake(("rankings",), message)])
@@ -196,7 +196,9 @@ def _components(pilot: Study) -> Components:
     try:
         return estimate_components(ranks, experience[there])
     except ComponentsError as error:
-        message = f"the pilot cannot tell the noise: {error}; take another pilot, {_BY_HAND}"
+        message = (
+            f"the SDs cannot be estimated from the pilot: {error}; use another pilot, {_BY_HAND}"
+        )
         raise QuemError([pilot.mistake(("rankings",), message)]) from None
 
 

@@ -46,8 +46,8 @@ class Declared:
     absent : frozenset of (str, str)
         Problem and solver of each solution declared absent.
     broken : frozenset of str
-        Of judge, problem and solver those whose ids cannot be told for mistakes in their
-        lists; that an id is not among them means nothing.
+        Of judge, problem and solver those whose ids are not all known, because their
+        lists have mistakes; an id that is not among them may still be declared.
     """
 
     judges: tuple[str, ...]
@@ -154,7 +154,7 @@ def _judging_subjects(document: Document, content: dict[str, Any]) -> Iterator[M
         name, person = entry.get("id"), entry.get("name")
         if isinstance(name, str) and name in ids:
             message = (
-                f"the judge {shown(name)} is also a subject; nobody may judge his own solutions"
+                f"judge {shown(name)} is also a subject; judges cannot judge their own solutions"
             )
             yield document.mistake((*loc, "id"), message)
         elif isinstance(person, str) and person.casefold().strip() in people:

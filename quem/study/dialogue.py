@@ -288,6 +288,6 @@ class DialogueSpec(StudyPart):
         ):
             twice = [name for name in names if names.count(name) > 1]  # type: ignore[arg-type]
             if twice:
-                message = f"duplicate {noun}: {twice[0]}; name it once"
+                message = f"duplicate {noun}: {twice[0]}; keep one"
                 raise ValueError(message)
         return self

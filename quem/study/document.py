@@ -87,7 +87,7 @@ def parse_document(text: str, name: str) -> Document:
     Raises
     ------
     QuemError
-        The text is no YAML, or a key stands twice.
+        The text is not YAML, or a key is a duplicate.
     """
     builder = _Builder(name)
     for event in _events(text, name):
@@ -206,7 +206,7 @@ class _Builder:
         top.key, here = event.value, (*top.loc, event.value)
         top.skip = here in self.keys
         if top.skip:
-            message = f"stands twice, first on line {self.keys[here].line}; keep one of them"
+            message = f"duplicate, first on line {self.keys[here].line}; keep one"
             self._complain(event, here, message)
             top.key = f"{event.value} (again)"  # so that its keys do not count as repeated
         else:
@@ -255,7 +255,7 @@ class _Builder:
     def _check_tag(self, event: yaml.NodeEvent, loc: Loc) -> None:
         tag = getattr(event, "tag", None)
         if tag and tag != "!" and not tag.startswith(_PLAIN_TAGS):
-            self._complain(event, loc, f"the tag {tag} means nothing here; leave it out")
+            self._complain(event, loc, f"the tag {tag} has no meaning here; leave it out")
 
     def _complain(self, event: yaml.Event, loc: Loc, message: str) -> None:
         self.mistakes.append(Mistake(self.name, *_place(event), dotted(loc), message))

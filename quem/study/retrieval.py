@@ -125,7 +125,7 @@ class Linear(StudyPart):
     def _something_counts(self) -> Linear:
         names = [attribute.name for attribute in self.attributes]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            message = f"the attribute {twice!r} stands twice; give each one entry"
+            message = f"duplicate attribute {twice!r}; keep one"
             raise ValueError(message)
         if self.attributes and not any(attribute.weight for attribute in self.attributes):
             message = "all weights are 0; give one attribute at least a weight above 0"

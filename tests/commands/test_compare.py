@@ -111,7 +111,7 @@ def test_incomplete_rankings_are_told(quem_command: Command, tmp_path: Path) -> 
     """What is left out of a difference is a warning, and exit is 0."""
     code, out, err = quem_command("compare", _two_systems(tmp_path))
     assert code == 0
-    assert "of 3 rankings of both" in out
+    assert "of the 3 rankings that include both" in out
     assert (
         "warning: not-always-together: rankings that include only one of two systems are not used "
         "to compare them, except for worths: sys and two (1 ranking)"

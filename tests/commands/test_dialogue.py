@@ -119,7 +119,7 @@ def test_check(study: Path) -> None:
     """What was read is counted, what is doubtful told, and nothing simulated or written."""
     result = run("check", study)
     assert result.exit_code == 0
-    assert "read: 64 cases, 10 attributes" in result.stdout
+    assert "found: 64 cases, 10 attributes" in result.stdout
     assert sorted(path.name for path in study.parent.iterdir()) == ["bikes.csv", "study.yaml"]
 
 
@@ -148,7 +148,7 @@ def test_init_makes_a_study_that_runs(tmp_path: Path) -> None:
     assert run("init", "--kind", "dialogue", tmp_path / "new").exit_code == 0
     result = run("check", tmp_path / "new" / "study.yaml")
     assert result.exit_code == 0, result.output
-    assert "read: 64 cases" in result.stdout
+    assert "found: 64 cases" in result.stdout
 
 
 def test_the_template_is_the_study() -> None:

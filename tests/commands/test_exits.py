@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.commands.conftest import Outcome
 
-READ = "read: 6 subjects, 1 system, 2 judges, 2 problems, 28 ranks"
+READ = "found: 6 subjects, 1 system, 2 judges, 2 problems, 28 ranks"
 
 
 def test_check_says_that_a_study_has_no_mistakes(
@@ -30,7 +30,7 @@ def test_check_says_that_a_study_has_no_mistakes(
     path = make_study(study_with())
     before = sorted(path.parent.iterdir())
     code, out, err = quem_command("check", path)
-    assert (code, out, err) == (0, f"{path}: no mistakes, no warnings\n{READ}\n", "")
+    assert (code, out, err) == (0, f"{path}: no errors, no warnings\n{READ}\n", "")
     assert sorted(path.parent.iterdir()) == before
 
 
@@ -187,7 +187,7 @@ def test_check_counts_averages(
         "check", make_study(study, a__csv=f"solver,average_rank\n{averages}")
     )
     assert code == 0
-    assert out.endswith("\nread: 6 subjects, 6 average ranks\n")
+    assert out.endswith("\nfound: 6 subjects, 6 average ranks\n")
 
 
 def test_init_names_a_folder_with_spaces_so_that_a_shell_reads_it(
@@ -230,7 +230,7 @@ def test_init_writes_a_study_that_analyses_as_it_is(
     assert (code, out) == (0, "")
     assert f"Next: quem analyze {folder / 'study.yaml'}" in err
     assert sorted(path.name for path in folder.iterdir()) == ["rankings.csv", "study.yaml"]
-    assert (folder / "study.yaml").read_text().startswith("# A study in the way of QUEM")
+    assert (folder / "study.yaml").read_text().startswith("# A QUEM study")
     assert quem_command("check", folder / "study.yaml")[0] == 0
     analysis = quem.analyze(quem.load_study(folder / "study.yaml", kind="experience"))
     assert analysis.warnings == ()

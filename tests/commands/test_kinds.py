@@ -98,7 +98,7 @@ def test_check_counts_what_was_read(quem_command: Callable[..., Outcome], tmp_pa
     before = sorted(tmp_path.iterdir())
     code, out, err = quem_command("check", path)
     assert code == 0
-    assert out.splitlines()[1] == "read: 3 questions, 2 systems, 6 lists, 10 options"
+    assert out.splitlines()[1] == "found: 3 questions, 2 systems, 6 lists, 10 options"
     assert "warning: threshold-at-the-edge: " in err
     assert sorted(tmp_path.iterdir()) == before
 

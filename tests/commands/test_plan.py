@@ -37,9 +37,9 @@ def test_closed_form_comes_before_simulation(here: Path, quem_command: Command) 
     assert code == 0
     formula, simulated = out.split("30 simulated studies of each design")
     assert "by the closed form" in formula
-    assert "covers" not in formula
+    assert "coverage" not in formula
     assert "in simulation" in simulated
-    assert "covers" in simulated
+    assert "coverage" in simulated
     assert "Simulating" in err
     assert "warning: noise-assumed" in err
     assert "warning" not in out

@@ -164,7 +164,7 @@ def test_absent_solutions_widen_the_interval() -> None:
 @pytest.mark.parametrize(
     ("scenario", "reason"),
     [
-        ({"judges": 1}, "with one judge, taste cannot be told from quality"),
+        ({"judges": 1}, "with one judge, judge × solver variance cannot be separated from quality"),
         ({"judges": 2, "problems": 7}, "with two judges and more than 6 problems"),
         ({"problems": 1}, "3 problems on which all judges ranked both; there is 1"),
         ({"problems": 2}, "3 problems on which all judges ranked both; there are 2"),

@@ -68,10 +68,10 @@ def test_tables_hold_what_the_findings_hold(mode: str) -> None:
 @pytest.mark.parametrize(
     ("mode", "said"),
     [
-        ("systems", "Fitter 2 against Fitter 1"),
-        ("studies", "a year of experience means the same in both"),
+        ("systems", "Fitter 2 − Fitter 1"),
+        ("studies", "a year of experience means the same."),
         ("time", "Versions of Fitter"),
-        ("uplift", "People with the help of Fitter 2"),
+        ("uplift", "People assisted by Fitter 2"),
     ],
 )
 def test_results_show_themselves(mode: str, said: str) -> None:
@@ -90,9 +90,9 @@ def test_sentence_says_what_the_chosen_test_generalises_to() -> None:
     """Each test comes with its own sentence in the summary."""
     study = quem.load_study(STUDIES / "study.yaml", kind="experience")
     for test, said in {
-        "problem": "judged by these judges.",
-        "twoway": "to other judges like these.",
-        "signflip": "needs no normal distribution.",
+        "problem": "same judges.",
+        "twoway": "and other judges.",
+        "signflip": "no normality assumption.",
     }.items():
         assert said in quem.compare(study, test=test, systems=["Fitter"]).summary()  # type: ignore[arg-type]
 

@@ -224,7 +224,9 @@ def test_a_step_outside_the_range_is_a_bound() -> None:
     assert isinstance(step.how, IndependentDifference)
     assert np.isfinite(step.how.lower)
     text = result.summary()
-    assert f", at least {format_signed(step.how.lower)} on the one before (no test: " in text
+    assert (
+        f", at least {format_signed(step.how.lower)} over the previous version (no test: " in text
+    )
     assert "lies outside the subjects' range)" in text
 
 
@@ -235,7 +237,7 @@ def test_bounds_alone_are_not_called_a_test() -> None:
     one = study_of(best, years)
     other = replace(one, spec=one.spec.model_copy(update={"id": "other"}), name="other.yaml")
     text = quem.compare(one, other).summary()
-    assert "Differences (one-sided bounds)" in text
+    assert "Pairwise differences (one-sided bounds)" in text
     assert "both lie outside their subjects' ranges" in text
     assert "the first lies outside" in quem.compare(one, _study(6, "old")).summary()
 

@@ -269,8 +269,8 @@ def test_a_problem_met_twice_is_refused() -> None:
     with pytest.raises(QuemError) as refused:
         _found(study)
     end = (
-        ": who meets a problem again has learned from the first time, and that cannot be told "
-        "from the help; give work with and without help different problems"
+        ". A person who solves a problem again has learned from the first time, which cannot be "
+        "separated from the help; use different problems with and without help"
     )
     assert str(refused.value).splitlines() == [
         f"study.yaml:1:1: assisted[1]: H solved P1 and P2 twice, as H+ and alone{end}",

@@ -164,7 +164,9 @@ def test_nothing_left_to_fit_is_said() -> None:
     assert message.startswith("2 of 5 ranks are of solutions whose author the judge recognized")
     assert message.endswith("excluding them, no skill function can be fitted")
     assert "without them no skill function can be fitted" in analysis.to_html()
-    assert "without, no skill function could be fitted" in methods_paragraph(analysis.findings)
+    assert "excluding them, no skill function could be fitted" in methods_paragraph(
+        analysis.findings
+    )
     assert analysis.plot("sensitivity") is not None
 
 
@@ -195,7 +197,7 @@ def test_a_system_recognized_everywhere_has_no_estimate() -> None:
     (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
     assert "the estimate for K0 is " in message
     assert message.endswith(" and K1 has no ranks")
-    assert "K1 without an estimate" in methods_paragraph(analysis.findings)
+    assert "no estimate for K1" in methods_paragraph(analysis.findings)
 
 
 def test_every_text_tells_the_change() -> None:
@@ -211,9 +213,9 @@ def test_every_text_tells_the_change() -> None:
         f"excluding them, the estimate for K0 is {without} instead of {plain} years"
     )
     assert [d.message for d in analysis.warnings if d.code == "recognized-authors"] == [message]
-    assert f"without the {len(marked)} ranks of recognized authors {without}" in analysis.summary()
+    assert f"excluding {len(marked)} ranks with a recognized author {without}" in analysis.summary()
     assert "Without the authors whom judges recognized" in analysis.to_html()
-    assert f"leaving them out put K0 at {without} years" in methods_paragraph(analysis.findings)
+    assert f"excluding them gave {without} years for K0" in methods_paragraph(analysis.findings)
     assert analysis.ranks is not None
     assert int(analysis.ranks["recognized"].sum()) == len(marked)
 
@@ -224,7 +226,7 @@ def test_one_mark_is_told_in_the_singular() -> None:
     analysis = quem.analyze(study_of(ranks, years, recognized={("J1", "P1", "S2")}))
     (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
     assert message.startswith("1 of 63 ranks is of a solution whose author the judge recognized")
-    assert "without the 1 rank of a recognized author" in analysis.summary()
+    assert "excluding 1 rank with a recognized author" in analysis.summary()
 
 
 def test_marks_change_no_other_number() -> None:

@@ -196,8 +196,9 @@ def test_every_text_tells_of_the_repeats() -> None:
     overall = retest.overall
     tau, share = f"{overall.mean_tau_b:.2f}", f"{100 * overall.same_order:.0f}%"
     assert (
-        f"judges repeated 3 groups ({overall.n_solutions} solutions): tau-b {tau}, {share} of "
-        f"pairs in the same order, ranks differ by {overall.mean_rank_difference:.2f}"
+        f"repeat rankings (3 tasks, {overall.n_solutions} solutions): mean tau-b {tau}, {share} of "
+        f"pairs in the same order, mean absolute rank difference "
+        f"{overall.mean_rank_difference:.2f}"
     ) in analysis.summary()
     paragraph = methods_paragraph(analysis.findings)
     assert f"3 judges ranked 3 groups twice ({overall.n_solutions} solutions)" in paragraph

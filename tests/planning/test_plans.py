@@ -112,7 +112,7 @@ def test_unreachable_widths_are_named() -> None:
     enough = _plan(width=0.4, noise="low", person=0.2, subjects=(6, 7), problems=40, judges=9)
     assert "No number" not in _message(enough, "width-not-reached")
     assert _plan(width=1.5).to_dict()["recommended"] is None
-    assert "No design tried reaches it" in _plan(width=1.5).summary()
+    assert "No design in the search reaches the target" in _plan(width=1.5).summary()
 
 
 def test_a_standard_deviation_below_that_would_do() -> None:
@@ -154,9 +154,9 @@ def test_power_is_told() -> None:
     assert plan.designs["simulated_power"].between(0, 1).all()
     assert plan.to_dict()["settings"]["systems"] == 2
     assert "power for 2" in plan.summary()
-    assert "finds the better of two systems that are 2 years apart" in plan.summary()
+    assert "Power to detect a difference of 2 years" in plan.summary()
     one = _plan(width=9, judges=2, subjects=8, problems=1, power_for=2.0)
-    assert "It cannot test two systems" in one.summary()
+    assert "This design cannot test two systems" in one.summary()
     assert np.isnan(one.to_dict()["recommended"]["power"])
 
 
@@ -254,8 +254,8 @@ def test_pilots_that_cannot_tell_are_refused() -> None:
     lone = {cell: rank for cell, rank in ranks.items() if cell[0] == "J1"}
     both = {(j, p, s): r for (_, p, s), r in ranks.items() for j in ("J1", "J2")}
     for study, message in (
-        (printed_study(years, years), "the pilot has average ranks only"),
-        (study_of(lone, years), "one judge and one problem cannot tell"),
+        (printed_study(years, years), "the pilot has only average ranks"),
+        (study_of(lone, years), "with one judge and one problem the variances"),
         (study_of({**falling, **{c: 7 - r for c, r in both.items()}}, years), "do not rise"),
         (
             study_of(both, years, blocks={cell: 1 + (cell[2] > "S3") for cell in both}),
@@ -300,7 +300,7 @@ def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> N
 
 def test_contradictions_are_refused(pilot: quem.Study) -> None:
     """Noise is given or estimated; a path is no study."""
-    with pytest.raises(quem.QuemError, match="noise: the pilot tells the noise"):
+    with pytest.raises(quem.QuemError, match="noise: a pilot gives the SDs"):
         _plan(pilot, noise="low")
     with pytest.raises(TypeError, match=r"not str; load it first: quem.plan\(quem.load_study"):
         quem.plan("study.yaml")  # type: ignore[arg-type]

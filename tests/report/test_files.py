@@ -127,7 +127,7 @@ def test_a_weak_skill_function_is_told_beside_the_answer(tmp_path: Path) -> None
     (tmp_path / "averages.csv").write_text(text)
     shutil.copy(STUDIES / "averages.yaml", tmp_path)
     result = quem.analyze(quem.load_study(tmp_path / "averages.yaml", kind="experience"))
-    caveat = "These subjects do not show that experience goes with quality (p = "
+    caveat = "These data do not show an association between experience and quality (p = "
     for shown in (result.summary(warnings=False), result._repr_html_()):
         assert shown.count(caveat) == 1
     assert result.to_html().count(caveat) == 2  # beside the answer, and in the methods

@@ -323,8 +323,8 @@ def test_check_of_a_study_without_rankings(console: Check, tmp_path: Path) -> No
     code, out, err = outcome(*console, study)
     assert code == 0
     assert out == (
-        f"{study}: no mistakes, 1 warning\n"
-        "read: 6 subjects, 1 system, 2 judges, 2 problems, 14 solutions, no rankings yet\n"
+        f"{study}: no errors, 1 warning\n"
+        "found: 6 subjects, 1 system, 2 judges, 2 problems, 14 solutions, no rankings yet\n"
     )
     path = tmp_path / "solutions/P1/S1.md"
     assert err == f'\nwarning: identity: {path}:1: names "ACME", an identity word\n'

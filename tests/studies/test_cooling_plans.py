@@ -32,7 +32,7 @@ def test_check_finds_nothing(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("QUEM_DATABASE_URL", raising=False)
     done = CliRunner().invoke(main, ["check", str(fresh)])
     assert done.exit_code == 0, done.output
-    assert "no mistakes, no warnings" in done.output
+    assert "no errors, no warnings" in done.output
     assert f"{sum(EXPECTED['problems'].values())} solutions" in done.output
 
 

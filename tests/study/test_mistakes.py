@@ -55,7 +55,7 @@ def test_the_study_of_these_tests_is_right(make_study: Callable[..., Path]) -> N
     ("old", "new", "place", "said", "remedy"),
     [
         ("id: S2, exp", "id: S1, exp", "10:10: subjects[2].id", "already used by", "give each its"),
-        ("title: Ex", "id: x\ntitle: Ex", "3:1: id", "stands twice, first on line 2", "keep one"),
+        ("title: Ex", "id: x\ntitle: Ex", "3:1: id", "duplicate, first on line 2", "keep one"),
         ("title: Ex", "titel: Ex", "3:1: titel", "unknown key", "did you mean title?"),
         ("title: Ex", "xyzzy: Ex", "3:1: xyzzy", "unknown key", "known here: kind, id, title"),
         ("{id: S2, exp", "{id: S2, xp", "10:14: subjects[2].xperience", "unknown", "experience?"),
@@ -75,7 +75,13 @@ def test_the_study_of_these_tests_is_right(make_study: Callable[..., Path]) -> N
         ("{id: sys}", "{name: x}", "15:11: systems[1].id", "is missing", "add it"),
         ("{id: sys}", "{id: ''}", "15:16: systems[1].id", "is empty", ""),
         ("{id: sys}", "{id: sys, date: May}", "15:27: systems[1].date", "not a date", "1996-01-31"),
-        ("id: J2, ", "id: S3, ", "7:10: judges[2].id", "is also a subject", "may judge his own"),
+        (
+            "id: J2, ",
+            "id: S3, ",
+            "7:10: judges[2].id",
+            "is also a subject",
+            "cannot judge their own",
+        ),
         ("id: J2, ", "id: J1, ", "7:10: judges[2].id", "already used by judges[1]", "give each"),
         ("experience: 2}", "experience: -2}", "10:26: subjects[2].experience", "0 or more", "num"),
         ("experience: 2}", "experience: inf}", "10:26: subjects[2].experience", "finite", "number"),

@@ -89,11 +89,11 @@ def rank_interval(interval: Interval) -> str:
 
 def rank_text(pair: Pair, level: float, *, several: bool) -> str:
     """Say how far two systems are apart in average rank, and how sure that is."""
-    told = [f"{format_percent(level)} interval {rank_interval(pair.interval)}"]
+    parts = [f"{format_percent(level)} CI {rank_interval(pair.interval)}"]
     if not np.isfinite(pair.interval).all():
-        told = []
-    told.append(outcome_text(pair.test, pair.p_holm if several else float("nan")))
-    return f"{format_signed(pair.paired.mean, 2)} in average rank ({'; '.join(told)})"
+        parts = []
+    parts.append(outcome_text(pair.test, pair.p_holm if several else float("nan")))
+    return f"{format_signed(pair.paired.mean, 2)} in average rank ({'; '.join(parts)})"
 
 
 def years_interval(pair: Pair) -> str:
@@ -103,21 +103,25 @@ def years_interval(pair: Pair) -> str:
 
 def years_text(pair: Pair, level: float, unit: str) -> str:
     """Say the difference in years by each estimate, and its interval if it has one."""
-    text = f"{format_signed(pair.years.years)} {unit} by the skill function"
+    years = format_signed(pair.years.years)
+    text = f"{years} {unit} by regression"
+    if pair.years.interval:
+        interval = f"{format_percent(level)} CI {format_interval(pair.years.interval)}"
+        text = (
+            f"{format_signed(pair.years.by_worths)} {unit} (worth scale, {interval}); {years} by "
+            "regression"
+        )
     if np.isfinite(pair.years.calibrated):
         text += f", {format_signed(pair.years.calibrated)} by calibration"
-    if pair.years.interval:
-        interval = f"{format_percent(level)} interval {format_interval(pair.years.interval)}"
-        text += f", {format_signed(pair.years.by_worths)} by worths ({interval})"
     return text
 
 
 def won_text(pair: Pair) -> str:
-    """Say in how many rankings the second system stands above the first."""
+    """Say in how many rankings the second system is above the first."""
     n = pair.paired.n_cells
-    rankings = "the only ranking" if n == 1 else f"{n:,} rankings"
+    rankings = "the 1 ranking that includes" if n == 1 else f"the {n:,} rankings that include"
     share = format_percent(round(pair.paired.share_won, 3))
-    return f"above in {share} of {rankings} of both (a tie counts one half)"
+    return f"ranked higher in {share} of {rankings} both (ties count ½)"
 
 
 def bound_text(apart: IndependentDifference) -> str:
@@ -135,13 +139,13 @@ def apart_text(apart: IndependentDifference, level: float, unit: str, *, several
     if np.isfinite(apart.p):
         adjusted = f", adjusted {format_p(apart.p_holm)}" if several else ""
         return (
-            f"{text} ({format_percent(level)} interval {format_interval(apart.interval)}; "
+            f"{text} ({format_percent(level)} CI {format_interval(apart.interval)}; "
             f"t({format_number(apart.df)}) = {format_number(apart.t, 2)}, "
             f"{format_p(apart.p)}{adjusted})"
         )
     bound = bound_text(apart)
-    bound = "no interval" if bound == "none" else f"{bound}, {format_percent(level)} one-sided"
-    return f"{text} by the lines ({bound}: {apart.reason})"
+    bound = "no interval" if bound == "none" else f"{bound}, one-sided {format_percent(level)}"
+    return f"{text} (extrapolated; {bound}: {apart.reason})"
 
 
 def step_text(step: Step) -> str:
@@ -150,7 +154,7 @@ def step_text(step: Step) -> str:
     if apart is None or np.isfinite(apart.p):
         return format_signed(step.years)
     bound = bound_text(apart)
-    return f"{format_signed(step.years)} by the lines" if bound == "none" else bound
+    return f"{format_signed(step.years)} (extrapolated)" if bound == "none" else bound
 
 
 def step_p_text(step: Step) -> str:
@@ -169,9 +173,7 @@ def uplift_text(
 ) -> str:
     """Say what help did, in average rank and in years."""
     ends = gained.test.interval
-    interval = (
-        f"{format_percent(level)} interval {rank_interval(ends)}; " if np.isfinite(ends[0]) else ""
-    )
+    interval = f"{format_percent(level)} CI {rank_interval(ends)}; " if np.isfinite(ends[0]) else ""
     text = (
         f"{format_signed(gained.gain, 2)} in average rank "
         f"({interval}{outcome_text(gained.test, p_holm)})"
@@ -245,7 +247,7 @@ def _answers_of_pairs(comparison: ComparisonFindings) -> TextTable:
 
 
 def _more(count: int) -> str:
-    return f"The first {_FIRST} of {count:,}; all are below." if count > _FIRST else ""
+    return f"First {_FIRST} of {count:,}; full table below." if count > _FIRST else ""
 
 
 def steps_table(comparison: ComparisonFindings) -> TextTable:

@@ -1,4 +1,4 @@
-"""The terminal summary of a comparison: estimates, differences, what they rest on, warnings."""
+"""The terminal summary of a comparison: estimates, differences, their basis, warnings."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 __all__ = ["INDEPENDENCE", "UPLIFT_MEANING", "summary_text", "title_of"]
 
 INDEPENDENCE = (
-    "This takes the studies for independent, with people of comparable populations: that a year "
-    "of experience means the same in both."
+    "Assumes independent studies of comparable populations, in which a year of experience means "
+    "the same."
 )
 UPLIFT_MEANING = (
-    "This takes the problems solved with help and those solved without for equally hard, and "
-    "generalises to other problems, for these people and these judges."
+    "Assumes assisted and unassisted problems are equally hard. Inference: other problems, same "
+    "people and judges."
 )
 
 
@@ -75,21 +75,21 @@ def _estimates(comparison: ComparisonFindings) -> Iterator[str]:
         yield ""
     width = max(map(len, names), default=0)
     for name, standing in zip(names, comparison.standings, strict=True):
-        told = statement(
+        text = statement(
             standing.estimate, interval="prediction", level=comparison.level, unit=comparison.unit
         )
-        yield f"  {name:<{width}}  {told}"
+        yield f"  {name:<{width}}  {text}"
 
 
 def _pairs(comparison: ComparisonFindings) -> Iterator[str]:
     if not comparison.pairs:
         return
     several = len(comparison.pairs) > 1
-    adjusted = f"; p adjusted for {len(comparison.pairs)} pairs (Holm)" if several else ""
+    adjusted = f"; Holm-adjusted p, {len(comparison.pairs)} pairs" if several else ""
     names = names_of(comparison)
-    yield from ("", f"Differences ({TEST_NAMES[comparison.test]}{adjusted})")
+    yield from ("", f"Pairwise differences ({TEST_NAMES[comparison.test]}{adjusted})")
     for pair in comparison.pairs:
-        yield f"  {names[pair.b]} against {names[pair.a]}"
+        yield f"  {names[pair.b]} − {names[pair.a]}"
         if pair.paired.n_cells == 0:
             yield f"    {pair.test.reason}"
             continue
@@ -106,12 +106,12 @@ def _apart(comparison: ComparisonFindings) -> Iterator[str]:
     if not comparison.apart:
         return
     several = len(comparison.apart) > 1
-    adjusted = f"; p adjusted for {len(comparison.apart)} pairs (Holm)" if several else ""
+    adjusted = f"; Holm-adjusted p, {len(comparison.apart)} pairs" if several else ""
     tested = any(np.isfinite(apart.p) for apart in comparison.apart)
     how = f"Welch's t test of independent estimates{adjusted}" if tested else "one-sided bounds"
-    yield from ("", f"Differences ({how})")
+    yield from ("", f"Pairwise differences ({how})")
     for apart in comparison.apart:
-        yield f"  {comparison.name_of(apart.b)} against {comparison.name_of(apart.a)}"
+        yield f"  {comparison.name_of(apart.b)} − {comparison.name_of(apart.a)}"
         yield f"    {apart_text(apart, comparison.level, comparison.unit, several=several)}"
     yield f"  {INDEPENDENCE}"
 
@@ -125,7 +125,7 @@ def _progression(comparison: ComparisonFindings, progression: Progression) -> It
         line = f"  {name:<{width}}{date}  {estimate_text(version)} {comparison.unit}"
         if at:
             step = progression.steps[at - 1]
-            line += f", {step_text(step)} on the one before ({step_p_text(step)})"
+            line += f", {step_text(step)} over the previous version ({step_p_text(step)})"
         yield line
     if comparison.mode == "time":
         yield f"  {INDEPENDENCE}"
@@ -134,13 +134,13 @@ def _progression(comparison: ComparisonFindings, progression: Progression) -> It
 def _uplifts(comparison: ComparisonFindings) -> Iterator[str]:
     none = float("nan")
     for uplift in comparison.uplifts:
-        yield from ("", f"People with the help of {comparison.studies[0].name_of(uplift.system)}")
+        yield from ("", f"People assisted by {comparison.studies[0].name_of(uplift.system)}")
         people = uplift.people
         who = f"all {len(people)}" if len(people) > 1 else people[0].person
         width = max(len(who), *(len(person.person) for person in people))
         yield f"  {who:<{width}}  {uplift_text(uplift, comparison.level, comparison.unit, none)}"
         for person in people if len(people) > 1 else ():
-            told = uplift_text(person, comparison.level, comparison.unit, person.p_holm)
-            yield f"  {person.person:<{width}}  {told}"
+            text = uplift_text(person, comparison.level, comparison.unit, person.p_holm)
+            yield f"  {person.person:<{width}}  {text}"
     if comparison.uplifts:
         yield f"  {UPLIFT_MEANING}"

@@ -70,9 +70,9 @@ def _design(findings: ExperienceFindings) -> list[str]:
     )
     text += (
         f"Solutions of {who} were ranked by {judges} expert judge{'s' if judges != 1 else ''} on "
-        f"{problems} problem{'s' if problems != 1 else ''}, ties allowed"
+        f"{problems} problem{'s' if problems != 1 else ''}; ties were allowed"
     )
-    text += "" if findings.pooled else "; tied ranks were averaged"
+    text += "" if findings.pooled else " and received mid-ranks"
     how = {
         "expected": ", and ranks r in groups of n were scaled to r(N + 1)/(n + 1)",
         "percentile": ", and ranks r in groups of n were scaled to (r − 1/2)/n",
@@ -93,8 +93,8 @@ def _worths(pooled: ExpectedRanks) -> str:
     ties = ", with ties as in Turner et al. (2020)" if pooled.model.ties else ""
     return (
         f"A Plackett-Luce model{ties} was fitted to the {pooled.n_rankings:,} rankings, one worth "
-        f"a solver (ridge penalty {pooled.ridge:g} on log worths); each solver's score is the rank "
-        "to be expected among all, 1 + the sum of the probabilities of beating each other solver."
+        f"per solver (ridge penalty {pooled.ridge:g} on log worths); each solver's score is the "
+        "expected rank among all, 1 + the sum of the probabilities of beating each other solver."
     )
 
 
@@ -147,15 +147,15 @@ def _recognized(findings: ExperienceFindings) -> list[str]:
     if not without.estimates:
         return [f"{text}."]
     if not without.fitted:
-        return [f"{text}; without, no skill function could be fitted."]
+        return [f"{text}; excluding them, no skill function could be fitted."]
     each = join_words(
-        f"{system_name(findings, left.system)} at {format_number(left.estimate)}"
+        f"{format_number(left.estimate)} {findings.study.spec.experience_unit} for "
+        f"{system_name(findings, left.system)}"
         if np.isfinite(left.estimate)
-        else f"{system_name(findings, left.system)} without an estimate"
+        else f"no estimate for {system_name(findings, left.system)}"
         for left in without.estimates
     )
-    unit = findings.study.spec.experience_unit
-    return [f"{text}; leaving {'it' if without.n_ranks == 1 else 'them'} out put {each} {unit}."]
+    return [f"{text}; excluding {'it' if without.n_ranks == 1 else 'them'} gave {each}."]
 
 
 def _agreement(findings: ExperienceFindings) -> list[str]:
@@ -185,7 +185,7 @@ def _results(findings: ExperienceFindings) -> list[str]:
         name = system_name(findings, estimate.system)
         fewer = ""
         if estimate.widened:
-            fewer = f", widened for having been judged on {estimate.n_problems} problems only"
+            fewer = f", widened because it was judged on only {estimate.n_problems} problems"
         at = "" if text.startswith("at ") else "at "
         told.append(f"The experience of {name} was estimated {at}{text}{fewer}.")
     if told and (doubtful := caveat(findings.p_value, findings.function.falling_share)):

@@ -1,4 +1,4 @@
-"""The terminal summary: the answer first, then what it rests on, then the warnings."""
+"""The terminal summary: the result first, then what it is based on, then the warnings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from quem.experience.wording import caveat, statement
 from quem.wording import (
+    format_count,
     format_interval,
     format_number,
     format_p,
@@ -48,7 +49,7 @@ def summary_text(findings: ExperienceFindings, *, warnings: bool) -> str:
     warnings : bool
         Whether the warnings are part of it.
     """
-    lines = [findings.study.spec.title, "", *_answer(findings), "", "It rests on"]
+    lines = [findings.study.spec.title, "", *_answer(findings), "", "Based on"]
     lines += [f"  {line}" for line in _basis(findings)]
     lines += [f"  {line}" for line in _sensitivity(findings)]
     if warnings and findings.warnings:
@@ -60,9 +61,9 @@ def warnings_text(findings: ExperienceFindings) -> str:
     """Write the warnings of an analysis, each with its code."""
     count = len(findings.warnings)
     lines = [f"{count} warning{'s' if count > 1 else ''}"]
-    for doubt in findings.warnings:
+    for warning in findings.warnings:
         lines += textwrap.wrap(
-            f"{doubt.code}: {doubt.message}",
+            f"{warning.code}: {warning.message}",
             _WIDTH,
             initial_indent="  ",
             subsequent_indent="    ",
@@ -75,18 +76,18 @@ def _answer(findings: ExperienceFindings) -> Iterator[str]:
     unit = findings.study.spec.experience_unit
     names = [system_name(findings, estimate.system) for estimate in findings.estimates]
     if not names:
-        yield "  No system; the skill function of the subjects stands alone."
+        yield "  No system has ranks; only the skill function is reported."
     width = max(map(len, names), default=0)
     for name, estimate in zip(names, findings.estimates, strict=True):
-        told = statement(
+        text = statement(
             estimate, interval=findings.settings.interval, level=findings.settings.level, unit=unit
         )
-        yield f"  {name:<{width}}  {told}"
+        yield f"  {name:<{width}}  {text}"
         least = [
             f"at least {years:g} {unit}: {format_probability(p)}" for years, p in estimate.at_least
         ]
         if least:
-            yield f"  {'':<{width}}  {', '.join(least)}"
+            yield f"  {'':<{width}}  probability of {', '.join(least)}"
     if names and (doubtful := caveat(findings.p_value, findings.function.falling_share)):
         yield f"  {doubtful}"
 
@@ -135,13 +136,12 @@ def data_notes(findings: ExperienceFindings) -> list[str]:
         solutions = len(
             np.unique(cells.solver[failed] * len(cells.problems) + cells.problem[failed])
         )
-        verb = "is" if solutions == 1 else "are"
-        notes.append(f"{_count(solutions, 'solution')} failed and {verb} tied last")
+        notes.append(f"{format_count(solutions, 'failed solution')} tied last")
     withheld = cells.of_kind("withheld")
     held = [cells.solvers[i] for i in np.unique(cells.solver[withheld[cells.solver]])]
     if held:
-        verb = "keeps its place" if len(held) == 1 else "keep their places"
-        notes.append(f"the withheld {join_words(held)} {verb} in the groups")
+        noun, verb = ("solver", "keeps its") if len(held) == 1 else ("solvers", "keep their")
+        notes.append(f"withheld {noun} {join_words(held)} {verb} rank positions")
     counted = ~withheld & np.isfinite(findings.averages.average)
     expected = cells.n_groups * int(counted.sum())
     missing = expected - int(counted[cells.solver].sum())
@@ -150,7 +150,7 @@ def data_notes(findings: ExperienceFindings) -> list[str]:
         each = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
         notes.append(f"judges ranked {len(sizes):,} blocks of {each} solutions")
     elif missing > 0:
-        notes.append(f"{missing:,} of {expected:,} solutions have no rank")
+        notes.append(f"{missing:,} of {expected:,} possible ranks are missing")
     return notes
 
 
@@ -161,44 +161,46 @@ def _basis(findings: ExperienceFindings) -> Iterator[str]:
     data = f"{function.n} subjects ({years})"
     if findings.cells:
         active = [len(np.unique(codes)) for codes in (findings.cells.judge, findings.cells.problem)]
-        data += f", {_count(active[0], 'judge')}, {_count(active[1], 'problem')}, "
-        data += _count(int(findings.cells.judged().sum()), "rank")
+        data += f", {format_count(active[0], 'judge')}, {format_count(active[1], 'problem')}, "
+        data += format_count(int(findings.cells.judged().sum()), "rank")
     yield data
     if notes := data_notes(findings):
         yield "; ".join(notes)
     yield (
         f"skill function: {equation(findings)}  (R² {format_number(function.r_squared, 2)}, "
-        f"residual sd {format_number(function.residual_sd, 2)})"
+        f"residual SD {format_number(function.residual_sd, 2)})"
     )
-    test = f"experience and quality: {f_text(function, 1)}, {format_p(findings.p_value)}"
+    test = f"experience vs. quality: {f_text(function, 1)}, {format_p(findings.p_value)}"
     if findings.permutation:
         of = "distinct" if findings.permutation.exact else "random"
-        test += f"; permutation {format_p(findings.permutation.p)} "
-        test += f"({findings.permutation.extreme:,} of {findings.permutation.orders:,} {of} orders)"
+        test += f"; permutation test {format_p(findings.permutation.p)} "
+        test += (
+            f"({findings.permutation.extreme:,} of {findings.permutation.orders:,} {of} orderings)"
+        )
     yield test
     if findings.agreement and findings.agreement.overall.n_judges > 1:
         overall = findings.agreement.overall
         each = [format_number(c.kendall_w, 2) for c in findings.agreement.problems.values()]
-        by_problem = f" ({', '.join(each)} by problem)" if 1 < len(each) <= 8 else ""  # noqa: PLR2004
+        by_problem = f" (by problem {', '.join(each)})" if 1 < len(each) <= 8 else ""  # noqa: PLR2004
         yield (
-            f"judges' agreement: Kendall's W {format_number(overall.kendall_w, 2)}{by_problem}, "
-            f"Krippendorff's alpha {format_number(overall.krippendorff_alpha, 2)}, "
-            f"ICC(2,1) {format_number(overall.icc_2_1, 2)}"
+            "agreement between judges: mean Kendall's W "
+            f"{format_number(overall.kendall_w, 2)}{by_problem}, Krippendorff's alpha "
+            f"{format_number(overall.krippendorff_alpha, 2)}, ICC(2,1) "
+            f"{format_number(overall.icc_2_1, 2)}"
         )
     if findings.retest:
         yield retest_text(findings.retest)
 
 
 def retest_text(retest: Retest) -> str:
-    """Say how alike the first and second rankings of repeated groups are."""
+    """Say how alike the first and second rankings of repeat tasks are."""
     overall = retest.overall
     return (
-        f"judges repeated {_count(overall.n_groups, 'group')} "
-        f"({_count(overall.n_solutions, 'solution')}): tau-b "
+        f"consistency of repeat rankings ({format_count(overall.n_groups, 'task')}, "
+        f"{format_count(overall.n_solutions, 'solution')}): mean tau-b "
         f"{format_number(overall.mean_tau_b, 2)}, "
-        f"{format_percent(round(overall.same_order, 2))} of pairs in the same order, ranks differ "
-        "by "
-        f"{format_number(overall.mean_rank_difference, 2)}"
+        f"{format_percent(round(overall.same_order, 2))} of pairs in the same order, mean absolute "
+        f"rank difference {format_number(overall.mean_rank_difference, 2)}"
     )
 
 
@@ -207,38 +209,31 @@ def recognized_text(findings: ExperienceFindings, system: str) -> str:
     if findings.recognized is None:
         return ""
     (years,) = (left.estimate for left in findings.recognized.estimates if left.system == system)
-    ranks = _count(findings.recognized.n_ranks, "rank")
-    author = "a recognized author" if findings.recognized.n_ranks == 1 else "recognized authors"
-    return (
-        f"without the {ranks} of {author} {format_number(years) if np.isfinite(years) else 'none'}"
-    )
+    ranks = format_count(findings.recognized.n_ranks, "rank")
+    estimate = format_number(years) if np.isfinite(years) else "none"
+    return f"excluding {ranks} with a recognized author {estimate}"
 
 
 def _sensitivity(findings: ExperienceFindings) -> Iterator[str]:
     for estimate in findings.estimates:
         ranges = []
         for name, left in (
-            ("judge", findings.judges),
-            ("subject", findings.subjects),
-            ("problem", findings.problems),
+            ("judges", findings.judges),
+            ("subjects", findings.subjects),
+            ("problems", findings.problems),
         ):
             values = [e.estimate for e in left if e.system == estimate.system]
             values = [value for value in values if np.isfinite(value)]
             if len(values) > 1:
                 ranges.append(f"{name} {format_interval((min(values), max(values)))}")
-        told = f"without any one {', '.join(ranges)}" if ranges else ""
+        parts = [f"leave-one-out estimates: {', '.join(ranges)}"] if ranges else []
         others = [v.estimate for v in findings.variants if v.system == estimate.system]
         others = [value for value in others if np.isfinite(value)]
         if others:
-            told += "; " if told else ""
-            told += f"other settings {format_interval((min(others), max(others)))}"
+            parts.append(f"other settings {format_interval((min(others), max(others)))}")
         if recognized := recognized_text(findings, estimate.system):
-            told += f"; {recognized}" if told else recognized
-        if told:
+            parts.append(recognized)
+        if parts:
             several = len(findings.estimates) > 1
             of = f"{system_name(findings, estimate.system)}: " if several else ""
-            yield f"{of}{told}"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+            yield f"{of}{'; '.join(parts)}"

@@ -23,18 +23,20 @@ __all__ = [
 ]
 
 
-def summary_text(plan: PlanFindings, *, warnings: bool = True) -> str:
-    """Say the plan, what it rests on and, unless told not to, the warnings.
+_SDS = {
+    "person": "between persons of equal experience",
+    "solution": "person × problem",
+    "judge": "judge residual",
+    "taste": "judge × solver",
+}
 
-    Parameters
-    ----------
-    plan : PlanFindings
-    warnings : bool
-    """
+
+def summary_text(plan: PlanFindings, *, warnings: bool = True) -> str:
+    """Write the plan, what it is based on, and its warnings, as text."""
     lines = [title(plan), "", *(f"  {line}" for line in answer(plan)), "", table_title(plan)]
     lines += [f"  {line}".rstrip() for line in _aligned([columns(plan), *rows(plan)])]
-    lines += ["", "It rests on", *(f"  {line}" for line in basis(plan))]
-    lines += ["", "What more of something gives, by the formula"]
+    lines += ["", "Based on", *(f"  {line}" for line in basis(plan))]
+    lines += ["", "Effect of doubling each count (closed form)"]
     lines += [f"  {line}" for line in growth(plan)]
     if warnings and plan.warnings:
         lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in plan.warnings)]
@@ -77,32 +79,32 @@ def answer(plan: PlanFindings) -> list[str]:
     if width is None:
         return [f"For example {design}: {gives}"]
     if plan.recommended is None:
-        return [f"No design tried reaches it. The nearest, {design}: {gives}"]
-    told = [f"{design}: {gives}"]
-    return [*told, power_text(plan)] if plan.circumstances.difference is not None else told
+        return [f"No design in the search reaches the target. Nearest: {design}, {gives}"]
+    lines = [f"{design}: {gives}"]
+    return [*lines, power_text(plan)] if plan.circumstances.difference is not None else lines
 
 
 def power_text(plan: PlanFindings) -> str:
-    """How surely the design to begin with tells two systems apart."""
+    """The power of the reference design."""
     index = plan.reference
     trial = plan.trials.get(index)
     power = trial.power if trial else float(plan.designs.power.flat[index])
     if power != power:  # noqa: PLR0124  NaN: one problem
-        return "It cannot test two systems: that takes two problems"
-    apart = f"{plan.circumstances.difference:g} {plan.unit} apart"
+        return "This design cannot test two systems, which needs two problems"
     return (
-        f"It finds the better of two systems that are {apart} (two-sided test at 5%) with a chance "
-        f"of {format_probability(power)}"
+        f"Power to detect a difference of {plan.circumstances.difference:g} {plan.unit}, in the "
+        "right direction, with the two-sided 5% t test over problems: "
+        f"{format_probability(power)}"
     )
 
 
 def table_title(plan: PlanFindings) -> str:
     """What the designs shown are."""
     if plan.settings.width is None:
-        return "The narrowest interval for its cost, cheapest first"
+        return "Narrowest interval at each cost, cheapest first"
     if plan.recommended is None:
-        return "The narrowest interval for its cost, cheapest first (none reaches the width)"
-    return "Designs that reach it and could not do with less of anything, cheapest first"
+        return "Narrowest interval at each cost, cheapest first (none reaches the target)"
+    return "Minimal designs that reach the target (no count can be reduced), cheapest first"
 
 
 def columns(plan: PlanFindings) -> tuple[str, ...]:
@@ -110,18 +112,18 @@ def columns(plan: PlanFindings) -> tuple[str, ...]:
     names = ["subjects", "judges", "problems", "half-width"]
     asked = plan.circumstances.difference is not None
     if plan.trials:
-        names += ["simulated", "covers"]
+        names += ["simulated", "coverage"]
     if asked:
         names.append(f"power for {plan.circumstances.difference:g}")
     if plan.settings.width is not None:
-        names.append("reaches")
-    return (*names, "hours a judge", "cost")
+        names.append("meets target")
+    return (*names, "hours per judge", "cost")
 
 
 def rows(plan: PlanFindings) -> list[tuple[str, ...]]:
     """The designs shown, as texts."""
     designs = plan.designs
-    told = []
+    table = []
     for index in plan.shown:
         trial = plan.trials.get(index)
         row = [f"{count}" for count in plan.design(index)]
@@ -139,22 +141,21 @@ def rows(plan: PlanFindings) -> list[tuple[str, ...]]:
         if plan.settings.width is not None:
             row.append("yes" if plan.reaches(index) else "no")
         row += [format_number(float(designs.hours.flat[index])), f"{designs.cost.flat[index]:,.0f}"]
-        told.append(tuple(row))
-    return told
+        table.append(tuple(row))
+    return table
 
 
 def basis(plan: PlanFindings) -> list[str]:
-    """What the plan rests on, a line each."""
+    """What the plan is based on, one line each."""
     used, unit = plan.circumstances, plan.unit
     noise = ", ".join(
-        f"{name} {format_number(getattr(used.noise, name), 2)}"
-        for name in ("person", "solution", "judge", "taste")
+        f"{what} {format_number(getattr(used.noise, name), 2)}" for name, what in _SDS.items()
     )
     low, high = map(format_number, used.experience)
     of_pilot = plan.components is not None and not plan.settings.experience
     like = " (mean and variance are those of the pilot's)" if of_pilot else ""
     lines = [
-        f"noise (standard deviations in {unit}): {noise} ({_source(plan)})",
+        f"SDs in {unit}: {noise} ({_source(plan)})",
         f"subjects of {low} to {high} {unit}, evenly spread{like}; "
         f"{used.systems} system{'s' if used.systems != 1 else ''}",
         _cost_text(plan),
@@ -165,10 +166,10 @@ def basis(plan: PlanFindings) -> list[str]:
 
 
 def _source(plan: PlanFindings) -> str:
-    source = {"low": "low", "high": "high", "pilot": "estimated from the pilot"}[plan.source]
+    source = plan.source if plan.source != "pilot" else "estimated from the pilot"
     if plan.assumed:
-        source += ", assumed"
-    if len(plan.replaced) == len(("person", "solution", "judge", "taste")):
+        source = f"assumed: {source}"
+    if len(plan.replaced) == len(_SDS):
         return "as given"
     if plan.replaced:
         source += f"; {join_words(plan.replaced)} as given"
@@ -191,20 +192,21 @@ def _cost_text(plan: PlanFindings) -> str:
 
 
 def growth(plan: PlanFindings) -> list[str]:
-    """What twice as many of each would give, and what nothing can give, a line each."""
+    """The effect of doubling each count, and the limit of all designs, one line each."""
     design = plan.design(plan.reference)
     lines = [f"{design.words}: ± {format_number(plan.formula(design), 2)} {plan.unit}"]
     for name in ("subjects", "problems", "judges"):
         twice = design._replace(**{name: 2 * getattr(design, name)})
-        lines.append(f"twice the {name}: ± {format_number(plan.formula(twice), 2)}")
+        lines.append(f"2 × {name}: ± {format_number(plan.formula(twice), 2)}")
     if plan.limit == 0:
-        why = "the noise of persons, which sets the limit, is taken for 0"
+        why = "because the between-person SD, which sets the limit, is 0"
     else:
         why = (
-            f"people of equal experience differ, and that is {100 * plan.person_share:.0f}% of "
-            "what blurs an average rank here"
+            "set by differences between people of equal experience "
+            f"({100 * plan.person_share:.0f}% of the error variance of an average rank)"
         )
-    return [*lines, f"any number of all: ± {format_number(plan.limit, 2)}, since {why}"]
+    limit = f"± {format_number(plan.limit, 2)}, {why}"
+    return [*lines, f"limit with unlimited subjects, judges, and problems: {limit}"]
 
 
 def _aligned(table: list[tuple[str, ...]]) -> list[str]:

@@ -104,9 +104,9 @@ def _solved_twice(study: Study, located: Located) -> Iterator[Mistake]:
             if both:
                 other_way = "alone" if other == one.person else f"as {other}"
                 message = (
-                    f"{one.person} solved {join_words(both)} twice, as {one.id} and {other_way}. A "
-                    "person who solves a problem again has learned from the first time, which "
-                    "cannot be separated from the help; use different problems with and without help"
+                    f"{one.person} solved {join_words(both)} twice, as {one.id} and {other_way}. "
+                    "A person who solves a problem again has learned from the first time, which "
+                    "cannot be separated from the help; use other problems with and without help"
                 )
                 yield study.mistake(("assisted", at), message)
         earlier.append(one.id)

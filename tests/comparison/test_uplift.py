@@ -270,7 +270,7 @@ def test_a_problem_met_twice_is_refused() -> None:
         _found(study)
     end = (
         ". A person who solves a problem again has learned from the first time, which cannot be "
-        "separated from the help; use different problems with and without help"
+        "separated from the help; use other problems with and without help"
     )
     assert str(refused.value).splitlines() == [
         f"study.yaml:1:1: assisted[1]: H solved P1 and P2 twice, as H+ and alone{end}",

@@ -163,7 +163,7 @@ def test_nothing_left_to_fit_is_said() -> None:
     (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
     assert message.startswith("2 of 5 ranks are of solutions whose author the judge recognized")
     assert message.endswith("excluding them, no skill function can be fitted")
-    assert "without them no skill function can be fitted" in analysis.to_html()
+    assert "Without them no skill function can be fitted" in analysis.to_html()
     assert "excluding them, no skill function could be fitted" in methods_paragraph(
         analysis.findings
     )

@@ -81,7 +81,7 @@ def _silent(_: str, __: int) -> Callable[[int], object]:
 
 
 def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:
-    """Say what an analysis of a study would warn of, as far as no dialogue tells it.
+    """Say what an analysis of a study would warn of, as far as no dialogue is needed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Targets that are finished, kept in a file, so that an interrupted evaluation goes on.
+"""Targets that are finished, kept in a file, so that an interrupted evaluation continues.
 
 A file of lines: first a fingerprint of all that the dialogues depend on, then the dialogues of
 some targets a line. A line is added in one piece and put to disk before the next; one that was cut

@@ -1,4 +1,4 @@
-"""Strategies, users and choices of questions of one's own, as a study file names them."""
+"""Strategies, users and choices of questions that a study file names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOADED: dict[tuple[str, str, str], Any] = {}
 
 @dataclass
 class CustomFunction:
-    """A function of one's own, which goes to other processes by its name.
+    """A custom function, which goes to other processes by its name.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class CustomFunction:
 
 
 def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> CustomFunction:
-    """Find a function of one's own, and run nothing yet.
+    """Find a custom function, and run nothing yet.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class Inference:
-    """How uncertainty is told.
+    """How uncertainty is reported.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class StrategyOutcomes:
         )
 
     def differs(self, one: int, other: int, column: int, level: float) -> bool:
-        """Whether a test tells two strategies apart."""
+        """Whether a test distinguishes two strategies."""
         if one == other:
             return False
         pair = pairs_of(len(self.mean)).index((min(one, other), max(one, other)))
@@ -225,7 +225,7 @@ def _tests(values: NDArray[np.float64], permutations: int, seed: int) -> NDArray
 
 
 def granularity_of(experiment: Experiment) -> float:
-    """How finely the distances of a case base tell cases apart.
+    """How finely the distances of a case base distinguish cases.
 
     As `quem.lists.rank_quality.granularity`, a case after the other, so that no matrix of all
     distances is needed.

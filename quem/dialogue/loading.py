@@ -218,7 +218,7 @@ def _cases(loading: _Loading) -> tuple[EncodedCases | None, list[StudyWarning]]:
 
 
 def _paper(model: type[Part], names: tuple[str, ...]) -> list[Part]:
-    """What the paper tried, where a study says nothing."""
+    """What the paper tried, where a study does not say."""
     return [model.model_validate(name) for name in names]
 
 

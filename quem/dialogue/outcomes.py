@@ -163,7 +163,7 @@ def agreement(
 
 
 def pairs_of(things: int) -> list[tuple[int, int]]:
-    """Give all pairs of so many things."""
+    """Give all pairs of this many things."""
     return list(combinations(range(things), 2))
 
 

@@ -22,7 +22,7 @@ _BINS = 4
 
 
 class CustomQuestion(Protocol):
-    """What a choice of questions of one's own is: a function named in the study file."""
+    """What a custom choice of questions is: a function named in the study file."""
 
     def __call__(
         self,
@@ -139,7 +139,7 @@ def information_gain(
     asked: NDArray[np.bool_],
     random: np.random.Generator,
 ) -> NDArray[np.intp]:
-    """Ask for the attribute that tells most about the class.
+    """Ask for the attribute with most information about the class.
 
     The gain in information about the class among the cases that agree with all answers so far; a
     number agrees if it lies in the same quarter of its values. Where fewer than two cases

@@ -47,7 +47,7 @@ MEANINGS = {
 
 
 class CustomStrategy(Protocol):
-    """What a strategy of one's own is: a function named in the study file."""
+    """What a custom strategy is: a function named in the study file."""
 
     def __call__(self, cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Say how far each case is from each partly known problem.
@@ -218,7 +218,7 @@ STRATEGIES: dict[str, Callable[[Revealed], NDArray[np.int64]]] = {
 
 
 def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArray[np.int64]:
-    """Ask a strategy of one's own, and check what it says.
+    """Ask a custom strategy, and check what it says.
 
     Parameters
     ----------

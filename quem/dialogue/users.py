@@ -96,7 +96,7 @@ class CandidateList:
 
 
 class CustomUser(Protocol):
-    """What a user of one's own is: a function named in the study file."""
+    """What a custom user is: a function named in the study file."""
 
     def __call__(self, shown: CandidateList) -> NDArray[np.integer[Any]]:
         """Say what is selected from each list.

@@ -433,7 +433,7 @@ class Table(Generic[Row, Findings]):
 
 @dataclass(frozen=True)
 class WholeTable(Table[Row, Findings]):
-    """A CSV file of so many rows that each column is computed at once.
+    """A CSV file with enough rows that each column is computed at once.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ def _saving(settings: Any) -> Iterator[None]:  # noqa: ANN401  see _STYLE
 
 
 def inline_svg(svg: str, name: str, label: str) -> str:
-    """Make an SVG fit to stand inside an HTML page.
+    """Make an SVG fit for an HTML page.
 
     Parameters
     ----------

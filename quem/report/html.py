@@ -73,7 +73,7 @@ def _environment(added: Path | None) -> Environment:
 
 
 def _code(text: str) -> Markup:
-    """Escape a text, and show what stands between backticks as code."""
+    """Escape a text, and show what is between backticks as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  escaped

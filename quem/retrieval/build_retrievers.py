@@ -221,7 +221,7 @@ def _absent(name: str, study: RetrievalStudy) -> str:
 
 
 def _whose(name: str, study: RetrievalStudy) -> str:
-    """Say which case or query has a value that is no number."""
+    """Say which case or query has a value that is not a number."""
     for base in (study.data.task.cases, study.data.task.queries):
         for own, value in zip(base.ids, base.columns[name], strict=True):
             if isinstance(value, str) and not is_number(value):

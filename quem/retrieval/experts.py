@@ -1,9 +1,9 @@
 r"""Experts as ground truth: their consensus order, and how far it depends on who judged.
 
 The consensus on a problem is the order by average rank, each judge's ranks adjusted for ties, 1
-the worst (Hayes & Parzen 1997, steps 4 and 5). Judges are a sample: the consensus is made anew of
-judges drawn with replacement, each list is scored against each such consensus, and the intervals
-of the measures draw judges and queries together.
+the worst (Hayes & Parzen 1997, steps 4 and 5). Judges are a sample: the consensus is recomputed
+for judges drawn with replacement, each list is scored against each such consensus, and the
+intervals of the measures draw judges and queries together.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def consensus(
 
 
 def judge_lists(experts: ExpertRanks, judge: int, queries: CaseBase, cases: CaseBase) -> CaseLists:
-    """Give the order of one judge, as if he were a retriever."""
+    """Give the order of one judge, as if they were a retriever."""
     only = np.zeros(len(experts.judges), dtype=np.int64)
     only[judge] = 1
     return consensus(experts, queries, cases, only)

@@ -42,7 +42,7 @@ TruthKind = Literal["similarities", "grades", "experts"]
 
 @dataclass(frozen=True)
 class Truth:
-    """What lists are held against.
+    """What lists are compared with.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Stored rows held against the queries and cases of a study, and made into lists."""
+"""Stored rows matched with the queries and cases of a study, and made into lists."""
 
 from __future__ import annotations
 

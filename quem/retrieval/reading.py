@@ -1,4 +1,4 @@
-"""Everything that a study of retrievers names, read and held against each other."""
+"""Everything that a study of retrievers names, read and compared with each other."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class RetrievalData:
 
 @dataclass
 class _Read:
-    """Files that are read, before they are held against each other."""
+    """Files that are read, before they are compared with each other."""
 
     stored: dict[str, Stored] = field(default_factory=dict)
     truth: Stored | None = None

@@ -43,7 +43,7 @@ def file_stems(ids: Sequence[str]) -> list[str]:
 
 
 def run_parts(lists: CaseLists, tag: str, ties: Ties = "expected") -> Iterator[bytes] | None:
-    """Write lists as a TREC run, 1,000 cases a query at most; None where ids forbid it.
+    """Write lists as a TREC run, 1,000 cases per query at most; None where ids forbid it.
 
     Tools order a run by its scores, which trec_eval reads in single precision, and break ties by
     themselves. Where the similarities would not give them the order that was scored, the scores

@@ -41,7 +41,10 @@ RULES = {
     r"(?<!p [=<>] )(?<![\w.=<>])\.\d\d\b(?<!p of \.\d\d)": "0.12, except p values",
 }
 # Folders of code whose messages and docstrings are checked.
-CLEAN = ("quem/blinding", "quem/io", "quem/lists", "quem/rankings", "quem/solutions", "quem/store")
+CLEAN = (
+    *("quem/blinding", "quem/dialogue", "quem/io", "quem/lists", "quem/options", "quem/rankings"),
+    *("quem/report", "quem/retrieval", "quem/solutions", "quem/store"),
+)
 _CODE = re.compile(
     r"^```.*?^```|`[^`\n]*`|^ {4}.*?$|https?://\S+|\{[#%{].*?[#%}]\}", re.DOTALL | re.MULTILINE
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Interval
 
 __all__ = [
-    "GENERALISES",
+    "INFERENCES",
     "LEAST_FOR_SIGNFLIP",
     "TESTS",
     "Differences",
@@ -39,7 +39,7 @@ __all__ = [
 TESTS = get_args(Test)
 
 
-GENERALISES = {
+INFERENCES = {
     "problem": "Inference of the t test: other problems of this kind, same judges.",
     "twoway": "Inference of the two-way test: other problems of this kind and other judges.",
     "signflip": "Inference of the sign-flip test: other problems of this kind, same judges, with "

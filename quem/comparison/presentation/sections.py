@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem import __version__
-from quem.comparison.pair_tests import GENERALISES, TESTS
+from quem.comparison.pair_tests import INFERENCES, TESTS
 from quem.comparison.presentation.columns import ESTIMATES, GAINS, INDEPENDENT, PAIRS, TABLES
 from quem.comparison.presentation.phrases import (
     TEST_NAMES,
@@ -97,7 +97,7 @@ def _first_figures(comparison: ComparisonFindings) -> Iterator[str]:
 def _meaning(comparison: ComparisonFindings) -> str:
     """One sentence on what the answer generalises to, or takes for granted."""
     if comparison.pairs:
-        return GENERALISES[comparison.test]
+        return INFERENCES[comparison.test]
     return INDEPENDENCE if comparison.mode != "systems" else UPLIFT_MEANING
 
 
@@ -128,7 +128,7 @@ def _methods(comparison: ComparisonFindings) -> Iterator[str]:
         yield (
             f"Systems were compared by a {TEST_NAMES[comparison.test]}{adjusted}, wherever the "
             "same "
-            f"judge had ranked both. {GENERALISES[comparison.test]}"
+            f"judge had ranked both. {INFERENCES[comparison.test]}"
         )
         names = names_of(comparison)
         for pair in comparison.pairs[:_MOST_TOLD]:
@@ -228,9 +228,9 @@ def _differences(comparison: ComparisonFindings) -> Section:
         note if len(comparison.pairs) > _MOST_ROWS else "",
     )
     text = [
-        f"{GENERALISES[comparison.test]} {_ADJUSTED if len(comparison.pairs) > 1 else ''}".strip()
+        f"{INFERENCES[comparison.test]} {_ADJUSTED if len(comparison.pairs) > 1 else ''}".strip()
     ]
-    text += [GENERALISES[name] for name in TESTS if name != comparison.test]
+    text += [INFERENCES[name] for name in TESTS if name != comparison.test]
     text.append(YEARS)
     reasons = dict.fromkeys(p.years.reason for p in comparison.pairs if p.years.reason)
     text += [f"No interval in {comparison.unit}: {reason}." for reason in reasons]

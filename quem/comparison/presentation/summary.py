@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.comparison.pair_tests import GENERALISES
+from quem.comparison.pair_tests import INFERENCES
 from quem.comparison.presentation.phrases import (
     TEST_NAMES,
     apart_text,
@@ -96,7 +96,7 @@ def _pairs(comparison: ComparisonFindings) -> Iterator[str]:
         yield f"    {rank_text(pair, comparison.level, several=several)}"
         yield f"    {years_text(pair, comparison.level, comparison.unit)}"
         yield f"    {won_text(pair)}"
-    yield f"  {GENERALISES[comparison.test]}"
+    yield f"  {INFERENCES[comparison.test]}"
     for reason in dict.fromkeys(pair.years.reason for pair in comparison.pairs):
         if reason:
             yield f"  No interval in {comparison.unit}: {reason}."

@@ -427,7 +427,7 @@ def influence(findings: ExperienceFindings) -> Figure:
         residual.axhline(0, color=MUTED, linewidth=0.8)
         student = [subject.studentized for subject in subjects]
         residual.plot([s.fitted for s in subjects], student, "o", color=INK, markersize=5)
-        residual.set_title("Studentised residuals")
+        residual.set_title("Studentized residuals")
         tidy(residual, x=f"fitted experience ({findings.study.spec.experience_unit})", grid="both")
         for subject, name in zip(shown, names, strict=True):
             if np.isfinite(subject.studentized):

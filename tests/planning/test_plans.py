@@ -331,7 +331,7 @@ def test_judging_time_comes_from_the_pilots_session(
     assert plan.to_dict()["settings"]["minutes_measured"]
     assert "as measured in the pilot's judging session" in plan.summary()
     first = plan.to_dict()["designs"][0]
-    names = ("subjects", "judges", "problems", "cost", "hours_a_judge")
+    names = ("subjects", "judges", "problems", "cost", "hours_per_judge")
     subjects, judges, problems, cost, hours = (first[name] for name in names)
     assert_allclose(hours, minutes * problems * (subjects + 1) / 60)
     assert_allclose(cost, 60 * subjects * problems + minutes * judges * problems * (subjects + 1))

@@ -37,7 +37,6 @@ def create_app(
 
     Parameters
     ----------
-    served : Site
     behind_proxy : bool
         Whether a proxy that ends TLS stands in front, whose ``X-Forwarded-*`` count.
     url : str, optional

@@ -31,7 +31,6 @@ class Confirmation:
 
     Parameters
     ----------
-    title : str
     paragraphs : tuple of str
         What it means.
     action : str
@@ -79,7 +78,6 @@ def about_judge(what: str, judge: StoredJudge) -> Confirmation:
     Parameters
     ----------
     what : {"link", "revoke", "erase"}
-    judge : StoredJudge
     """
     return {"link": _new_link, "revoke": _revoke, "erase": _erase}[what](judge)
 

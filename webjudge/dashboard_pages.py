@@ -27,12 +27,7 @@ __all__ = [
 
 
 class UnsureError(Exception):
-    """Something was to be done without the answer to what is asked before.
-
-    Parameters
-    ----------
-    question : Confirmation
-    """
+    """Something was to be done without the answer to what is asked before."""
 
     def __init__(self, question: Confirmation) -> None:
         super().__init__(question.title)
@@ -55,10 +50,6 @@ def ask(question: Confirmation, refusal: str = "") -> str:
 
 def require_sure(question: Confirmation) -> None:
     """Refuse what was not asked and confirmed on the question's page.
-
-    Parameters
-    ----------
-    question : Confirmation
 
     Raises
     ------

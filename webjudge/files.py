@@ -33,10 +33,8 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
 
     Parameters
     ----------
-    site : Site
     gid : str
         Of the judge's ballot.
-    file : SolutionFile
     """
     try:
         return keyed(site.secret, "file", __version__, gid, file.digest)
@@ -49,8 +47,6 @@ def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None =
 
     Parameters
     ----------
-    site : Site
-    ballot : AssignedBallot
     token : str
         As from `file_token`.
     page : int, optional

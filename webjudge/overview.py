@@ -24,12 +24,7 @@ __all__ = ["alerts_of", "overview_page", "started_rankings"]
 
 
 def overview_page(site: Site) -> dict[str, Any]:
-    """Give what the first page shows.
-
-    Parameters
-    ----------
-    site : Site
-    """
+    """Give what the first page shows."""
     with site.store.read() as c:
         status = studies.status_of(c, site.id)
         progress = progress_of(c, site.id, site.plan)
@@ -58,12 +53,7 @@ def overview_page(site: Site) -> dict[str, Any]:
 
 
 def alerts_of(site: Site) -> list[str]:
-    """Say what is wrong with the running server, worst first.
-
-    Parameters
-    ----------
-    site : Site
-    """
+    """Say what is wrong with the running server, worst first."""
     lost = site.store.lost
     # That of backups has a place of its own.
     troubles = [text for name, text in site.troubles.items() if name != "backup"]

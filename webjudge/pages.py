@@ -157,7 +157,6 @@ def next_url(area: Area, groups: Sequence[dict[str, Any]], after: str | None = N
 
     Parameters
     ----------
-    area : Area
     groups : sequence of dict
         As from `listed`.
     after : str, optional

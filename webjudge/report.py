@@ -51,10 +51,8 @@ class Made:
         What it is of: a `Stamp`, and the study file's time of change.
     files : dict of str to bytes
         By name; empty where the analysis refused.
-    summary : str
     warnings, mistakes : tuple of str
         In words; there is a mistake where there are no files.
-    at : datetime
     """
 
     of: tuple[Stamp, object]
@@ -66,12 +64,7 @@ class Made:
 
 
 class LiveReport:
-    """The report of a site's study, kept until other rankings are submitted.
-
-    Parameters
-    ----------
-    site : Site
-    """
+    """The report of a site's study, kept until other rankings are submitted."""
 
     def __init__(self, site: Site) -> None:
         self._site = site

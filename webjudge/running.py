@@ -28,8 +28,6 @@ class Server:
 
     Parameters
     ----------
-    app : Flask
-    host : str
     port : int
         0 for any that is free.
 

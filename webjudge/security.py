@@ -44,7 +44,6 @@ def protect(app: Flask, hosts: Hosts) -> None:
 
     Parameters
     ----------
-    app : Flask
     hosts : Hosts
         Who is asked for another one is not answered, so that no page repeats its name.
     """

@@ -46,10 +46,6 @@ class Site:
     ----------
     path : Path
         The study file.
-    spec : ExperienceSpec
-    solutions : Solutions
-    store : Store
-    plan : JudgingPlan
     secret : str
         The key of the hashes that judges see.
     warnings : tuple of StudyWarning

@@ -50,10 +50,6 @@ _one = Lock()
 def clean_file(path: Path) -> tuple[bytes, str]:
     """Give an image without its metadata.
 
-    Parameters
-    ----------
-    path : Path
-
     Returns
     -------
     content : bytes

@@ -29,7 +29,6 @@ def markdown_html(text: str, stand_in: str) -> tuple[str, list[str]]:
 
     Parameters
     ----------
-    text : str
     stand_in : str
         What no text holds. Code is left out of the HTML, as ``<pre>{stand_in}{index}</pre>``,
         since its colours are classes, which no sanitised text may bring along.
@@ -51,7 +50,6 @@ def code_html(text: str, *, filename: str = "", language: str = "") -> str:
 
     Parameters
     ----------
-    text : str
     filename, language : str
         Either tells how to read it; what is unknown stays uncoloured.
 

@@ -63,7 +63,6 @@ class PdfDocument:
 
     Parameters
     ----------
-    pages : tuple of PdfPage
     entries : dict of str to str
         What the file says of itself beside its pages, which is not shown.
     """
@@ -87,10 +86,6 @@ def can_draw() -> bool:
 def read_pdf(path: Path) -> PdfDocument:
     """Read the pages of a PDF, from the cache where they are known.
 
-    Parameters
-    ----------
-    path : Path
-
     Raises
     ------
     FileError
@@ -112,7 +107,6 @@ def page_image(path: Path, number: int) -> tuple[bytes, str]:
 
     Parameters
     ----------
-    path : Path
     number : int
         From 1.
 

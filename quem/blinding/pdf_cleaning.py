@@ -44,10 +44,6 @@ def clean(pdf: Pdf) -> None:
 
     Notes and filled fields become part of their page, those without a look of their own are
     left out, and so are texts that a screen does not show.
-
-    Parameters
-    ----------
-    pdf : Pdf
     """
     if "/AcroForm" in pdf.Root:
         # Fields that a viewer would have drawn from their values get a look of their own.

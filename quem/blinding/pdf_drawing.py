@@ -48,7 +48,6 @@ def size_of(pdf: PdfDocument, number: int, dpi: int) -> tuple[int, int]:
 
     Parameters
     ----------
-    pdf : PdfDocument
     number : int
         Of the page, from 1.
     dpi : int

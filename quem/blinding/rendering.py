@@ -97,7 +97,6 @@ class Rendered:
 
     Parameters
     ----------
-    parts : tuple of Part
     n_words : int
         Of its texts, and of what can be read in its PDFs.
     """
@@ -127,7 +126,6 @@ def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Render
 
     Parameters
     ----------
-    solution : Solution
     asset_url : callable
         Gives the address of its n-th file, counted from 1; with a second number that of a
         page of it.

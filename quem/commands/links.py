@@ -84,7 +84,6 @@ def hand_over(rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
     ----------
     rows : list of tuple of str
         First the header, which names the column "link".
-    file : LinkFile
     is_asked : bool
         Whether the file was asked for.
     """
@@ -109,12 +108,7 @@ def _table(rows: Iterable[Row]) -> str:
 
 
 class LinkFile:
-    """A file for links, which nobody else can read, and that replaces no other.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """A file for links, which nobody else can read, and that replaces no other."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -30,7 +30,6 @@ def check_store(path: Path, database: str | None, *, head: str | None, receipt: 
     ----------
     path : Path
         The study file.
-    database : str or None
     head, receipt : str or None
         What was printed or given to a judge earlier.
 

@@ -45,7 +45,6 @@ def check_solutions(
 
     Parameters
     ----------
-    file : StudyFile
     complete : bool
         Whether solutions may be lacking only where they are declared missing.
 
@@ -67,7 +66,6 @@ def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarnin
 
     Parameters
     ----------
-    solutions : Solutions
     spec : ExperienceSpec
         Its names, ids, versions and identity words are looked for.
 

@@ -81,7 +81,6 @@ def inspect(
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as a user would name it.
     inner : str

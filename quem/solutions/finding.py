@@ -35,7 +35,6 @@ def find_solutions(
 
     Parameters
     ----------
-    file : StudyFile
     complete : bool
         Whether each solver needs a solution of each problem unless it is declared missing, as
         judging needs; else the folder may be partial or missing.

@@ -31,7 +31,6 @@ class Folder:
 
     Parameters
     ----------
-    path : Path
     name : str
         The folder as a user would name it.
     root : Path

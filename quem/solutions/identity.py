@@ -47,7 +47,6 @@ class Term:
     ----------
     told : str
         What it is, for messages: "the name of S1".
-    pattern : re.Pattern
     key : str
         Letters that each text with the term holds, folded; looking for them first is quick.
     """
@@ -74,7 +73,6 @@ def identity_doubts(solutions: Solutions, spec: ExperienceSpec) -> Iterator[Stud
     solutions : Solutions
         What judges receive of them is read, and so is what they receive of statements, briefing
         and consent: texts as they are shown, pages of PDFs, and the bytes of images.
-    spec : ExperienceSpec
     """
     known = terms(spec)
     found: dict[SolutionFile, list[tuple[str, Hit]]] = {}
@@ -105,10 +103,6 @@ def terms(spec: ExperienceSpec) -> list[Term]:
 
     What is also an ordinary word or number is looked for only where it is used as a name:
     the version 1 as "v1", "version 1" or "<name> 1", the id 7 as "subject 7".
-
-    Parameters
-    ----------
-    spec : ExperienceSpec
     """
     found = [_word(word, "an identity word") for word in spec.judging.identity_words]
     for subject in spec.subjects:
@@ -129,11 +123,6 @@ def terms(spec: ExperienceSpec) -> list[Term]:
 
 def find_hits(text: str, known: Iterable[Term]) -> list[Hit]:
     """Find every place where a text names a solver.
-
-    Parameters
-    ----------
-    text : str
-    known : iterable of Term
 
     Returns
     -------

@@ -87,10 +87,6 @@ class Loss:
 def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
     """List what is lost of the texts of a solution, or appears that was hidden.
 
-    Parameters
-    ----------
-    files : iterable of SolutionFile
-
     Returns
     -------
     list of Loss

@@ -81,7 +81,6 @@ def metadata_of(path: Path, kind: str) -> dict[str, str]:
 
     Parameters
     ----------
-    path : Path
     kind : {"image", "pdf"}
 
     Returns

@@ -42,7 +42,6 @@ class SolutionFile:
 
     Parameters
     ----------
-    path : Path
     kind : {"markdown", "text", "code", "html", "image", "pdf"}
     name : str
         The file as a user would name it, for messages.
@@ -67,7 +66,6 @@ class Solution:
 
     Parameters
     ----------
-    problem, solver : str
     files : tuple of SolutionFile
         In the order in which they are shown; at least one.
     """
@@ -112,7 +110,6 @@ def is_unchanged(solution: Solution | None, digest: str) -> bool:
 
     Parameters
     ----------
-    solution : Solution or None
     digest : str
         What it was.
     """
@@ -149,7 +146,6 @@ class Solutions:
         May be empty.
     statements : dict of str to Sheet
         By problem; only of problems that have one.
-    briefing, consent : Sheet or None
     """
 
     by_problem: dict[str, dict[str, Solution]] = field(default_factory=dict)

@@ -73,10 +73,6 @@ def inner_path(target: str, base: str = "") -> str:
 def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
     """Find the texts that a study names.
 
-    Parameters
-    ----------
-    file : StudyFile
-
     Returns
     -------
     sheets : Sheets

@@ -33,8 +33,6 @@ class Acknowledged:
 
     Parameters
     ----------
-    store : Store
-    study_id : str
     study : Path
         The study file, beside which the record of a database server is.
 

@@ -122,7 +122,6 @@ def restore_archive(
     ----------
     c : Connection
         Of a writing transaction, which is to be undone where this raises an error.
-    study_id : str
     rows : dict of str to list of dict
         Of each table, from `read_archive`.
     name : str

@@ -86,7 +86,6 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
 
     Parameters
     ----------
-    text : str
     name : str
         The archive as the user named it, for messages.
     study_id : str

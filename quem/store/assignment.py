@@ -36,8 +36,6 @@ def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
     ----------
     c : Connection
         Of a writing transaction.
-    judge_key : int
-    plan : JudgingPlan
     """
     c.execute(select(JudgeRow.key).where(JudgeRow.key == judge_key).with_for_update())
     held = ballots_of(c, judge_key)
@@ -129,7 +127,6 @@ def is_assigned(plan: JudgingPlan, held: list[AssignedBallot]) -> bool:
 
     Parameters
     ----------
-    plan : JudgingPlan
     held : list of AssignedBallot
         The judge's ballots.
     """
@@ -167,7 +164,6 @@ def assign_labels(
     ----------
     c : Connection
         Of a writing transaction.
-    ballot : AssignedBallot
     wanted : mapping of str to Content or None
         What the solution of each solver of the group holds now; None where it cannot be read.
 

@@ -28,7 +28,6 @@ class AuditEvent:
 
     Parameters
     ----------
-    at : datetime
     actor : {"judge", "organizer", "shell", "server", "dashboard"}
         The dashboard stands for the organizer where an older quem wrote the event.
     what : str
@@ -37,9 +36,6 @@ class AuditEvent:
         The id of the judge whom it is about, as it is now; may be empty.
     problem : str
         What was submitted or reopened.
-    occasion : int
-    practice : bool
-    detail : dict
     """
 
     at: dt.datetime
@@ -67,7 +63,6 @@ class Stamp:
     ----------
     judges : tuple of str
         Their ids: a forgotten one has a new id.
-    state : str
     submitted : int
         The key of the last submitted revision; 0 where there is none.
     noted : int
@@ -87,8 +82,6 @@ def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
 
     Parameters
     ----------
-    c : Connection
-    study_id : str
     most : int
         How many at most.
     """
@@ -130,11 +123,6 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
     That is each time that rankings were revealed, that a closed study was opened again, and that
     a judge's link was replaced while the study was open. What was before trial rankings were
     discarded does not count: those that were seen are gone.
-
-    Parameters
-    ----------
-    c : Connection
-    study_id : str
     """
     found: list[AuditEvent] = []
     for row in c.execute(
@@ -162,8 +150,6 @@ def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
 
     Parameters
     ----------
-    c : Connection
-    study_id : str
     state : {"trial", "open", "closed"}
     """
     mine = JudgeRow.study_id == study_id

@@ -88,7 +88,6 @@ def back_up(
 
     Parameters
     ----------
-    store : Store
     study_id : str
         Of a study that the store holds.
     folder : Path
@@ -135,10 +134,6 @@ def make_folder(folder: Path) -> None:
 
     A disk that is not mounted would otherwise be taken for a new folder.
 
-    Parameters
-    ----------
-    folder : Path
-
     Raises
     ------
     QuemError
@@ -156,13 +151,7 @@ def _record_failure(store: Store, study_id: str, actor: str, error: QuemError) -
 
 
 def backup_state(c: Connection, study_id: str) -> BackupState:
-    """Tell from the log how the copies of a study are, whoever makes them.
-
-    Parameters
-    ----------
-    c : Connection
-    study_id : str
-    """
+    """Tell from the log how the copies of a study are, whoever makes them."""
     columns = select(EventRow.key, EventRow.made_at, EventRow.detail).where(
         EventRow.study_id == study_id
     )
@@ -177,12 +166,7 @@ def backup_state(c: Connection, study_id: str) -> BackupState:
 
 
 def stem_of(study_id: str) -> str:
-    """Give a study's id as the beginning of file names, different for each.
-
-    Parameters
-    ----------
-    study_id : str
-    """
+    """Give a study's id as the beginning of file names, different for each."""
     plain = _UNSAFE.sub("-", study_id)
     if plain == study_id and len(plain) <= _LONGEST_STEM:
         return plain

@@ -58,8 +58,6 @@ class JudgingPlan:
 
     Parameters
     ----------
-    groups : tuple of Group
-    practice : Group or None
     repeat : int
         How many groups or blocks are shown again at the end.
     block_size : int or None
@@ -95,10 +93,8 @@ class JudgingPlan:
 
         Parameters
         ----------
-        group : Group
         met : PairCounts
             Who met in the blocks so far, to which those of this group are added.
-        rng : random.Random
         """
         if self.block_size is None or len(self.sizes(group)) == 1:
             return [group]
@@ -250,9 +246,6 @@ class Saved:
 
     Parameters
     ----------
-    revision : int
-    submitted : bool
-    at : datetime
     link : str
         Its link in the ballot's chain; empty where nothing was saved.
     """
@@ -289,8 +282,6 @@ class StaleError(Exception):
 
     Parameters
     ----------
-    revision : int
-    submitted : bool
     state : State
         The newer one, of solvers.
     """
@@ -366,7 +357,6 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     ----------
     c : Connection
         Of a writing transaction.
-    judge_key : int
     public_id : str
         Of a ballot that was shown.
     change : Change
@@ -450,8 +440,6 @@ def add_seconds(c: Connection, ballot: AssignedBallot, seconds: float) -> None:
     ----------
     c : Connection
         Of a writing transaction.
-    ballot : AssignedBallot
-    seconds : float
     """
     if ballot.opened_at is None or not seconds > 0:
         return

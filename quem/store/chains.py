@@ -69,7 +69,6 @@ def words_digest(salt: str, state: Mapping[str, Any]) -> str:
 
     Parameters
     ----------
-    salt : str
     state : mapping
         As stored.
     """

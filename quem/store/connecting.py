@@ -47,10 +47,6 @@ _POLL_SECONDS = 0.02
 def engine_of(place: DatabaseLocation) -> Engine:
     """Make an engine, which connects when it is first used.
 
-    Parameters
-    ----------
-    place : DatabaseLocation
-
     Raises
     ------
     QuemError

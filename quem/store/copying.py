@@ -49,10 +49,8 @@ class Copy:
 
     Parameters
     ----------
-    path : Path
     size : int
         Bytes.
-    holdings : Holdings
     note : str
         What its maker should know, such as that there is no ``pg_dump``; may be empty.
     """
@@ -68,9 +66,6 @@ def save_copy(store: Store, study_id: str, folder: Path, stem: str, suffix: str 
 
     Parameters
     ----------
-    store : Store
-    study_id : str
-    folder : Path
     stem : str
         The file's name, without the ending that tells its kind.
     suffix : str, optional
@@ -178,12 +173,7 @@ def _whole(target: Path) -> Iterator[Path]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk, where the system can do that.
-
-    Parameters
-    ----------
-    folder : Path
-    """
+    """Have the names in a folder on the disk, where the system can do that."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -216,12 +206,7 @@ def clear_failures(folder: Path) -> Iterator[None]:
 
 
 def reason_of(error: BaseException) -> str:
-    """Give what an error of the system or of a database says, on one line.
-
-    Parameters
-    ----------
-    error : BaseException
-    """
+    """Give what an error of the system or of a database says, on one line."""
     known = (getattr(error, name, None) for name in ("strerror", "orig", "reason"))
     said = next(filter(None, known), error)
     return " ".join(str(said).split())

@@ -36,10 +36,6 @@ def dump_program(c: Connection) -> str | None:
     An older one refuses, and the dump of a newer one holds settings that this server does not
     know, so that it could not be restored here.
 
-    Parameters
-    ----------
-    c : Connection
-
     Returns
     -------
     str or None
@@ -93,7 +89,6 @@ def holdings_of_dump(file: Path, name: str) -> Holdings:
 
     Parameters
     ----------
-    file : Path
     name : str
         The file as the user named it, for messages.
 
@@ -119,11 +114,6 @@ def holdings_of_dump(file: Path, name: str) -> Holdings:
 
 def restore_dump(engine: Engine, file: Path) -> None:
     """Put a dump in the place of the tables that a database has, or leave them as they are.
-
-    Parameters
-    ----------
-    engine : sqlalchemy.Engine
-    file : Path
 
     Raises
     ------

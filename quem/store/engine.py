@@ -49,11 +49,6 @@ SCRUB = "quem_scrub"
 class Store:
     """A database of judging sessions.
 
-    Parameters
-    ----------
-    engine : sqlalchemy.Engine
-    place : DatabaseLocation
-
     Attributes
     ----------
     writes : int
@@ -175,10 +170,6 @@ class Store:
 def open_store(place: DatabaseLocation) -> Store:
     """Open a store, made or brought to the newest version where that is needed.
 
-    Parameters
-    ----------
-    place : DatabaseLocation
-
     Raises
     ------
     QuemError
@@ -196,11 +187,6 @@ def open_store(place: DatabaseLocation) -> Store:
 
 def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
     """Open a store if it is there and holds this study, and leave it as it is otherwise.
-
-    Parameters
-    ----------
-    place : DatabaseLocation
-    study_id : str
 
     Raises
     ------
@@ -228,10 +214,8 @@ def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[
 
     Parameters
     ----------
-    place : DatabaseLocation
     study : Path
         The study file, for messages.
-    study_id : str
 
     Raises
     ------
@@ -251,10 +235,6 @@ def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[
 @contextmanager
 def clear_refusals(place: DatabaseLocation) -> Iterator[None]:
     """Say in clear words what keeps a database from being used, such as a lock or a full disk.
-
-    Parameters
-    ----------
-    place : DatabaseLocation
 
     Raises
     ------

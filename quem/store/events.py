@@ -34,7 +34,6 @@ def record(
     ----------
     c : Connection
         Of a writing transaction of a `Store`.
-    study_id : str
     actor : str
         "judge", "shell", "server", or "organizer:" and an organizer's id, which goes into the
         detail.
@@ -59,7 +58,6 @@ def note_once(c: Connection, study_id: str, actor: str, what: str, **detail: Any
     ----------
     c : Connection
         Of a writing transaction of a `Store`.
-    study_id, actor, what : str
     **detail
         As of `record`.
     """
@@ -105,7 +103,6 @@ def seal(c: Connection, study_id: str, why: str) -> None:
     ----------
     c : Connection
         Of a writing transaction of its own.
-    study_id : str
     why : {"start", "stop", "submit", "minute", "backup"}
     """
     # Rows before the lock on events, and in the order study, ballot, as everybody does.

@@ -75,7 +75,6 @@ def preflib_files(
 
     Parameters
     ----------
-    rankings : iterable of SubmittedRanking
     solvers : tuple of str
         In the order in which they are numbered.
     title : str
@@ -166,7 +165,6 @@ class RankedCell:
 
     Parameters
     ----------
-    solver : str
     rank : int or None
         1 for the worst; None where he could not judge it.
     recognized : bool
@@ -184,8 +182,6 @@ class SubmittedRanking:
 
     Parameters
     ----------
-    judge, problem : str
-    block, occasion : int
     state : State
         Of solvers.
     """
@@ -216,7 +212,6 @@ class Receipt:
     ----------
     code : str
         The first ten digits of its link, which archives hold too.
-    at : datetime
     """
 
     code: str
@@ -231,11 +226,6 @@ def receipts_of(c: Connection, judge_key: int) -> dict[str, Receipt]:
 
 def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
     """Give what was submitted last of each ballot, without practice.
-
-    Parameters
-    ----------
-    c : Connection
-    study_id : str
 
     Returns
     -------
@@ -270,11 +260,6 @@ class Sight(NamedTuple):
 def sights(c: Connection, study_id: str) -> list[Sight]:
     """Give what judges are shown now, and what they last submitted a ranking of.
 
-    Parameters
-    ----------
-    c : Connection
-    study_id : str
-
     Returns
     -------
     list of Sight
@@ -301,11 +286,6 @@ def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str
     """Give the digests of what judges were shown, by problem and solver.
 
     Several where judges saw different contents; see `sights`.
-
-    Parameters
-    ----------
-    c : Connection
-    study_id : str
     """
     shown: dict[tuple[str, str], set[str]] = {}
     for sight in sights(c, study_id):

@@ -78,7 +78,6 @@ def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdin
 
     Parameters
     ----------
-    file : Path
     name : str
         The file as the user named it, for messages.
     thorough : bool

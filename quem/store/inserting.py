@@ -19,7 +19,6 @@ def insert_new(c: Connection, table: type[Base]) -> Any:  # noqa: ANN401  one ty
     ----------
     c : Connection
         Of a writing transaction.
-    table : type of Base
     """
     # Each dialect has its own statement, and PostgreSQL's takes megabytes of a server.
     if c.dialect.name == "postgresql":

@@ -104,7 +104,6 @@ def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge])
     ----------
     c : Connection
         Of a writing transaction.
-    study_id : str
     declared : iterable of quem.study.models.JudgeRow
         A forgotten one is not made again.
     """
@@ -134,8 +133,6 @@ def add_judge(
     ----------
     c : Connection
         Of a writing transaction.
-    study_id, judge_id, name : str
-    experience : float or None
     actor : str
         As in `quem.store.events.record`.
 
@@ -164,7 +161,6 @@ def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
     ----------
     c : Connection
         Of a writing transaction.
-    judge : StoredJudge
     actor : str
         As in `quem.store.events.record`.
 
@@ -189,7 +185,6 @@ def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
     ----------
     c : Connection
         Of a writing transaction.
-    judge : StoredJudge
     actor : str
         As in `quem.store.events.record`.
     """
@@ -206,7 +201,6 @@ def erase_judge(c: Connection, judge: StoredJudge, actor: str) -> str:
     ----------
     c : Connection
         Of a writing transaction.
-    judge : StoredJudge
     actor : str
         As in `quem.store.events.record`.
 

@@ -25,12 +25,7 @@ __all__ = [
 
 
 class MissingSolutionError(Exception):
-    """The files of a solution cannot be read, and no judge has seen it yet.
-
-    Parameters
-    ----------
-    solver : str
-    """
+    """The files of a solution cannot be read, and no judge has seen it yet."""
 
     def __init__(self, solver: str) -> None:
         self.solver = solver
@@ -43,7 +38,6 @@ class Content:
 
     Parameters
     ----------
-    digest : str
     is_correction : bool
         Whether the organizer declared that it corrects what was there before.
     is_older : callable

@@ -30,13 +30,7 @@ _MOST_PROBLEMS = 5
 
 
 def plan_of(spec: ExperienceSpec, solutions: Solutions) -> JudgingPlan:
-    """Say what every judge of a study is given.
-
-    Parameters
-    ----------
-    spec : ExperienceSpec
-    solutions : Solutions
-    """
+    """Say what every judge of a study is given."""
     practice = spec.judging.practice
     groups = [Group(p.id, tuple(solutions.by_problem.get(p.id, ()))) for p in spec.problems]
     plan = JudgingPlan(
@@ -54,8 +48,6 @@ def contents_of(spec: ExperienceSpec, solutions: Solutions, group: Group) -> Con
     ----------
     spec : ExperienceSpec
         Its corrections count.
-    solutions : Solutions
-    group : Group
     """
     corrections = {(c.problem, c.solver, c.sha256) for c in spec.corrections}
     held = solutions.group(group.problem)
@@ -79,7 +71,6 @@ def new_solvers(ballot: AssignedBallot, contents: Mapping[str, Content | None]) 
 
     Parameters
     ----------
-    ballot : AssignedBallot
     contents : mapping of str to Content or None
         What its solutions hold now.
     """
@@ -101,8 +92,6 @@ class Effect:
     Parameters
     ----------
     what : {"added", "changed", "corrected", "removed"}
-    solver : str
-    problems, judges : set of str
     open, submitted : int
         How many rankings in progress, and how many submitted ones, it concerns.
     digests : dict of str to str
@@ -134,9 +123,6 @@ def effects(
 
     Parameters
     ----------
-    c : Connection
-    study_id : str
-    plan : JudgingPlan
     contents : callable
         Gives what the solutions of a group hold now.
 
@@ -173,8 +159,6 @@ def note_effects(c: Connection, study_id: str, found: list[Effect]) -> None:
     ----------
     c : Connection
         Of a writing transaction.
-    study_id : str
-    found : list of Effect
     """
     if found:
         sentences = [told(effect).message for effect in found]
@@ -196,12 +180,7 @@ def _differences(ballot: AssignedBallot, now: Contents) -> Iterator[tuple[str, s
 
 
 def told(effect: Effect) -> StudyWarning:
-    """Say what a change of the study asks of judges.
-
-    Parameters
-    ----------
-    effect : Effect
-    """
+    """Say what a change of the study asks of judges."""
     where = ", ".join(sorted(effect.problems)[:_MOST_PROBLEMS])
     where += " and more" if len(effect.problems) > _MOST_PROBLEMS else ""
     count = effect.open + effect.submitted

@@ -62,11 +62,6 @@ _LOCK = 7_319_044_512
 def version_of(engine: Engine, place: DatabaseLocation) -> str:
     """Tell which version a database has: empty for one that quem has not used yet.
 
-    Parameters
-    ----------
-    engine : sqlalchemy.Engine
-    place : DatabaseLocation
-
     Raises
     ------
     QuemError
@@ -81,11 +76,6 @@ def migrate(engine: Engine, place: DatabaseLocation) -> None:
 
     Nothing is done, and alembic not even loaded, where it has that version already. Of several
     processes one migrates, and the others wait.
-
-    Parameters
-    ----------
-    engine : sqlalchemy.Engine
-    place : DatabaseLocation
 
     Raises
     ------
@@ -175,7 +165,6 @@ def require_known(version: str, name: str) -> None:
 
     Parameters
     ----------
-    version : str
     name : str
         Of the database or the copy, for messages.
 

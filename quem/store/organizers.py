@@ -101,8 +101,6 @@ def sync_organizers(c: Connection, study_id: str, declared: Iterable[DeclaredOrg
     ----------
     c : Connection
         Of a writing transaction.
-    study_id : str
-    declared : iterable of quem.study.models.Organizer
     """
     wanted = {one.id: {"name": one.name, "role": one.role, "added": False} for one in declared}
     wanted = wanted or {DEFAULT: {"name": "", "role": "manager", "added": False}}
@@ -129,8 +127,6 @@ def add_organizer(
     ----------
     c : Connection
         Of a writing transaction.
-    study_id : str
-    declared : quem.study.models.Organizer
     actor : str
         As in `quem.store.events.record`.
 
@@ -157,7 +153,6 @@ def issue_organizer_link(
     ----------
     c : Connection
         Of a writing transaction.
-    study_id, organizer : str
     actor : str
         As in `quem.store.events.record`.
 
@@ -181,7 +176,6 @@ def revoke_organizer_link(c: Connection, study_id: str, organizer: str, actor: s
     ----------
     c : Connection
         Of a writing transaction.
-    study_id, organizer : str
     actor : str
         As in `quem.store.events.record`.
 

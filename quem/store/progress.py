@@ -41,7 +41,6 @@ class JudgeProgress:
 
     Parameters
     ----------
-    judge : StoredJudge
     tasks : tuple of TaskProgress
         Empty until their first visit.
     """
@@ -72,8 +71,6 @@ def progress_of(c: Connection, study_id: str, plan: JudgingPlan) -> list[JudgePr
 
     Parameters
     ----------
-    c : Connection
-    study_id : str
     plan : JudgingPlan
         Ballots of groups that the study has no more are left out.
     """
@@ -92,11 +89,6 @@ def progress_of(c: Connection, study_id: str, plan: JudgingPlan) -> list[JudgePr
 
 def minutes_a_solution(c: Connection, study_id: str) -> float | None:
     """Say how long judges took to place one solution, in the mean over all they placed.
-
-    Parameters
-    ----------
-    c : Connection
-    study_id : str
 
     Returns
     -------

@@ -105,7 +105,6 @@ def restore_copy(
         Where the store is to be.
     study_id : str
         The study that the copy has to be of.
-    copy : Path
     replace : bool
         Whether a database that holds studies may be replaced; it is kept beside the new one,
         or a dump of it beside the copy.

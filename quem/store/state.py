@@ -57,13 +57,11 @@ class Field:
 
     Parameters
     ----------
-    name : str
     kind : {"groups", "solutions", "texts", "text", "choice", "choices"}
         What it holds: tie groups, solutions, a text of some solutions, a text on the task, or the
         choice that was made for the task or for some solutions.
     label : str
         What the dashboard calls it; empty for the order itself.
-    choices : tuple of str
     longest : int
         Characters of a text.
     since : int

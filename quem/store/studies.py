@@ -57,7 +57,6 @@ class StudyStatus:
 
     Parameters
     ----------
-    id : str
     state : {"trial", "open", "closed"}
     revealed_at : datetime or None
         When the rankings were first shown before the study was closed.
@@ -128,7 +127,6 @@ def status_of(c: Connection, study_id: str) -> StudyStatus:
 
     Parameters
     ----------
-    c : Connection
     study_id : str
         Of a registered study.
     """
@@ -144,7 +142,6 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str) -> None:
     ----------
     c : Connection
         Of a writing transaction.
-    study_id : str
     state : {"open", "closed"}
     actor : str
         As in `quem.store.events.record`.
@@ -165,7 +162,6 @@ def reveal(c: Connection, study_id: str, actor: str) -> None:
     ----------
     c : Connection
         Of a writing transaction.
-    study_id : str
     actor : str
         As in `quem.store.events.record`.
     """

@@ -32,8 +32,6 @@ class Held:
 
     Parameters
     ----------
-    study : mapping
-    judges, ballots, layouts : sequence of mapping
     revisions : iterable of mapping
         Those of each ballot in the order of their numbers.
     events : sequence of mapping
@@ -93,7 +91,6 @@ def held_in(c: Connection, study_id: str) -> Held:
     ----------
     c : Connection
         That sees one state of the database.
-    study_id : str
     """
     judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
     ballots = select(BallotRow.key).where(BallotRow.judge_key.in_(judges))
@@ -120,10 +117,6 @@ def _order(model: Any) -> tuple[Any, ...]:  # noqa: ANN401  a table and its colu
 
 def verify(held: Held) -> Verified:
     """Recompute every digest and link of a study.
-
-    Parameters
-    ----------
-    held : Held
 
     Returns
     -------
@@ -206,7 +199,6 @@ def task_named(judge: str, ballot: Mapping[str, Any]) -> str:
 
     Parameters
     ----------
-    judge : str
     ballot : mapping
         Its columns.
     """
@@ -305,8 +297,6 @@ def find_receipt(c: Connection, study_id: str, code: str) -> list[str]:
 
     Parameters
     ----------
-    c : Connection
-    study_id : str
     code : str
         Lower-case hexadecimal digits: the beginning of a link.
 

@@ -1,4 +1,4 @@
-"""The judging app: anonymised solutions, private links, drag-to-rank, and a dashboard."""
+"""The judging app: anonymized solutions, private links, drag-to-rank, and a dashboard."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def old_dashboard(page: str = "") -> Response:
 
 
 def log_out(response: Response) -> None:
-    """Take the dashboard's cookie away from this browser; the link goes on working."""
+    """Take the dashboard's cookie away from this browser; the link still works."""
     response.delete_cookie(
         _cookie(_DASHBOARD), httponly=True, samesite="Lax", secure=request.is_secure
     )

@@ -12,13 +12,11 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from quem.resources import resource
 from webjudge.access import access, site
-from webjudge.bodies import StrictJson
 from webjudge.dashboard import dashboard
 from webjudge.errors import answer_errors
-from webjudge.hosts import Hosts
 from webjudge.judging import judge
 from webjudge.preview import preview
-from webjudge.security import protect
+from webjudge.security import Hosts, StrictJson, protect
 
 if TYPE_CHECKING:
     from webjudge.site import Site
@@ -38,7 +36,7 @@ def create_app(
     Parameters
     ----------
     behind_proxy : bool
-        Whether a proxy that ends TLS stands in front, whose ``X-Forwarded-*`` count.
+        Whether a proxy that ends TLS is in front, whose ``X-Forwarded-*`` count.
     url : str, optional
         What judges' links begin with, where it is not the address of the dashboard.
     listens : str

@@ -27,7 +27,7 @@ _FROM_NOW_ON = "From now on, rankings count. Judges can rank until you close the
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What is asked on a page of its own, so that it works without scripts.
+    """What is asked on a separate page, so that it works without scripts.
 
     Parameters
     ----------

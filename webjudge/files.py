@@ -1,4 +1,4 @@
-"""Files of solutions as they are sent: cleaned, under names that tell nothing."""
+"""Files of solutions as they are sent: cleaned, under names that reveal nothing."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Housekeeping:
         self.jobs.append(Job(name, seconds, work))
 
     def start(self) -> Self:
-        """Begin, in a thread of its own."""
+        """Begin, in a separate thread."""
         self._thread.start()
         return self
 

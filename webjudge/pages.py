@@ -89,7 +89,7 @@ class DisplayedBallot:
 
     @property
     def layout(self) -> Layout:
-        """What stands under each letter."""
+        """What is under each letter."""
         assert self.ballot.layout is not None, "not laid out yet"  # noqa: S101  a bug of ours
         return self.ballot.layout
 
@@ -105,7 +105,7 @@ def listed(
     ballots: Sequence[AssignedBallot],
     receipts: Mapping[str, Receipt] | None = None,
 ) -> list[dict[str, Any]]:
-    """Describe a judge's groups for lists and navigation, in his order.
+    """Describe a judge's groups for lists and navigation, in the judge's order.
 
     A repeated group has neither address nor title before all others are submitted: that a title
     stands twice would tell. Nothing else says that a group comes again.
@@ -239,7 +239,7 @@ def group_page(
 
 
 def _name(site: Site, gid: str, item: Item, digest: str | None) -> str:
-    """What tells a page that a solution is the same as on another page, and nothing else."""
+    """What shows a page that a solution is the same as on another page, and nothing else."""
     return keyed(site.secret, "content", gid, item.solver, digest)
 
 

@@ -1,4 +1,4 @@
-"""The live report, made by ``quem analyze`` in a process of its own: this one stays small."""
+"""The live report, made by ``quem analyze`` in a separate process: this one stays small."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class LiveReport:
         return made if same else None
 
     def drop(self) -> None:
-        """Let go of what was made, so that it is made anew."""
+        """Let go of what was made, so that it is remade."""
         self._made = None
 
     def _wanted(self) -> tuple[Stamp, object]:

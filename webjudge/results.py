@@ -69,7 +69,7 @@ def words() -> str:
 
 @results.get("/report/")
 def report() -> Response:
-    """Show the report, made anew if something was submitted since; or that it is being made."""
+    """Show the report, remade if something was submitted since; or that it is being made."""
     made = live_report(site()).get(_WAIT_SECONDS)
     files = _described(made.files) if made else {}
     answer = make_response(dashboard_page("report.html", made=made, files=files))

@@ -1,4 +1,4 @@
-"""Runs the app in waitress until it is told to stop."""
+"""Runs the app in waitress until a signal stops it."""
 
 from __future__ import annotations
 

@@ -1,18 +1,20 @@
-"""What holds for every request and every answer."""
+"""Which requests are answered: hosts, origins and bodies; and the headers of all answers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ipaddress
+import socket
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
 from flask import abort, request
+from flask.json.provider import DefaultJSONProvider
 
 if TYPE_CHECKING:
     from flask import Flask, Response
 
-    from webjudge.hosts import Hosts
-
-__all__ = ["protect"]
+__all__ = ["ANYWHERE", "Hosts", "StrictJson", "protect"]
 
 _POLICY = {
     "default-src": "'none'",
@@ -71,7 +73,7 @@ def policy(**changes: str) -> str:
 
 
 def _refuse_other_sites() -> None:
-    """Browsers say where a request comes from; what says nothing is no browser."""
+    """Browsers say where a request comes from; what says nothing is not a browser."""
     if request.method in _SAFE:
         return
     site = request.headers.get("Sec-Fetch-Site")
@@ -93,3 +95,119 @@ def _set_headers(response: Response) -> Response:
     if request.is_secure:
         response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
     return response
+
+
+# Addresses to listen on that stand for all of a machine.
+ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  compared with, not bound to
+
+
+class Hosts:
+    """Tells which ``Host`` headers are those of this server.
+
+    Parameters
+    ----------
+    listens : str
+        The address or name that the server listens on; empty where that is not known.
+    url : str, optional
+        What judges' links begin with.
+    behind_proxy : bool
+        Whether a proxy says by which name it was asked; with a URL there is only that one.
+    """
+
+    def __init__(self, listens: str, url: str | None, *, behind_proxy: bool) -> None:
+        self._names = {name for name in (urlsplit(url or "").hostname,) if name}
+        self._only_these = behind_proxy and bool(self._names)
+        self._listens = listens.casefold()
+
+    def know(self, host: str) -> bool:
+        """Whether a header names this server.
+
+        Parameters
+        ----------
+        host : str
+            A name or address, with or without a port.
+        """
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        if name in self._names or self._only_these:
+            return name in self._names
+        if name == "localhost" or (name and name == self._listens):
+            return True
+        address = _address(name)
+        if address and address.is_loopback:
+            return True
+        if self._listens == "localhost" or _is_loopback(self._listens):
+            return False
+        return _is_ours(str(address)) if address else name in _machine_names()
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name)
+    except ValueError:
+        return None
+
+
+def _is_loopback(name: str) -> bool:
+    address = _address(name)
+    return bool(address and address.is_loopback)
+
+
+@lru_cache(maxsize=64)
+def _is_ours(address: str) -> bool:
+    """Whether an address is one of this machine: only to those can a socket be bound."""
+    parsed = ipaddress.ip_address(address)
+    if parsed.is_multicast or parsed.is_unspecified:
+        return False
+    family = socket.AF_INET6 if parsed.version == 6 else socket.AF_INET  # noqa: PLR2004
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((address, 0))
+    except OSError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=1)
+def _machine_names() -> set[str]:
+    """The names of this machine: its own, the first part of that, and as its network calls it."""
+    own = socket.gethostname().casefold()
+    short = own.partition(".")[0]
+    return {own, short, f"{short}.local", socket.getfqdn().casefold()}
+
+
+_MOST_DIGITS = 18  # more fit into no column
+
+
+class StrictJson(DefaultJSONProvider):
+    """JSON as its standard has it: without NaN, and neither too deep nor with endless numbers.
+
+    Whatever is wrong is a ValueError, which Flask answers with 400.
+    """
+
+    sort_keys = False
+
+    def loads(self, s: str | bytes, **kwargs: Any) -> Any:  # noqa: ANN401  JSON holds anything
+        """Read JSON.
+
+        Raises
+        ------
+        ValueError
+        """
+        try:
+            return super().loads(s, parse_constant=_refuse, parse_int=_whole, **kwargs)
+        except RecursionError:
+            _refuse("nested too deeply")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        _refuse("too large a number")
+    return int(digits)
+
+
+def _refuse(what: str) -> NoReturn:
+    message = f"not allowed in JSON: {what}"
+    raise ValueError(message)

@@ -115,7 +115,7 @@ def clean_image(raw: bytes) -> tuple[bytes, str]:
     -------
     content : bytes
         In the same format: upright, in sRGB, at most 4,096 pixels wide or high, without EXIF,
-        XMP, IPTC, comments and colour profile. Animations stay animated.
+        XMP, IPTC, comments and color profile. Animations stay animated.
     mimetype : str
 
     Raises

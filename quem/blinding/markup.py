@@ -31,7 +31,7 @@ def markdown_html(text: str, stand_in: str) -> tuple[str, list[str]]:
     ----------
     stand_in : str
         What no text holds. Code is left out of the HTML, as ``<pre>{stand_in}{index}</pre>``,
-        since its colours are classes, which no sanitised text may bring along.
+        since its colors are classes, which no sanitized text may bring along.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def code_html(text: str, *, filename: str = "", language: str = "") -> str:
     Parameters
     ----------
     filename, language : str
-        Either tells how to read it; what is unknown stays uncoloured.
+        Either says how to read it; what is unknown stays uncolored.
 
     Returns
     -------

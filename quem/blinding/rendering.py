@@ -75,7 +75,7 @@ class Part:
     ----------
     kind : {"html", "image", "pdf"}
     name : str
-        A name that tells nothing: "File 1 of 3".
+        A name that reveals nothing: "File 1 of 3".
     html : Markup
         Safe HTML; empty for images and PDFs.
     url : str
@@ -133,7 +133,7 @@ def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Render
     Returns
     -------
     Rendered
-        Images that a text shows are no parts of their own. Files that cannot be read any more
+        Images that a text shows are not separate parts. Files that cannot be read any more
         are replaced by a sentence, and logged.
     """
     files = solution.files

@@ -98,7 +98,7 @@ def sanitize(html: str, image_url: Callable[[str], str | None]) -> str:
 
 
 class _Finish:
-    """What is done to tags after sanitising, all in one pass."""
+    """What is done to tags after sanitizing, all in one pass."""
 
     def __init__(self, html: str) -> None:
         self._html = html

@@ -1,4 +1,4 @@
-"""``quem backup``: copies of a judging session, while it goes on."""
+"""``quem backup``: copies of a judging session, while it runs."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def backup(study: Path, folder: Path, every: float | None, keep: int, database: 
 def _copy(
     study: Path, study_id: str, folder: Path, every: float | None, keep: int, database: str | None
 ) -> Copy:
-    """Make one copy; the database is opened anew, as it may have been replaced."""
+    """Make one copy; the database is reopened, as it may have been replaced."""
     from quem.store.backup import back_up
     from quem.store.engine import held_store
     from quem.store.location import locate_database

@@ -24,7 +24,7 @@ _KINDS = sorted(folder.name for folder in (resource("templates") / "init").iterd
     help="Kind of study.",
 )
 def init(folder: Path, kind: str) -> None:
-    """Write a small commented study to FOLDER, which analyses as it is.
+    """Write a small commented study to FOLDER, which can be analyzed as it is.
 
     Existing files are never overwritten.
     """

@@ -80,7 +80,7 @@ def serve(
 
     Shows the private link of each organizer and judge once, when it is made: on a terminal, or
     else in a file that only you can read.
-    Stop it with Ctrl-C or SIGTERM: everything is kept, and a later start goes on.
+    Stop it with Ctrl-C or SIGTERM: everything is kept, and a later start continues.
     """
     import gc
     import logging
@@ -194,7 +194,7 @@ def _judges(c: Connection, study_id: str, base: str) -> list[Row]:
 
 def _shown_host(host: str) -> str:
     """The host for a link: where it listens everywhere, the machine's name."""
-    from webjudge.hosts import ANYWHERE
+    from webjudge.security import ANYWHERE
 
     if host in ANYWHERE:
         import socket

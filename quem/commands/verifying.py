@@ -97,7 +97,7 @@ def _counts(found: Verified) -> Iterator[str]:
 def _compared(
     c: Connection, study_id: str, found: Verified, head: str | None, receipt: str | None
 ) -> tuple[list[str], list[str]]:
-    """Look for an earlier head and a receipt; gives what is told and what is wrong."""
+    """Look for an earlier head and a receipt; gives what to say and what is wrong."""
     from quem.store.verification import find_receipt
 
     told, wrong = [], []

@@ -68,7 +68,7 @@ class Folder:
         Returns
         -------
         tuple of SolutionFile
-            Empty where there is none that can be shown; the mistakes tell why.
+            Empty where there is none that can be shown; the mistakes say why.
         """
         name = f"{self.name}/{entry.name}"
         if not entry.is_dir():

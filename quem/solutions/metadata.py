@@ -87,7 +87,7 @@ def metadata_of(path: Path, kind: str) -> dict[str, str]:
     -------
     dict of str to str
         Name of the entry to what it says, cut to a line. Empty where the file cannot be read:
-        that is told elsewhere.
+        that is reported elsewhere.
     """
     try:
         entries = dict(_image_entries(path) if kind == "image" else _pdf_entries(path))

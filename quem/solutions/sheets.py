@@ -77,7 +77,7 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
     -------
     sheets : Sheets
     mistakes : list of Mistake
-        Files that do not exist or are no text.
+        Files that do not exist or are not text.
     """
     content = file.document.content
     mistakes: list[Mistake] = []

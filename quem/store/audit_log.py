@@ -66,7 +66,7 @@ class Stamp:
     submitted : int
         The key of the last submitted revision; 0 where there is none.
     noted : int
-        How many events there are that results tell of.
+        How many events there are that results mention.
     """
 
     judges: tuple[str, ...]

@@ -151,7 +151,7 @@ def _record_failure(store: Store, study_id: str, actor: str, error: QuemError) -
 
 
 def backup_state(c: Connection, study_id: str) -> BackupState:
-    """Tell from the log how the copies of a study are, whoever makes them."""
+    """Tell from the log how the copies of a study are, no matter how they are made."""
     columns = select(EventRow.key, EventRow.made_at, EventRow.detail).where(
         EventRow.study_id == study_id
     )

@@ -224,7 +224,7 @@ class Change:
     client : str
         The tab.
     number : int
-        Counts up in the tab; with `client` it tells a retry from a new save.
+        Counts up in the tab; with `client` it distinguishes a retry from a new save.
     layout : str
         The id of the layout that the page shows.
     state : State

@@ -90,7 +90,7 @@ def revision_link(
     before : str
         The link of the revision before; empty for the first.
     revision : mapping
-        Its columns; of the state counts what is no text, and of texts their digest.
+        Its columns; of the state counts what is not text, and of texts their digest.
     ballot : mapping
         The columns of its ballot, of which those count that never change.
     judge : str

@@ -83,7 +83,7 @@ def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAPI conne
 def _write_ahead(cursor: sqlite3.Cursor) -> None:
     """Log changes ahead. Of several that begin so in a new file SQLite turns all but one away.
 
-    It does so at once, whatever the busy timeout, since each has begun to read.
+    It does so at once, whatever the busy timeout, since each has started to read.
     """
     until = monotonic() + PATIENCE
     while True:

@@ -67,7 +67,7 @@ def save_copy(store: Store, study_id: str, folder: Path, stem: str, suffix: str 
     Parameters
     ----------
     stem : str
-        The file's name, without the ending that tells its kind.
+        The file's name, without the ending that says its kind.
     suffix : str, optional
         Another ending than that of its kind.
 
@@ -104,7 +104,7 @@ def _way(store: Store) -> tuple[str, Callable[[Store, str, Path], Holdings], str
 def _copy_file(store: Store, _: str, partial: Path) -> Holdings:
     """Copy an SQLite database in one go.
 
-    In steps it would begin anew at each write of another connection, and never end.
+    In steps it would restart at each write of another connection, and never end.
     """
     with store.read() as c:
         held = holdings_of(c)

@@ -141,7 +141,7 @@ def _restore_program() -> str:
 def _reached(engine: Engine) -> tuple[str, dict[str, str]]:
     """The address of a database for its programs, and their environment, with the password.
 
-    What stands on a command line can be read by everybody on the machine.
+    What is on a command line can be read by everybody on the machine.
     """
     options = engine.url.translate_connect_args(username="user", database="dbname")
     options |= engine.url.query

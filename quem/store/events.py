@@ -102,7 +102,7 @@ def seal(c: Connection, study_id: str, why: str) -> None:
     Parameters
     ----------
     c : Connection
-        Of a writing transaction of its own.
+        Of a writing transaction for this alone.
     why : {"start", "stop", "submit", "minute", "backup"}
     """
     # Rows before the lock on events, and in the order study, ballot, as everybody does.

@@ -67,7 +67,7 @@ def long_table(rankings: Iterable[SubmittedRanking]) -> str:
 def preflib_files(
     rankings: Iterable[SubmittedRanking], solvers: tuple[str, ...], title: str
 ) -> dict[str, str]:
-    """Write a PrefLib file a problem: one order a judge, best first, solvers as alternatives.
+    """Write one PrefLib file per problem: one order per judge, best first, solvers as alternatives.
 
     What a judge could not judge is left out of the order, and an order without any solution
     left out of the file; orders of repeated groups and of other blocks than the first are
@@ -166,9 +166,9 @@ class RankedCell:
     Parameters
     ----------
     rank : int or None
-        1 for the worst; None where he could not judge it.
+        1 for the worst; None where the judge could not judge it.
     recognized : bool
-        Whether he recognized its author.
+        Whether the judge recognized its author.
     """
 
     solver: str

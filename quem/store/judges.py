@@ -12,8 +12,7 @@ from quem.errors import QuemError
 from quem.store.chains import judge_digest, new_salt
 from quem.store.engine import SCRUB
 from quem.store.events import record
-from quem.store.inserting import insert_new
-from quem.store.models import BallotRow, ErasedJudgeRow, JudgeRow, RevisionRow, now
+from quem.store.models import BallotRow, ErasedJudgeRow, JudgeRow, RevisionRow, insert_new, now
 from quem.store.state import without_words
 from quem.store.studies import digest_of, ended_link, new_link, person_named, status_of
 

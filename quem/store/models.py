@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     JSON,
@@ -18,6 +18,9 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
 __all__ = [
     "BallotRow",
     "Base",
@@ -28,6 +31,7 @@ __all__ = [
     "Organizer",
     "RevisionRow",
     "StudyRow",
+    "insert_new",
     "now",
 ]
 
@@ -226,3 +230,21 @@ class EventRow(Base):
     what: Mapped[str]
     detail: Mapped[dict[str, Any]] = mapped_column(default=dict)
     link: Mapped[str]
+
+
+def insert_new(c: Connection, table: type[Base]) -> Any:  # noqa: ANN401  one type a dialect
+    """Give an insert that leaves rows alone which are there already.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    """
+    # Each dialect has its own statement, and PostgreSQL's takes megabytes of a server.
+    if c.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table).on_conflict_do_nothing()
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert(table).on_conflict_do_nothing()

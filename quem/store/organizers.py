@@ -9,8 +9,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from quem.errors import QuemError
 from quem.store.events import record
-from quem.store.inserting import insert_new
-from quem.store.models import Organizer
+from quem.store.models import Organizer, insert_new
 from quem.store.studies import digest_of, ended_link, new_link, person_named
 
 if TYPE_CHECKING:

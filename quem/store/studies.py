@@ -11,8 +11,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 
 from quem.errors import QuemError
 from quem.store.events import record
-from quem.store.inserting import insert_new
-from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow, StudyRow, now
+from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow, StudyRow, insert_new, now
 
 if TYPE_CHECKING:
     import datetime as dt

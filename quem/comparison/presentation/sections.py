@@ -41,11 +41,11 @@ CAPTIONS = {
     "bound leaves. The shaded bar is the experience of the study's subjects.",
     "differences": "The difference of each two systems, with its interval where there is one; blue "
     "where that leaves 0 out. A circle is the difference of the two estimates.",
-    "wins": "The share of rankings in which one system stands above the other, a tie counting one "
-    "half: blue where it mostly does, red where it mostly does not.",
+    "wins": "Share of rankings with one system above the other, ties one half; blue: above 50%, red: "
+    "below 50%.",
     "progression": "The versions of a system with their prediction intervals, and the steps "
     "between them with adjusted p values.",
-    "uplift": "Each person's average rank alone and with help, the experience in brackets.",
+    "uplift": "Each person's average rank without and with help, experience in brackets.",
 }
 
 
@@ -184,7 +184,7 @@ _MOST_COLUMNS = 20
 
 YEARS = (
     "The difference in years is estimated in three ways. By the skill function it is the "
-    "difference of the two estimates; it shrinks towards 0, the more the noisier the ranks. By "
+    "difference of the two estimates; it shrinks toward 0, more with noisier ranks. By "
     "calibration it is the difference in rank over the slope of rank on experience; it is too "
     "large on average, and is given only where that slope is significant. By worths it is nearly "
     "right on average, since worths do not flatten at both ends as ranks do, and the interval "
@@ -295,7 +295,7 @@ def _uplifts(comparison: ComparisonFindings) -> Section:
         "Unassisted people are ranked among each other. Each assisted solution is located among "
         "these, so assisted people do not push each other down.",
         UPLIFT_MEANING,
-        "The gain in years is the gain in average rank by the skill function; it shrinks towards "
+        "The gain in years is the gain in average rank by the skill function; it shrinks toward "
         "0. By calibration it does not, and is too large on average.",
     ]
     return Section("uplift", "Gain from assistance", text, ("uplift",), tables)

@@ -173,7 +173,7 @@ _CALIBRATION: Columns[Any, ExperienceFindings] = Columns(
 )
 _AT_LEAST: Columns[tuple[float, float], ExperienceFindings] = Columns(
     Column("years", NUMBER, "one entry for each of `settings.at_least`", of=lambda row, _: row[0]),
-    Column("p", SHARE, "probability of at least so many", of=lambda row, _: row[1]),
+    Column("p", SHARE, "probability of at least that many", of=lambda row, _: row[1]),
 )
 
 
@@ -271,7 +271,7 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
     Column(
         "probability_at_least",
         each(_AT_LEAST),
-        "probabilities of at least so much experience",
+        "probabilities of at least that much experience",
         of="at_least",
         only="json",
     ),

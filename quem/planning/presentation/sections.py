@@ -81,7 +81,7 @@ def _designs_table(plan: PlanFindings) -> TextTable:
 
 
 def _note(plan: PlanFindings) -> str:
-    text = "Half-width: by the closed form; the interval is the estimate ± so much. "
+    text = "Half-width: by the closed form; the interval is the estimate ± half-width. "
     if plan.trials:
         text += (
             f"{simulated_text(plan)}, with systems that differ from their experience as people "

@@ -41,8 +41,8 @@ CAPTIONS = {
     "bound leaves. The shaded bar is the experience of the study's subjects.",
     "differences": "The difference of each two systems, with its interval where there is one; blue "
     "where that leaves 0 out. A circle is the difference of the two estimates.",
-    "wins": "Share of rankings with one system above the other, ties one half; blue: above 50%, red: "
-    "below 50%.",
+    "wins": "Share of rankings with one system above the other, ties one half; blue: above 50%, "
+    "red: below 50%.",
     "progression": "The versions of a system with their prediction intervals, and the steps "
     "between them with adjusted p values.",
     "uplift": "Each person's average rank without and with help, experience in brackets.",

@@ -23,7 +23,7 @@ import quem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from quem.experience.findings import ExperienceFindings
+    from quem.experience.result import ExperienceFindings
 
 RUNS = 9
 STUDY = Path(__file__).resolve().parent.parent / "studies" / "p3-1997" / "study.yaml"

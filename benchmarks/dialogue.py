@@ -21,11 +21,10 @@ from pathlib import Path
 import numpy as np
 from joblib.externals.loky import get_reusable_executor
 
-from quem.dialogue.case_base import EncodedCases
 from quem.dialogue.loading import load_dialogue
-from quem.dialogue.running import run_experiment
+from quem.dialogue.reading import EncodedCases
 from quem.dialogue.settings import SimulationSettings
-from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
+from quem.dialogue.simulation import Experiment, NamedStrategy, prepare, run_experiment
 from quem.dialogue.users import named_user
 from quem.parallel import Workers
 

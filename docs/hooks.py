@@ -18,7 +18,7 @@ from mkdocs.structure.files import File
 import quem
 from quem.cli import main
 from quem.kinds import presentations
-from quem.report.schema import keys_table, tables_table
+from quem.report.columns import keys_table, tables_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ __all__ = ["schema"]
 def schema() -> None:
     """Print the JSON Schema of analysis.json, to check or to read results by program."""
     from quem.kinds import presentations
-    from quem.report.schema import json_schema
+    from quem.report.columns import json_schema
 
     content = json_schema(presentations())
     click.echo(json.dumps(content, ensure_ascii=False, indent=1).encode())

@@ -17,8 +17,8 @@ from quem.wording import join_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.comparison.findings import ComparisonFindings
     from quem.comparison.pairs import Pair
+    from quem.comparison.result import ComparisonFindings
 
 __all__ = ["find_warnings"]
 

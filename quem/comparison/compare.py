@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from quem.comparison.assistance import missing_half, uplifts_of
 from quem.comparison.checks import find_warnings
-from quem.comparison.findings import ComparisonFindings
 from quem.comparison.independent import compare_studies
 from quem.comparison.pair_tests import refusal
 from quem.comparison.pairs import compare_pairs
-from quem.comparison.result import ComparisonResult
+from quem.comparison.result import ComparisonFindings, ComparisonResult
 from quem.comparison.selection import (
     chosen_of,
     one_system,
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 
     from quem.comparison.pairs import Pair
     from quem.comparison.system_estimates import SystemEstimate
-    from quem.experience.findings import ExperienceFindings
     from quem.experience.loading import Study
+    from quem.experience.result import ExperienceFindings
 
 __all__ = ["compare_experience"]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.experience.averages import Averages
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Interval
-    from quem.experience.findings import ExperienceFindings
+    from quem.experience.result import ExperienceFindings
     from quem.experience.skill import SkillFunction
 
 __all__ = ["Difference", "Pair", "compare_pairs", "difference_interval", "years_between"]

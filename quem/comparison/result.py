@@ -1,9 +1,9 @@
-"""The result of a comparison."""
+"""What a comparison finds, and the result that people read, draw and save."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from quem.report.result import BaseResult, Presentation
 
@@ -12,10 +12,73 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from quem.comparison.findings import ComparisonFindings
+    from quem.comparison.assistance import AssistanceGain
+    from quem.comparison.independent import IndependentDifference
+    from quem.comparison.pairs import Pair
+    from quem.comparison.system_estimates import SystemEstimate
+    from quem.comparison.versions import Progression
     from quem.errors import StudyWarning
+    from quem.experience.result import ExperienceFindings
 
-__all__ = ["ComparisonResult"]
+__all__ = ["ComparisonFindings", "ComparisonResult", "Mode"]
+
+
+Mode = Literal["systems", "studies", "time"]
+
+
+@dataclass(frozen=True)
+class ComparisonFindings:
+    """What was compared, and what came out.
+
+    Parameters
+    ----------
+    mode : {"systems", "studies", "time"}
+        The systems of one study, unrelated systems of independent studies, or one system in
+        several studies.
+    studies : tuple of ExperienceFindings
+    standings : tuple of SystemEstimate
+        The systems that were compared, in order.
+    test : {"problem", "twoway", "signflip"}
+        For systems of the same study.
+    chosen : tuple of str
+        The systems that the caller named; empty for all.
+    level : float
+    pairs : tuple of Pair
+        Only of mode "systems".
+    apart : tuple of IndependentDifference
+        Only of mode "studies".
+    progressions : tuple of Progression
+    uplifts : tuple of AssistanceGain
+        Only of mode "systems".
+    warnings : tuple of StudyWarning
+    """
+
+    mode: Mode
+    studies: tuple[ExperienceFindings, ...]
+    standings: tuple[SystemEstimate, ...]
+    test: str
+    chosen: tuple[str, ...]
+    level: float
+    pairs: tuple[Pair, ...] = ()
+    apart: tuple[IndependentDifference, ...] = ()
+    progressions: tuple[Progression, ...] = ()
+    uplifts: tuple[AssistanceGain, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """The unit of experience, in which all studies agree."""
+        return self.studies[0].study.spec.experience_unit
+
+    def study_of(self, standing: SystemEstimate) -> str:
+        """Give the id of the study that a system was measured in."""
+        return self.studies[standing.study].study.spec.id
+
+    def name_of(self, standing: SystemEstimate) -> str:
+        """Name a system, with its study where there are several."""
+        if len(self.studies) == 1:
+            return standing.name
+        return f"{standing.name} ({self.study_of(standing)})"
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from quem.experience.estimate import Estimate
-    from quem.experience.findings import ExperienceFindings
+    from quem.experience.result import ExperienceFindings
 
 __all__ = ["SystemEstimate", "by_date", "in_order", "standings_of"]
 

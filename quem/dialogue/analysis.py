@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from quem.dialogue.checks import find_warnings
 from quem.dialogue.findings import Inference, evaluate
 from quem.dialogue.result import DialogueResult
-from quem.dialogue.running import run_experiment
 from quem.dialogue.sensitivity import find_sensitivity
 from quem.dialogue.settings import SimulationSettings
-from quem.dialogue.simulation import prepare
+from quem.dialogue.simulation import prepare, run_experiment
 from quem.parallel import Workers
 from quem.study.schema import changed_settings
 

@@ -11,8 +11,8 @@ from quem.errors import StudyWarning
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.dialogue.case_base import EncodedCases
     from quem.dialogue.findings import DialogueFindings
+    from quem.dialogue.reading import EncodedCases
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.users import User
 

@@ -22,8 +22,8 @@ from quem.study.reading import draft_of_kind
 if TYPE_CHECKING:
     import os
 
-    from quem.dialogue.case_base import EncodedCases
     from quem.dialogue.published import Published
+    from quem.dialogue.reading import EncodedCases
     from quem.errors import StudyWarning
     from quem.study.document import Loc
     from quem.study.reading import Draft

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.reading import EncodedCases
 
 __all__ = ["CustomQuestion", "Questions", "information_gain", "question_orders"]
 

@@ -12,7 +12,7 @@ from quem.dialogue.space import steps
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.reading import EncodedCases
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Space
 

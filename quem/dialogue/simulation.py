@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import os
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem import __version__
 from quem.dialogue.questions import Questions, question_orders
 from quem.dialogue.regions import find_regions
 from quem.dialogue.space import NANO, make_space, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
 from quem.dialogue.users import FAR, CandidateList, Candidates, nearest, selections, thresholds
+from quem.errors import Mistake, QuemError
 from quem.lists.rank_quality import boundary, rank_quality
+from quem.parallel import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from typing import IO, Any
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.reading import EncodedCases
     from quem.dialogue.regions import Regions
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Space
     from quem.dialogue.users import User
+    from quem.parallel import Workers
 
-__all__ = ["Dialogues", "Experiment", "NamedStrategy", "join", "prepare"]
+__all__ = [
+    "FINISHED",
+    "Dialogues",
+    "Experiment",
+    "Finished",
+    "NamedStrategy",
+    "fingerprint",
+    "join",
+    "made_of",
+    "prepare",
+    "run_experiment",
+]
+
 
 # Cells (points of dialogues x cases) that are worked on at once: some 20 MB.
 _CELLS = 400_000
@@ -334,3 +357,238 @@ def join(parts: Sequence[Dialogues]) -> Dialogues:
     """
     names = Dialogues.__dataclass_fields__
     return Dialogues(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+# Cells (points x cases x strategies) in a task: a second or two of work, so that little is lost
+# by an interruption.
+_CELLS_AT_ONCE = 20_000_000
+
+
+def run_experiment(
+    experiment: Experiment,
+    *,
+    workers: Workers = ALONE,
+    keep: Path | None = None,
+    done: Callable[[int], object] = lambda _: None,
+) -> Dialogues:
+    """Simulate the dialogues of all targets.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    workers : Workers
+        The numbers are the same with any.
+    keep : Path, optional
+        File of finished targets: those that it holds are not simulated again, and each that is
+        finished is added.
+    done : callable
+        Told how many targets are finished whenever some are.
+
+    Returns
+    -------
+    Dialogues
+        In the order of the case base.
+    """
+    n = len(experiment.cases)
+    finished = Finished(keep, made_of(experiment)) if keep else None
+    parts = finished.read() if finished else []
+    held = {target for part in parts for target in part.targets.tolist()}
+    if held:
+        done(len(held))
+    missing = [target for target in range(n) if target not in held]
+    size = _targets_in_a_task(experiment)
+    tasks = [(missing[start : start + size],) for start in range(0, len(missing), size)]
+    try:
+        for told in workers.each(experiment.run, tasks):
+            if finished:
+                finished.add(told)
+            parts.append(told)
+            done(len(told))
+    finally:
+        if finished:
+            finished.close()
+    every = join(parts)
+    order = np.argsort(every.targets)
+    return every.at(order)
+
+
+def _targets_in_a_task(experiment: Experiment) -> int:
+    points = experiment.dialogues * (experiment.space.m + 1)
+    cells = points * len(experiment.cases) * len(experiment.strategies)
+    return max(1, _CELLS_AT_ONCE // cells)
+
+
+def made_of(experiment: Experiment) -> str:
+    """Make a fingerprint of all that the dialogues of an experiment depend on.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    """
+    cases, questions = experiment.cases, experiment.questions
+    functions = [
+        *(strategy.function for strategy in experiment.strategies),
+        *(user.function for user in experiment.users),
+        questions.function,
+    ]
+    return fingerprint(
+        __version__,
+        cases.values,
+        cases.weights,
+        cases.classes,
+        [None if names is None else list(names) for names in cases.categories],
+        {
+            name: value
+            for name, value in experiment.settings.to_dict().items()
+            # What is decided after the dialogues.
+            if name not in ("no_selection", "efficiency")
+        },
+        [strategy.name for strategy in experiment.strategies],
+        [[user.name, user.rule, user.top, user.b] for user in experiment.users],
+        [questions.rule, list(questions.order)],
+        [getattr(function, "fingerprint", "") for function in functions],
+    )
+
+
+# What the file is called in the folder of a report.
+FINISHED = "finished-targets.jsonl"
+
+
+_FORMAT = 1
+
+
+def fingerprint(*parts: object) -> str:
+    """Make a short text that changes with what is given.
+
+    Parameters
+    ----------
+    *parts : object
+        Arrays, bytes, or what JSON can hold.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).tobytes())
+        elif isinstance(part, bytes):
+            digest.update(part)
+        else:
+            digest.update(json.dumps(part, sort_keys=True).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()[:32]
+
+
+class Finished:
+    """The file of finished targets.
+
+    Parameters
+    ----------
+    path : Path
+    made_of : str
+        See `fingerprint`. A file that was made of something else is begun anew.
+    """
+
+    def __init__(self, path: Path, made_of: str) -> None:
+        self.path, self._made_of = path, made_of
+        self._file: IO[bytes] | None = None
+
+    def read(self) -> list[Dialogues]:
+        """Give what is there, without targets that are there twice."""
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._refusal(error) from None
+        if lines[0] != self._header():
+            return []
+        found: list[Dialogues] = []
+        seen: set[int] = set()
+        for line in lines[1:]:
+            told = _unpacked(line)
+            if told is not None and not seen & set(told.targets.tolist()):
+                seen |= set(told.targets.tolist())
+                found.append(told)
+        return found
+
+    def add(self, told: Dialogues) -> None:
+        """Add a line and put it to disk.
+
+        Parameters
+        ----------
+        told : Dialogues
+
+        Raises
+        ------
+        QuemError
+            The file cannot be written.
+        """
+        try:
+            if self._file is None:
+                self._file = self._opened()
+            self._file.write(_packed(told) + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._refusal(error) from None
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _opened(self) -> IO[bytes]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        ours = False
+        if self.path.exists():
+            with self.path.open("rb") as old:
+                ours = old.readline().rstrip(b"\n") == self._header()
+        if not ours:
+            new = self.path.open("wb")
+            new.write(self._header() + b"\n")
+            return new
+        file = self.path.open("r+b")
+        # After a line that was cut off a new one begins.
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            file.write(b"\n")
+        file.seek(0, os.SEEK_END)
+        return file
+
+    def _header(self) -> bytes:
+        return json.dumps({"quem": "finished targets", "of": self._made_of, "v": _FORMAT}).encode()
+
+    def _refusal(self, error: OSError) -> QuemError:
+        reason = error.strerror or str(error)
+        message = f"finished targets cannot be kept here: {reason}; name another folder: --out"
+        return QuemError([Mistake(str(self.path), message=message)])
+
+
+def _packed(told: Dialogues) -> bytes:
+    raw, shapes = [], {}
+    for name in Dialogues.__dataclass_fields__:
+        values: np.ndarray[Any, Any] = getattr(told, name)
+        shapes[name] = [values.dtype.str, list(values.shape)]
+        raw.append(np.ascontiguousarray(values).tobytes())
+    data = zlib.compress(b"".join(raw), 1)
+    entry = {"sum": zlib.crc32(data), "is": shapes, "data": base64.b64encode(data).decode()}
+    return json.dumps(entry).encode()
+
+
+def _unpacked(line: bytes) -> Dialogues | None:
+    try:
+        entry = json.loads(line)
+        data = base64.b64decode(entry["data"])
+        if zlib.crc32(data) != entry["sum"]:
+            return None
+        raw = zlib.decompress(data)
+        start, columns = 0, {}
+        for name, (kind, shape) in entry["is"].items():
+            dtype = np.dtype(kind)
+            size = int(np.prod(shape)) * dtype.itemsize
+            columns[name] = np.frombuffer(raw[start : start + size], dtype).reshape(shape)
+            start += size
+        return Dialogues(**columns)
+    except (ValueError, KeyError, TypeError, zlib.error):
+        return None

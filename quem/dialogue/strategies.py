@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.reading import EncodedCases
     from quem.dialogue.regions import Regions
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Fills, Space

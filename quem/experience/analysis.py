@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.experience.agreement import judge_agreement
+from quem.experience.agreement import judge_agreement, retest_agreement
 from quem.experience.averages import Averages, average_cells
 from quem.experience.bootstrap import bootstrap
 from quem.experience.cells import judged_cells, score_cells
 from quem.experience.checks import find_warnings
 from quem.experience.estimate import estimate_system
 from quem.experience.expected_ranks import pool, pooled_averages
-from quem.experience.findings import ExperienceFindings
 from quem.experience.influence import (
     leave_out_cells,
     leave_out_pooled,
@@ -24,8 +23,7 @@ from quem.experience.influence import (
     vary,
 )
 from quem.experience.recognized import leave_out_recognized
-from quem.experience.result import ExperienceResult
-from quem.experience.retest import retest_agreement
+from quem.experience.result import ExperienceFindings, ExperienceResult
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
 from quem.rankings import PrintedAverages

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.experience.estimate import Estimate
-    from quem.experience.findings import ExperienceFindings
+    from quem.experience.result import ExperienceFindings
 
 __all__ = ["find_warnings"]
 

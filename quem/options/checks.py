@@ -12,7 +12,7 @@ from quem.wording import format_number, join_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.options.findings import OptionsFindings
+    from quem.options.result import OptionsFindings
 
 __all__ = ["find_warnings"]
 

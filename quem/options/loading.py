@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import shown
 from quem.options.answer_key import AnswerKey, read_key
-from quem.options.encode_rows import assemble
-from quem.options.rows import read_rows
+from quem.options.rows import assemble, read_rows
 from quem.study.document import Document
 from quem.study.options import OptionsSpec
 from quem.study.reading import draft_of_kind

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.errors import StudyWarning
-    from quem.planning.findings import PlanFindings
+    from quem.planning.result import PlanFindings
 
 __all__ = ["LONG_LIST", "find_warnings"]
 

@@ -14,7 +14,7 @@ from quem.parallel import ALONE
 from quem.planning.checks import find_warnings
 from quem.planning.components import ComponentsError, estimate_components
 from quem.planning.designs import Costs, efficient, make_designs, smallest
-from quem.planning.findings import PlanFindings
+from quem.planning.result import PlanFindings
 from quem.planning.settings import COMPONENTS, plan_settings
 from quem.planning.simulated_designs import PlanAssumptions, try_designs
 from quem.rankings import PrintedAverages

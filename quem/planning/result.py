@@ -1,22 +1,165 @@
-"""A plan, as what people read, draw, save and compute with."""
+"""What a plan consists of, and the result that people read, draw and save."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from quem.planning import closed_form
 from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import pandas as pd
 
     from quem.errors import StudyWarning
-    from quem.planning.findings import PlanFindings
+    from quem.experience.loading import Study
+    from quem.experience.simulation import Noise
+    from quem.planning.components import Components
+    from quem.planning.designs import Costs, Designs, StudyDesign
+    from quem.planning.settings import PlanSettings
+    from quem.planning.simulated_designs import PlanAssumptions, SimulatedDesign
 
-__all__ = ["PlanResult"]
+__all__ = ["PlanFindings", "PlanResult"]
+
+
+@dataclass(frozen=True)
+class PlanFindings:
+    """A plan.
+
+    Parameters
+    ----------
+    settings : PlanSettings
+        What was asked.
+    source : {"low", "high", "pilot"}
+        Where the noise is from.
+    replaced : tuple of str
+        Components of it that were given instead.
+    circumstances : PlanAssumptions
+    costs : Costs
+    measured : bool
+        Whether the minutes are those of the pilot's judging session.
+    unit : str
+        Of experience.
+    pilot : Study or None
+    components : Components or None
+        Of the pilot.
+    designs : Designs
+    shown : tuple of int
+        Places of designs worth showing, the cheapest first.
+    trials : mapping of int to SimulatedDesign
+        What simulation gave for them.
+    warnings : tuple of StudyWarning
+    """
+
+    settings: PlanSettings
+    source: str
+    replaced: tuple[str, ...]
+    circumstances: PlanAssumptions
+    costs: Costs
+    measured: bool
+    unit: str
+    pilot: Study | None
+    components: Components | None
+    designs: Designs
+    shown: tuple[int, ...]
+    trials: Mapping[int, SimulatedDesign]
+    warnings: tuple[StudyWarning, ...] = ()
+
+    @property
+    def level(self) -> float:
+        """The level of the interval."""
+        return self.circumstances.level
+
+    @property
+    def experience_variance(self) -> float:
+        """The variance of the subjects' experience, which is taken for uniform."""
+        low, high = self.circumstances.experience
+        return (high - low) ** 2 / 12
+
+    @property
+    def assumed(self) -> bool:
+        """Whether nobody said what the noise is."""
+        given = set(self.replaced) == {"person", "solution", "judge", "taste"}
+        return self.pilot is None and self.settings.noise is None and not given
+
+    @property
+    def limit(self) -> float:
+        """Half of the interval that no number of subjects, judges and problems makes narrower."""
+        noise, variance = self.circumstances.noise, self.experience_variance
+        return closed_form.least_half_width(noise, variance, self.level)
+
+    @property
+    def limit_of_subjects(self) -> float:
+        """The same with no more than the most subjects that were tried."""
+        noise, variance = self.circumstances.noise, self.experience_variance
+        most = float(self.designs.subjects[-1])
+        return closed_form.least_half_width(noise, variance, self.level, most)
+
+    @property
+    def person_share(self) -> float:
+        """The share of persons in the variance of average quality, in the design to begin with."""
+        design, noise = self.designs.at(self.reference), self.circumstances.noise
+        total = closed_form.average_variance(noise, design.judges, design.problems)
+        return noise.person**2 / float(total) if total else np.nan
+
+    @property
+    def recommended(self) -> int | None:
+        """The cheapest design that reaches the width, in simulation where that was done."""
+        if self.settings.width is None:
+            return None
+        return next((index for index in self.shown if self.reaches(index)), None)
+
+    @property
+    def reference(self) -> int:
+        """The design to talk about: recommended, or the nearest, or one in the middle."""
+        if self.recommended is not None:
+            return self.recommended
+        if self.settings.width is not None:
+            return self.nearest
+        return self.shown[len(self.shown) // 2]
+
+    @property
+    def nearest(self) -> int:
+        """The design with the narrowest interval: the one with most of everything."""
+        return self.designs.largest
+
+    def best_half_width(self, index: int) -> float:
+        """Half of the interval: by simulation where it was done, else by the closed form."""
+        if index in self.trials:
+            return self.trials[index].half_width
+        return float(self.designs.half_width.flat[index])
+
+    def reaches(self, index: int) -> bool:
+        """Tell whether a design reaches the width: by simulation, where it was done.
+
+        Simulation is read to two decimals, as it is shown: its error is of that order.
+        """
+        width = self.settings.width
+        found = self.best_half_width(index)
+        return width is not None and (round(found, 2) if index in self.trials else found) <= width
+
+    @property
+    def simulation_error(self) -> float:
+        """The largest standard error of a simulated half-width; NaN where one cannot tell."""
+        return float(np.max([trial.half_width_error for trial in self.trials.values()] or [np.nan]))
+
+    def design(self, index: int) -> StudyDesign:
+        """Give a design by its place."""
+        return self.designs.at(index)
+
+    def formula(self, design: StudyDesign, noise: Noise | None = None) -> float:
+        """Half of the interval of any design, and with any noise, by the closed form."""
+        noise = noise or self.circumstances.noise
+        variance = closed_form.average_variance(noise, design.judges, design.problems)
+        width = closed_form.half_width(
+            design.subjects, variance, self.experience_variance, self.level
+        )
+        return float(width)
 
 
 @dataclass(frozen=True, repr=False)

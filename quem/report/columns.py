@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from quem.report.layout import TextTable
+from quem.report.html import TextTable
 from quem.wording import format_interval, format_number
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from pydantic import BaseModel
+
+    from quem.report.result import Presentation
 
 __all__ = [
     "COUNT",
@@ -45,13 +47,21 @@ __all__ = [
     "choice",
     "each",
     "head",
+    "json_schema",
+    "keys_table",
     "null_or",
     "of",
     "settings",
+    "tables_table",
 ]
 
+
 Row = TypeVar("Row")
+
+
 Findings = TypeVar("Findings")
+
+
 _UNKNOWN = "–"
 
 
@@ -162,11 +172,23 @@ def each(entry: Type | Columns[Any, Any], fewest: int = 0) -> Type:
 
 
 TEXT = Type({"type": "string"})
+
+
 NAME = Type({"type": "string", "minLength": 1})
+
+
 NUMBER = Type({"type": "number"})
+
+
 NOT_NEGATIVE = Type({"type": "number", "minimum": 0})
+
+
 SHARE = Type({"type": "number", "minimum": 0, "maximum": 1})
+
+
 COUNT = Type({"type": "integer", "minimum": 0})
+
+
 FLAG = Type({"type": "boolean"})
 
 
@@ -177,6 +199,8 @@ def _interval(end: Mapping[str, Any]) -> Type:
 
 
 INTERVAL = _interval(NUMBER.schema)
+
+
 # Both ends are null where the interval is unbounded or undefined.
 OPEN_INTERVAL = _interval(_or_null(NUMBER.schema))
 
@@ -361,9 +385,13 @@ _WARNING: Columns[Any, Any] = Columns(
     Column("code", Type({"type": "string", "pattern": "^[a-z]+(-[a-z]+)*$"}), "its stable name"),
     Column("message", NAME, "what was observed, what it does to the result, and what to do"),
 )
+
+
 STUDY: Columns[Any, Any] = Columns(
     Column("id", NAME, "as in the study file"), Column("title", TEXT, "as in the study file")
 )
+
+
 WARNINGS: Column[Any, Any] = Column(
     "warnings", each(_WARNING), "what a reader of the result must know"
 )
@@ -454,3 +482,49 @@ class WholeTable(Table[Row, Findings]):
             return pd.DataFrame()
         frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
         return frame.sort_values(list(self.order), ignore_index=True) if self.order else frame
+
+
+def json_schema(presentations: Mapping[str, Presentation[Any]]) -> dict[str, Any]:
+    """Give the JSON Schema (draft 2020-12) of analysis.json: every key, and no other.
+
+    Parameters
+    ----------
+    presentations : mapping of str to Presentation
+        How results of each kind are shown.
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:quem:analysis:1",
+        "title": "analysis.json, format 1",
+        "description": "The result of `quem analyze`, `quem compare` or `quem plan`. null means "
+        "unbounded, undefined or unknown.",
+        "type": "object",
+        "required": ["format", "kind"],
+        "properties": {"format": {"const": 1}, "kind": {"enum": list(presentations)}},
+        "allOf": [
+            {
+                "if": {"properties": {"kind": {"const": kind}}},
+                "then": {"$ref": f"#/$defs/{kind}"},
+            }
+            for kind in presentations
+        ],
+        "$defs": {kind: shown.document.schema() for kind, shown in presentations.items()},
+    }
+
+
+def keys_table(presentation: Presentation[Any]) -> Iterator[str]:
+    """Give the keys of analysis.json as lines of a Markdown table."""
+    yield "| key | content |"
+    yield "|---|---|"
+    for key, meaning in presentation.document.reference():
+        yield f"| `{key}` | {meaning} |"
+
+
+def tables_table(presentation: Presentation[Any]) -> Iterator[str]:
+    """Give the columns of the CSV files as lines of a Markdown table."""
+    yield "| file | column | content |"
+    yield "|---|---|---|"
+    for table in presentation.tables:
+        yield f"| `{table.stem}.csv` | | {table.meaning} |"
+        for name, meaning in table.columns.saved():
+            yield f"| | `{name}` | {meaning} |"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from quem import __version__
 from quem.resources import resource
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from jinja2 import Environment
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from quem.report.result import BaseResult
 
-__all__ = ["notebook_html", "report_html"]
+__all__ = ["Section", "TextTable", "notebook_html", "report_html"]
 
 
 def report_html(result: BaseResult[Any], svgs: dict[str, str] | None = None) -> str:
@@ -77,3 +79,49 @@ def _code(text: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  escaped
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of ready texts.
+
+    Parameters
+    ----------
+    caption : str
+    columns : tuple of str
+        The first holds names; the others, numbers.
+    rows : sequence of tuple of str
+    note : str
+    words : frozenset of int
+        Columns besides the first that hold words.
+    muted : frozenset of (int, int)
+        Cells, by row and column, that are greyed out.
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    note: str = ""
+    words: frozenset[int] = frozenset()
+    muted: frozenset[tuple[int, int]] = frozenset()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report under one heading.
+
+    Parameters
+    ----------
+    id, title : str
+    text : list of str
+        Paragraphs.
+    figures : tuple of str
+        Stems of the figures that belong here.
+    tables : list of TextTable
+    """
+
+    id: str
+    title: str
+    text: list[str] = field(default_factory=list)
+    figures: tuple[str, ...] = ()
+    tables: list[TextTable] = field(default_factory=list)

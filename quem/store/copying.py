@@ -1,29 +1,34 @@
-"""One copy of a store, made while it is in use and checked before it has its name."""
+"""What a database or a copy of it holds, counted: two that agree here hold the same."""
 
 from __future__ import annotations
 
+import datetime as dt
 import os
+import re
+import shutil
 import sqlite3
+import subprocess
 import tempfile
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import URL, NullPool, create_engine, func, inspect, select, text
 from sqlalchemy.exc import DatabaseError
 
-from quem.errors import FileError
+from quem.errors import FileError, Mistake, QuemError
 from quem.store.archive import archive_text, restore_archive
 from quem.store.archive_rows import read_archive
-from quem.store.dump import dump, dump_program, holdings_of_dump
 from quem.store.engine import open_store
-from quem.store.holdings import Holdings, holdings_of, holdings_of_file
 from quem.store.location import locate_database
-from quem.store.models import now
+from quem.store.models import Base, RevisionRow, StudyRow, now
 from quem.store.waiting import UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sqlalchemy import Connection, Engine
 
     from quem.store.engine import Store
 
@@ -31,14 +36,288 @@ __all__ = [
     "PARTIAL",
     "SIDES",
     "Copy",
+    "Holdings",
     "clear_failures",
+    "dump",
+    "dump_program",
+    "holdings_of",
+    "holdings_of_dump",
+    "holdings_of_file",
     "reason_of",
+    "restore_dump",
     "save_copy",
     "stamp",
     "sync_folder",
 ]
 
+
+@dataclass(frozen=True)
+class Holdings:
+    """What is in a database.
+
+    Parameters
+    ----------
+    studies : tuple of str
+        Their ids, sorted.
+    version : str
+        Of the tables.
+    rows : dict of str to int
+        Number of rows by table.
+    last_key : int
+        Of the newest revision; 0 where there is none.
+    last_at : datetime or None
+        When that was saved.
+    """
+
+    studies: tuple[str, ...] = ()
+    version: str = ""
+    rows: dict[str, int] = field(default_factory=dict)
+    last_key: int = 0
+    last_at: dt.datetime | None = None
+
+    @property
+    def row_count(self) -> int:
+        """The number of rows of all tables."""
+        return sum(self.rows.values())
+
+
+def holdings_of(c: Connection) -> Holdings:
+    """Count what a database holds; those of an older quem may lack tables.
+
+    Parameters
+    ----------
+    c : Connection
+        That sees one state of the database.
+    """
+    there = set(inspect(c).get_table_names())
+    tables = [table for table in Base.metadata.sorted_tables if table.name in there]
+    if StudyRow.__table__ not in tables or "alembic_version" not in there:
+        return Holdings()
+    newest = select(RevisionRow.key, RevisionRow.made_at).order_by(RevisionRow.key.desc()).limit(1)
+    last = c.execute(newest).first()
+    return Holdings(
+        studies=tuple(sorted(c.execute(select(StudyRow.id)).scalars())),
+        version=str(c.execute(text("SELECT version_num FROM alembic_version")).scalar()),
+        rows={t.name: c.execute(select(func.count()).select_from(t)).scalar_one() for t in tables},
+        last_key=last[0] if last else 0,
+        last_at=last[1] if last else None,
+    )
+
+
+def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdings:
+    """Check the pages of an SQLite file, and count what it holds.
+
+    Parameters
+    ----------
+    name : str
+        The file as the user named it, for messages.
+    thorough : bool
+        Whether indexes are compared with their tables too, which takes longer.
+
+    Raises
+    ------
+    QuemError
+        It is damaged, or not a database of SQLite.
+    """
+    engine = create_engine(URL.create("sqlite", database=str(file)), poolclass=NullPool)
+    check = "integrity_check" if thorough else "quick_check"
+    try:
+        with engine.connect() as c:
+            said = str(c.exec_driver_sql(f"PRAGMA {check}(1)").scalar())
+            if said == "ok":
+                return holdings_of(c)
+    except DatabaseError as error:
+        said = str(error.orig)
+    raise QuemError([Mistake(name, message=f"is damaged ({said}); take another copy")])
+
+
+_LOCK_MILLISECONDS = 10_000
+
+
+_COPY = re.compile(r'COPY (?:\S+\.)?"?(\w+)"? \((.*)\) FROM stdin;')
+
+
+_ESCAPE = re.compile(r"\\(.)")
+
+
+_QUOTED, _BACKSLASHED = re.compile(r"(['\\])"), r"\\\1"
+
+
+def dump_program(c: Connection) -> str | None:
+    """Find a ``pg_dump`` of the server's own version.
+
+    An older one refuses, and the dump of a newer one holds settings that this server does not
+    know, so that it could not be restored here.
+
+    Returns
+    -------
+    str or None
+        Its path; None where there is none that fits.
+    """
+    program = shutil.which("pg_dump")
+    if program is None:
+        return None
+    said = subprocess.run(  # noqa: S603  PostgreSQL's own program
+        [program, "--version"], capture_output=True, text=True, check=False
+    ).stdout
+    major = re.search(r"\) (\d+)", said)
+    server = c.dialect.server_version_info or (0,)
+    return program if major and int(major[1]) == server[0] else None
+
+
+def dump(c: Connection, program: str, target: Path) -> Holdings:
+    """Write what a connection sees; gives what that is.
+
+    Parameters
+    ----------
+    c : Connection
+        That sees one state of the database, which the dump then holds too.
+    program : str
+        From `dump_program`.
+    target : Path
+        A file that is there, so that its mode stays.
+
+    Raises
+    ------
+    OSError
+        The program failed, with its words.
+    """
+    held = holdings_of(c)
+    snapshot = c.execute(text("SELECT pg_export_snapshot()")).scalar_one()
+    address, environment = _reached(c.engine)
+    tables = [*Base.metadata.tables, "alembic_version"]
+    _run(
+        program,
+        *("--format=custom", "--encoding=UTF8", "--no-owner", "--no-privileges", "--no-password"),
+        *(f"--snapshot={snapshot}", f"--lock-wait-timeout={_LOCK_MILLISECONDS}"),
+        *(f"--table={table}" for table in tables),
+        *(f"--file={target}", f"--dbname={address}"),
+        environment=environment,
+    )
+    return held
+
+
+def holdings_of_dump(file: Path, name: str) -> Holdings:
+    """Read a dump to its end, and count the rows that it would restore.
+
+    Parameters
+    ----------
+    name : str
+        The file as the user named it, for messages.
+
+    Raises
+    ------
+    QuemError
+        It is damaged, or there is no program to read it.
+    """
+    command = [_restore_program(), "--file=-", str(file)]
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(  # noqa: S603  PostgreSQL's own program
+            command, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", errors="replace"
+        ) as program,
+    ):
+        found = _counted(program.stdout or ())
+        if program.wait():
+            errors.seek(0)
+            message = f"is damaged ({_last_words(errors.read())}); take another copy"
+            raise QuemError([Mistake(name, message=message)])
+    return found
+
+
+def restore_dump(engine: Engine, file: Path) -> None:
+    """Put a dump in the place of the tables that a database has, or leave them as they are.
+
+    Raises
+    ------
+    OSError
+        The program failed, with its words.
+    QuemError
+        There is no such program.
+    """
+    address, environment = _reached(engine)
+    _run(
+        _restore_program(),
+        *("--clean", "--if-exists", "--no-owner", "--no-privileges", "--no-password"),
+        *("--single-transaction", f"--dbname={address}", str(file)),
+        environment=environment,
+    )
+
+
+def _restore_program() -> str:
+    if program := shutil.which("pg_restore"):
+        return program
+    message = "pg_restore was not found; install PostgreSQL's client programs, or extend PATH"
+    raise QuemError([message])
+
+
+def _reached(engine: Engine) -> tuple[str, dict[str, str]]:
+    """The address of a database for its programs, and their environment, with the password.
+
+    What is on a command line can be read by everybody on the machine.
+    """
+    options = engine.url.translate_connect_args(username="user", database="dbname")
+    options |= engine.url.query
+    password = options.pop("password", None)
+    words = [f"{key}='{_QUOTED.sub(_BACKSLASHED, str(value))}'" for key, value in options.items()]
+    environment = {**os.environ, "LC_ALL": "C", "PGTZ": "UTC"}
+    return " ".join(words), environment | ({"PGPASSWORD": str(password)} if password else {})
+
+
+def _run(*command: str, environment: dict[str, str]) -> None:
+    ended = subprocess.run(  # noqa: S603  PostgreSQL's own programs
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    if ended.returncode:
+        raise OSError(_last_words(ended.stderr))
+
+
+def _last_words(said: str) -> str:
+    """What a program said of its failure: the line that begins it, as the others are context."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), lines[-1] if lines else "no reason")
+
+
+def _counted(lines: Iterable[str]) -> Holdings:
+    """Count the rows of a dump written as SQL, in which each row of a table is one line."""
+    rows: dict[str, int] = {}
+    studies, version, last_key, last_at = [], "", 0, ""
+    table = ""
+    columns: list[str] = []
+    for ended in lines:
+        line = ended.removesuffix("\n")
+        if not table:
+            if found := _COPY.fullmatch(line):
+                table, columns = found[1], [name.strip('"') for name in found[2].split(", ")]
+                rows[table] = 0
+            continue
+        if line == r"\.":
+            table = ""
+            continue
+        rows[table] += 1
+        if table in ("study", "alembic_version", "revision"):
+            row = dict(zip(columns, line.split("\t"), strict=True))
+            if table == "study":
+                studies.append(_ESCAPE.sub(r"\1", row["id"]))
+            elif table == "alembic_version":
+                version = row["version_num"]
+            elif int(row["key"]) > last_key:
+                last_key, last_at = int(row["key"]), row["made_at"]
+    rows.pop("alembic_version", None)
+    at = dt.datetime.fromisoformat(last_at).astimezone(dt.UTC) if last_at else None
+    return Holdings(tuple(sorted(studies)), version, rows, last_key, at)
+
+
 PARTIAL = ".partial"
+
+
 # Files beside one of SQLite that belong to it.
 SIDES = ("-wal", "-shm", "-journal")
 

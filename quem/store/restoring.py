@@ -17,11 +17,20 @@ from quem.store.archive import restore_archive
 from quem.store.archive_rows import read_archive
 from quem.store.backup import stem_of
 from quem.store.connecting import engine_of
-from quem.store.copying import SIDES, reason_of, save_copy, stamp, sync_folder
-from quem.store.dump import holdings_of_dump, restore_dump
+from quem.store.copying import (
+    SIDES,
+    Holdings,
+    holdings_of,
+    holdings_of_dump,
+    holdings_of_file,
+    reason_of,
+    restore_dump,
+    save_copy,
+    stamp,
+    sync_folder,
+)
 from quem.store.engine import Store, clear_refusals, open_store, store_of
 from quem.store.events import record
-from quem.store.holdings import Holdings, holdings_of, holdings_of_file
 from quem.store.migration import require_known, version_of
 from quem.store.models import Base
 

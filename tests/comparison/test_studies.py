@@ -20,7 +20,7 @@ from quem.wording import format_signed
 from tests.experience.made import printed_study, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.comparison.findings import ComparisonFindings
+    from quem.comparison.result import ComparisonFindings
     from quem.experience.loading import Study
 
 NAN = float("nan")

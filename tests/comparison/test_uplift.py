@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.comparison.assistance import AssistanceGain
-    from quem.comparison.findings import ComparisonFindings
+    from quem.comparison.result import ComparisonFindings
     from quem.experience.loading import Study
 
 SEEDS = st.integers(0, 2**32 - 1)

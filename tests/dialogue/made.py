@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import strategies as st
 
-from quem.dialogue.case_base import EncodedCases
+from quem.dialogue.reading import EncodedCases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

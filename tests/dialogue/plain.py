@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.reading import EncodedCases
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.users import User
 

@@ -12,9 +12,8 @@ import pytest
 from quem.dialogue.findings import granularity_of
 from quem.dialogue.loading import DialogueStudy, load_dialogue
 from quem.dialogue.outcomes import efficiency, precision
-from quem.dialogue.running import run_experiment
 from quem.dialogue.settings import SimulationSettings
-from quem.dialogue.simulation import Dialogues, Experiment, prepare
+from quem.dialogue.simulation import Dialogues, Experiment, prepare, run_experiment
 from quem.lists.rank_quality import granularity
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from quem.dialogue.reading import CaseFiles, ReadCases, read_cases
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.reading import EncodedCases
 
 PLAIN = "size,colour,fault\n1.5,red,A\n2,blue,B\n7,red,A\n4,,B\n"
 

@@ -13,11 +13,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from quem.dialogue import running
-from quem.dialogue.checkpoint import FINISHED, Finished
-from quem.dialogue.running import made_of, run_experiment
+from quem.dialogue import simulation as running
 from quem.dialogue.settings import SimulationSettings
-from quem.dialogue.simulation import Dialogues, Experiment, NamedStrategy, prepare
+from quem.dialogue.simulation import (
+    FINISHED,
+    Dialogues,
+    Experiment,
+    Finished,
+    NamedStrategy,
+    made_of,
+    prepare,
+    run_experiment,
+)
 from quem.dialogue.users import named_user
 from quem.errors import QuemError
 from quem.parallel import Workers
@@ -27,7 +34,7 @@ from tests.patience import until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.reading import EncodedCases
 
 
 def base(n: int = 30) -> EncodedCases:

@@ -20,7 +20,7 @@ from tests.dialogue.made import case_bases
 from tests.dialogue.plain import Plain, draws
 
 if TYPE_CHECKING:
-    from quem.dialogue.case_base import EncodedCases
+    from quem.dialogue.reading import EncodedCases
 
 FIVE = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
 

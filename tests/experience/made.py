@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.cells import RankCells
-    from quem.experience.findings import ExperienceFindings
+    from quem.experience.result import ExperienceFindings
 
 __all__ = [
     "Cell",

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.comparison.assistance import AssistanceGain, PersonUplift
-    from quem.comparison.findings import ComparisonFindings
     from quem.comparison.pairs import Pair
+    from quem.comparison.result import ComparisonFindings
     from quem.comparison.system_estimates import SystemEstimate
     from quem.comparison.versions import Progression
     from quem.experience.estimate import Interval

@@ -8,14 +8,14 @@ import numpy as np
 
 from quem.comparison.independent import IndependentDifference
 from quem.report.drawing import short
-from quem.report.layout import TextTable
+from quem.report.html import TextTable
 from quem.wording import format_interval, format_number, format_p, format_percent, format_signed
 
 if TYPE_CHECKING:
     from quem.comparison.assistance import AssistanceGain, PersonUplift
-    from quem.comparison.findings import ComparisonFindings
     from quem.comparison.pair_tests import PairTest
     from quem.comparison.pairs import Pair
+    from quem.comparison.result import ComparisonFindings
     from quem.comparison.system_estimates import SystemEstimate
     from quem.comparison.versions import Step
     from quem.experience.estimate import Interval

@@ -25,7 +25,7 @@ from quem.wording import join_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.comparison.findings import ComparisonFindings
+    from quem.comparison.result import ComparisonFindings
     from quem.comparison.versions import Progression
 
 __all__ = ["INDEPENDENCE", "UPLIFT_MEANING", "summary_text", "title_of"]

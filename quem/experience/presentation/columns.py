@@ -39,12 +39,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from quem.experience.agreement import Concordance
+    from quem.experience.agreement import Concordance, Consistency
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
-    from quem.experience.findings import ExperienceFindings
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
-    from quem.experience.retest import Consistency
+    from quem.experience.result import ExperienceFindings
     from quem.experience.significance import AnovaRow
     from quem.experience.skill import FormFit
 

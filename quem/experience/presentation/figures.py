@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.estimate import Estimate
-    from quem.experience.findings import ExperienceFindings
     from quem.experience.influence import LeaveOneOut
+    from quem.experience.result import ExperienceFindings
 
 __all__ = [
     "FIGURES",

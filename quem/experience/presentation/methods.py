@@ -13,7 +13,7 @@ from quem.wording import format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
     from quem.experience.expected_ranks import ExpectedRanks
-    from quem.experience.findings import ExperienceFindings
+    from quem.experience.result import ExperienceFindings
 
 __all__ = ["REFERENCES", "methods_paragraph", "references"]
 

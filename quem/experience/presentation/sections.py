@@ -23,7 +23,7 @@ from quem.experience.presentation.columns import (
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.wording import INTERVALS, caveat
-from quem.report.layout import Section
+from quem.report.html import Section
 from quem.wording import (
     format_interval,
     format_number,
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.experience.estimate import Estimate
-    from quem.experience.findings import ExperienceFindings
     from quem.experience.influence import LeaveOneOut
     from quem.experience.recognized import Recognized
-    from quem.report.layout import TextTable
+    from quem.experience.result import ExperienceFindings
+    from quem.report.html import TextTable
 
 __all__ = [
     "Answer",

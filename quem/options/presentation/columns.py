@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from quem.lists import Measure, Properties
     from quem.lists.inference import PairDifference
-    from quem.options.findings import OptionsFindings, SystemScores
     from quem.options.lists import LengthGroup
+    from quem.options.result import OptionsFindings, SystemScores
     from quem.options.thresholds import Sweep
 
 __all__ = ["DOCUMENT", "TABLES"]

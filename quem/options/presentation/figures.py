@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from quem.options.findings import OptionsFindings
+    from quem.options.result import OptionsFindings
     from quem.options.thresholds import Sweep
 
 __all__ = ["FIGURES"]

@@ -23,14 +23,14 @@ from quem.options.presentation.summary import (
     standing_text,
     threshold_text,
 )
-from quem.report.layout import Section, TextTable
+from quem.report.html import Section, TextTable
 from quem.wording import format_number, format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.lists.properties import Counterexample
-    from quem.options.findings import OptionsFindings
+    from quem.options.result import OptionsFindings
     from quem.options.thresholds import Sweep
 
 __all__ = ["CAPTIONS", "marked", "report_context", "sections"]

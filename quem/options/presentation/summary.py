@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.lists.inference import PairDifference
-    from quem.options.findings import OptionsFindings, SystemScores
+    from quem.options.result import OptionsFindings, SystemScores
     from quem.options.thresholds import Sweep
 
 __all__ = [

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.planning.designs import StudyDesign
-    from quem.planning.findings import PlanFindings
+    from quem.planning.result import PlanFindings
 
 __all__ = ["CAPTIONS", "FIGURES", "growth", "reach"]
 

@@ -16,11 +16,11 @@ from quem.planning.presentation.summary import (
     table_title,
     title,
 )
-from quem.report.layout import TextTable
+from quem.report.html import TextTable
 from quem.wording import format_number, format_p, format_percent
 
 if TYPE_CHECKING:
-    from quem.planning.findings import PlanFindings
+    from quem.planning.result import PlanFindings
 
 __all__ = ["report_context"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from quem.wording import format_number, format_percent, format_probability, join_words
 
 if TYPE_CHECKING:
-    from quem.planning.findings import PlanFindings
+    from quem.planning.result import PlanFindings
 
 __all__ = [
     "answer",

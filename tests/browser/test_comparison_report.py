@@ -46,7 +46,7 @@ def test_first_screen_gives_the_differences(browser: Browser, tmp_path: Path) ->
     write_report(quem.compare(quem.load_study(STUDIES / "study.yaml", kind="experience")), tmp_path)
     page, _ = open_report(browser, tmp_path / "report.html", viewport=WIDE)
     try:
-        for text in ("Fitter 2 − Fitter 1", "+4.46", ".0073", "judged by these judges"):
+        for text in ("Fitter 2 − Fitter 1", "+4.46", ".0073", "same judges"):
             box = page.get_by_text(text).first.bounding_box()
             assert box is not None
             assert box["y"] + box["height"] <= WIDE["height"], text

@@ -58,7 +58,13 @@ def test_first_screen_gives_the_answer_and_what_it_depends_on(
     write_report(quem.analyze(quem.load_study(STUDIES / "study.yaml")), tmp_path)
     page, _ = open_report(browser, tmp_path / "report.html", viewport=viewport)
     try:
-        for text in ("7.2", "3.6 to 10.9", "each judge", "each subject", "each setting"):
+        for text in (
+            "7.2",
+            "3.6 to 10.9",
+            "Leave out one judge",
+            "Leave out one subject",
+            "One other setting",
+        ):
             box = page.get_by_text(text).first.bounding_box()
             assert box is not None
             assert box["y"] + box["height"] <= viewport["height"], text

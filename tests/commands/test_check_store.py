@@ -111,7 +111,7 @@ def test_what_does_not_fit_ends_in_an_error(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--head", "ab" * 32], "add --store"),
+        (["--head", "ab" * 32], "need --store"),
         (["--store", "--receipt", "x1"], "hexadecimal digits"),
     ],
 )

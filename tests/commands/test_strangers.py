@@ -131,7 +131,7 @@ def test_no_code(
         assert (code, out) == (1, "")
         assert f": {place}: '{entry}' is Python code, which --no-code (code=False) refuses" in err
     with pytest.raises(QuemError, match="refuses to run"):
-        quem.load_study(study, code=False, kind="experience")
+        quem.load_study(study, code=False)
     assert not (tmp_path / "ran").exists()
     assert quem_command("check", study)[0] == 0
     assert (tmp_path / "ran").exists()
@@ -162,7 +162,7 @@ def test_nothing_runs_before_all_is_right(
     assert before in text
     study.write_text(text.replace(before, after), encoding="utf-8")
     with pytest.raises(QuemError) as caught:
-        quem.analyze(quem.load_study(study, kind="experience"))
+        quem.analyze(quem.load_study(study))
     assert told in str(caught.value)
     assert not (tmp_path / "ran").exists()
 
@@ -225,7 +225,7 @@ def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
     other.mkdir()
     study = stranger(other, "retrievers[2].python", "own:retrieve", own="from helper import *\n")
     (other / "helper.py").write_text("from own import x\n", encoding="utf-8")
-    told = [d.message for d in quem.kinds.check(quem.load_study(study, kind="experience"))]
+    told = [d.message for d in quem.kinds.check(quem.load_study(study))]
     assert any("cannot import name 'x'" in message for message in told)
     assert sorted(path.name for path in (tmp_path / "__pycache__").iterdir()) == [
         "helper.cpython-311.pyc"
@@ -252,7 +252,7 @@ def test_libraries_are_never_taken_from_a_study(tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     script = Path(sys.executable).with_name("quem")
     for program in ([str(script)], [sys.executable, "-m", "quem"]):
-        assert "no mistakes" in _output([*program, "check", study.name], tmp_path)
+        assert "no errors" in _output([*program, "check", study.name], tmp_path)
 
 
 def test_settings_of_figures_are_never_taken_from_a_study(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ def test_every_text_tells_the_change() -> None:
     )
     assert [d.message for d in analysis.warnings if d.code == "recognized-authors"] == [message]
     assert f"excluding {len(marked)} ranks with a recognized author {without}" in analysis.summary()
-    assert "Without the authors whom judges recognized" in analysis.to_html()
+    assert "Excluding ranks with a recognized author" in analysis.to_html()
     assert f"excluding them gave {without} years for K0" in methods_paragraph(analysis.findings)
     assert analysis.ranks is not None
     assert int(analysis.ranks["recognized"].sum()) == len(marked)

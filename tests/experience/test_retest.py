@@ -162,8 +162,8 @@ def test_blocks_are_compared_one_by_one() -> None:
     overall = agreement["retest"]["overall"]
     assert (overall["n_judges"], overall["n_groups"], overall["n_solutions"]) == (1, 2, 8)
     assert overall["mean_tau_b"] == -1
-    assert "Agreement of first and second ranking" in analysis.to_html()
-    assert "Agreement between judges" not in analysis.to_html()
+    assert "Consistency of repeat rankings" in analysis.to_html()
+    assert "Agreement on each problem" not in analysis.to_html()
 
 
 def test_repeats_change_no_other_number() -> None:
@@ -203,7 +203,7 @@ def test_every_text_tells_of_the_repeats() -> None:
     paragraph = methods_paragraph(analysis.findings)
     assert f"3 judges ranked 3 groups twice ({overall.n_solutions} solutions)" in paragraph
     assert f"tau-b was on average {tau}, {share} of the pairs" in paragraph
-    assert "Agreement of first and second ranking" in analysis.to_html()
+    assert "Consistency of repeat rankings" in analysis.to_html()
 
 
 @pytest.mark.parametrize(

@@ -385,7 +385,7 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
             "problems."
         )
         rows = [*agreement.problems.items(), ("overall", agreement.overall)]
-        tables.append(AGREEMENT.text_table("Agreement between judges", rows, findings))
+        tables.append(AGREEMENT.text_table("Agreement on each problem", rows, findings))
     if retest:
         text.append(
             "Estimates use the first ranking. The second shows each judge's consistency, which "

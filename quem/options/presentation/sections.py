@@ -415,7 +415,9 @@ def _promises(findings: OptionsFindings) -> Section:
     ]
     columns = ("Measure", "Correctness", "Confidence", "Priority", "Counterexample")
     note = "A counterexample names two lists of which the first should have the higher score."
-    table = TextTable("Properties of the measures", columns, rows, note, frozenset({1, 2, 3}))
+    table = TextTable(
+        "Which measures have which property", columns, rows, note, frozenset({1, 2, 3})
+    )
     return Section("promises", "Properties of the measures", text, (), [table])
 
 

@@ -163,7 +163,10 @@ def test_interrupted(study: Path) -> None:
     study.write_text(text, encoding="utf-8")
     keep = study.with_name("study-report") / FINISHED
     # Small tasks, so that some are finished before the interruption.
-    code = "from quem.dialogue import running; running._CELLS = 1; from quem.cli import run; run()"
+    code = (
+        "from quem.dialogue import simulation; simulation._CELLS_AT_ONCE = 1; "
+        "from quem.cli import run; run()"
+    )
     words = [sys.executable, "-c", code, "analyze", str(study)]
     with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         until(lambda: keep.exists() and keep.read_bytes().count(b"\n") > 2, "finished targets")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from quem.dialogue import simulation as running
+from quem.dialogue import simulation
 from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import (
     FINISHED,
@@ -61,7 +61,7 @@ def experiment(n: int = 30, choices: SimulationSettings | None = None) -> Experi
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few targets a task, as with a large case base."""
-    monkeypatch.setattr(running, "_CELLS", 3000)
+    monkeypatch.setattr(simulation, "_CELLS_AT_ONCE", 3000)
 
 
 def assert_same(one: Dialogues, other: Dialogues) -> None:
@@ -178,11 +178,11 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from quem.dialogue import running\n"
+        "from quem.dialogue import simulation\n"
         "from tests.dialogue.test_running import experiment\n"
-        "running._CELLS = 3000\n"
+        "simulation._CELLS_AT_ONCE = 3000\n"
         f"keep = Path({str(keep)!r})\n"
-        "running.run_experiment(experiment(), keep=keep, done=lambda _: time.sleep(0.4))\n"
+        "simulation.run_experiment(experiment(), keep=keep, done=lambda _: time.sleep(0.4))\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "."}

@@ -75,7 +75,6 @@ class FileError(QuemError):
 
     Parameters
     ----------
-    path : Path
     message : str
         What is wrong and how to mend it.
     """

@@ -37,7 +37,6 @@ class Workers:
 
         Parameters
         ----------
-        work : callable
         tasks : iterable of tuple
             The arguments of each call.
 

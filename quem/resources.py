@@ -8,12 +8,7 @@ __all__ = ["resource"]
 
 
 def resource(name: str) -> Path:
-    """Find a folder that ships with the package.
-
-    Parameters
-    ----------
-    name : {"templates", "studies"}
-    """
+    """Find a folder that ships with the package."""
     package = Path(__file__).resolve().parent
     installed = package / name
     return installed if installed.is_dir() else package.parent / name

@@ -48,7 +48,6 @@ def measured(value: float, digits: int = 3, *, sign: bool = False) -> str:
 
     Parameters
     ----------
-    value : float
     digits : int
         Decimals of a number that is neither large nor small.
     sign : bool

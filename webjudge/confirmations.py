@@ -58,7 +58,6 @@ def about_study(what: str, page: dict[str, Any]) -> Confirmation:
 
     Parameters
     ----------
-    what : {"open", "close", "discard", "discard-and-open", "reveal"}
     page : dict
         As from `webjudge.overview.overview_page`.
     """
@@ -73,12 +72,7 @@ def about_study(what: str, page: dict[str, Any]) -> Confirmation:
 
 
 def about_judge(what: str, judge: StoredJudge) -> Confirmation:
-    """Ask before something is done to a judge or a link.
-
-    Parameters
-    ----------
-    what : {"link", "revoke", "erase"}
-    """
+    """Ask before something is done to a judge or a link."""
     return {"link": _new_link, "revoke": _revoke, "erase": _erase}[what](judge)
 
 

@@ -46,7 +46,6 @@ class Area:
     ----------
     name : {"judge", "preview"}
         The blueprint, whose pages have the same names in both.
-    state : {"trial", "open", "closed"}
     """
 
     name: str

@@ -73,7 +73,6 @@ class Part:
 
     Parameters
     ----------
-    kind : {"html", "image", "pdf"}
     name : str
         A name that reveals nothing: "File 1 of 3".
     html : Markup

@@ -67,7 +67,6 @@ def refuse_foreign(kind: str, given: Mapping[str, object], known: Iterable[str])
 
     Parameters
     ----------
-    kind : str
     given : mapping
         Values of options by name; None, False and nothing at all were not given.
     known : iterable of str

@@ -44,7 +44,6 @@ def uplifts_of(study: Study, settings: ExperienceSettings) -> list[AssistanceGai
 
     Parameters
     ----------
-    study : Study
     settings : ExperienceSettings
         Of which only form and level matter: ranks are always located among people who
         worked alone, and made comparable between groups of unequal size.
@@ -149,7 +148,6 @@ class PersonUplift:
     ----------
     assisted, person : str
         Ids of the assisted solver and of the subject.
-    unaided_problems, aided_problems : tuple of str
     unaided, aided : float
         Average rank among the references.
     test : PairTest
@@ -183,15 +181,11 @@ class AssistanceGain:
 
     Parameters
     ----------
-    system : str
-    people : tuple of PersonUplift
     n_problems, n_sets : int
         Problems that somebody helped solved, with help or without, and the sets that they
         fall into by who solved them and how.
     gain : float
         In average rank, the mean over the people.
-    test : PairTest
-    years, calibrated : float
     common : bool
         Whether the references were the same people with help and without.
     """
@@ -225,8 +219,6 @@ def measure_uplift(
         Those who have ranks, with help and without.
     experience : array of float, shape (n_solvers,)
         NaN for all but subjects.
-    form : SkillForm
-    level : float
     """
     function = fit(form, *average_cells(located.cells, experience).fitted())
     by_system: dict[str, list[Assisted]] = {}
@@ -298,7 +290,6 @@ def gain_test(
     ----------
     unaided, aided : array of float, shape (n_people, n_problems)
         NaN where a person did not solve the problem in that way; never a value in both.
-    level : float
 
     Returns
     -------

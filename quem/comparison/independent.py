@@ -29,8 +29,6 @@ class IndependentDifference:
 
     Parameters
     ----------
-    a, b : SystemEstimate
-    years : float
     error, df : float
         Standard error, and Welch's degrees of freedom.
     interval : (float, float)
@@ -70,7 +68,6 @@ def compare_studies(
 
     Parameters
     ----------
-    standings : sequence of SystemEstimate
     level : float
         Of the intervals.
     """
@@ -95,11 +92,6 @@ def compare_apart(a: SystemEstimate, b: SystemEstimate, level: float) -> Indepen
     (Welch 1947). Outside its subjects' range an estimate is only a bound, and so is the
     difference: from below where b lies above its range or a below its own, from above in the
     mirrored case.
-
-    Parameters
-    ----------
-    a, b : SystemEstimate
-    level : float
 
     References
     ----------

@@ -100,13 +100,7 @@ class PairTest:
 
 
 def refusal(name: str, paired: RankDifferences) -> str:
-    """Say why the data of two systems do not allow a test; empty where they do.
-
-    Parameters
-    ----------
-    name : {"problem", "twoway", "signflip"}
-    paired : RankDifferences
-    """
+    """Say why the data of two systems do not allow a test; empty where they do."""
     n_judges, n_problems = paired.difference.shape
     if not n_problems:
         return "no judge ranked both on the same problem"
@@ -135,8 +129,6 @@ def run_test(
 
     Parameters
     ----------
-    name : {"problem", "twoway", "signflip"}
-    paired : RankDifferences
     level : float
         Of the interval, in (0, 1).
     permutations, seed : int
@@ -158,7 +150,6 @@ def problem_test(by_problem: NDArray[np.float64], level: float) -> PairTest:
     ----------
     by_problem : array of float, shape (P,)
         D_p, the mean difference on each problem; P of 2 or more.
-    level : float
     """
     n = len(by_problem)
     variance = float(by_problem.var(ddof=1)) / n
@@ -175,8 +166,6 @@ def t_test(
     ----------
     difference, variance : float
         The variance is that of the difference.
-    df : float
-    level : float
     scale : float
         The size of what was averaged, against which rounding is told from a variance.
     """
@@ -212,7 +201,6 @@ def twoway_test(difference: NDArray[np.float64], level: float) -> PairTest:
     ----------
     difference : array of float, shape (J, P)
         NaN where a judge did not rank both; J and P of 2 or more, and J + P values at least.
-    level : float
 
     References
     ----------
@@ -267,7 +255,6 @@ def signflip_test(by_problem: NDArray[np.float64], *, permutations: int, seed: i
     by_problem : array of float, shape (P,)
     permutations : int
         Random patterns, above 20 problems; 0 for no test there.
-    seed : int
     """
     (test,) = sign_flips(
         by_problem[:, np.newaxis], permutations=permutations, seed=seed, most_exact=_MOST_EXACT
@@ -404,7 +391,6 @@ def worth_differences(
         NaN for all but subjects, the same solvers in each study.
     a, b : int
         The systems.
-    level : float
     """
     worths = fit_worths(ranks)
     people = np.isfinite(experience[0])

@@ -34,15 +34,12 @@ class Pair:
 
     Parameters
     ----------
-    a, b : str
-    paired : RankDifferences
     tests : dict of str to PairTest
         All of them.
     chosen : str
         The test that p values and intervals are taken from.
     p_holm : float
         The p value of the chosen test, adjusted for all that are reported with it.
-    years : Difference
     """
 
     a: str
@@ -77,7 +74,6 @@ def compare_pairs(findings: ExperienceFindings, systems: Sequence[str], test: st
         Of a study of ranks.
     systems : sequence of str
         In the order in which later ones are held against earlier ones.
-    test : {"problem", "twoway", "signflip"}
     """
     pairs = [_compare(findings, a, b, test) for a, b in combinations(systems, 2)]
     adjusted = holm([pair.test.p for pair in pairs])
@@ -157,8 +153,6 @@ def difference_interval(
     ----------
     cells : RankCells or None
         None for a study of averages computed elsewhere.
-    averages : Averages
-    function : SkillFunction
     a, b : str
         Solver ids.
     level : float
@@ -255,7 +249,6 @@ def years_between(
 
     Parameters
     ----------
-    function : SkillFunction
     middle : float
         The average rank halfway between the two.
     ahead : float

@@ -35,22 +35,18 @@ class ComparisonFindings:
     mode : {"systems", "studies", "time"}
         The systems of one study, unrelated systems of independent studies, or one system in
         several studies.
-    studies : tuple of ExperienceFindings
     standings : tuple of SystemEstimate
         The systems that were compared, in order.
     test : {"problem", "twoway", "signflip"}
         For systems of the same study.
     chosen : tuple of str
         The systems that the caller named; empty for all.
-    level : float
     pairs : tuple of Pair
         Only of mode "systems".
     apart : tuple of IndependentDifference
         Only of mode "studies".
-    progressions : tuple of Progression
     uplifts : tuple of AssistanceGain
         Only of mode "systems".
-    warnings : tuple of StudyWarning
     """
 
     mode: Mode

@@ -36,12 +36,7 @@ __all__ = [
 
 
 def refuse_studies(studies: Sequence[Study]) -> None:
-    """Refuse studies that cannot stand beside each other.
-
-    Parameters
-    ----------
-    studies : sequence of Study
-    """
+    """Refuse studies that cannot stand beside each other."""
     mistakes = [*_named_twice(studies), *_other_units(studies)]
     if mistakes:
         raise QuemError(mistakes)
@@ -85,7 +80,6 @@ def chosen_of(
         All systems that have ranks.
     names : sequence of str
         Empty for all.
-    studies : sequence of Study
 
     Returns
     -------
@@ -131,8 +125,6 @@ def one_system(
 
     Parameters
     ----------
-    standings : sequence of SystemEstimate
-    studies : sequence of Study
     named : bool
         Whether the caller named the systems, and so says that they are one.
 
@@ -216,8 +208,6 @@ def locate(rankings: Rankings, declared: Declared, helped: Iterable[str]) -> Loc
 
     Parameters
     ----------
-    rankings : Rankings
-    declared : Declared
     helped : iterable of str
         Ids of those who had help on some problem, as persons and as assisted solvers.
     """

@@ -26,11 +26,8 @@ class SystemEstimate:
         Which of the compared studies, from 0.
     name : str
         With its version.
-    version : str
     of : str
         What versions of one system share; the id where nothing is said.
-    date : date or None
-    estimate : Estimate
     error : float
         The standard error of the prediction.
     df : int
@@ -53,13 +50,7 @@ class SystemEstimate:
 
 
 def standings_of(study: int, findings: ExperienceFindings) -> list[SystemEstimate]:
-    """List the systems of a study that have ranks, versions of one system in their order.
-
-    Parameters
-    ----------
-    study : int
-    findings : ExperienceFindings
-    """
+    """List the systems of a study that have ranks, versions of one system in their order."""
     declared = {system.id: system for system in findings.study.spec.systems}
     t = float(stdtrit(findings.function.df, (1 + findings.settings.level) / 2))
     standings = []
@@ -85,10 +76,6 @@ def in_order(standings: list[SystemEstimate]) -> list[SystemEstimate]:
     """Put versions of one system beside each other, by date if all have one.
 
     Without, they keep the order in which they are given; so do systems.
-
-    Parameters
-    ----------
-    standings : list of SystemEstimate
     """
     families: dict[str, list[SystemEstimate]] = {}
     for standing in standings:

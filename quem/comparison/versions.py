@@ -25,10 +25,8 @@ class Step:
 
     Parameters
     ----------
-    before, after : SystemEstimate
     how : Pair or IndependentDifference
         A pair where the same study holds both versions.
-    p_holm : float
     """
 
     before: SystemEstimate
@@ -60,7 +58,6 @@ class Progression:
 
     Parameters
     ----------
-    of : str
     versions : tuple of SystemEstimate
         By date, if all have one, else in the order of the files.
     steps : tuple of Step
@@ -117,11 +114,8 @@ def across_studies(
 
     Parameters
     ----------
-    of : str
-    standings : sequence of SystemEstimate
     within : callable
         Compares two versions of the same study.
-    level : float
     """
     versions = by_date(list(standings))
     steps = [

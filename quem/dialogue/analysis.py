@@ -40,7 +40,6 @@ def analyze_dialogue(
 
     Parameters
     ----------
-    study : DialogueStudy
     sensitivity : bool
         Whether to try every plausible value of every open choice.
     jobs : int, optional
@@ -80,12 +79,7 @@ def _silent(_: str, __: int) -> Callable[[int], object]:
 
 
 def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:
-    """Say what an analysis of a study would warn of, as far as no dialogue is needed.
-
-    Parameters
-    ----------
-    study : DialogueStudy
-    """
+    """Say what an analysis of a study would warn of, as far as no dialogue is needed."""
     from quem.dialogue.checks import warnings_before
 
     asked = study.spec.analysis.model_dump()

@@ -24,12 +24,7 @@ _MISSING = 0.2
 
 
 def find_warnings(findings: DialogueFindings) -> list[StudyWarning]:
-    """Find all warnings about an evaluation.
-
-    Parameters
-    ----------
-    findings : DialogueFindings
-    """
+    """Find all warnings about an evaluation."""
     experiment = findings.experiment
     before = warnings_before(experiment.cases, experiment.settings, experiment.users)
     return [*before, *_contractions(findings), *_selections(findings)]
@@ -38,14 +33,7 @@ def find_warnings(findings: DialogueFindings) -> list[StudyWarning]:
 def warnings_before(
     cases: EncodedCases, settings: SimulationSettings, users: Iterable[User]
 ) -> Iterator[StudyWarning]:
-    """Find the warnings that are known before any dialogue.
-
-    Parameters
-    ----------
-    cases : EncodedCases
-    settings : SimulationSettings
-    users : iterable of User
-    """
+    """Find the warnings that are known before any dialogue."""
     n = len(cases)
     if n < _FEW:
         message = (

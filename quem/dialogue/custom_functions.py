@@ -86,9 +86,6 @@ def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> Custo
 
     Parameters
     ----------
-    what : str
-    entry : str
-    folder : Path
     code : bool
         Whether the study may run Python at all.
 

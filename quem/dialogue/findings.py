@@ -97,9 +97,6 @@ class DialogueFindings:
 
     Parameters
     ----------
-    experiment : Experiment
-    inference : Inference
-    dialogues : Dialogues
     efficiency, precision : StrategyOutcomes
         By user.
     quality : StrategyOutcomes
@@ -152,14 +149,7 @@ class DialogueFindings:
 def evaluate(
     experiment: Experiment, dialogues: Dialogues, inference: Inference
 ) -> DialogueFindings:
-    """Evaluate simulated dialogues.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    dialogues : Dialogues
-    inference : Inference
-    """
+    """Evaluate simulated dialogues."""
     settings = experiment.settings
     by_user = {
         name: means_of_targets(measure(dialogues, settings))
@@ -229,10 +219,6 @@ def granularity_of(experiment: Experiment) -> float:
 
     As `quem.lists.rank_quality.granularity`, a case after the other, so that no matrix of all
     distances is needed.
-
-    Parameters
-    ----------
-    experiment : Experiment
     """
     space = experiment.space
     distinct = 0

@@ -43,13 +43,8 @@ class DialogueStudy:
         The study file.
     name : str
         The path as the user wrote it, for messages.
-    spec : quem.study.dialogue.DialogueSpec
     files : tuple of Path
         All that was read.
-    cases : EncodedCases
-    strategies : tuple of NamedStrategy
-    users : tuple of User
-    questions : Questions
     published : Published or None
         Figures that somebody else found.
     warnings : tuple of StudyWarning
@@ -146,7 +141,6 @@ def load_dialogue(
 
     Parameters
     ----------
-    path : path-like
     data : path-like, optional
         The folder of the case base, if its files are not beside the study file.
     code : bool

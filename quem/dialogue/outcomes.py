@@ -32,7 +32,6 @@ def efficiency(told: Dialogues, settings: SimulationSettings) -> NDArray[np.floa
 
     Parameters
     ----------
-    told : Dialogues
     settings : SimulationSettings
         Its ``efficiency`` says of what, its ``no_selection`` what counts where no case was
         selected.
@@ -58,7 +57,6 @@ def precision(told: Dialogues, settings: SimulationSettings) -> NDArray[np.float
 
     Parameters
     ----------
-    told : Dialogues
     settings : SimulationSettings
         Its ``no_selection`` says what counts where no case was selected.
 
@@ -76,12 +74,7 @@ def precision(told: Dialogues, settings: SimulationSettings) -> NDArray[np.float
 
 
 def unselected(told: Dialogues) -> NDArray[np.float64]:
-    """The share of dialogues in which no case was selected, shape (strategies, users).
-
-    Parameters
-    ----------
-    told : Dialogues
-    """
+    """The share of dialogues in which no case was selected, shape (strategies, users)."""
     share: NDArray[np.float64] = (told.stop < 0).mean(axis=(0, 3))
     return share
 
@@ -139,10 +132,6 @@ def agreement(
     ----------
     values : array of float, shape (targets, strategies, users or more)
         What comes after the users is compared with them and does not count in the mean.
-    users : int
-    draws : int
-    level : float
-    seed : int
     """
     targets, strategies, judges = values.shape
     flat = values.reshape(targets, -1)

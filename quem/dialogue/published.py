@@ -47,7 +47,6 @@ def read_published(
 
     Parameters
     ----------
-    path : Path
     name : str
         For messages.
     strategies, users : sequences of str

@@ -40,7 +40,6 @@ class CustomQuestion(Protocol):
         answers : array of float, shape (dialogues, attributes)
             NaN where not asked, or asked and not known.
         asked : array of bool, shape (dialogues, attributes)
-        random : numpy.random.Generator
 
         Returns
         -------
@@ -55,7 +54,6 @@ class Questions:
 
     Parameters
     ----------
-    rule : {"random", "fixed", "gain", "own"}
     order : tuple of int
         The attributes, for "fixed".
     function : callable, optional
@@ -78,14 +76,6 @@ def question_orders(
     questions: Questions, cases: EncodedCases, target: int, orders: int, random: np.random.Generator
 ) -> NDArray[np.intp]:
     """Order the questions of a target's dialogues.
-
-    Parameters
-    ----------
-    questions : Questions
-    cases : EncodedCases
-    target : int
-    orders : int
-    random : numpy.random.Generator
 
     Returns
     -------

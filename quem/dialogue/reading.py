@@ -54,7 +54,6 @@ class CaseFiles:
         The column of the class.
     id : str
         The column that names the cases; their number where there is none.
-    ignore : tuple of str
     numeric, categorical : tuple of str or "all"
         What is in neither is numeric if it has more than two values and all are numbers.
     weights : dict of str to float
@@ -90,7 +89,6 @@ class ReadCases:
         In the files.
     misplaced : list of (Loc, str)
         In the keys of `CaseFiles`: the key, and what is wrong.
-    warnings : list of StudyWarning
     """
 
     cases: EncodedCases | None = None
@@ -101,10 +99,6 @@ class ReadCases:
 
 def read_cases(source: CaseFiles) -> ReadCases:
     """Read a case base.
-
-    Parameters
-    ----------
-    source : CaseFiles
 
     Returns
     -------
@@ -387,12 +381,7 @@ class EncodedCases:
         return ~np.isnan(self.values)
 
     def without(self, case: int) -> EncodedCases:
-        """Leave one case out.
-
-        Parameters
-        ----------
-        case : int
-        """
+        """Leave one case out."""
         return replace(
             self,
             ids=self.ids[:case] + self.ids[case + 1 :],

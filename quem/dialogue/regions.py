@@ -29,7 +29,6 @@ class Regions(Protocol):
 
         Parameters
         ----------
-        target : int
         apart : array of int, shape (n,)
             Its distance to each case, in `steps`.
         features : array of float, shape (n, features)
@@ -116,14 +115,7 @@ _BITS = 20
 
 
 def find_regions(space: Space, cases: EncodedCases, settings: SimulationSettings) -> Regions:
-    """Find the regions of a case base.
-
-    Parameters
-    ----------
-    space : Space
-    cases : EncodedCases
-    settings : SimulationSettings
-    """
+    """Find the regions of a case base."""
     if settings.regions == "classes":
         return _groups(space, cases.classes)
     size = min(settings.region_size, len(cases) - 1)
@@ -144,7 +136,6 @@ def clusters(space: Space, size: int) -> NDArray[np.int64]:
 
     Parameters
     ----------
-    space : Space
     size : int
         How many cases a cluster has in the mean.
 

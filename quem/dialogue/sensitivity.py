@@ -34,8 +34,6 @@ class Variation:
 
     Parameters
     ----------
-    choice : str
-    value : int or str
     used : bool
         Whether it is the value of the evaluation.
     efficiency, precision : array of float, shape (strategies, users)
@@ -67,7 +65,6 @@ class Sensitivity:
 
     Parameters
     ----------
-    trials : tuple of Variation
     constant : (float, float)
         The least error that one number for all can have; NaN without published figures.
     found : Search or None
@@ -98,7 +95,6 @@ def find_sensitivity(
         With the present values.
     published : Published or None
         With them, all combinations are searched for the one nearest to them.
-    workers : Workers
     progress : callable
         See `quem.dialogue.analysis.analyze_dialogue`.
     """
@@ -140,13 +136,7 @@ def _in_order(values: tuple[Any, ...]) -> Callable[[Any], Any]:
 
 
 def matters(name: str, experiment: Experiment) -> bool:
-    """Whether a choice can change anything for these strategies, users and cases.
-
-    Parameters
-    ----------
-    name : str
-    experiment : Experiment
-    """
+    """Whether a choice can change anything for these strategies, users and cases."""
     names = {strategy.name for strategy in experiment.strategies if not strategy.function}
     rules = {user.rule for user in experiment.users}
     return {
@@ -284,9 +274,6 @@ def search(
 
     Parameters
     ----------
-    experiment : Experiment
-    published : Published
-    workers : Workers
     progress : callable
         See `quem.dialogue.analysis.analyze_dialogue`.
     """

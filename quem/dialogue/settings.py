@@ -154,12 +154,7 @@ class SimulationSettings:
 
 
 def open_choices(settings: SimulationSettings) -> Iterator[tuple[str, Any, Choice]]:
-    """Give each open choice with its present value.
-
-    Parameters
-    ----------
-    settings : SimulationSettings
-    """
+    """Give each open choice with its present value."""
     for entry in fields(settings):
         if choice := OPEN_CHOICES.get(entry.name):
             yield entry.name, getattr(settings, entry.name), choice

@@ -141,13 +141,6 @@ class Experiment:
 
     Parameters
     ----------
-    cases : EncodedCases
-    settings : SimulationSettings
-    strategies : tuple of NamedStrategy
-    users : tuple of User
-    questions : Questions
-    space : Space
-    regions : Regions or None
     levels : dict of float to float
         The threshold of each b.
     """
@@ -170,10 +163,6 @@ class Experiment:
         """Simulate the dialogues of some targets.
 
         What comes out for a target does not depend on the others.
-
-        Parameters
-        ----------
-        targets : sequence of int
         """
         return join([self._dialogues_of(target) for target in targets])
 
@@ -326,10 +315,6 @@ def prepare(
 
     Parameters
     ----------
-    cases : EncodedCases
-    settings : SimulationSettings
-    strategies : sequence of NamedStrategy
-    users : sequence of User
     questions : Questions, optional
         In random order by default.
     """
@@ -349,12 +334,7 @@ def prepare(
 
 
 def join(parts: Sequence[Dialogues]) -> Dialogues:
-    """Put the dialogues of several sets of targets together.
-
-    Parameters
-    ----------
-    parts : sequence of Dialogues
-    """
+    """Put the dialogues of several sets of targets together."""
     names = Dialogues.__dataclass_fields__
     return Dialogues(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
@@ -375,7 +355,6 @@ def run_experiment(
 
     Parameters
     ----------
-    experiment : Experiment
     workers : Workers
         The numbers are the same with any.
     keep : Path, optional
@@ -419,12 +398,7 @@ def _targets_in_a_task(experiment: Experiment) -> int:
 
 
 def made_of(experiment: Experiment) -> str:
-    """Make a fingerprint of all that the dialogues of an experiment depend on.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    """
+    """Make a fingerprint of all that the dialogues of an experiment depend on."""
     cases, questions = experiment.cases, experiment.questions
     functions = [
         *(strategy.function for strategy in experiment.strategies),
@@ -483,7 +457,6 @@ class Finished:
 
     Parameters
     ----------
-    path : Path
     made_of : str
         See `fingerprint`. A file that was made of something else is begun anew.
     """
@@ -513,10 +486,6 @@ class Finished:
 
     def add(self, told: Dialogues) -> None:
         """Add a line and put it to disk.
-
-        Parameters
-        ----------
-        told : Dialogues
 
         Raises
         ------

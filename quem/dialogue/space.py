@@ -71,7 +71,6 @@ class Space:
         1 for the category that a case has.
     owner : array of int, shape (categories,)
         To which of the categorical attributes each category belongs.
-    missing : {"zero", "worst", "skip"}
     """
 
     share: NDArray[np.float64]
@@ -122,7 +121,6 @@ class Space:
 
         Parameters
         ----------
-        case : int
         differences : array of float, shape (m, n), optional
             See `differences`, where they are known already.
 
@@ -241,7 +239,6 @@ def make_space(cases: EncodedCases, missing: Literal["zero", "worst", "skip"] = 
 
     Parameters
     ----------
-    cases : EncodedCases
     missing : {"zero", "worst", "skip"}
         See `quem.dialogue.settings`.
     """

@@ -72,12 +72,8 @@ class Revealed:
 
     Parameters
     ----------
-    cases : EncodedCases
-    space : Space
     regions : Regions or None
         None where RA is not asked for.
-    settings : SimulationSettings
-    target : int
     revealed : array of bool, shape (rows, m)
         Which attributes were asked for at each point.
     apart : array of float, shape (m, n)
@@ -125,12 +121,7 @@ class Revealed:
         return self.assuming(fills)
 
     def assuming(self, fills: Fills) -> NDArray[np.int64]:
-        """Give the distances, in steps, if the attributes not known are as assumed.
-
-        Parameters
-        ----------
-        fills : Fills
-        """
+        """Give the distances, in steps, if the attributes not known are as assumed."""
         return self._apart(self.differences + self.space.assumed(self.hidden, fills))
 
     def _apart(self, together: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -146,7 +137,6 @@ class Revealed:
         Parameters
         ----------
         apart : array of int, shape (rows, n)
-        count : int
         features : array of float, shape (n, features)
 
         Returns
@@ -222,10 +212,8 @@ def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArr
 
     Parameters
     ----------
-    strategy : CustomStrategy
     name : str
         For messages.
-    known : Revealed
 
     Raises
     ------

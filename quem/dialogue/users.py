@@ -115,7 +115,6 @@ def named_user(name: str, b: float | None) -> User | None:
     ----------
     name : str
         T5, T1, A5, DL, or the like.
-    b : float or None
     """
     match = _NAMED.fullmatch(name)
     if not match:
@@ -127,14 +126,7 @@ def named_user(name: str, b: float | None) -> User | None:
 
 
 def selections(user: User, shown: CandidateList, settings: SimulationSettings) -> NDArray[np.int64]:
-    """Say which position of each list a user selects; -1 where none.
-
-    Parameters
-    ----------
-    user : User
-    shown : CandidateList
-    settings : SimulationSettings
-    """
+    """Say which position of each list a user selects; -1 where none."""
     if user.function is not None:
         return _own(user, user.function, shown)
     if user.rule == "DL":
@@ -187,7 +179,6 @@ def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
 
     Parameters
     ----------
-    space : Space
     shares : tuple of float
         The values of b.
 

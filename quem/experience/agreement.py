@@ -50,7 +50,6 @@ class Concordance:
 
     Parameters
     ----------
-    n_judges, n_solutions : int
     kendall_w : float
         Kendall's coefficient of concordance, corrected for ties; overall, the mean over
         problems.
@@ -82,8 +81,6 @@ class JudgeAgreement:
 
     Parameters
     ----------
-    problems : dict of str to Concordance
-    overall : Concordance
     pairs : list of (str, str, str, float, float, int)
         Problem, two judges, Spearman, tau-b, solutions that both ranked.
     sampled : bool
@@ -101,7 +98,6 @@ def judge_agreement(cells: RankCells, *, seed: int) -> JudgeAgreement:
 
     Parameters
     ----------
-    cells : RankCells
     seed : int
         For the sample of pairs, where there are too many of them.
     """
@@ -346,7 +342,6 @@ def retest_agreement(rankings: Rankings, declared: Declared) -> Retest | None:
 
     Parameters
     ----------
-    rankings : Rankings
     declared : Declared
         The kinds of the solvers.
 

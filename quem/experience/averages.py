@@ -21,7 +21,6 @@ class Averages:
 
     Parameters
     ----------
-    solvers, kinds : tuple of str
     experience : array of float, shape (n_solvers,)
         NaN for all but subjects.
     average : array of float, shape (n_solvers,)
@@ -68,7 +67,6 @@ def average_cells(cells: RankCells, experience: NDArray[np.float64]) -> Averages
 
     Parameters
     ----------
-    cells : RankCells
     experience : array of float, shape (n_solvers,)
 
     Returns

@@ -35,7 +35,6 @@ class BatchFit:
 
     Parameters
     ----------
-    form : SkillForm
     valid : array of bool, shape (b,)
         Samples with enough different averages.
     coefficients : array of float, shape (b, k)
@@ -117,7 +116,6 @@ def fit_batch(
 
     Parameters
     ----------
-    form : SkillForm
     x : array of float, shape (b, n)
         Averages of the n subjects in each sample; NaN leaves one out.
     y : array of float, shape (n,) or (b, n)
@@ -221,8 +219,6 @@ def batch_estimates(
 
     Parameters
     ----------
-    simulated : Simulated
-    level : float
     score : {"rank", "worth"}
         What is averaged; worths (see `quem.experience.worths`) do not flatten at the ends. Of
         studies in blocks ranks are expected ranks, as in `quem.analyze`.

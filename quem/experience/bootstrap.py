@@ -60,12 +60,7 @@ def bootstrap(
 
     Parameters
     ----------
-    cells : RankCells
     experience : array of float, shape (n_solvers,)
-    form : SkillForm
-    replicates : int
-    level : float
-    seed : int
 
     Returns
     -------

@@ -58,7 +58,6 @@ class RankCells:
         Whether the judge recognized the author of what the judge ranked.
     reference : {"all", "humans"}
         Whom each solution is ranked against.
-    gaps : tuple of Gap
     """
 
     judges: tuple[str, ...]
@@ -116,7 +115,6 @@ def judged_cells(
 
     Parameters
     ----------
-    rankings : Rankings
     declared : Declared
         The kinds of the solvers, and which solutions failed.
     reference : {"all", "humans"}

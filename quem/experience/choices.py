@@ -103,7 +103,6 @@ class Choices:
 
     Parameters
     ----------
-    order : WeakOrders
     weights : array of float, shape (number of rankings,), optional
         How often each ranking counts; once by default.
 
@@ -141,7 +140,6 @@ class Expected:
 
     Parameters
     ----------
-    choices : Choices
     theta : array of float, shape (n_solvers,)
     sizes : list of int
         Of the sets that may be chosen; the first is 1.

@@ -48,7 +48,6 @@ def connection(orders: tuple[WeakOrders, ...], n_solvers: int) -> Connection:
 
     Parameters
     ----------
-    orders : tuple of WeakOrders
     n_solvers : int
         Those without any ranking are in no part.
     """

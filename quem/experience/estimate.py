@@ -43,7 +43,6 @@ class Calibration:
 
     Parameters
     ----------
-    experience : float
     interval : (float, float)
         NaN where the interval is unbounded, which is where the slope is not significant.
     """
@@ -63,13 +62,10 @@ class Estimate:
 
     Parameters
     ----------
-    system : str
-    average_rank : float
     n_problems : int
         Problems it was judged on; 0 where that is unknown.
     widened : bool
         Whether the prediction interval is wider for having been judged on fewer problems.
-    experience : float
     prediction : (float, float)
         Where a human peer of that quality would be.
     mean : (float, float)
@@ -128,8 +124,6 @@ def estimate_system(
     ----------
     system : str
         The solver's id.
-    function : SkillFunction
-    averages : Averages
     level : float
         Of the intervals, in (0, 1).
     at_least : tuple of float
@@ -173,10 +167,8 @@ def calibrate(function: SkillFunction, x: float, level: float) -> Calibration | 
 
     Parameters
     ----------
-    function : SkillFunction
     x : float
         The system's average rank.
-    level : float
 
     Returns
     -------
@@ -204,7 +196,6 @@ def invert(
         Average rank, transformed as the form asks, and experience.
     d : array of float, shape (..., m)
         Where to invert, as distance from the mean of x.
-    level : float
 
     Returns
     -------

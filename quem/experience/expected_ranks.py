@@ -35,9 +35,6 @@ class ExpectedRanks:
         Of the study's solvers; those without rankings have no meaning.
     ranked : array of bool, shape (n_solvers,)
         Who has rankings.
-    connection : Connection
-    n_rankings : int
-    ridge : float
     """
 
     model: PlackettLuce
@@ -57,7 +54,6 @@ def pool(cells: RankCells, keep: NDArray[np.bool_] | None = None) -> ExpectedRan
 
     Parameters
     ----------
-    cells : RankCells
     keep : array of bool, shape (n_cells,), optional
         Which cells count; all by default.
     """
@@ -84,7 +80,6 @@ def expected_ranks(
 
     Parameters
     ----------
-    model : PlackettLuce
     ranked : array of bool, shape (n_solvers,)
         Who has rankings; the others get NaN.
     reference : array of bool, shape (n_solvers,), optional
@@ -113,8 +108,6 @@ def pooled_averages(
 
     Parameters
     ----------
-    pooled : ExpectedRanks
-    cells : RankCells
     experience : array of float, shape (n_solvers,)
     keep : array of bool, shape (n_cells,), optional
         Which cells were pooled; all by default.
@@ -136,7 +129,6 @@ def averages_without(
 
     Parameters
     ----------
-    cells : RankCells
     experience : array of float, shape (n_solvers,)
     keep : array of bool, shape (n_cells,)
     """

@@ -52,8 +52,6 @@ class LeaveOneOut:
 
     Parameters
     ----------
-    what : {"judge", "subject", "problem"}
-    id, system : str
     estimate : float
         NaN where too few subjects remain.
     low, high : float
@@ -78,12 +76,9 @@ class SubjectDiagnostic:
 
     Parameters
     ----------
-    subject : str
-    experience, average_rank, fitted, residual : float
     studentized : float
         The externally studentised residual; NaN where the other subjects lie on a curve
         and leave nothing to measure it by.
-    leverage, cooks_distance : float
     """
 
     subject: str
@@ -105,11 +100,8 @@ def leave_out_subjects(
 
     Parameters
     ----------
-    averages : Averages
-    function : SkillFunction
     estimates : dict of str to float
         System to its estimate with everybody.
-    level : float
     """
     subjects = averages.of_kind("subject")
     weights = 1 - np.eye(len(subjects))
@@ -139,13 +131,8 @@ def leave_out_cells(
 
     Parameters
     ----------
-    what : {"judge", "problem"}
-    cells : RankCells
-    averages : Averages
-    function : SkillFunction
     estimates : dict of str to float
         System to its estimate with everybody.
-    level : float
     """
     names = cells.judges if what == "judge" else cells.problems
     codes = cells.judge if what == "judge" else cells.problem
@@ -188,15 +175,6 @@ def leave_out_pooled(
 
     An estimate is NaN where what is left falls into parts that were never compared. Nothing is
     left out in turn where there is nobody else, or where it would take minutes.
-
-    Parameters
-    ----------
-    what : {"judge", "problem"}
-    cells : RankCells
-    averages : Averages
-    function : SkillFunction
-    estimates : dict of str to float
-    level : float
     """
     names = cells.judges if what == "judge" else cells.problems
     codes = cells.judge if what == "judge" else cells.problem
@@ -241,7 +219,6 @@ class _Left:
 
     Parameters
     ----------
-    what : str
     names : list of str
         What was left out, one an omission.
     average : array of float, shape (len(names), n_solvers)
@@ -281,13 +258,7 @@ def _left_out(
 
 
 def residuals(averages: Averages, function: SkillFunction) -> list[SubjectDiagnostic]:
-    """Residual, leverage and Cook's distance of each subject.
-
-    Parameters
-    ----------
-    averages : Averages
-    function : SkillFunction
-    """
+    """Residual, leverage and Cook's distance of each subject."""
     subjects = averages.of_kind("subject")
     design = function.form.design(function.x)
     k = design.shape[1]
@@ -320,7 +291,6 @@ class Variant:
     ----------
     setting, value : str
         Which setting, and what it was changed to.
-    system : str
     estimate, low, high : float
         NaN ends where the interval is unbounded.
     """
@@ -351,14 +321,9 @@ def vary(
 
     Parameters
     ----------
-    cells : RankCells or None
     experience : array of float, shape (n_solvers,)
-    averages : Averages
-    function : SkillFunction
-    forms : dict of str to FormFit
     estimates : list of Estimate
         The headline's.
-    settings : ExperienceSettings
     """
     kind = settings.interval
     other = "prediction" if kind == "calibration" else "calibration"

@@ -39,10 +39,6 @@ class Panel(NamedTuple):
 def judges_panel(study: Study) -> Panel:
     """Give the adjusted ranks of a study, judge by judge (step 4).
 
-    Parameters
-    ----------
-    study : Study
-
     Raises
     ------
     QuemError

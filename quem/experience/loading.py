@@ -45,7 +45,6 @@ class Study:
         What the study file says.
     declared : Declared
         Its ids.
-    data : Rankings or PrintedAverages
     document : Document
         The study file with its lines and columns; empty for a study made in Python.
     """

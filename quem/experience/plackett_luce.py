@@ -106,7 +106,6 @@ def fit_plackett_luce(
     ----------
     orders : tuple of WeakOrders
         As from `weak_orders`.
-    n_solvers : int
     ridge : float, default `RIDGE`
         :math:`\lambda`, 0 or more. With 0 there is a maximum only where no set of solvers is
         always ranked above all others (`quem.experience.connectivity`).

@@ -113,8 +113,6 @@ def scores(
     ----------
     ranks, sizes : arrays, shape (n,)
         As from `adjusted_ranks`.
-    score : {"rank", "blom"}
-    normalize : {"none", "expected", "percentile"}
     largest : int, optional
         N, the size of the study's largest group; by default the largest of `sizes`.
 

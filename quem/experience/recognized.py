@@ -63,14 +63,12 @@ def leave_out_recognized(
 
     Parameters
     ----------
-    cells : RankCells
     averages : Averages
         With all ranks.
     form : SkillForm
         The headline's.
     found : list of Estimate
         With all ranks.
-    settings : ExperienceSettings
 
     Returns
     -------
@@ -101,10 +99,6 @@ def without_recognized(cells: RankCells) -> RankCells:
 
     Withheld solvers, who are in no result, keep their places whether they were recognized or
     not.
-
-    Parameters
-    ----------
-    cells : RankCells
 
     Returns
     -------

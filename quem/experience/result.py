@@ -35,37 +35,29 @@ class ExperienceFindings:
 
     Parameters
     ----------
-    study : Study
     settings : ExperienceSettings
         As used.
     cells : RankCells or None
         None for a study of averages computed elsewhere; so are agreement, anova and
         bootstrap.
-    averages : Averages
     function : SkillFunction
         The headline's.
     forms : dict of str to FormFit
         Every form that could be fitted.
     p_value : float
         Of the F test over subjects that experience goes with quality.
-    permutation : PermutationTest or None
     estimates : tuple of Estimate
         One a system that has ranks.
     judges, subjects, problems : tuple of LeaveOneOut
         The estimates without each; empty where that is unknown.
-    diagnostics : tuple of SubjectDiagnostic
     variants : tuple of Variant
         The estimates under other settings.
-    agreement : JudgeAgreement or None
-    anova : tuple of AnovaRow or None
-    bootstrap : Bootstrap or None
     recognized : Recognized or None
         The estimates without the authors whom judges recognized; None where there are none.
     retest : Retest or None
         The agreement of the judges with themselves; None where no group was repeated.
     pooled : ExpectedRanks or None
         The worths that `averages` are made of; None where ranks were averaged.
-    warnings : tuple of StudyWarning
     """
 
     study: Study

@@ -30,7 +30,6 @@ class PermutationTest:
 
     Parameters
     ----------
-    p : float
     extreme, orders : int
         How many of the orders of experience correlate at least as strongly.
     exact : bool
@@ -56,7 +55,6 @@ def permutation_test(
         Average rank and experience of the subjects.
     permutations : int
         Random orders, above 9 subjects; 0 for no test there.
-    seed : int
 
     Returns
     -------
@@ -99,8 +97,6 @@ class AnovaRow:
 
     Parameters
     ----------
-    model, term : str
-    df : int
     f, p : float
         NaN for the residual.
     """
@@ -122,7 +118,6 @@ def factorial_anova(cells: RankCells, experience: NDArray[np.float64]) -> list[A
 
     Parameters
     ----------
-    cells : RankCells
     experience : array of float, shape (n_solvers,)
 
     Returns

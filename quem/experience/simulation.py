@@ -74,11 +74,9 @@ class Scenario:
 
     Parameters
     ----------
-    subjects, judges, problems : int
     systems : tuple of float or None
         The true experience of each system, which is *typical*: just as good as its experience
         says. None for a *peer*: somebody who is drawn as the subjects are, and not fitted.
-    noise : Noise
     experience : (float, float)
         The subjects' experience is uniform between these.
     missing : float
@@ -120,7 +118,6 @@ class Simulated:
 
     Parameters
     ----------
-    scenario : Scenario
     experience : array of float, shape (b, subjects)
     truth : array of float, shape (b, systems)
         The experience of the systems.
@@ -143,7 +140,6 @@ class Simulated:
 
         Parameters
         ----------
-        index : int
         **analysis
             Settings of the analysis, as in a study file.
         """
@@ -159,12 +155,6 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
 
     with experience y and independent normal a (person), b (solution), t (taste) and e (judge);
     a is 0 for typical systems. Each judge ranks each group by it.
-
-    Parameters
-    ----------
-    scenario : Scenario
-    studies : int
-    seed : int or SeedSequence
     """
     rng = np.random.default_rng(seed)
     noise, n = scenario.noise, scenario.subjects
@@ -206,12 +196,10 @@ def simulate_study(
 
     Parameters
     ----------
-    subjects, judges, problems : int
     systems : tuple of float or None
         The true experience of each system, None for one drawn as the subjects are; their ids
         are K1, K2, ...
     noise : Noise or {"low", "high"}
-    seed : int
     **more
         ``experience``, ``missing``, ``system_problems``, ``ties``, ``block_size``: see
         `Scenario`.

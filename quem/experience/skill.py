@@ -26,12 +26,10 @@ class SkillForm:
 
     Parameters
     ----------
-    name : str
     transform : callable
         From average rank to the regressor g(x).
     derivative : callable
         g'(x).
-    degree : int
     positive : bool
         Whether the form is defined only for averages above 0.
     regressor : str
@@ -96,10 +94,8 @@ class SkillFunction:
 
     Parameters
     ----------
-    form : SkillForm
     x, y : array of float, shape (n,)
         Average rank and experience of the subjects.
-    results : statsmodels.regression.linear_model.RegressionResults
     """
 
     form: SkillForm
@@ -184,7 +180,6 @@ def refusal(form: SkillForm, x: NDArray[np.float64], x_needed: NDArray[np.float6
 
     Parameters
     ----------
-    form : SkillForm
     x : array of float
         The subjects' averages.
     x_needed : array of float
@@ -211,7 +206,6 @@ def fit(form: SkillForm, x: NDArray[np.float64], y: NDArray[np.float64]) -> Skil
 
     Parameters
     ----------
-    form : SkillForm
     x, y : array of float, shape (n,)
         Average rank and experience of the subjects; systems never enter the fit.
     """
@@ -226,7 +220,6 @@ class FormFit:
 
     Parameters
     ----------
-    function : SkillFunction
     aicc : float
         n ln(RSS/n) + 2K + 2K(K+1)/(n-K-1), K = coefficients + 1; infinite for n <= K + 1.
     loo_rmse : float

@@ -53,10 +53,8 @@ def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> 
 
     Parameters
     ----------
-    estimate : Estimate
     interval : {"prediction", "mean", "calibration"}
         The headline's.
-    level : float
     unit : str
         Of experience.
     """

@@ -35,7 +35,6 @@ class Entry:
     ----------
     name : str
         As the study file names it: ``module:callable``.
-    target : callable
     sources : tuple of Path
         The files that were loaded for it.
     file : str
@@ -210,12 +209,7 @@ def module_file(folder: Path, words: Sequence[str]) -> Path | None:
 
 
 class StudyCode:
-    """The Python files of a study's folder as a private package.
-
-    Parameters
-    ----------
-    folder : Path
-    """
+    """The Python files of a study's folder as a private package."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()

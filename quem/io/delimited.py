@@ -82,7 +82,6 @@ def read_delimited(
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as the user named it, for messages.
     what : str

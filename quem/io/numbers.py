@@ -141,7 +141,6 @@ def nearly_numeric(at: Mistake, text: str, others: int, remedy: str) -> StudyWar
         That value.
     others : int
         How many more such cells there are.
-    remedy : str
     """
     more = (
         f" (and {others:,} more cell{'s are not' if others > 1 else ' is not'})" if others else ""

@@ -29,7 +29,6 @@ class Records:
     ----------
     name : str
         The file as the user named it.
-    entries : list of dict
     """
 
     name: str
@@ -64,7 +63,6 @@ def read_records(path: Path, name: str, *, what: str, example: str, key: str = "
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as the user named it, for messages.
     what : str

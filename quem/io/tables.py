@@ -56,7 +56,6 @@ class Table(Generic[Cell_co]):
         All of one length.
     place : callable
         From row and column name to the place of that cell, without a message.
-    warnings : tuple of StudyWarning
     mistakes : tuple of Mistake
         What is wrong with the file as a whole.
     """
@@ -160,8 +159,6 @@ class Table(Generic[Cell_co]):
 
         Parameters
         ----------
-        name : str
-        known : mapping of str to int
         mistakes : list of Mistake
             What is wrong is added to it.
         where : str
@@ -186,7 +183,6 @@ class Table(Generic[Cell_co]):
 
         Parameters
         ----------
-        name : str
         mistakes : list of Mistake
             What is not a number is added to it.
         such : str
@@ -231,7 +227,6 @@ def read_table(
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as the user named it, for messages.
     what : str
@@ -293,7 +288,6 @@ def named_columns(
 
     Parameters
     ----------
-    table : Delimited
     fields : mapping of str to sequence of str, or sequence of str
         The columns that mean something; as a mapping, what each may be called, its own name first.
     required : sequence of str
@@ -358,7 +352,6 @@ def all_columns(
 
     Parameters
     ----------
-    table : Delimited
     names : sequence of str
         What the columns are called, if the header does not say it.
     unnamed : bool

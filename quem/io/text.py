@@ -32,7 +32,6 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as the user named it, for messages.
     what : str
@@ -80,13 +79,7 @@ def percent_hint(value: float) -> str:
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """Give the known word that `word` was probably meant to be, or nothing.
-
-    Parameters
-    ----------
-    word : str
-    known : iterable of str
-    """
+    """Give the known word that `word` was probably meant to be, or nothing."""
     from difflib import get_close_matches
 
     folded = {candidate.casefold(): candidate for candidate in reversed(list(known))}
@@ -96,11 +89,6 @@ def closest(word: str, known: Iterable[str]) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Name the known word that `word` was probably meant to be: "; did you mean X?".
-
-    Parameters
-    ----------
-    word : str
-    known : iterable of str
 
     Returns
     -------

@@ -28,7 +28,6 @@ def read_words(
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as the user named it, for messages.
     what : str

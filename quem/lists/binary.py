@@ -43,7 +43,6 @@ def common(lists: Lists, k: int | None) -> NDArray[np.bool_]:
 
     Parameters
     ----------
-    lists : Lists
     k : int, optional
         All items by default.
 
@@ -245,7 +244,6 @@ def reciprocal_rank(hits: Hits, k: int | None = None) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    hits : Hits
     k : int, optional
         How many of the best items are looked at; all by default.
 

@@ -31,11 +31,6 @@ def best_choices(lists: Lists, k: int) -> tuple[NDArray[np.intp], list[NDArray[n
     Each choice out of a tie across k has the same chance: all choices where they are at most
     100, and 100 random ones else, the same ones for the same list.
 
-    Parameters
-    ----------
-    lists : Lists
-    k : int
-
     Returns
     -------
     None where no tie goes across k, so that there is one choice for each list; else:
@@ -110,7 +105,6 @@ def mean_outcome(outcome: Outcome, query: NDArray[np.intp], queries: int) -> Out
     outcome : (array of float, tuple of (array of bool, str))
         Of each choice.
     query : array of int, shape (choices,)
-    queries : int
     """
     score, undefined = outcome
     defined = ~np.any([where for where, _ in undefined], axis=0)

@@ -61,7 +61,6 @@ class Scores:
     ----------
     queries : tuple
         In the order of the ground truth.
-    measures : tuple of Measure
     values : array of float, shape (queries, measures)
         NaN where a measure is undefined.
     reason_codes : array of int, shape (queries, measures)
@@ -197,7 +196,6 @@ def score(
         Item to score, pairs of item and score, or items alone, best first.
     truth : mapping or sequence
         Item to grade or similarity, pairs of these, or the relevant items.
-    by : str or Measure
     ties : {"given", "id", "expected"}
         See `evaluate`.
     **values

@@ -47,10 +47,6 @@ _ONLY_ORDER = ("options", "relevance")
 def describe(definition: Definition) -> dict[str, Any]:
     """Tell what a measure is.
 
-    Parameters
-    ----------
-    definition : Definition
-
     Returns
     -------
     dict

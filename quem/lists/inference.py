@@ -104,7 +104,6 @@ def compare_systems(
         Of the intervals.
     replicates, permutations : int
         Of the bootstrap, and of the test where not all patterns of signs are tried.
-    seed : int
     fewest : int
         Pairs with fewer queries are not tested, and do not count among the pairs that p values
         are adjusted for.
@@ -178,10 +177,6 @@ def holm(p_values: list[float]) -> list[float]:
     1 at most. (multipletests of statsmodels gives the same, and collects garbage each time, which
     takes longer than a whole comparison.)
 
-    Parameters
-    ----------
-    p_values : list of float
-
     References
     ----------
     Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
@@ -246,7 +241,6 @@ def query_means(scores: Floats, *, level: float, replicates: int, seed: int) -> 
         Of the intervals, in (0, 1).
     replicates : int
         0 for no intervals.
-    seed : int
 
     References
     ----------
@@ -271,7 +265,6 @@ def percentile_ends(
         As from `resample_means`.
     defined : array of int, shape (c,)
         On how many queries each mean is based.
-    level : float
 
     Returns
     -------
@@ -293,7 +286,6 @@ def resample_means(scores: Floats, *, replicates: int, seed: int) -> Floats:
     ----------
     scores : array of float, shape (q, c)
         NaN where a score is undefined.
-    replicates, seed : int
 
     Returns
     -------
@@ -314,10 +306,6 @@ def resample_means(scores: Floats, *, replicates: int, seed: int) -> Floats:
 
 def draw_queries(n: int, *, replicates: int, seed: int) -> Iterator[Floats]:
     """Draw n of n queries with replacement, again and again.
-
-    Parameters
-    ----------
-    n, replicates, seed : int
 
     Yields
     ------
@@ -349,7 +337,6 @@ def median_interval(values: NDArray[np.float64], level: float) -> tuple[float, f
     Parameters
     ----------
     values : array of float, shape (n,)
-    level : float
 
     Returns
     -------
@@ -419,7 +406,6 @@ def sign_flips(
         A column a test; NaN where there is no pair.
     permutations : int
         Random patterns; 0 for no such test.
-    seed, most_exact : int
 
     Returns
     -------

@@ -207,13 +207,7 @@ class Lists:
         return Hits(query, self.run.position[at], self.places.only(at), nth, found, relevant)
 
     def once(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
-        """Make something that several measures need, when the first of them asks for it.
-
-        Parameters
-        ----------
-        key : hashable
-        make : callable
-        """
+        """Make something that several measures need, when the first of them asks for it."""
         if key not in self._made:
             self._made[key] = make()
         return cast("_Made", self._made[key])

@@ -55,7 +55,6 @@ class Parameter:
 
     Parameters
     ----------
-    name : str
     default : int, float, str or None
         None where the measure does without it.
     meaning : str
@@ -132,7 +131,6 @@ class Definition:
 
     Parameters
     ----------
-    name : str
     family : {"retrieval", "relevance", "options", "dialogue"}
         What is scored, and so which example explains it; see `quem.lists.explanation`.
     summary : str
@@ -143,7 +141,6 @@ class Definition:
         Takes `Lists` and the parameters, and scores all lists at once.
     low, high : float
         The least and the greatest value; infinite where there is no bound.
-    better : {"higher", "lower"}
     truth : {"order", "grades", "both"}
         What of the ground truth it uses: the place of each item there, which has none where
         grades are equal; the grades, similarities or relevance themselves; or an order in which
@@ -151,8 +148,6 @@ class Definition:
     ties, short, unknown, undefined : str
         What happens where scores are equal, where a list is short or empty, to items that the
         ground truth does not have, and when there is no score.
-    citation : str
-    parameters : tuple of Parameter
     shown_with : tuple of str
         With which parameters the example shows it, as in ``@2``; without any by default.
     """
@@ -211,7 +206,6 @@ class Measure:
 
     Parameters
     ----------
-    definition : Definition
     values : tuple of (str, value)
         Of each parameter.
     """
@@ -257,10 +251,6 @@ class Measure:
 
 def split_spelling(text: str) -> tuple[str, dict[str, str]] | None:
     """Split ``name(parameter=value, ...)@k`` into the name and the parameters.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------

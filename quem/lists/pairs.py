@@ -40,7 +40,6 @@ def ascents(rows: Ragged, codes: NDArray[np.intp]) -> NDArray[np.int64]:
 
     Parameters
     ----------
-    rows : Ragged
     codes : array of int, shape (n,)
         At least 0, and less than the length of the row.
 
@@ -132,7 +131,6 @@ def count_pairs(lists: Lists, k: int | None) -> Pairs:
 
     Parameters
     ----------
-    lists : Lists
     k : int, optional
         Of items that are among the best k of both list and ground truth; of all by default.
     """

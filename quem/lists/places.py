@@ -72,7 +72,6 @@ def tied_places(rows: Ragged, ordered: NDArray[np.float64]) -> Places:
 
     Parameters
     ----------
-    rows : Ragged
     ordered : array of float, shape (n,)
         Values, sorted within their rows.
     """
@@ -88,10 +87,6 @@ def mean_gap(one: Places, other: Places) -> NDArray[np.float64]:
 
     With :math:`Q(t) = |t|(t^2 - 1)/6`, whose second difference is :math:`|t|`, the sum over
     i = a..b and j = c..d is Q(b - c + 1) - Q(a - c) - Q(b - d) + Q(a - d - 1).
-
-    Parameters
-    ----------
-    one, other : Places
 
     Returns
     -------

@@ -32,7 +32,6 @@ class Counterexample:
     ----------
     better, worse : str
         c stands for the correct option, w for a wrong one.
-    better_score, worse_score : float
     """
 
     better: str
@@ -54,7 +53,6 @@ class Property:
 
     Parameters
     ----------
-    name : str
     promise : str
         Which of two lists should score better.
     counterexample : Counterexample or None
@@ -77,10 +75,8 @@ class Properties:
 
     Parameters
     ----------
-    measure : Measure
     max_length : int
         The longest lists that were tried.
-    correctness, confidence, priority : Property
     """
 
     measure: Measure
@@ -96,10 +92,6 @@ class Properties:
 
 def option_lists(max_length: int) -> list[str]:
     """List all lists of options: c is the correct one, w a wrong one.
-
-    Parameters
-    ----------
-    max_length : int
 
     Returns
     -------
@@ -123,7 +115,6 @@ def properties(by: str | Measure, max_length: int = 5) -> Properties:
 
     Parameters
     ----------
-    by : str or Measure
     max_length : int
         Lists of up to so many options are compared, of which at most one is correct.
 

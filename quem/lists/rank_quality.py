@@ -132,7 +132,6 @@ def rank_weights(
         How many cases are compared.
     lam : float
         The rate of the decrease.
-    lowest, highest : float
 
     Returns
     -------
@@ -154,7 +153,6 @@ def boundary(partial: NDArray[np.float64], k: int) -> NDArray[np.intp]:
     ----------
     partial : array of float, shape (q, n)
         Distances, increasing in each row.
-    k : int
 
     Returns
     -------

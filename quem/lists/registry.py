@@ -48,10 +48,6 @@ _FOLDED = {name.casefold(): found for name, found in DEFINITIONS.items()}
 def definition(name: str) -> Definition:
     """Find a measure by its name, in whatever case.
 
-    Parameters
-    ----------
-    name : str
-
     Raises
     ------
     QuemError

@@ -32,7 +32,6 @@ class AnswerKey:
         Of each question its id, its right option and its title, which may be empty.
     files : tuple of Path
         The file that holds them, if one does.
-    warnings : tuple of StudyWarning
     """
 
     ids: tuple[str, ...]
@@ -44,11 +43,6 @@ class AnswerKey:
 
 def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, list[Mistake]]:
     """Read the questions of a study.
-
-    Parameters
-    ----------
-    draft : Draft
-    spec : OptionsSpec
 
     Returns
     -------

@@ -23,12 +23,7 @@ _MUCH = 0.05
 
 
 def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
-    """Find all warnings about an analysis.
-
-    Parameters
-    ----------
-    findings : OptionsFindings
-    """
+    """Find all warnings about an analysis."""
     n = len(findings.data.key.ids)
     if n < _FEW and findings.settings.bootstrap:
         message = (

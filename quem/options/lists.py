@@ -31,7 +31,6 @@ class Offered:
 
     Parameters
     ----------
-    n_systems, n_questions : int
     answered : array of bool, shape (systems, questions)
         Whether there is a list at all; an empty one counts.
     of_list : array of int, shape (n,)
@@ -129,7 +128,6 @@ class LengthGroup:
 
     Parameters
     ----------
-    system, length : int
     count, correct : int
         How many lists there are, and how many of them have the correct option.
     share : float
@@ -166,8 +164,6 @@ def by_length(
     places : array of int, the same shape
         Where the correct option stands, from 1; 0 where it does not.
     scores : array of float, shape (systems, questions, measures)
-    headline : int
-    settings : OptionsSettings
 
     Returns
     -------

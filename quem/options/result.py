@@ -32,14 +32,7 @@ __all__ = ["OptionsFindings", "OptionsResult", "SystemScores", "Undefined"]
 
 @dataclass(frozen=True)
 class Undefined:
-    """Lists that a measure does not score.
-
-    Parameters
-    ----------
-    system, measure : int
-    reason : str
-    count : int
-    """
+    """Lists that a measure does not score."""
 
     system: int
     measure: int
@@ -53,13 +46,11 @@ class SystemScores:
 
     Parameters
     ----------
-    system : int
     n_lists, n_missing, n_empty : int
         Lists that are there, questions without one, and lists without an option.
     share : float
         Of lists with the correct option.
     share_interval : (float, float)
-    mean_length : float
     mean_length_interval : (float, float)
     scores : tuple of float
         The mean of each measure.
@@ -87,24 +78,18 @@ class OptionsFindings:
 
     Parameters
     ----------
-    data : OptionsStudy
     settings : OptionsSettings
         As used.
-    scorer : Scorer
     lengths, places : array of int, shape (systems, questions)
         How many options each list has, -1 where it does not count; and where the correct one
         stands, from 1, 0 where it does not.
     scores : array of float, shape (systems, questions, measures)
     standings : tuple of SystemScores
         One a system.
-    undefined : tuple of Undefined
-    groups : tuple of LengthGroup
     sweeps : tuple of Sweep
         Of the systems that tell confidences.
-    pairs : tuple of PairDifference
     properties : tuple of Properties
         Of the measures that have a direction, on short lists.
-    warnings : tuple of StudyWarning
     """
 
     data: OptionsStudy

@@ -46,7 +46,6 @@ def read_rows(path: Path, name: str) -> Table[object]:
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as the user named it.
 
@@ -155,11 +154,8 @@ class _Rows:
 
     Parameters
     ----------
-    table : Table
     files : tuple of str
         The name of each file.
-    systems : tuple of str
-    key : AnswerKey
     file, list : array of int, shape (n,)
         Which file each row is in, and the list it belongs to.
     position, confidence : array of float, shape (n,)
@@ -321,14 +317,7 @@ def _positions(rows: _Rows) -> Iterator[Mistake]:
 
 @dataclass(frozen=True)
 class Assembled:
-    """The lists of all systems.
-
-    Parameters
-    ----------
-    systems : tuple of str
-    offered : Offered
-    warnings : tuple of StudyWarning
-    """
+    """The lists of all systems."""
 
     systems: tuple[str, ...]
     offered: Offered
@@ -344,7 +333,6 @@ def assemble(
     ----------
     tables : sequence of (Table, str)
         Each file, and the system whose lists it holds; empty where it names systems.
-    key : AnswerKey
     declared : sequence of str
         The systems of the study file; without any, those that the files name.
 

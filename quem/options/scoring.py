@@ -37,7 +37,6 @@ class Scorer:
     ----------
     names : tuple of str
         As the settings spell them.
-    measures : tuple of Measure
     headline : int
         Which of them is the headline.
     max_length : int
@@ -107,8 +106,6 @@ def make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) -> 
 
     Parameters
     ----------
-    data : OptionsStudy
-    settings : OptionsSettings
     longest : int
         How many options the longest list has.
 

@@ -40,7 +40,6 @@ class Sweep:
 
     Parameters
     ----------
-    system : int
     threshold : array of float, shape (t,)
         Rising.
     mean_length, share : array of float, shape (t,)
@@ -102,13 +101,10 @@ def sweep(
 
     Parameters
     ----------
-    system : int
     answers : Answers
         With a confidence for each option.
     given : array of float, shape (q,)
         The headline of each list as it is.
-    scorer : Scorer
-    settings : OptionsSettings
 
     Returns
     -------
@@ -177,7 +173,6 @@ class _Tried:
         Of each distinct list.
     which : array of int, shape (t, q)
         Which of them each list is; of a type as small as will do, since this is large.
-    coarse : bool
     """
 
     threshold: Floats
@@ -245,7 +240,6 @@ def _optimism(
     apparent : array of float, shape (t,)
         Those over all questions.
     threshold : array of float, shape (t,)
-    level : float
 
     Returns
     -------
@@ -277,7 +271,6 @@ def _held_out(
     values : array of float, shape (d,)
         The headline of each distinct list.
     which : array of int, shape (t, q)
-    folds, seed : int
 
     Returns
     -------

@@ -42,7 +42,6 @@ def average_variance(
 
     Parameters
     ----------
-    noise : Noise
     judges, problems : array of int
         J and P.
     person : bool
@@ -81,7 +80,6 @@ def half_width(
         V; see `average_variance`.
     experience_variance : float
         V_y, of the subjects' experience; (hi − lo)²/12 where it is uniform on [lo, hi].
-    level : float
 
     Returns
     -------
@@ -102,8 +100,6 @@ def least_half_width(
     ----------
     noise : Noise
         Of which only the person counts: everything else averages out.
-    experience_variance : float
-    level : float
     subjects : float
         How many there are; by default any number.
     """
@@ -124,8 +120,6 @@ def largest_variance(
     width : float
         Half of the interval.
     subjects : array of int
-    experience_variance : float
-    level : float
     """
     s = np.asarray(subjects, dtype=float)
     allowed = width**2 / (stdtrit(s - 2, (1 + level) / 2) ** 2 * (1 + 2 / s))
@@ -147,8 +141,6 @@ def subjects_needed(
         Half of the interval.
     variance : float
         V; see `average_variance`.
-    experience_variance : float
-    level : float
     """
     if half_width(_MOST_SUBJECTS, variance, experience_variance, level) > width:
         return None
@@ -174,7 +166,6 @@ def power(
 
     Parameters
     ----------
-    noise : Noise
     judges, problems : array of int
     difference : float
         How many years one system is better. For 0, the share of tests in which one given

@@ -67,7 +67,6 @@ class Components:
         Of what the pilot has only one, so only a sum was estimated and its shares are assumed.
     experience : (float, float)
         The range of the uniform distribution with mean and variance of the subjects.
-    judges, problems, subjects : int
     """
 
     noise: Noise

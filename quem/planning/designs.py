@@ -104,14 +104,10 @@ def make_designs(
     ----------
     axes : three tuples of int
         Numbers of judges, subjects and problems, rising.
-    noise : Noise
-    experience_variance : float
-    level : float
     systems : int
         How many are ranked among the subjects.
     difference : float or None
         For which the power is wanted.
-    costs : Costs
     """
     judges, subjects, problems = (np.array(axis, dtype=np.int64) for axis in axes)
     j, s, p = np.meshgrid(judges, subjects, problems, indexing="ij")
@@ -141,7 +137,6 @@ def smallest(designs: Designs, width: float) -> list[int]:
 
     Parameters
     ----------
-    designs : Designs
     width : float
         Half of the interval.
 
@@ -166,10 +161,6 @@ def smallest(designs: Designs, width: float) -> list[int]:
 
 def efficient(designs: Designs) -> list[int]:
     """Find the designs than which no other is both cheaper and narrower.
-
-    Parameters
-    ----------
-    designs : Designs
 
     Returns
     -------

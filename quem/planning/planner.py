@@ -112,7 +112,6 @@ def simulate_plan(
     ----------
     plan : PlanFindings
         Whose settings say how many studies.
-    workers : Workers
     done : callable
         Called after each design.
     """

@@ -39,21 +39,16 @@ class PlanFindings:
         Where the noise is from.
     replaced : tuple of str
         Components of it that were given instead.
-    circumstances : PlanAssumptions
-    costs : Costs
     measured : bool
         Whether the minutes are those of the pilot's judging session.
     unit : str
         Of experience.
-    pilot : Study or None
     components : Components or None
         Of the pilot.
-    designs : Designs
     shown : tuple of int
         Places of designs worth showing, the cheapest first.
     trials : mapping of int to SimulatedDesign
         What simulation gave for them.
-    warnings : tuple of StudyWarning
     """
 
     settings: PlanSettings

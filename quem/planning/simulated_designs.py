@@ -33,13 +33,10 @@ class PlanAssumptions:
 
     Parameters
     ----------
-    noise : Noise
     experience : (float, float)
         The subjects' range.
-    systems : int
     difference : float or None
         For which the power is wanted.
-    level : float
     """
 
     noise: Noise
@@ -55,7 +52,6 @@ class SimulatedDesign:
 
     Parameters
     ----------
-    studies : int
     half_width : float
         Mean of half the prediction interval.
     half_width_error : float
@@ -85,11 +81,8 @@ def try_designs(
 
     Parameters
     ----------
-    designs : sequence of StudyDesign
-    circumstances : PlanAssumptions
     studies : int
         How many are simulated of each.
-    seed : int
     workers : Workers
         The numbers are the same with any.
 
@@ -113,9 +106,6 @@ def try_design(
 
     Parameters
     ----------
-    design : StudyDesign
-    circumstances : PlanAssumptions
-    studies : int
     seed : int
         The same seed gives a design the same studies, whatever else is tried.
     """

@@ -28,10 +28,8 @@ class PrintedAverages:
 
     Parameters
     ----------
-    solvers : tuple of str
     average : array of float, shape (len(solvers),)
         NaN where the table has none.
-    warnings : tuple of StudyWarning
     """
 
     solvers: tuple[str, ...]
@@ -46,7 +44,6 @@ def read_averages(
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as the user named it, for messages.
     declared : Declared

@@ -181,10 +181,6 @@ def repeated(rankings: Rankings) -> pd.DataFrame:
 
     Of a large study that repeats a few groups these are few rows.
 
-    Parameters
-    ----------
-    rankings : Rankings
-
     Returns
     -------
     DataFrame
@@ -204,10 +200,6 @@ def occasion_warnings(rankings: Rankings) -> Iterator[StudyWarning]:
 
     A group without a first occasion is analysed by the earliest that it has. A solution that
     the judge was not given on the first occasion of its group has no rank there.
-
-    Parameters
-    ----------
-    rankings : Rankings
     """
     frame = repeated(rankings)
     if frame.empty:

@@ -36,7 +36,6 @@ def read_preflib(
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as the user named it, for messages.
     problem : str

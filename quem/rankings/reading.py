@@ -31,7 +31,6 @@ def read_rankings(
     ----------
     file : StudyFile
         Its ids are what the rankings are checked against.
-    source : RankingsSource
     session : Session
         Where the study's judging session is, if it has one.
 

@@ -33,7 +33,6 @@ class Session:
 
     Parameters
     ----------
-    place : DatabaseLocation
     reveal : bool
         Whether rankings may be read before the study is closed; that is logged.
     """
@@ -55,13 +54,7 @@ def session_of_study(session: Session, study_id: str) -> Store | None:
 
 
 def judging_minutes(session: Session, study_id: str) -> float | None:
-    """Say how long a study's judges took to place one solution; None where nobody knows.
-
-    Parameters
-    ----------
-    session : Session
-    study_id : str
-    """
+    """Say how long a study's judges took to place one solution; None where nobody knows."""
     store = session_of_study(session, study_id)
     if store is None:
         return None
@@ -85,7 +78,6 @@ def read_stored(
         Without mistakes.
     store : Store
         That holds the study.
-    reveal : bool
 
     Returns
     -------

@@ -31,7 +31,6 @@ class Rankings:
         As the judge wrote it; NaN where there is none.
     failed : array of bool, shape (n,)
         Whether a missing rank means a solution that failed.
-    warnings : tuple of StudyWarning
     recognized : array of bool, shape (n,)
         Whether the judge recognized the author; nowhere by default.
     """

@@ -213,7 +213,6 @@ class Column(Generic[Row, Findings]):
     ----------
     name : str
         In JSON and CSV.
-    type : Type
     meaning : str
         Its sentence in the reference, with the unit where it has one.
     of : str or callable
@@ -258,12 +257,7 @@ class Column(Generic[Row, Findings]):
 
 
 class Columns(Generic[Row, Findings]):
-    """The columns of an entry, in order.
-
-    Parameters
-    ----------
-    *columns : Column
-    """
+    """The columns of an entry, in order."""
 
     def __init__(self, *columns: Column[Row, Findings]) -> None:
         self.columns = columns
@@ -441,7 +435,6 @@ class Table(Generic[Row, Findings]):
         Of its name.
     meaning : str
         What a row is.
-    columns : Columns
     rows : callable
         Gives the rows of some findings.
     always : bool

@@ -154,7 +154,6 @@ def svg_text(figure: Figure, name: str) -> str:
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
     name : str
         Such as "skill-function". Becomes the title, and goes into the ids, so that several
         figures can stand in one page.
@@ -169,12 +168,7 @@ def svg_text(figure: Figure, name: str) -> str:
 
 
 def png_bytes(figure: Figure) -> bytes:
-    """Draw a figure as PNG on white, the same bytes each time.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    """
+    """Draw a figure as PNG on white, the same bytes each time."""
     from matplotlib.font_manager import fontManager
 
     buffer = io.BytesIO()

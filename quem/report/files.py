@@ -26,7 +26,6 @@ def write_report(result: BaseResult[Any], folder: Path) -> None:
 
     Parameters
     ----------
-    result : BaseResult
     folder : Path
         Made where it is missing; files in it that are not ours stay.
 

@@ -37,7 +37,6 @@ def heat_map(
         Labels.
     values : array of float, shape (n_rows, n_columns)
         NaN stays blank.
-    title : str
     ends : (float, float)
         The values of the reddest red and the bluest blue.
     """

@@ -26,7 +26,6 @@ def report_html(result: BaseResult[Any], svgs: dict[str, str] | None = None) -> 
 
     Parameters
     ----------
-    result : BaseResult
     svgs : dict of str to str, optional
         The result's figures as SVG, where they are drawn already.
     """
@@ -87,11 +86,8 @@ class TextTable:
 
     Parameters
     ----------
-    caption : str
     columns : tuple of str
         The first holds names; the others, numbers.
-    rows : sequence of tuple of str
-    note : str
     words : frozenset of int
         Columns besides the first that hold words.
     muted : frozenset of (int, int)
@@ -112,12 +108,10 @@ class Section:
 
     Parameters
     ----------
-    id, title : str
     text : list of str
         Paragraphs.
     figures : tuple of str
         Stems of the figures that belong here.
-    tables : list of TextTable
     """
 
     id: str

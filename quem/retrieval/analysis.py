@@ -65,7 +65,6 @@ def analyze_retrieval(
 
     Parameters
     ----------
-    study : RetrievalStudy
     keep : Path, optional
         Where the ground truth of an earlier evaluation may be, which is used again if it still
         fits.

@@ -65,7 +65,6 @@ def read_bases(
     files : list of (Path, str, str, str)
         Of each file its path, its name for messages, what it holds ("case base"), and the
         name of the column with the ids.
-    roles : Roles, optional
 
     Raises
     ------

@@ -39,10 +39,6 @@ _OUTCOMES = {"class", "label", "outcome", "solution", "target"}
 def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyWarning]]:
     """Make every retriever of a study.
 
-    Parameters
-    ----------
-    study : RetrievalStudy
-
     Returns
     -------
     retrievers : dict of str to Runs
@@ -78,10 +74,6 @@ def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyW
 
 def make_built_in(study: RetrievalStudy) -> dict[str, Runs]:
     """Make the retrievers that need no code of the study: the linear ones and stored lists.
-
-    Parameters
-    ----------
-    study : RetrievalStudy
 
     Raises
     ------
@@ -267,12 +259,8 @@ def run_retrievers(
 
     Parameters
     ----------
-    study : RetrievalStudy
-    made : dict of str to Runs
     depth : int
         As many cases are asked for.
-    times : Times
-    progress : callable
 
     Returns
     -------
@@ -324,15 +312,7 @@ class Phases:
 def run_phases(
     study: RetrievalStudy, made: dict[str, Runs], times: Times, progress: Progress
 ) -> Phases:
-    """Ask both phases, with each size of the filter, and the second alone, in turn.
-
-    Parameters
-    ----------
-    study : RetrievalStudy
-    made : dict of str to Runs
-    times : Times
-    progress : callable
-    """
+    """Ask both phases, with each size of the filter, and the second alone, in turn."""
     spec, task = study.spec.mac_fac, study.data.task
     if spec is None or not {spec.mac, spec.fac} <= made.keys():
         return Phases()

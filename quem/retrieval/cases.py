@@ -19,7 +19,6 @@ class Case(dict[str, Any]):
 
     Parameters
     ----------
-    id : str
     attributes : mapping of str to float, str or None
         None where the value is missing.
     """
@@ -47,7 +46,6 @@ class CaseBase:
     ----------
     name : str
         The file as the user named it; empty where the ids alone are known.
-    ids : tuple of str
     attributes : tuple of str
         The names of all attributes.
     columns : dict of str to list
@@ -84,7 +82,6 @@ class CaseBase:
 
         Parameters
         ----------
-        place : int
         solved : bool
             Whether the solution is part of it.
         """

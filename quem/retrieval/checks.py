@@ -39,12 +39,7 @@ def entry_warnings(study: RetrievalStudy) -> Iterator[StudyWarning]:
 
 
 def find_warnings(findings: RetrievalFindings) -> Iterator[StudyWarning]:
-    """All warnings about the result of an evaluation.
-
-    Parameters
-    ----------
-    findings : RetrievalFindings
-    """
+    """All warnings about the result of an evaluation."""
     yield from _few(len(findings.task.queries))
     if findings.experts is not None:
         yield from _judges(len(findings.experts.judges))

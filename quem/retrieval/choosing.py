@@ -88,7 +88,6 @@ def chosen_measures(
         By default 10 where nothing is named and there are more cases than that; else none.
     kind : {"similarities", "grades", "experts"}
         What the ground truth is.
-    n_candidates : int
     headline : str
         By default the first that is named, or that of `_HEADLINES`; with the first k where it is
         there with one.

@@ -40,8 +40,6 @@ class ExpertRanks:
     ----------
     name : str
         The study file, as the user named it.
-    title : str
-    judges, problems, solvers : tuple of str
     ranks : array of float, shape (judges, problems, solvers)
         Adjusted ranks, 1 the worst; NaN where a judge did not rank a solution.
     """
@@ -80,7 +78,6 @@ def consensus(
 
     Parameters
     ----------
-    experts : ExpertRanks
     queries, cases : CaseBase
         The problems and the solvers.
     weights : array of int, shape (judges,), optional
@@ -129,11 +126,6 @@ def panels_of(n_judges: int, rng: np.random.Generator) -> Panels:
 
     All :math:`{2J-1 \choose J}` different panels where these are few, each with its multinomial
     probability; else a sample of equal weight.
-
-    Parameters
-    ----------
-    n_judges : int
-    rng : numpy.random.Generator
     """
     if comb(2 * n_judges - 1, n_judges) <= _MOST_PANELS:
         panels = np.array(list(_compositions(n_judges, n_judges)), dtype=np.int64)
@@ -163,9 +155,6 @@ def panel_means(
     ----------
     scores : list of array of float, shape (queries, columns)
         Against the consensus of each panel; NaN where a score is undefined.
-    panels : Panels
-    level : float
-    replicates, seed : int
 
     Returns
     -------

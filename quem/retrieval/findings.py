@@ -46,8 +46,6 @@ class Truth:
 
     Parameters
     ----------
-    lists : CaseLists
-    kind : {"similarities", "grades", "experts"}
     source : str
         Where it comes from, in words: "the retriever full".
     mark : str
@@ -73,11 +71,6 @@ class Evaluated:
 
     Parameters
     ----------
-    id, name : str
-    source : {"linear", "python", "similarities", "run", "judges"}
-    run : Run
-    scores : QueryScores
-    means : Means
     is_truth : bool
         Whether it is the ground truth itself, so that it has a time but no scores.
     """
@@ -142,12 +135,8 @@ class MacFacPair:
 
     Parameters
     ----------
-    filter, k : int
     run : Run
         The first part of its time is that of the first phase.
-    measures : tuple of Measure
-    scores : QueryScores
-    means : Means
     share : Time
         The time as a share of that of the second phase alone, on the whole case base, round by
         round.
@@ -173,10 +162,8 @@ class MacFacFound:
 
     Parameters
     ----------
-    mac, fac : str
     full : Run
         The thorough one on the whole case base.
-    pairs : tuple of MacFacPair
     """
 
     mac: str
@@ -191,11 +178,6 @@ class RetrievalFindings:
 
     Parameters
     ----------
-    study : RetrievalStudy
-    settings : RetrievalSettings
-    task : Task
-    truth : Truth
-    measures : tuple of Measure
     headline : int
         Which of them the answer is given in.
     depth : int
@@ -206,11 +188,8 @@ class RetrievalFindings:
         Each judge against the others, where experts are the ground truth.
     differences : tuple of PairDifference
         Between those that are `scored`, by their places there.
-    mac_fac : MacFacFound or None
-    experts : ExpertRanks or None
     n_panels : int
         How many panels of judges the intervals are made of.
-    warnings : tuple of StudyWarning
     """
 
     study: RetrievalStudy
@@ -267,11 +246,8 @@ def asked_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time
 
     Parameters
     ----------
-    mac, fac : Runs
-    task : Task
     size : int
         As many cases as the filter holds.
-    k : int
     take_time : bool
         Whether both run, so that they take time: the first part of it is that of the first phase.
     """

@@ -36,7 +36,6 @@ def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] =
 
     Parameters
     ----------
-    task : Task
     retriever : dict
         What the study file says of it.
     sources : iterable of Path
@@ -59,7 +58,6 @@ class GroundTruthCache:
 
     Parameters
     ----------
-    lists : CaseLists
     depth : int or None
         As many of the most similar cases of each query are there, and those that retrievers gave;
         None where all are.
@@ -76,7 +74,6 @@ def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterat
 
     Parameters
     ----------
-    lists : CaseLists
     mark : str
         As from `fingerprint`.
     depth : int or None
@@ -104,10 +101,8 @@ def read_kept(path: Path, mark: str, task: Task) -> GroundTruthCache | None:
 
     Parameters
     ----------
-    path : Path
     mark : str
         As from `fingerprint`.
-    task : Task
     """
     try:
         with path.open(encoding="utf-8") as file:

@@ -36,9 +36,6 @@ class Local:
 
     Parameters
     ----------
-    name : str
-    numeric : bool
-    weight : float
     low, high : float
         The range of a numeric attribute.
     """
@@ -58,11 +55,9 @@ class LinearRetriever:
     ----------
     ids : tuple of str
         The cases.
-    locals : tuple of Local
     cases, queries : list of arrays, shape (cases,) and (queries,)
         The values of each attribute: numbers, NaN where they are missing; or codes, -1 where
         they are missing.
-    missing : {"different", "neutral", "ignore"}
     """
 
     ids: tuple[str, ...]
@@ -81,7 +76,6 @@ class LinearRetriever:
         ----------
         query : int
             Its place.
-        k : int
         among : array of int, optional
             The places of the cases to search, ascending; all by default.
         """
@@ -160,12 +154,10 @@ def local_of(
 
     Parameters
     ----------
-    name : str
     values : sequence
         Those of the case base; the range of numbers is theirs unless one is given.
     kind : {"auto", "numeric", "categorical"}
         By default numeric where each value is a number or missing.
-    weight : float
     given : (float, float), optional
         The range.
     others : sequence

@@ -120,11 +120,9 @@ def lists_of(
 
     Parameters
     ----------
-    queries, cases : sequence of str
     each : iterable
         In the order of the queries: places of cases, best first, and their similarities; or
         why there is no list.
-    scored : bool
     """
     listed: list[NDArray[np.int32]] = []
     similar: list[NDArray[np.float64]] = []

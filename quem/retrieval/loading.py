@@ -35,8 +35,6 @@ class RetrievalStudy:
         The study file.
     name : str
         The path as the user wrote it, for messages.
-    spec : RetrievalSpec
-    data : RetrievalData
     entries : dict of str to Entry or str
         The Python retrievers by their ids; or why one cannot be loaded.
     """
@@ -106,7 +104,6 @@ def load_retrieval(
 
     Parameters
     ----------
-    path : path-like
     experts : callable
         From an experience study's file and its name for messages to what its judges said.
     code : bool

@@ -37,8 +37,6 @@ def match(
 
     Parameters
     ----------
-    stored : Stored
-    queries, cases : CaseBase
     what : str
         Whose lists they are, for warnings: "the retriever 'x'".
     closed : bool

@@ -53,7 +53,6 @@ class RetrievalData:
         None where a retriever makes it.
     experts : ExpertRanks or None
         Where experts are the ground truth.
-    warnings : tuple of StudyWarning
     files : tuple of Path
         Everything that was read.
     """
@@ -89,8 +88,6 @@ def read_retrieval(
 
     Parameters
     ----------
-    spec : RetrievalSpec
-    source : StudySource
     experts : callable
         From a study file and its name for messages to what its judges said.
 

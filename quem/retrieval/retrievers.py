@@ -46,8 +46,6 @@ class PythonRetriever:
     ----------
     function : callable
         ``retrieve(query, k)``, or, where it takes them, ``retrieve(query, k, cases=cases)``.
-    takes_cases : bool
-    queries : CaseBase
     cases : dict of str to Case
         Its own copy.
     leave_one_out : bool

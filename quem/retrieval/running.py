@@ -63,13 +63,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Task:
-    """The queries and cases that retrievers work on.
-
-    Parameters
-    ----------
-    queries, cases : CaseBase
-    leave_one_out : bool
-    """
+    """The queries and cases that retrievers work on."""
 
     queries: CaseBase
     cases: CaseBase
@@ -91,7 +85,6 @@ class Run:
 
     Parameters
     ----------
-    lists : CaseLists
     taken : array of float, shape (rounds, queries, parts)
         Seconds of each call; NaN where it was not timed, or failed in some round.
     unstable : tuple of int
@@ -233,9 +226,6 @@ def asked(
 
     Parameters
     ----------
-    retriever : Runs
-    task : Task
-    k : int
     queries : sequence of int, optional
         All by default.
     timed : int
@@ -266,9 +256,6 @@ def run_rounds(
 
     Parameters
     ----------
-    those : sequence of Asked
-    task : Task
-    times : Times
     done : callable
         Called with 1 after each call.
     """

@@ -71,7 +71,6 @@ def score_lists(
     ----------
     lists, truth : CaseLists
         Of the same queries.
-    measures : sequence of Measure
     ties : {"expected", "id", "input"}
         In which order cases of equal similarity stand; see `RetrievalAnalysis`.
     """

@@ -82,7 +82,6 @@ def read_similarities(path: Path, name: str) -> Stored:
 
     Parameters
     ----------
-    path : Path
     name : str
         The file as the user named it, for messages.
 
@@ -114,11 +113,6 @@ def read_similarities(path: Path, name: str) -> Stored:
 def read_run(path: Path, name: str) -> Stored:
     """Read result lists: a table with query, case, and similarity or rank or both; or a TREC run.
 
-    Parameters
-    ----------
-    path : Path
-    name : str
-
     Raises
     ------
     QuemError
@@ -134,11 +128,6 @@ def read_run(path: Path, name: str) -> Stored:
 
 def read_qrels(path: Path, name: str) -> Stored:
     """Read relevance judgments: TREC qrels, or a table with query, case and grade.
-
-    Parameters
-    ----------
-    path : Path
-    name : str
 
     Raises
     ------

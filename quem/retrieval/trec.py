@@ -51,7 +51,6 @@ def run_parts(lists: CaseLists, tag: str, ties: Ties = "expected") -> Iterator[b
 
     Parameters
     ----------
-    lists : CaseLists
     tag : str
         The name of the run.
     ties : {"expected", "id", "input"}
@@ -108,10 +107,6 @@ def qrels_parts(truth: CaseLists) -> Iterator[bytes] | None:
     """Write a ground truth as TREC qrels; None where ids or grades forbid it.
 
     Grades are whole numbers there: others, such as similarities, are written in thousandths.
-
-    Parameters
-    ----------
-    truth : CaseLists
 
     Returns
     -------

@@ -90,13 +90,10 @@ def find_truth(
 
     Parameters
     ----------
-    study : RetrievalStudy
     made : dict of str to Runs
         The retrievers.
     keep : Path, optional
         Where similarities of a retriever may be kept.
-    need : Need
-    progress : callable
 
     Raises
     ------

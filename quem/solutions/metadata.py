@@ -79,10 +79,6 @@ def pdf_problem(path: Path) -> str:
 def metadata_of(path: Path, kind: str) -> dict[str, str]:
     """List what an image or a PDF says of itself.
 
-    Parameters
-    ----------
-    kind : {"image", "pdf"}
-
     Returns
     -------
     dict of str to str

@@ -42,7 +42,6 @@ class SolutionFile:
 
     Parameters
     ----------
-    kind : {"markdown", "text", "code", "html", "image", "pdf"}
     name : str
         The file as a user would name it, for messages.
     inner : str

@@ -146,12 +146,7 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
 
 
 def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
-    """Give what shows whether an analysis is still of what the store holds.
-
-    Parameters
-    ----------
-    state : {"trial", "open", "closed"}
-    """
+    """Give what shows whether an analysis is still of what the store holds."""
     mine = JudgeRow.study_id == study_id
     judges = c.execute(select(JudgeRow.id).where(mine).order_by(JudgeRow.key)).scalars()
     last = c.execute(

@@ -92,7 +92,6 @@ def back_up(
         Of a study that the store holds.
     folder : Path
         Made where it is missing, but not the folder that it is in.
-    actor : {"shell", "server"}
     keep : int
         How many copies of this study to keep, at least 1.
     every : float, optional

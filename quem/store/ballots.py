@@ -229,7 +229,6 @@ class Change:
         The id of the layout that the page shows.
     state : State
         Of solvers.
-    kind : {"save", "submit", "reopen"}
     """
 
     base: int

@@ -103,7 +103,6 @@ def seal(c: Connection, study_id: str, why: str) -> None:
     ----------
     c : Connection
         Of a writing transaction for this alone.
-    why : {"start", "stop", "submit", "minute", "backup"}
     """
     # Rows before the lock on events, and in the order study, ballot, as everybody does.
     c.execute(select(StudyRow.id).where(StudyRow.id == study_id).with_for_update(read=True))

@@ -46,12 +46,7 @@ _LONGEST_STEM = 100
 
 
 def long_table(rankings: Iterable[SubmittedRanking]) -> str:
-    """Write rankings as CSV, one row per solution, as ``rankings: {from: long}`` reads them.
-
-    Parameters
-    ----------
-    rankings : iterable of SubmittedRanking
-    """
+    """Write rankings as CSV, one row per solution, as ``rankings: {from: long}`` reads them."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_HEADER)

@@ -91,7 +91,6 @@ class Effect:
 
     Parameters
     ----------
-    what : {"added", "changed", "corrected", "removed"}
     open, submitted : int
         How many rankings in progress, and how many submitted ones, it concerns.
     digests : dict of str to str

@@ -56,7 +56,6 @@ class StudyStatus:
 
     Parameters
     ----------
-    state : {"trial", "open", "closed"}
     revealed_at : datetime or None
         When the rankings were first shown before the study was closed.
     """
@@ -141,7 +140,6 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str) -> None:
     ----------
     c : Connection
         Of a writing transaction.
-    state : {"open", "closed"}
     actor : str
         As in `quem.store.events.record`.
     """

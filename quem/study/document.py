@@ -63,7 +63,6 @@ class Document:
         ----------
         loc : Loc
             The keys and list indices that lead to the value.
-        message : str
         at_key : bool
             Whether the key is wrong and not its value.
         """
@@ -80,7 +79,6 @@ def parse_document(text: str, name: str) -> Document:
 
     Parameters
     ----------
-    text : str
     name : str
         The file as the user named it, for messages.
 

@@ -172,7 +172,6 @@ def block_sizes(n: int, block_size: int) -> list[int]:
 
     Parameters
     ----------
-    n : int
     block_size : int
         At most so many solutions in a block; at least 2.
 
@@ -191,12 +190,7 @@ def block_sizes(n: int, block_size: int) -> list[int]:
 
 @dataclass
 class PairCounts:
-    """How often each pair of solvers met in a block.
-
-    Parameters
-    ----------
-    times : dict of frozenset to int
-    """
+    """How often each pair of solvers met in a block."""
 
     times: dict[frozenset[str], int] = field(default_factory=dict)
 
@@ -215,10 +209,8 @@ def deal_blocks(
     ----------
     solvers : sequence of str
         Those who have a solution, each once.
-    block_size : int
     met : PairCounts
         The blocks of other judges and problems, to which these are added.
-    rng : random.Random
 
     Returns
     -------

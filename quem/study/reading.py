@@ -33,13 +33,10 @@ class Draft(Generic[Spec_co]):
 
     Parameters
     ----------
-    path : Path
     name : str
         The path as the user wrote it, for messages.
-    document : Document
     spec : model of that kind, or None
         None where the file has mistakes.
-    mistakes : list of Mistake
     """
 
     path: Path
@@ -109,10 +106,6 @@ def read_study(path: str | os.PathLike[str]) -> ExperienceSpec:
 def draft_study(path: str | os.PathLike[str]) -> StudyFile:
     """Read a study file of kind ``experience``, keeping its mistakes beside what is understood.
 
-    Parameters
-    ----------
-    path : path-like
-
     Raises
     ------
     QuemError
@@ -130,7 +123,6 @@ def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[S
 
     Parameters
     ----------
-    path : path-like
     model : subclass of StudyPart
         That of the kind.
 
@@ -151,7 +143,6 @@ def kind_of(path: str | os.PathLike[str], wanted: str | None = None) -> str:
 
     Parameters
     ----------
-    path : path-like
     wanted : str, optional
         The kind that it has to be of.
 

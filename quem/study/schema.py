@@ -39,11 +39,6 @@ _MESSAGES = {
 def validate(model: type[Model], document: Document) -> tuple[Model | None, list[Mistake]]:
     """Make the model of a document.
 
-    Parameters
-    ----------
-    model : subclass of pydantic.BaseModel
-    document : Document
-
     Returns
     -------
     model : instance or None
@@ -63,7 +58,6 @@ def changed_settings(settings: Model, changed: Mapping[str, object]) -> Model:
 
     Parameters
     ----------
-    settings : pydantic.BaseModel
     changed : mapping
         By name; None leaves a setting as it is.
 
@@ -104,7 +98,6 @@ def complaints(
 
     Parameters
     ----------
-    error : pydantic.ValidationError
     model : subclass of pydantic.BaseModel
         What was to be made of the content.
     content : object
@@ -137,7 +130,6 @@ def known_keys(
 
     Parameters
     ----------
-    model : subclass of pydantic.BaseModel
     path : tuple of str
         Where the model stands.
     """

@@ -18,7 +18,6 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int, str]:
 
     Parameters
     ----------
-    error : yaml.MarkedYAMLError
     text : str
         The file.
 

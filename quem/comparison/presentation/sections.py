@@ -59,12 +59,7 @@ _HOLM = (
 
 
 def report_context(comparison: ComparisonFindings) -> dict[str, Any]:
-    """Give what the template ``report/comparison.html`` shows.
-
-    Parameters
-    ----------
-    comparison : ComparisonFindings
-    """
+    """Give what the template ``report/comparison.html`` shows."""
     return {
         "title": title_of(comparison),
         "ids": join_words(study.study.spec.id for study in comparison.studies),
@@ -202,12 +197,7 @@ _ADJUSTED = "Adjusted p values (Holm 1979) hold for all pairs together."
 
 
 def sections(comparison: ComparisonFindings) -> list[Section]:
-    """Make the sections of the report below its first screen.
-
-    Parameters
-    ----------
-    comparison : ComparisonFindings
-    """
+    """Make the sections of the report below its first screen."""
     made = [
         _differences(comparison) if comparison.pairs else None,
         _wins(comparison) if comparison.pairs else None,

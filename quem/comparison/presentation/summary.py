@@ -51,7 +51,6 @@ def summary_text(comparison: ComparisonFindings, *, warnings: bool) -> str:
 
     Parameters
     ----------
-    comparison : ComparisonFindings
     warnings : bool
         Whether the warnings are part of it.
     """

@@ -47,12 +47,7 @@ def _look(findings: DialogueFindings, place: int) -> tuple[str, str]:
 
 
 def rank_quality(findings: DialogueFindings) -> Figure:
-    """Draw rank quality over the number of answers.
-
-    Parameters
-    ----------
-    findings : DialogueFindings
-    """
+    """Draw rank quality over the number of answers."""
     estimate = findings.quality
     points = np.arange(estimate.mean.shape[1])
     with with_style():
@@ -85,12 +80,7 @@ def rank_quality(findings: DialogueFindings) -> Figure:
 
 
 def outcomes(findings: DialogueFindings) -> Figure:
-    """Draw efficiency and precision of each strategy by user.
-
-    Parameters
-    ----------
-    findings : DialogueFindings
-    """
+    """Draw efficiency and precision of each strategy by user."""
     users = len(findings.users)
     with with_style():
         figure = Figure(figsize=(7.2, 0.85 + 0.52 * max(users, 3)))
@@ -138,13 +128,7 @@ def _dots(axes: Axes, findings: DialogueFindings, estimate: StrategyOutcomes) ->
 def agreement(
     findings: DialogueFindings, measure: Literal["efficiency", "precision"]
 ) -> Figure | None:
-    """Draw how alike users order the strategies; None for one strategy.
-
-    Parameters
-    ----------
-    findings : DialogueFindings
-    measure : {"efficiency", "precision"}
-    """
+    """Draw how alike users order the strategies; None for one strategy."""
     if len(findings.strategies) == 1:
         return None
     told = findings.by_efficiency if measure == "efficiency" else findings.by_precision

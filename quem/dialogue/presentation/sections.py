@@ -37,12 +37,7 @@ REFERENCES = (
 
 
 def report_context(findings: DialogueFindings) -> dict[str, Any]:
-    """Give what the template ``report/dialogue.html`` shows.
-
-    Parameters
-    ----------
-    findings : DialogueFindings
-    """
+    """Give what the template ``report/dialogue.html`` shows."""
     spec = findings.study.spec
     sections = [_outcomes(findings), _users(), _quality(findings)]
     if findings.tried:

@@ -29,13 +29,7 @@ _LEAST = 2
 
 
 def summary_text(findings: DialogueFindings, *, warnings: bool = True) -> str:
-    """Say the result and, unless told not to, the warnings.
-
-    Parameters
-    ----------
-    findings : DialogueFindings
-    warnings : bool
-    """
+    """Say the result and, unless told not to, the warnings."""
     lines = [findings.study.spec.title, "", *(f"  {line}" for line in lead(findings)), ""]
     for name, estimate in (("Efficiency", findings.efficiency), ("Precision", findings.precision)):
         lines += [f"{name} (best strategy first, as in the paper's Figure 1)"]
@@ -83,8 +77,6 @@ def figure_one(
 
     Parameters
     ----------
-    findings : DialogueFindings
-    estimate : StrategyOutcomes
     intervals : bool
         Whether to give intervals, and to mark with * what differs significantly from the first.
     """

@@ -98,7 +98,6 @@ class Solver(NamedTuple):
 
     Parameters
     ----------
-    id, kind : str
     experience, average_rank : float
         NaN where unknown.
     n_ranks, n_problems : int or None

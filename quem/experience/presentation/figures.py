@@ -353,7 +353,6 @@ def sensitivity_rows(
 
     Parameters
     ----------
-    findings : ExperienceFindings
     most : int
         Of the judges, subjects and problems; where there are more than half of this, only a
         quarter of it is shown of each.

@@ -33,23 +33,13 @@ _OF_WORTHS = (
 
 
 def references(findings: ExperienceFindings) -> tuple[str, ...]:
-    """Give the references of the methods paragraph.
-
-    Parameters
-    ----------
-    findings : ExperienceFindings
-    """
+    """Give the references of the methods paragraph."""
     first, *own = REFERENCES
     return (first, *(_OF_WORTHS if findings.pooled else ()), *own)
 
 
 def methods_paragraph(findings: ExperienceFindings) -> str:
-    """Describe what was done and found in the words of a paper.
-
-    Parameters
-    ----------
-    findings : ExperienceFindings
-    """
+    """Describe what was done and found in the words of a paper."""
     sentences = [*_design(findings), *_fit(findings), *_agreement(findings), *_retest(findings)]
     sentences += [*_results(findings), *_recognized(findings)]
     sentences.append(f"Analyses were done with quem {__version__}.")

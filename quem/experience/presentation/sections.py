@@ -57,7 +57,6 @@ class Dependence:
 
     Parameters
     ----------
-    what : str
     low, high : str
         The lowest and highest estimate.
     low_by, high_by : str
@@ -77,7 +76,6 @@ class Answer:
 
     Parameters
     ----------
-    name : str
     lead : str
         "at least", "at most" or nothing.
     value : str
@@ -88,7 +86,6 @@ class Answer:
         The interval in words, or why there is only a bound.
     chances : list of (str, str)
         Years, and the probability of at least so many.
-    dependences : list of Dependence
     """
 
     name: str
@@ -101,12 +98,7 @@ class Answer:
 
 
 def report_context(findings: ExperienceFindings) -> dict[str, Any]:
-    """Give what the template ``report/experience.html`` shows.
-
-    Parameters
-    ----------
-    findings : ExperienceFindings
-    """
+    """Give what the template ``report/experience.html`` shows."""
     spec = findings.study.spec
     return {
         "title": spec.title,
@@ -216,12 +208,7 @@ _MOST_ROWS = 25
 
 
 def sections(findings: ExperienceFindings) -> list[Section]:
-    """Make the sections of the report below its first screen.
-
-    Parameters
-    ----------
-    findings : ExperienceFindings
-    """
+    """Make the sections of the report below its first screen."""
     made = [
         _estimates(findings),
         _solvers(findings),
@@ -368,12 +355,7 @@ def _settings(findings: ExperienceFindings) -> Section:
 
 
 def agreement_section(findings: ExperienceFindings) -> Section | None:
-    """Make the section on the judges' agreement; None where nothing is known of it.
-
-    Parameters
-    ----------
-    findings : ExperienceFindings
-    """
+    """Make the section on the judges' agreement; None where nothing is known of it."""
     text: list[str] = []
     tables: list[TextTable] = []
     agreement, retest = findings.agreement, findings.retest
@@ -400,12 +382,7 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
 
 
 def recognized_sentence(without: Recognized) -> str:
-    """Say what the estimates without recognized authors are, and whether there are any.
-
-    Parameters
-    ----------
-    without : Recognized
-    """
+    """Say what the estimates without recognized authors are, and whether there are any."""
     one = without.n_ranks == 1
     judges = "one judge" if without.n_judges == 1 else f"{without.n_judges} judges"
     text = (

@@ -45,7 +45,6 @@ def summary_text(findings: ExperienceFindings, *, warnings: bool) -> str:
 
     Parameters
     ----------
-    findings : ExperienceFindings
     warnings : bool
         Whether the warnings are part of it.
     """

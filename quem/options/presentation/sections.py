@@ -66,12 +66,7 @@ _MOST_TOLD = 6
 
 
 def report_context(findings: OptionsFindings) -> dict[str, Any]:
-    """Give what the template ``report/options.html`` shows.
-
-    Parameters
-    ----------
-    findings : OptionsFindings
-    """
+    """Give what the template ``report/options.html`` shows."""
     spec = findings.data.spec
     return {
         "title": spec.title,
@@ -182,12 +177,7 @@ _MOST_COLUMNS = 8
 
 
 def sections(findings: OptionsFindings) -> list[Section]:
-    """Make the sections of the report.
-
-    Parameters
-    ----------
-    findings : OptionsFindings
-    """
+    """Make the sections of the report."""
     made = [
         _differences(findings) if findings.pairs else None,
         _thresholds(findings) if findings.sweeps else None,

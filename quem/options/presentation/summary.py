@@ -47,7 +47,6 @@ def summary_text(findings: OptionsFindings, *, warnings: bool) -> str:
 
     Parameters
     ----------
-    findings : OptionsFindings
     warnings : bool
         Whether the warnings are part of it.
     """

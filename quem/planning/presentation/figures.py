@@ -42,10 +42,6 @@ def reach(plan: PlanFindings) -> Figure | None:
     """Draw contours of the half-width, a panel for each number of judges.
 
     None where only one number of subjects or of problems was looked at.
-
-    Parameters
-    ----------
-    plan : PlanFindings
     """
     designs = plan.designs
     if len(designs.subjects) == 1 or len(designs.problems) == 1:
@@ -148,12 +144,7 @@ def _designs_shown(axes: Axes, plan: PlanFindings, panel: int) -> None:
 
 
 def growth(plan: PlanFindings) -> Figure:
-    """Draw the half-width as subjects, problems or judges change and the others stay.
-
-    Parameters
-    ----------
-    plan : PlanFindings
-    """
+    """Draw the half-width as subjects, problems or judges change and the others stay."""
     design = plan.design(plan.reference)
     with with_style():
         figure = Figure(figsize=(7.4, 2.75))

@@ -26,12 +26,7 @@ __all__ = ["report_context"]
 
 
 def report_context(plan: PlanFindings) -> dict[str, Any]:
-    """Give what the template ``report/plan.html`` shows.
-
-    Parameters
-    ----------
-    plan : PlanFindings
-    """
+    """Give what the template ``report/plan.html`` shows."""
     index = plan.reference
     reached = plan.settings.width is None or plan.recommended is not None
     return {

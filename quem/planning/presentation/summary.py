@@ -44,12 +44,7 @@ def summary_text(plan: PlanFindings, *, warnings: bool = True) -> str:
 
 
 def simulation_text(plan: PlanFindings) -> str:
-    """Say what simulation adds to the closed form.
-
-    Parameters
-    ----------
-    plan : PlanFindings
-    """
+    """Say what simulation adds to the closed form."""
     lines = [simulated_text(plan), ""]
     lines += [f"  {line}" for line in answer(plan)]
     lines += ["", *(f"  {line}".rstrip() for line in _aligned([columns(plan), *rows(plan)]))]

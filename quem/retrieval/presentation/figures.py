@@ -206,12 +206,7 @@ _WIDTH, _HEIGHT = 3.3, 3.1
 
 
 def trade_off(findings: RetrievalFindings) -> Figure | None:
-    """Draw quality against time, a line per k; against the size of the filter without times.
-
-    Parameters
-    ----------
-    findings : RetrievalFindings
-    """
+    """Draw quality against time, a line per k; against the size of the filter without times."""
     mac_fac = findings.mac_fac
     if mac_fac is None:
         return None

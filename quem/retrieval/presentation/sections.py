@@ -72,12 +72,7 @@ _MOST_BESIDE = 3
 
 
 def report_context(findings: RetrievalFindings) -> dict[str, Any]:
-    """Give what the template ``report/retrieval.html`` shows.
-
-    Parameters
-    ----------
-    findings : RetrievalFindings
-    """
+    """Give what the template ``report/retrieval.html`` shows."""
     spec = findings.study.spec
     drawn = [
         stem
@@ -388,12 +383,7 @@ _HEOM = (
 
 
 def methods_paragraph(findings: RetrievalFindings) -> str:
-    """Write the methods as a paragraph.
-
-    Parameters
-    ----------
-    findings : RetrievalFindings
-    """
+    """Write the methods as a paragraph."""
     return " ".join(_sentences(findings))
 
 

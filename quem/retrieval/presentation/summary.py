@@ -60,7 +60,6 @@ def summary_text(findings: RetrievalFindings, *, warnings: bool) -> str:
 
     Parameters
     ----------
-    findings : RetrievalFindings
     warnings : bool
         Whether the warnings are part of it.
     """

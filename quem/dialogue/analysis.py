@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from quem.dialogue.checks import find_warnings
 from quem.dialogue.findings import Inference, evaluate
@@ -34,7 +34,7 @@ def analyze_dialogue(
     cluster: str | None = None,
     keep: Path | None = None,
     progress: Callable[[str, int], Callable[[int], object]] | None = None,
-    **settings: Any,  # noqa: ANN401
+    **settings: object,
 ) -> DialogueResult:
     """Analyse a study of kind ``dialogue`` (see `quem.analyze`).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,7 +44,7 @@ __all__ = ["analyze_experience", "check_experience"]
 _LARGE_AGREEMENT = 20_000_000
 
 
-def analyze_experience(study: Study, **settings: Any) -> ExperienceResult:  # noqa: ANN401
+def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
     """Analyse a study of kind ``experience`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
     experience = _experience(study)

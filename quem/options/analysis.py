@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,7 +37,7 @@ __all__ = ["analyze_options", "check_options"]
 _LONGEST_CHECKED = 8
 
 
-def analyze_options(study: OptionsStudy, **settings: Any) -> OptionsResult:  # noqa: ANN401
+def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     """Analyse a study of kind ``options`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
     lengths, places = _lists(study, used)

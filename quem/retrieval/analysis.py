@@ -59,7 +59,7 @@ def analyze_retrieval(
     *,
     keep: Path | None = None,
     progress: Progress = _silent,
-    **settings: Any,  # noqa: ANN401  those of the study file
+    **settings: object,
 ) -> RetrievalResult:
     """Evaluate the retrievers of a study (see `quem.analyze`).
 

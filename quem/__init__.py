@@ -1,6 +1,6 @@
 """Measure expert systems in years of human experience (QUEM; Hayes & Parzen 1997).
 
-``quem.load_study(path)`` reads a study, ``quem.analyze(study)`` analyses it,
+``quem.load_study(path)`` reads a study, ``quem.analyze(study)`` analyzes it,
 ``quem.compare(study)`` compares its systems, and ``quem.plan()`` says how large a study has to
 be. Importing this package loads nothing else until one of its names is used.
 """

@@ -411,7 +411,7 @@ def check(study: AnyStudy) -> Iterable[StudyWarning]:
 
 
 def settings_of(study: AnyStudy) -> tuple[str, ...]:
-    """Name the settings that `analyze` takes for a study."""
+    """Name the settings that `analyze` accepts for a study."""
     fields = type(study.spec.analysis).model_fields
     return (*fields, *KINDS[study.spec.kind].running)
 
@@ -454,7 +454,7 @@ def compare(
     QuemError
         A setting is wrong, the studies do not fit each other, or there is nothing to compare.
     TypeError
-        What is given is no study, or no setting of a comparison.
+        What is given is not a study, or not a setting of a comparison.
     """
     if not studies:
         message = "compare takes one study at least: quem.compare(quem.load_study(path))"
@@ -507,9 +507,9 @@ def plan(
     Raises
     ------
     QuemError
-        A setting is wrong, or the pilot cannot tell the noise.
+        A setting is wrong, or the pilot cannot show the noise.
     TypeError
-        What is given is no study.
+        What is given is not a study.
     """
     from quem.planning.planner import make_plan
     from quem.planning.result import PlanResult

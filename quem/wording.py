@@ -107,7 +107,7 @@ def format_interval(interval: tuple[float, float], digits: int = 1) -> str:
 
 
 def join_words(words: Iterable[str], most: int = 6) -> str:
-    """List words as a sentence does: "a, b and c", at most so many of them."""
+    """List words as a sentence does: "a, b and c", at most `most` of them."""
     found = list(words)
     if len(found) > most:
         return f"{', '.join(found[:most])} and {len(found) - most} more"

@@ -28,7 +28,7 @@ __all__ = ["file_token", "send_file"]
 def file_token(site: Site, gid: str, file: SolutionFile) -> str:
     """Give what names a file in a judge's addresses: a keyed hash of its bytes.
 
-    So an address never leads to other bytes, and a picture that a browser kept can never stand
+    So an address never leads to other bytes, and a picture that a browser kept can never appear
     under another letter. It is another one for each judge and group.
 
     Parameters

@@ -106,8 +106,8 @@ def listed(
 ) -> list[dict[str, Any]]:
     """Describe a judge's groups for lists and navigation, in the judge's order.
 
-    A repeated group has neither address nor title before all others are submitted: that a title
-    stands twice would tell. Nothing else says that a group comes again.
+    A repeated group has neither address nor title before all others are submitted: a duplicate
+    title would show it. Nothing else says that a group comes again.
     """
     open_repeats = area.is_preview or all(
         b.is_submitted for b in ballots if b.occasion == 1 and not b.practice

@@ -73,7 +73,7 @@ def policy(**changes: str) -> str:
 
 
 def _refuse_other_sites() -> None:
-    """Browsers say where a request comes from; what says nothing is not a browser."""
+    """Browsers say where a request comes from; what does not is not a browser."""
     if request.method in _SAFE:
         return
     site = request.headers.get("Sec-Fetch-Site")

@@ -78,7 +78,7 @@ class Site:
 
     @property
     def key(self) -> str:
-        """A short name of the study that says nothing about it, for cookies."""
+        """A short name of the study that does not describe it, for cookies."""
         return hashlib.sha256(self.spec.id.encode()).hexdigest()[:10]
 
     def problem(self, problem_id: str) -> Problem | None:

@@ -50,7 +50,7 @@ def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str |
 
 
 def out_option(default: str) -> Callable[[Command], Command]:
-    """Make the option for the folder of a report, whose default is told in words."""
+    """Make the option for the folder of a report, whose default is given in words."""
     help_text = f"Folder for the report.  [default: {default}]"
     return click.option("--out", type=click.Path(), callback=_folder, help=help_text)
 
@@ -63,7 +63,7 @@ def refuse_out_with_json(out: Path | None, *, as_json: bool) -> None:
 
 
 def refuse_foreign(kind: str, given: Mapping[str, object], known: Iterable[str]) -> None:
-    """Refuse options that mean nothing for a kind of study.
+    """Refuse options that a kind of study does not have.
 
     Parameters
     ----------

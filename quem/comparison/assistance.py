@@ -112,7 +112,7 @@ def _solved_twice(study: Study, located: Located) -> Iterator[Mistake]:
 
 
 def _alone(study: Study, located: Located, ranked: list[tuple[int, Assisted]]) -> Iterator[Mistake]:
-    """Where an aided or unaided solution stands, others who worked alone have to stand too."""
+    """Assisted and unassisted solutions need others by people who worked alone."""
     for at, one in ranked:
         for solver, how in ((one.id, "assisted"), (one.person, "unassisted")):
             if problems := located.few_at(solver):

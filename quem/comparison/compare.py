@@ -102,7 +102,7 @@ def _in_one_study(start: ComparisonFindings, study: Study) -> ComparisonFindings
 def _nothing_to_compare(
     start: ComparisonFindings, study: Study, names: list[str]
 ) -> Iterator[Mistake]:
-    """Too few systems, and nobody whose gain by help can be told."""
+    """Too few systems, and nobody whose gain from assistance can be measured."""
     what = f"only {names[0]} has" if names else "no system has"
     message = (
         f"a comparison needs two systems with ranks, and {what} any here; add a system, or "
@@ -126,7 +126,7 @@ def _refuse_blocks(findings: ExperienceFindings) -> None:
 
 
 def _refuse_untestable(study: Study, pairs: Sequence[Pair]) -> None:
-    """A test that was asked for and that the data do not allow; differences stand without it."""
+    """A test that was asked for and that the data do not allow; differences come without it."""
     names: dict[str, list[str]] = {}
     for pair in pairs:
         if pair.chosen != "problem" and (why := refusal(pair.chosen, pair.paired)):

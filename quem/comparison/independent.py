@@ -141,7 +141,7 @@ def _pull(standing: SystemEstimate) -> float:
 
 
 def _p_value(years: float, error: float, df: float) -> float:
-    """Two-sided; a perfect fit leaves no error to hold a difference against."""
+    """Two-sided; a perfect fit leaves no error to compare a difference with."""
     if error <= _ROUNDING * abs(years) or error == 0:
         return float(years == 0)
     return 2 * float(stdtr(df, -abs(years) / error))

@@ -167,7 +167,7 @@ def t_test(
     difference, variance : float
         The variance is that of the difference.
     scale : float
-        The size of what was averaged, against which rounding is told from a variance.
+        The size of what was averaged, against which rounding is distinguished from a variance.
     """
     if variance <= (_ROUNDING * scale) ** 2:
         if abs(difference) <= _ROUNDING * scale:

@@ -73,7 +73,7 @@ def compare_pairs(findings: ExperienceFindings, systems: Sequence[str], test: st
     findings : ExperienceFindings
         Of a study of ranks.
     systems : sequence of str
-        In the order in which later ones are held against earlier ones.
+        In the order in which later ones are compared with earlier ones.
     """
     pairs = [_compare(findings, a, b, test) for a, b in combinations(systems, 2)]
     adjusted = holm([pair.test.p for pair in pairs])
@@ -118,7 +118,7 @@ class Difference:
     Parameters
     ----------
     years : float
-        The difference of the two experience estimates, which shrinks towards 0.
+        The difference of the two experience estimates, which shrinks toward 0.
     calibrated : float
         The difference in average rank over the slope of rank on experience; biased away from
         0, and NaN where that slope is not significant.

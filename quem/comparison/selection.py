@@ -36,7 +36,7 @@ __all__ = [
 
 
 def refuse_studies(studies: Sequence[Study]) -> None:
-    """Refuse studies that cannot stand beside each other."""
+    """Refuse studies that cannot be compared."""
     mistakes = [*_named_twice(studies), *_other_units(studies)]
     if mistakes:
         raise QuemError(mistakes)

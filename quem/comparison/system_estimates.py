@@ -1,4 +1,4 @@
-"""Where a system stands, as one study found it."""
+"""The estimate of a system, as one study found it."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def analyze_dialogue(
     keep : Path, optional
         File of finished targets: those that it holds are not simulated again.
     progress : callable, optional
-        Called with what is done and how many steps it has; gives what is told of steps done.
+        Called with what is done and how many steps it has; gives what is called with steps done.
     **settings
         In the place of those of the study file.
     """

@@ -119,7 +119,7 @@ def error(computed: NDArray[np.float64], published: NDArray[np.float64]) -> floa
 def constant_error(published: NDArray[np.float64]) -> float:
     """The least mean absolute difference that one number for all can have: the median's.
 
-    What agrees no better than this tells nothing about the order of figures.
+    What agrees no better than this does not show the order of figures.
 
     Parameters
     ----------

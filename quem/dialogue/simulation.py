@@ -458,7 +458,7 @@ class Finished:
     Parameters
     ----------
     made_of : str
-        See `fingerprint`. A file that was made of something else is begun anew.
+        See `fingerprint`. A file that was made of something else is replaced.
     """
 
     def __init__(self, path: Path, made_of: str) -> None:

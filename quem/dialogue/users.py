@@ -79,7 +79,7 @@ class CandidateList:
     cases : array of int, shape (lists, top)
         Indices into the case base, the top candidate first.
     distance : array of float, shape (lists, top)
-        The distance that users hold against their threshold.
+        The distance that users compare with their threshold.
     right : array of bool, shape (lists, top)
         Whether a case has the solution of the target.
     threshold : float

@@ -1,1 +1,1 @@
-"""QUEM: systems measured in years of human experience, one module a step of the method."""
+"""QUEM: systems measured in years of human experience, one module per step of the method."""

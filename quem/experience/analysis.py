@@ -1,4 +1,4 @@
-"""The QUEM method from rankings to findings: one step a room, composed here."""
+"""The QUEM method from rankings to findings: one module per step, composed here."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def score_cells(
     """Give each cell the score that is averaged (see `quem.experience.ranks.scores`).
 
     Worths (``pl``) are pooled and not averaged. Of whole groups each cell keeps its rank, which
-    tells the same; a rank in a block tells nothing without the other blocks, and is no score.
+    says the same; a rank in a block has no meaning without the other blocks, and is not a score.
     """
     if score == "pl":
         blocked = np.full(len(cells.adjusted), np.nan)

@@ -55,7 +55,7 @@ def weak_orders(
     ranking : array of int, shape (n,)
         The ranking that each place belongs to, from 0.
     solver : array of int, shape (n,)
-        Codes from 0; no solver stands twice in a ranking.
+        Codes from 0; no solver occurs twice in a ranking.
     rank : array of float, shape (n,)
         1 or ``-inf`` is the worst; only the order counts, and equal ranks are ties.
 
@@ -173,7 +173,7 @@ class Expected:
                 power = -power * self._x[k]
 
     def log_likelihood(self) -> float:
-        """Give the part of the log-likelihood that is no sum of shares."""
+        """Give the part of the log-likelihood that is not a sum of shares."""
         return -float((self.choices.weight * np.log(self.total)).sum())
 
     def counts(self) -> Floats:
@@ -260,7 +260,7 @@ def _polynomials(x: Floats, k: int) -> list[Floats]:
 
 
 def _up_to(values: Floats) -> Floats:
-    """Sum what stands at a place and before it.
+    """Sum the values at a place and before it.
 
     NumPy's cumsum adds along this axis column by column, many times slower.
     """
@@ -271,5 +271,5 @@ def _up_to(values: Floats) -> Floats:
 
 
 def _from_there(values: Floats) -> Floats:
-    """Sum what stands at a place and after it."""
+    """Sum the values at a place and after it."""
     return _up_to(values[::-1])[::-1]

@@ -78,7 +78,7 @@ class Estimate:
     bound : float
         The one-sided prediction bound, above or below the range; else NaN.
     at_least : tuple of (float, float)
-        Years, and the probability that a human peer has at least so many.
+        Years, and the probability that a human peer has at least that many.
     """
 
     system: str
@@ -127,7 +127,7 @@ def estimate_system(
     level : float
         Of the intervals, in (0, 1).
     at_least : tuple of float
-        Years for which the probability of at least so many is wanted.
+        Years for which the probability of at least that many is wanted.
     """
     index = averages.solvers.index(system)
     x = averages.average[index : index + 1]

@@ -1,4 +1,4 @@
-"""Step 5 where ranks cannot be averaged: one worth a solver, pooled over all rankings.
+"""Step 5 where ranks cannot be averaged: one worth per solver, pooled over all rankings.
 
 A rank in a block says how good a solution is among those of its block. Plackett-Luce puts all
 solvers on one scale; the probabilities of beating each other bring worths back to ranks.

@@ -77,7 +77,7 @@ class SubjectDiagnostic:
     Parameters
     ----------
     studentized : float
-        The externally studentised residual; NaN where the other subjects lie on a curve
+        The externally studentized residual; NaN where the other subjects lie on a curve
         and leave nothing to measure it by.
     """
 
@@ -171,7 +171,7 @@ def leave_out_pooled(
     estimates: dict[str, float],
     level: float,
 ) -> list[LeaveOneOut]:
-    """Do as `leave_out_cells`, fitting the worths of all solvers anew each time.
+    """Do as `leave_out_cells`, refitting the worths of all solvers each time.
 
     An estimate is NaN where what is left falls into parts that were never compared. Nothing is
     left out in turn where there is nobody else, or where it would take minutes.
@@ -317,7 +317,7 @@ def vary(
     estimates: list[Estimate],
     settings: ExperienceSettings,
 ) -> list[Variant]:
-    """Estimate each system under every other form, normalisation and score, and calibrated.
+    """Estimate each system under every other form, normalization and score, and calibrated.
 
     Parameters
     ----------

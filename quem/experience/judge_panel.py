@@ -1,4 +1,4 @@
-"""What each judge of a study said of each solution, for what is held against the judges."""
+"""What each judge of a study said of each solution, for what is compared with the judges."""
 
 from __future__ import annotations
 

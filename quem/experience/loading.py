@@ -33,7 +33,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, repr=False)
 class Study:
-    """A study that can be analysed.
+    """A study that can be analyzed.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-r"""Plackett-Luce with ties: one worth a solver, from rankings of a few solvers each.
+r"""Plackett-Luce with ties: one worth per solver, from rankings of a few solvers each.
 
 A judge who orders solutions is taken to choose the best, then the best of the rest, and so on;
 the worths :math:`\alpha = e^\theta` are odds of being chosen (Luce 1959, Plackett 1975). Ties are
 those of Turner, van Etten, Firth & Kosmidis (2020, Modelling rankings in R: the PlackettLuce
-package), which generalise Davidson (1970): a set S of k solutions is chosen together with odds
+package), which generalize Davidson (1970): a set S of k solutions is chosen together with odds
 
 .. math:: f(S) = \delta_k \Big( \prod_{s \in S} \alpha_s \Big)^{1/k}, \qquad \delta_1 = 1
 
@@ -262,7 +262,7 @@ class _Model:
         return np.asarray(found)
 
     def _summed(self, places: list[Floats]) -> Floats:
-        """Sum what stands at places by solver."""
+        """Sum the values at places by solver."""
         total = np.zeros(self.n)
         for of, values in zip(self.choices, places, strict=True):
             total += np.bincount(of.solver.ravel(), values.ravel(), minlength=self.n)

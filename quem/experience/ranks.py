@@ -135,7 +135,7 @@ def unused_ranks(group: NDArray[np.int64], rank: NDArray[np.float64]) -> dict[in
     """Find the gaps: ranks that nobody holds, in groups of untied whole ranks.
 
     A gap means that the judge saw a solution which is not in the data. Where k solutions of a
-    group failed, a judge may have left them the ranks 1 to k, so these are no gap.
+    group failed, a judge may have left them the ranks 1 to k, so these are not a gap.
 
     Parameters
     ----------

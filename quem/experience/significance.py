@@ -113,7 +113,7 @@ def factorial_anova(cells: RankCells, experience: NDArray[np.float64]) -> list[A
 
     Two models: ``score ~ experience + judge + problem``, and the same with all interactions
     of two. Judge and problem effects are about 0 by construction (every complete group has
-    the same mean rank), and cells of one subject are no replicates, so the test over
+    the same mean rank), and cells of one subject are not replicates, so the test over
     subjects is the one to trust.
 
     Parameters

@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Noise:
-    """What stands between a solver's experience and a judge's impression of a solution.
+    """What comes between a solver's experience and a judge's impression of a solution.
 
     All are standard deviations in units of experience.
 
@@ -84,11 +84,11 @@ class Scenario:
     system_problems : int, optional
         How many of the problems the systems solved; all by default.
     ties : float
-        Judges see quality in steps of so many units of experience; 0 for no ties.
+        Step in which judges see quality, in units of experience; 0 for no ties.
     system_taste : float, optional
         The taste for systems, where it differs from that for people.
     block_size : int, optional
-        Judges rank each problem in balanced blocks of at most so many solutions.
+        Judges rank each problem in balanced blocks of at most this number of solutions.
     """
 
     subjects: int = 12
@@ -192,7 +192,7 @@ def simulate_study(
     seed: int = 0,
     **more: Any,  # noqa: ANN401  the fields of Scenario
 ) -> Study:
-    """Simulate one study, to be analysed like any other.
+    """Simulate one study, to be analyzed like any other.
 
     Parameters
     ----------

@@ -298,7 +298,7 @@ def named_columns(
     Returns
     -------
     Table
-        With a warning for each column that means nothing, and without blank rows.
+        With a warning for each unknown column, and without blank rows.
 
     Raises
     ------

@@ -149,7 +149,7 @@ def evaluate(
     measures : iterable of str or Measure
         See `quem.lists.measure`.
     ties : {"given", "id", "expected"}
-        In which order items of equal score stand, in the lists and in the ground truth: as they
+        The order of items of equal score, in the lists and in the ground truth: as they
         are given; the last id first, as trec_eval has them; or in all orders, each as likely, over
         which each score is the mean.
 
@@ -160,7 +160,7 @@ def evaluate(
     Raises
     ------
     QuemError
-        A measure is wrong, an item is twice in a list, a score is no finite number, or run and
+        A measure is wrong, an item is twice in a list, a score is not a finite number, or run and
         ground truth have no query in common.
     """
     chosen = _measures(measures)

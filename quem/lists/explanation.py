@@ -89,7 +89,7 @@ def explain(by: str | Measure) -> dict[str, Any]:
     Returns
     -------
     dict
-        What `describe` tells; `example` with the list, the ground truth, and the calculation
+        What `describe` gives; `example` with the list, the ground truth, and the calculation
         and score of each measure; for a measure of option lists, `properties`.
 
     Raises

@@ -37,7 +37,7 @@ class Hits:
     query, position : arrays of int, shape (h,)
         The list of each, and its place there, from 1.
     places : Places
-        Between which positions each stands; see `Lists.places`.
+        The positions between which each is; see `Lists.places`.
     nth : array of int, shape (h,)
         How many relevant items the list holds up to here, this one included.
     found, relevant : arrays of int, shape (q,)
@@ -76,7 +76,7 @@ class Hits:
 class Lists:
     """The lists of all queries beside their ground truth.
 
-    Items stand in flat arrays, list after list, best first. Each array is made when a measure
+    Items are in flat arrays, list after list, best first. Each array is made when a measure
     first asks for it.
 
     Parameters
@@ -86,7 +86,7 @@ class Lists:
     queries : sequence, optional
         The names of the queries, for messages.
     ties : {"given", "id", "expected"}
-        In which order items of equal score stand: as they are given; the last id first, as
+        The order of items of equal score: as they are given; the last id first, as
         trec_eval has them; or in all orders, over which measures give their mean.
     scored : array of bool, shape (q,), optional
         Whether the scores of a list mean anything; else only the order does. True by default.
@@ -94,7 +94,7 @@ class Lists:
     Raises
     ------
     QuemError
-        A score is no finite number.
+        A score is not a finite number.
     """
 
     def __init__(

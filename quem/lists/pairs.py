@@ -69,8 +69,8 @@ def _pair_by_pair(block: NDArray[np.uint8]) -> NDArray[np.int64]:
 def _bit_by_bit(rows: Ragged, codes: NDArray[np.intp]) -> NDArray[np.int64]:
     """Count by the highest bit in which the two cells differ: n log n.
 
-    At each bit, cells that agree in all higher bits form a group in which they stand in their
-    first order. A cell with the bit makes a pair with each cell without it that is before it
+    At each bit, cells that agree in all higher bits form a group in which they keep their first
+    order. A cell with the bit makes a pair with each cell without it that is before it
     in its group. Then each group is parted in two, which keeps that order.
     """
     bits = int(codes.max(initial=0)).bit_length()

@@ -116,7 +116,7 @@ def properties(by: str | Measure, max_length: int = 5) -> Properties:
     Parameters
     ----------
     max_length : int
-        Lists of up to so many options are compared, of which at most one is correct.
+        Lists of up to this number of options are compared, of which at most one is correct.
 
     Returns
     -------

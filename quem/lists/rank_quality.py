@@ -146,8 +146,8 @@ def rank_weights(
 def boundary(partial: NDArray[np.float64], k: int) -> NDArray[np.intp]:
     """Find how many candidates are compared, so that no tie is split.
 
-    Where cases k and k + 1 are tied, the list is cut before their tie or goes on to its end,
-    whichever changes its length less; if both do alike, it goes on.
+    Where cases k and k + 1 are tied, the list is cut before their tie or continues to its end,
+    whichever changes its length less; if both do alike, it continues.
 
     Parameters
     ----------

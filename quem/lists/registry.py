@@ -116,7 +116,7 @@ def read_items(given: Items, *, best_first: bool) -> tuple[dict[Hashable, float]
     Raises
     ------
     QuemError
-        An item occurs twice, or this is no list.
+        An item occurs twice, or this is not a list.
     """
     if type(given) is dict:
         return given, True

@@ -162,7 +162,7 @@ def by_length(
     lengths : array of int, shape (systems, questions)
         -1 where there is no list.
     places : array of int, the same shape
-        Where the correct option stands, from 1; 0 where it does not.
+        Place of the correct option, from 1; 0 where it does not.
     scores : array of float, shape (systems, questions, measures)
 
     Returns

@@ -27,7 +27,7 @@ __all__ = ["OptionsStudy", "load_options"]
 
 @dataclass(frozen=True, repr=False)
 class OptionsStudy:
-    """A study of kind ``options`` that can be analysed.
+    """A study of kind ``options`` that can be analyzed.
 
     Parameters
     ----------

@@ -81,13 +81,13 @@ class OptionsFindings:
     settings : OptionsSettings
         As used.
     lengths, places : array of int, shape (systems, questions)
-        How many options each list has, -1 where it does not count; and where the correct one
-        stands, from 1, 0 where it does not.
+        How many options each list has, -1 where it does not count; and the place of the
+        correct one, from 1, 0 where it does not.
     scores : array of float, shape (systems, questions, measures)
     standings : tuple of SystemScores
         One a system.
     sweeps : tuple of Sweep
-        Of the systems that tell confidences.
+        Of the systems with confidences.
     properties : tuple of Properties
         Of the measures that have a direction, on short lists.
     """

@@ -56,7 +56,7 @@ class Scorer:
         length : array of int
             How many options each list has.
         place : array of int, the same shape
-            Where the correct option stands, from 1; 0 where it does not.
+            Place of the correct option, from 1; 0 where it does not.
         """
         pairs, which = distinct_lists(length, place)
         run = {pair: _options(*pair) for pair in pairs}

@@ -1,4 +1,4 @@
-"""How narrow an interval a design gives, and how surely it tells two systems apart.
+"""How narrow an interval a design gives, and its power to distinguish two systems.
 
 The model is that of `quem.experience.simulation`. All functions take arrays of any shapes that
 broadcast, so that thousands of designs cost no more than one.

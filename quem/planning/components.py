@@ -1,4 +1,4 @@
-"""What a pilot tells about the noise: variance components of its ranks, brought to years."""
+"""What a pilot shows of the noise: variance components of its ranks, brought to years."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _TAIL = 0.025
 
 
 class ComponentsError(ValueError):
-    """The ranks cannot tell the noise; the message says why, and what to do."""
+    """The ranks do not show the noise; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
 class Shared:
-    """Variances that judges and problems bring into ranks; NaN where they cannot be told.
+    """Variances that judges and problems bring into ranks; NaN where unknown.
 
     Parameters
     ----------
     solution, judge, taste : float
         In squared ranks, as estimated: below 0 where the data show less than none.
     solution_and_judge : float
-        Their sum, which one judge tells too.
+        Their sum, which one judge shows too.
     judge_and_taste : float
-        Their sum, which one problem tells too.
+        Their sum, which one problem shows too.
     """
 
     solution: float
@@ -132,7 +132,7 @@ def estimate_components(ranks: NDArray[np.float64], experience: NDArray[np.float
 
     `shared_noise` gives solution, judge and taste. The average ranks are regressed on
     experience; what their residuals vary more than those three explain is the person. The
-    slope c of that regression, in ranks a year, brings all to years: σ_years = σ_ranks/c.
+    slope c of that regression, in ranks per year, brings all to years: σ_years = σ_ranks/c.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def _noise_variances(
 ) -> tuple[dict[str, float], tuple[str, ...], Literal["", "judge", "problem"]]:
     """Variances of solution, judge and taste in squared ranks; which were set to 0 or assumed.
 
-    One judge or one problem tells a sum only. It is shared out, and the missing one added, in
+    One judge or one problem shows a sum only. It is shared out, and the missing one added, in
     the proportions of low noise.
     """
     missing_dimension: Literal["judge", "problem"] = "judge"

@@ -202,7 +202,7 @@ def _components(pilot: Study) -> Components:
 
 
 def _thinned(places: list[int]) -> list[int]:
-    """At most so many, from the first to the last, evenly."""
+    """At most `most`, from the first to the last, evenly."""
     if len(places) <= _SHOWN:
         return places
     steps = np.linspace(0, len(places) - 1, _SHOWN).round().astype(int)

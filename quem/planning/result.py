@@ -140,7 +140,7 @@ class PlanFindings:
 
     @property
     def simulation_error(self) -> float:
-        """The largest standard error of a simulated half-width; NaN where one cannot tell."""
+        """The largest standard error of a simulated half-width; NaN where unknown."""
         return float(np.max([trial.half_width_error for trial in self.trials.values()] or [np.nan]))
 
     def design(self, index: int) -> StudyDesign:

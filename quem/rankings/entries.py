@@ -198,7 +198,7 @@ def repeated(rankings: Rankings) -> pd.DataFrame:
 def occasion_warnings(rankings: Rankings) -> Iterator[StudyWarning]:
     """Tell which groups and which single ranks are of a later occasion only.
 
-    A group without a first occasion is analysed by the earliest that it has. A solution that
+    A group without a first occasion is analyzed by the earliest that it has. A solution that
     the judge was not given on the first occasion of its group has no rank there.
     """
     frame = repeated(rankings)

@@ -61,7 +61,7 @@ def read_wide(path: Path, name: str, declared: Declared) -> Table[str]:
     name : str
         The file as the user named it, for messages.
     declared : Declared
-        The ids of the study, which tell the rankings from other columns.
+        The ids of the study, which distinguish the rankings from other columns.
 
     Raises
     ------

@@ -161,7 +161,7 @@ def _still_there(
 def _events_doubted(events: Sequence[AuditEvent]) -> list[StudyWarning]:
     """Say what happened in the session that bears upon how far the rankings can be trusted.
 
-    Of what happened several times the first is told: an analysis that reveals makes one more.
+    Of what happened several times the first is named: an analysis that reveals makes one more.
     """
     first: dict[str, AuditEvent] = {}
     for event in events:

@@ -1,4 +1,4 @@
-"""Figures without pyplot: one palette, SVG and PNG on white, and its colours on dark."""
+"""Figures without pyplot: one palette, SVG and PNG on white, and its colors on dark."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def svg_text(figure: Figure, name: str) -> str:
     ----------
     name : str
         Such as "skill-function". Becomes the title, and goes into the ids, so that several
-        figures can stand in one page.
+        figures fit in one page.
     """
     buffer = io.StringIO()
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": name}
@@ -288,5 +288,5 @@ def _letters(text: str) -> int:
 
 
 def colours() -> Iterator[str]:
-    """Give each system its colour, in the order of the study, over and over."""
+    """Give each system its color, in the order of the study, over and over."""
     return cycle(SYSTEMS)

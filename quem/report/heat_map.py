@@ -1,4 +1,4 @@
-"""A table of numbers as colours: blue for one end, red for the other."""
+"""A table of numbers as colors: blue for one end, red for the other."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _write_numbers(axes: Axes, values: NDArray[np.float64], ends: tuple[float, f
 
 
 def _colour_scale(figure: Figure, ends: tuple[float, float]) -> None:
-    """Say below the map what its colours mean."""
+    """Say below the map what its colors mean."""
     width, height = figure.get_size_inches()
     scale = figure.add_axes((1 - 1.75 / width, 0.22 / height, 1.5 / width, 0.1 / height))
     colours = np.linspace(*ends, 41)[None, :]

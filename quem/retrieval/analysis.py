@@ -1,4 +1,4 @@
-"""The evaluation of retrievers, from data to findings: each step a module, composed here."""
+"""The evaluation of retrievers, from data to findings: one module per step, composed here."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyW
     Raises
     ------
     QuemError
-        An attribute is unknown, or a class is no retriever.
+        An attribute is unknown, or a class is not a retriever.
     """
     made = make_built_in(study)
     mistakes: list[Mistake] = []

@@ -53,7 +53,7 @@ class CaseBase:
     solution : tuple of str
         Those attributes that are the outcome of a case.
     ignored : tuple of str
-        Columns that are no attributes.
+        Columns that are not attributes.
     """
 
     name: str

@@ -27,7 +27,7 @@ __all__ = ["RetrievalStudy", "load_retrieval"]
 
 @dataclass(frozen=True, repr=False)
 class RetrievalStudy:
-    """A study of retrievers that can be analysed.
+    """A study of retrievers that can be analyzed.
 
     Parameters
     ----------

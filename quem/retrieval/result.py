@@ -41,7 +41,7 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
 
     @property
     def study(self) -> RetrievalStudy:
-        """The study that was analysed."""
+        """The study that was analyzed."""
         return self.findings.study
 
     @property

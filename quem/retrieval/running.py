@@ -158,7 +158,7 @@ class Guard:
 def guarded() -> Iterator[Guard]:
     """Run foreign code: what it prints goes to stderr, and Ctrl-C ends it.
 
-    The first Ctrl-C raises KeyboardInterrupt, even if the code swallows it and goes on: then when
+    The first Ctrl-C raises KeyboardInterrupt, even if the code swallows it and continues: then when
     it returns. A second one ends the process, in case the code never does.
     """
     guard = Guard()

@@ -72,7 +72,7 @@ def score_lists(
     lists, truth : CaseLists
         Of the same queries.
     ties : {"expected", "id", "input"}
-        In which order cases of equal similarity stand; see `RetrievalAnalysis`.
+        The order of cases of equal similarity; see `RetrievalAnalysis`.
     """
     n = len(truth.queries)
     values = np.full((n, len(measures)), np.nan)

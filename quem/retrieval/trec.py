@@ -1,4 +1,4 @@
-"""Runs and relevance judgements in the formats of TREC, for other tools."""
+"""Runs and relevance judgments in the formats of TREC, for other tools."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Need:
     Parameters
     ----------
     depth : int
-        The most similar cases of each query, so many, and those that tie with the last.
+        The number of most similar cases of each query, and those that tie with the last.
     lists : sequence of CaseLists
         And all cases that these hold.
     whole : int

@@ -131,7 +131,7 @@ def back_up(
 def make_folder(folder: Path) -> None:
     """Make the folder for backups if it is missing, but not the one that it is in.
 
-    A disk that is not mounted would otherwise be taken for a new folder.
+    A disk that is not mounted would otherwise look like a new folder.
 
     Raises
     ------

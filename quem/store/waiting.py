@@ -34,7 +34,7 @@ class Turns:
 
     SQLite lets one connection write at a time and makes the others poll; a queue inside the
     process is fairer, and its longest waits are a tenth as long. If the first is stuck, because
-    another process holds the database, only so many wait with it; the others are turned away, so
+    another process holds the database, only a few wait with it; the others are turned away, so
     that there are threads left for what only reads.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What a study is: YAML with positions, and one model a kind."""
+"""What a study is: YAML with positions, and one model per kind."""
 
 from __future__ import annotations
 

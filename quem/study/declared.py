@@ -66,13 +66,13 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     document : Document
         Of any shape; what has no readable id is left to the schema.
     known : iterable of Mistake
-        What the schema found, which tells whose ids are not complete.
+        What the schema found, which shows whose ids are not complete.
 
     Returns
     -------
     declared : Declared
     mistakes : list of Mistake
-        Ids that stand twice, judges who are also subjects, references to nothing.
+        Duplicate ids, judges who are also subjects, references to nothing.
     """
     mistakes: list[Mistake] = []
     content = document.content if isinstance(document.content, dict) else {}
@@ -130,7 +130,7 @@ def _missing(
 def _unique(
     document: Document, entries: list[tuple[str, Loc, str]], mistakes: list[Mistake]
 ) -> dict[str, str]:
-    """Id to section; an id that stands twice is a mistake."""
+    """Id to section; a duplicate id is a mistake."""
     first: dict[str, tuple[str, Loc]] = {}
     for section, loc, name in entries:
         if name not in first:
@@ -143,7 +143,7 @@ def _unique(
 
 
 def _judging_subjects(document: Document, content: dict[str, Any]) -> Iterator[Mistake]:
-    """Nobody judges his own work (QUEM, section 3)."""
+    """Nobody judges their own work (QUEM, section 3)."""
     ids = {name for _, name in _ids(content, "subjects")}
     people = {
         entry["name"].casefold().strip(): entry.get("id")

@@ -48,7 +48,7 @@ class Document:
     content : Any
         Dicts, lists, text and None.
     values, keys : dict of Loc to SourcePosition
-        Where each value and each key stands.
+        Where each value and each key is.
     """
 
     name: str

@@ -173,7 +173,7 @@ def block_sizes(n: int, block_size: int) -> list[int]:
     Parameters
     ----------
     block_size : int
-        At most so many solutions in a block; at least 2.
+        Most solutions in a block; at least 2.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def deal_blocks(
     Returns
     -------
     list of tuple of str
-        Each solver stands in one block or in two that follow on each other; in no order that
+        Each solver is in one block or in two that follow on each other; in no order that
         says anything.
     """
     sizes = block_sizes(len(solvers), block_size)

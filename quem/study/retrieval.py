@@ -154,7 +154,7 @@ class Retriever(StudyPart):
 
 
 class GroundTruth(StudyPart):
-    """What the lists are held against."""
+    """What the lists are compared with."""
 
     retriever: Line = ""
     similarities: Line = ""

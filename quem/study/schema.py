@@ -131,7 +131,7 @@ def known_keys(
     Parameters
     ----------
     path : tuple of str
-        Where the model stands.
+        Where the model is.
     """
     fields = {info.alias or name: info for name, info in model.model_fields.items()}
     yield path, list(fields)
@@ -185,7 +185,7 @@ def _message(detail: ErrorDetails) -> str:
 
 
 def _loc_in(content: Any, loc: tuple[int | str, ...]) -> Loc:  # noqa: ANN401  plain data
-    """Leave out of pydantic's `loc` what is no part of the file, such as union tags."""
+    """Leave out of pydantic's `loc` what is not part of the file, such as union tags."""
     path: list[str | int] = []
     for index, part in enumerate(loc):
         if isinstance(content, dict):

@@ -24,7 +24,7 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int, str]:
     Returns
     -------
     line, column : int
-        Counted from 1; 0 where the parser tells no place.
+        Counted from 1; 0 where the parser gives no place.
     message : str
     """
     context, problem = error.context or "", error.problem or ""

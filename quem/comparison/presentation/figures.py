@@ -96,7 +96,7 @@ def ends_of(standing: SystemEstimate) -> Interval:
 
 
 def _limits(comparison: ComparisonFindings, shown: tuple[SystemEstimate, ...]) -> Interval:
-    """Wide enough for every range and estimate; the widest intervals go on beyond."""
+    """Wide enough for every range and estimate; the widest intervals continue beyond."""
     ranges = np.array([_range(comparison, standing) for standing in shown])
     points = np.array([standing.estimate.experience for standing in shown])
     low = min(0.0, float(ranges.min()), float(points.min()))
@@ -109,7 +109,7 @@ def _limits(comparison: ComparisonFindings, shown: tuple[SystemEstimate, ...]) -
 
 
 def _bar(axes: Axes, standing: SystemEstimate, row: float, colour: str) -> None:
-    """A point on its interval, with an arrow where that goes on beyond the axis."""
+    """A point on its interval, with an arrow where that continues beyond the axis."""
     left, right = axes.get_xlim()
     low, high = ends_of(standing)
     axes.plot(np.clip([low, high], left, right), [row, row], color=colour, linewidth=2.4)

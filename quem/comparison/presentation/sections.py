@@ -90,7 +90,7 @@ def _first_figures(comparison: ComparisonFindings) -> Iterator[str]:
 
 
 def _meaning(comparison: ComparisonFindings) -> str:
-    """One sentence on what the answer generalises to, or takes for granted."""
+    """One sentence on what the result generalizes to, or assumes."""
     if comparison.pairs:
         return INFERENCES[comparison.test]
     return INDEPENDENCE if comparison.mode != "systems" else UPLIFT_MEANING

@@ -156,7 +156,7 @@ def winners(findings: DialogueFindings, agreed: UserAgreement) -> str:
 
 
 def choice_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
-    """One row a value of an open choice: how much changes, and who is best."""
+    """One row per value of an open choice: what changes, and who is best."""
     base = tried.used()
     printed = np.isfinite(tried.constant[0]) or np.isfinite(tried.constant[1])
     rows = []

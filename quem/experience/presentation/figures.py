@@ -413,7 +413,7 @@ def _weightiest(
 
 
 def influence(findings: ExperienceFindings) -> Figure:
-    """Draw the subjects' studentised residuals and Cook's distances."""
+    """Draw the subjects' studentized residuals and Cook's distances."""
     subjects = findings.diagnostics
     shown = sorted(subjects, key=lambda s: -np.nan_to_num(s.cooks_distance))[:MOST_LABELS]
     names = [short(subject.subject, 16) for subject in shown]

@@ -85,7 +85,7 @@ class Answer:
     detail : str
         The interval in words, or why there is only a bound.
     chances : list of (str, str)
-        Years, and the probability of at least so many.
+        Years, and the probability of at least that many.
     """
 
     name: str

@@ -39,7 +39,7 @@ _MOST_LENGTHS = 30
 
 
 def _scores(findings: OptionsFindings) -> Figure:
-    """Each measure a row, each system a colour."""
+    """Each measure a row, each system a color."""
     names = findings.scorer.names
     shown = findings.standings[:_MOST_SYSTEMS]
     step = 0.8 / max(len(shown), 2)

@@ -243,7 +243,7 @@ def cell_text(
 def mean_cells(findings: RetrievalFindings, columns: Iterable[Evaluated], at: int) -> list[str]:
     """Write a measure's row: over how many queries its means are, and the means.
 
-    Where retrievers differ in this number, it stands beside each mean.
+    Where retrievers differ in this number, it appears beside each mean.
     """
     means = [one.means for one in columns if one.means is not None]
     counts = {int(mean.defined[at]) for mean in means}

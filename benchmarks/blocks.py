@@ -75,9 +75,9 @@ def rmse(made: Simulated, x: np.ndarray) -> float:
     """The error of the systems' estimates by the scores x, shape (studies, solvers)."""
     y = made.experience
     people, systems = np.split(x, [y.shape[1]], axis=1)
-    centre = people.mean(axis=1, keepdims=True)
-    fit = fit_batch(FORMS["linear"], people - centre, y, np.ones(y.shape))
-    return float(np.sqrt(np.mean((fit.predict(systems - centre) - made.truth) ** 2)))
+    center = people.mean(axis=1, keepdims=True)
+    fit = fit_batch(FORMS["linear"], people - center, y, np.ones(y.shape))
+    return float(np.sqrt(np.mean((fit.predict(systems - center) - made.truth) ** 2)))
 
 
 def worths(

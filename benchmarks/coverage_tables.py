@@ -165,10 +165,10 @@ def figure(table: pd.DataFrame) -> Figure:
             cells = of[label == name]
             y = at + rng.uniform(-0.28, 0.28, len(cells))
             x = 100 * cells["covered"] / cells["defined"]
-            for noise, colour in (("low", LINE), ("high", SYSTEMS[0])):
+            for noise, color in (("low", LINE), ("high", SYSTEMS[0])):
                 of_noise = cells["noise"] == noise
                 axes.plot(
-                    x[of_noise], y[of_noise.to_numpy()], "o", ms=2.6, mew=0, c=colour, alpha=0.55
+                    x[of_noise], y[of_noise.to_numpy()], "o", ms=2.6, mew=0, c=color, alpha=0.55
                 )
         axes.axvline(NOMINAL, color=INK, linewidth=0.8)
         axes.set_ylim(len(names) - 0.5, -0.5)

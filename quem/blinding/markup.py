@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["code_html", "markdown_html", "text_html"]
 
-# Longer code is shown without colours, which would take seconds.
+# Longer code is shown without colors, which would take seconds.
 _MOST_COLOURED = 100_000
 # What programs put above a text: title, author, date.
 _FRONT_MATTER = re.compile(r"\A---\n(?:(?:[\w.-]+:|[ \t]|- |#).*\n)*(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
@@ -46,7 +46,7 @@ def markdown_html(text: str, stand_in: str) -> tuple[str, list[str]]:
 
 
 def code_html(text: str, *, filename: str = "", language: str = "") -> str:
-    """Colour code by classes that ``static/code.css`` knows.
+    """Color code by classes that ``static/code.css`` knows.
 
     Parameters
     ----------

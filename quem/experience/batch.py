@@ -38,10 +38,10 @@ class BatchFit:
     valid : array of bool, shape (b,)
         Samples with enough different averages.
     coefficients : array of float, shape (b, k)
-        In powers of z = (g(x) - centre)/scale; NaN where not valid.
+        In powers of z = (g(x) - center)/scale; NaN where not valid.
     inverse : array of float, shape (b, k, k)
         The inverse of X'WX.
-    centre, scale : array of float, shape (b, 1)
+    center, scale : array of float, shape (b, 1)
     z, weights : array of float, shape (b, n)
         The subjects of each sample.
     y : array of float, shape (n,) or (b, n)
@@ -52,7 +52,7 @@ class BatchFit:
     valid: NDArray[np.bool_]
     coefficients: NDArray[np.float64]
     inverse: NDArray[np.float64]
-    centre: NDArray[np.float64]
+    center: NDArray[np.float64]
     scale: NDArray[np.float64]
     z: NDArray[np.float64]
     weights: NDArray[np.float64]
@@ -60,7 +60,7 @@ class BatchFit:
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Experience at the averages `x`, shape (b, m); NaN where not valid."""
-        return self._value((self.form.transform(x) - self.centre) / self.scale)
+        return self._value((self.form.transform(x) - self.center) / self.scale)
 
     def half_width(
         self, x: NDArray[np.float64], level: float, widened: NDArray[np.float64] | float = 0.0
@@ -81,7 +81,7 @@ class BatchFit:
         self, x: NDArray[np.float64], widened: NDArray[np.float64] | float = 0.0
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Standard errors of the mean and of a peer at `x`, each of shape (b, m)."""
-        z = (self.form.transform(x) - self.centre) / self.scale
+        z = (self.form.transform(x) - self.center) / self.scale
         design = z[..., np.newaxis] ** np.arange(self.form.n_coefficients)
         leverage = np.einsum("bmi,bij,bmj->bm", design, self.inverse, design)
         df = self.df
@@ -131,8 +131,8 @@ def fit_batch(
     n = np.einsum("bn->b", weights)[:, np.newaxis]
     with np.errstate(invalid="ignore", divide="ignore"):
         g = form.transform(np.where(weights > 0, x, 1.0))
-        centre = np.einsum("bn,bn->b", weights, g)[:, np.newaxis] / n
-        z = g - centre
+        center = np.einsum("bn,bn->b", weights, g)[:, np.newaxis] / n
+        z = g - center
         scale = np.sqrt(np.einsum("bn,bn,bn->b", weights, z, z)[:, np.newaxis] / n)
         scale[~valid] = 1.0
         z /= scale
@@ -159,7 +159,7 @@ def fit_batch(
         inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
         coefficients = np.einsum("bij,bj->bi", inverse, products)
     coefficients[~valid] = np.nan
-    return BatchFit(form, valid, coefficients, inverse, centre, scale, z, weights, y)
+    return BatchFit(form, valid, coefficients, inverse, center, scale, z, weights, y)
 
 
 def _times(weights: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -272,5 +272,5 @@ def _means(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
         return total.sum(axis=1) / count.sum(axis=1), total / count
 
 
-def _around(centre: NDArray[np.float64], half: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.stack([centre - half, centre + half], axis=-1)
+def _around(center: NDArray[np.float64], half: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.stack([center - half, center + half], axis=-1)

@@ -180,9 +180,9 @@ def calibrate(function: SkillFunction, x: float, level: float) -> Calibration | 
         return None
     g = form.transform(function.x)
     at = form.transform(np.array([x])) - g.mean()
-    centre, ends = invert(g, function.y, at, level)
+    center, ends = invert(g, function.y, at, level)
     low, high = ends[0].tolist()
-    return Calibration(float(centre[0]), (low, high))
+    return Calibration(float(center[0]), (low, high))
 
 
 def invert(
@@ -199,7 +199,7 @@ def invert(
 
     Returns
     -------
-    centre : array of float, shape (..., m)
+    center : array of float, shape (..., m)
         NaN where the slope is 0.
     ends : array of float, shape (..., m, 2)
         NaN where the interval is unbounded.
@@ -213,12 +213,12 @@ def invert(
     noise = stdtrit(n - 2, (1 + level) / 2) ** 2 * rss / (n - 2)
     a = slope**2 - noise / s_yy
     with np.errstate(invalid="ignore", divide="ignore"):
-        centre = np.where(slope == 0, np.nan, mean + d / slope)
+        center = np.where(slope == 0, np.nan, mean + d / slope)
         # Equal to (slope d)^2 - a (d^2 - noise (1 + 1/n)), and never negative by rounding.
         root = np.sqrt(noise * (d**2 / s_yy + a * (1 + 1 / n)))
         ends = np.stack([mean + (slope * d - root) / a, mean + (slope * d + root) / a], axis=-1)
     bounded = np.broadcast_to(a > 0, d.shape)[..., np.newaxis]
-    return centre, np.where(bounded, ends, np.nan)
+    return center, np.where(bounded, ends, np.nan)
 
 
 def _probability(margin: float, error: float, df: int) -> float:

@@ -247,12 +247,12 @@ def _left_out(
     fit = fit_batch(form, left.average[:, subjects], averages.experience[subjects], left.weights)
     x = left.average[:, systems]
     with np.errstate(invalid="ignore"):
-        centre = fit.predict(x)
+        center = fit.predict(x)
         half = fit.half_width(x, level, np.nan_to_num(left.widened))
-    change = centre - np.array(list(estimates.values()))
+    change = center - np.array(list(estimates.values()))
     return [
         LeaveOneOut(left.what, name, system, *map(float, (c, c - h, c + h, d)))
-        for name, row in zip(left.names, zip(centre, half, change, strict=True), strict=True)
+        for name, row in zip(left.names, zip(center, half, change, strict=True), strict=True)
         for system, c, h, d in zip(estimates, *row, strict=True)
     ]
 

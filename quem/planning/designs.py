@@ -41,14 +41,14 @@ class Costs:
     ----------
     solution : float
         One problem solved by one subject.
-    judgement : float
+    judgment : float
         One solution placed by one judge; those of systems too.
     minutes : float
         How long that takes.
     """
 
     solution: float
-    judgement: float
+    judgment: float
     minutes: float
 
 
@@ -127,7 +127,7 @@ def make_designs(
         closed_form.half_width(s, variance, experience_variance, level),
         power,
         false_alarms,
-        np.asarray(costs.solution * s * p + costs.judgement * j * placed, dtype=np.float64),
+        np.asarray(costs.solution * s * p + costs.judgment * j * placed, dtype=np.float64),
         np.asarray(costs.minutes * placed / 60, dtype=np.float64),
     )
 

@@ -159,10 +159,10 @@ def _noise(
 
 def _costs(asked: PlanSettings, measured: float | None) -> Costs:
     minutes = asked.minutes or measured or _MINUTES_OF_JUDGEMENT
-    solution, judgement = asked.cost_solution, asked.cost_judgment
+    solution, judgment = asked.cost_solution, asked.cost_judgment
     return Costs(
         solution=_MINUTES_OF_SOLUTION if solution is None else solution,
-        judgement=minutes if judgement is None else judgement,
+        judgment=minutes if judgment is None else judgment,
         minutes=minutes,
     )
 

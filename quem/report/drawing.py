@@ -30,7 +30,7 @@ __all__ = [
     "MUTED",
     "PAPER",
     "SYSTEMS",
-    "colours",
+    "colors",
     "dark_rules",
     "inline_svg",
     "label_inches",
@@ -52,7 +52,7 @@ LINE, BAND, INNER_BAND = "#1f5f99", "#e3edf7", "#bcd5ec"
 SYSTEMS = ("#b4381f", "#7a4aa0", "#18794e", "#9a6700", "#0e7490", "#a2296b")
 
 
-# What each colour becomes on a dark screen. The hue stays, the lightness turns.
+# What each color becomes on a dark screen. The hue stays, the lightness turns.
 _DARK = {
     INK: "#e8eaed",
     MUTED: "#a9b2bd",
@@ -287,6 +287,6 @@ def _letters(text: str) -> int:
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def colours() -> Iterator[str]:
+def colors() -> Iterator[str]:
     """Give each system its color, in the order of the study, over and over."""
     return cycle(SYSTEMS)

@@ -75,18 +75,18 @@ def _write_numbers(axes: Axes, values: NDArray[np.float64], ends: tuple[float, f
     middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
     for row, column in np.argwhere(np.isfinite(values)):
         value = values[row, column]
-        # Fixed colours: the cells are as light or dark in either scheme.
-        colour = "#fefefe" if abs(value - middle) > _DARK * half else "#1b1f25"
+        # Fixed colors: the cells are as light or dark in either scheme.
+        color = "#fefefe" if abs(value - middle) > _DARK * half else "#1b1f25"
         text = format_number(value, 2)
-        axes.text(column, row, text, color=colour, ha="center", va="center", fontsize=7.5)
+        axes.text(column, row, text, color=color, ha="center", va="center", fontsize=7.5)
 
 
 def _colour_scale(figure: Figure, ends: tuple[float, float]) -> None:
     """Say below the map what its colors mean."""
     width, height = figure.get_size_inches()
     scale = figure.add_axes((1 - 1.75 / width, 0.22 / height, 1.5 / width, 0.1 / height))
-    colours = np.linspace(*ends, 41)[None, :]
-    scale.imshow(colours, cmap=_diverging(), vmin=ends[0], vmax=ends[1], aspect="auto")
+    colors = np.linspace(*ends, 41)[None, :]
+    scale.imshow(colors, cmap=_diverging(), vmin=ends[0], vmax=ends[1], aspect="auto")
     scale.set_yticks([])
     labels = [f"{end:g}".replace("-", "−") for end in (ends[0], sum(ends) / 2, ends[1])]
     scale.set_xticks([0, 20, 40], labels)

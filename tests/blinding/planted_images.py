@@ -64,7 +64,7 @@ def _xmp(name: Name, of: str) -> bytes:
 
 
 def _icc(name: Name, of: str) -> bytes:
-    word = name(f"{of} colour profile").ljust(len(_ICC_NAME))
+    word = name(f"{of} color profile").ljust(len(_ICC_NAME))
     return _ICC.replace(_ICC_NAME.encode("utf-16-be"), word.encode("utf-16-be"))
 
 
@@ -117,7 +117,7 @@ def _gif(name: Name = secret) -> bytes:
 
 
 def _webp(name: Name = secret) -> bytes:
-    """A picture with a name in EXIF, XMP and colour profile, and behind its end."""
+    """A picture with a name in EXIF, XMP and color profile, and behind its end."""
     out = io.BytesIO()
     more: dict[str, Any] = {"exif": _exif(name, "WebP"), "xmp": _xmp(name, "WebP")}
     picture().save(out, "WEBP", icc_profile=_icc(name, "WebP"), lossless=True, **more)

@@ -94,7 +94,7 @@ def test_png_keeps_its_pixels(mode: str) -> None:
 
 
 def visible(image: Image.Image) -> list[tuple[int, ...] | None]:
-    """The pixels of an image with transparency, where a clear one has no colour."""
+    """The pixels of an image with transparency, where a clear one has no color."""
     raw = image.tobytes()
     if image.mode != "RGBA":
         return [(value,) for value in raw]
@@ -104,7 +104,7 @@ def visible(image: Image.Image) -> list[tuple[int, ...] | None]:
 
 @pytest.mark.parametrize(("form", "how"), HIDDEN)
 def test_colors_that_nobody_sees_are_gone(form: str, how: str) -> None:
-    """Palettes keep the entries that pixels use, and clear pixels lose their colour."""
+    """Palettes keep the entries that pixels use, and clear pixels lose their color."""
     out = io.BytesIO(hidden(form, how))
     content, _ = clean_image(out.getvalue())
     with Image.open(out) as before, Image.open(io.BytesIO(content)) as after:
@@ -156,7 +156,7 @@ def test_a_picture_beside_an_animation_is_not_shown() -> None:
 
 
 def test_cmyk_is_shown_in_rgb() -> None:
-    """Browsers show what printers need in odd colours, so it is turned."""
+    """Browsers show what printers need in odd colors, so it is turned."""
     out = io.BytesIO()
     picture("CMYK").save(out, "JPEG")
     with Image.open(io.BytesIO(clean_image(out.getvalue())[0])) as image:

@@ -90,7 +90,7 @@ def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
 
 
 def test_images_are_as_small_as_their_pages_allow(tmp_path: Path) -> None:
-    """Grey pages are grey, others have 256 colours, and photographs are JPEG; none is huge."""
+    """Grey pages are grey, others have 256 colors, and photographs are JPEG; none is huge."""
     made = document(n_pages=4)
     made.pages[1].obj.Contents = made.make_stream(b"1 0 0 rg 10 10 90 90 re f")
     noise = Image.effect_noise((300, 200), 90).convert("RGB")

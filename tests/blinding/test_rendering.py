@@ -384,7 +384,7 @@ def test_a_broken_file_does_not_break_the_page(
 
 
 def test_long_code_is_shown_without_colours() -> None:
-    """A page does not wait for the colours of a very long text."""
+    """A page does not wait for the colors of a very long text."""
     assert "<span" in code_html("x = 1\n", filename="a.py")
     long = code_html("x = 1\n" * 20_000, filename="a.py")
     assert "<span" not in long
@@ -405,7 +405,7 @@ def test_long_code_is_shown_without_colours() -> None:
     ],
 )
 def test_code_has_the_colours_of_its_language(name: str, text: str) -> None:
-    """A language is told by the ending; one that is unknown has no colours."""
+    """A language is told by the ending; one that is unknown has no colors."""
     assert "<span" in code_html(text, filename=name)
     assert "<span" not in code_html(text, filename="S1.unknown")
 
@@ -429,25 +429,25 @@ def test_what_is_not_used_is_forgotten() -> None:
     assert (kept.get("a"), len(kept)) == ("AA", 1)
 
 
-def _luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def _luminance(color: str) -> float:
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_code_can_be_read(scheme: str) -> None:
-    """Every colour of code has a contrast of 4.5 to 1 at least with what is behind it."""
+    """Every color of code has a contrast of 4.5 to 1 at least with what is behind it."""
     style = (STATIC / "code.css").read_text(encoding="utf-8")
     light, _, dark = style.partition("@media (prefers-color-scheme: dark)")
     part = light if scheme == "light" else dark
     behind = re.search(r"--code-back: (#[0-9a-f]{6})", part)
     assert behind
-    colours = re.findall(r"--code-(?!back|line)\w+: (#[0-9a-f]{6})", part)
-    assert len(colours) == 8
-    for colour in colours:
-        bright, dim = sorted((_luminance(colour), _luminance(behind[1])), reverse=True)
-        assert (bright + 0.05) / (dim + 0.05) >= 4.5, colour
+    colors = re.findall(r"--code-(?!back|line)\w+: (#[0-9a-f]{6})", part)
+    assert len(colors) == 8
+    for color in colors:
+        bright, dim = sorted((_luminance(color), _luminance(behind[1])), reverse=True)
+        assert (bright + 0.05) / (dim + 0.05) >= 4.5, color
 
 
 def test_classes_of_code_have_colours() -> None:

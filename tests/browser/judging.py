@@ -104,7 +104,7 @@ def handle(page: Page, label: str) -> Locator:
     return page.locator(f"#card-{label} .handle")
 
 
-def centre(locator: Locator, share: float = 0.5) -> tuple[float, float]:
+def center(locator: Locator, share: float = 0.5) -> tuple[float, float]:
     """A point of an element: its middle across, and a share of it down."""
     box = locator.bounding_box()
     assert box
@@ -116,9 +116,9 @@ def drag(
 ) -> None:
     """Drag a card by its handle with the mouse, as people do: until it shows the right place."""
     handle(page, label).scroll_into_view_if_needed()
-    page.mouse.move(*centre(handle(page, label)))
+    page.mouse.move(*center(handle(page, label)))
     page.mouse.down()
-    x, y = centre(handle(page, label))
+    x, y = center(handle(page, label))
     page.mouse.move(x + 3, y + 9, steps=3)
     expect(page.locator("#ranking-page")).to_have_class(re.compile("is-dragging"))
     page.wait_for_timeout(80)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.judging import centre, drag, handle, labels_in, rank_by_keys
+from tests.browser.judging import center, drag, handle, labels_in, rank_by_keys
 from tests.browser.views import PHONE
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def test_after_dragging(visit: Callable[..., Visit]) -> None:
     drag(
         page,
         "C",
-        lambda: centre(page.locator("#card-A"), 0.05),
+        lambda: center(page.locator("#card-A"), 0.05),
         lambda: labels_in(page, "ranked")[0] == "C",
     )
     expect(handle(page, "C")).to_be_focused()

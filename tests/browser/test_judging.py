@@ -14,7 +14,7 @@ from tests.blinding.planted import PLANTS, planted
 from tests.browser.judging import (
     Visit,
     accessible,
-    centre,
+    center,
     drag,
     handle,
     labels_in,
@@ -36,12 +36,12 @@ def test_a_session_by_mouse(visit: Callable[..., Visit]) -> None:
     come = visit()
     page = come.enter()
     ranked = page.locator("#ranked")
-    drag(page, "A", lambda: centre(ranked), lambda: labels_in(page, "ranked") == ["A"])
+    drag(page, "A", lambda: center(ranked), lambda: labels_in(page, "ranked") == ["A"])
     for label in "BCDE":
         drag(
             page,
             label,
-            lambda: centre(page.locator("#ranked .card").last, 0.95),
+            lambda: center(page.locator("#ranked .card").last, 0.95),
             lambda: labels_in(page, "ranked")[-1] == label,  # noqa: B023  called at once
         )
     first = come.equals_store()["state"]["ranked"]
@@ -52,7 +52,7 @@ def test_a_session_by_mouse(visit: Callable[..., Visit]) -> None:
     drag(
         page,
         last,
-        lambda: centre(page.locator(f"#card-{top}"), 0.05),
+        lambda: center(page.locator(f"#card-{top}"), 0.05),
         lambda: labels_in(page, "ranked")[0] == last,
     )
     assert labels_in(page, "ranked")[0] == last
@@ -61,13 +61,13 @@ def test_a_session_by_mouse(visit: Callable[..., Visit]) -> None:
     drag(
         page,
         held,
-        lambda: centre(page.locator(f"#card-{other}")),
+        lambda: center(page.locator(f"#card-{other}")),
         page.locator(f"#card-{other}.tie-target").is_visible,
     )
     assert sorted([held, other]) in [sorted(group) for group in shown_ranking(page)]
     # And back to the tray.
     tray = page.locator("#tray")
-    drag(page, held, lambda: centre(tray), lambda: labels_in(page, "tray") == [held])
+    drag(page, held, lambda: center(tray), lambda: labels_in(page, "tray") == [held])
     assert labels_in(page, "tray") == [held]
     come.equals_store()
     page.locator(f"#card-{held}").get_by_role("button", name=f"Solution {held}: add at top").click()
@@ -91,13 +91,13 @@ def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
     page.locator("#ranked").scroll_into_view_if_needed()
     first, second = labels_in(page, "ranked")
     page.locator(f"#card-{first}").scroll_into_view_if_needed()
-    start = centre(handle(page, second))
+    start = center(handle(page, second))
     finger("touchStart", start)
     page.wait_for_timeout(60)
     finger("touchMove", (start[0] + 2, start[1] + 8))
     expect(page.locator("#ranking-page")).to_have_class(re.compile("is-dragging"))
     for _ in range(100):  # the others give way while one is dragged
-        finger("touchMove", centre(page.locator(f"#card-{first}"), 0.06))
+        finger("touchMove", center(page.locator(f"#card-{first}"), 0.06))
         page.wait_for_timeout(120)
         if labels_in(page, "ranked")[0] == second:
             break
@@ -374,7 +374,7 @@ def test_thirty_solutions(browser: Browser, tmp_path: Path) -> None:
         drag(
             page,
             "C",
-            lambda: centre(page.locator("#card-A"), 0.04),
+            lambda: center(page.locator("#card-A"), 0.04),
             lambda: labels_in(page, "ranked")[0] == "C",
         )
         assert labels_in(page, "ranked")[:3] == ["C", "A", "B"]

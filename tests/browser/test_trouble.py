@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.judging import (
     Visit,
-    centre,
+    center,
     handle,
     rank_by_keys,
     shown_ranking,
@@ -31,9 +31,9 @@ def test_reload_in_the_middle_of_a_drag(visit: Callable[..., Visit]) -> None:
     page = come.enter()
     rank_by_keys(page, "ABC")
     before = come.equals_store()["state"]["ranked"]
-    page.mouse.move(*centre(handle(page, "C")))
+    page.mouse.move(*center(handle(page, "C")))
     page.mouse.down()
-    page.mouse.move(*centre(page.locator("#tray")), steps=8)
+    page.mouse.move(*center(page.locator("#tray")), steps=8)
     page.reload()
     expect(page.locator("#ranked .card")).to_have_count(3)
     assert shown_ranking(page) == before

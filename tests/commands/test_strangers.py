@@ -21,7 +21,7 @@ from tests.patience import SECONDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CASES = "id,colour,size,fault\na,red,1,x\nb,red,2,x\nc,blue,3,y\nd,blue,4,y\n"
+CASES = "id,color,size,fault\na,red,1,x\nb,red,2,x\nc,blue,3,y\nd,blue,4,y\n"
 RETRIEVAL: dict[str, Any] = {
     "kind": "retrieval",
     "cases": "cases.csv",

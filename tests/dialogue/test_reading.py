@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from quem.dialogue.reading import EncodedCases
 
-PLAIN = "size,colour,fault\n1.5,red,A\n2,blue,B\n7,red,A\n4,,B\n"
+PLAIN = "size,color,fault\n1.5,red,A\n2,blue,B\n7,red,A\n4,,B\n"
 
 
 def read(tmp_path: Path, *texts: str | bytes, **keys: Any) -> ReadCases:  # noqa: ANN401
@@ -39,7 +39,7 @@ def cases_of(found: ReadCases) -> EncodedCases:
 def test_columns_are_what_they_look_like(tmp_path: Path) -> None:
     """Numbers are numeric, words are categories, the most frequent first; blanks are missing."""
     cases = cases_of(read(tmp_path, PLAIN))
-    assert cases.attributes == ("size", "colour")
+    assert cases.attributes == ("size", "color")
     assert cases.categories == (None, ("red", "blue"))
     assert_array_equal(cases.values[:, 0], [1.5, 2, 7, 4])
     assert_array_equal(cases.values[:, 1], [0, 1, 0, np.nan])
@@ -70,7 +70,7 @@ def test_files_as_they_come(tmp_path: Path, text: str | bytes) -> None:
 
 def test_columns_in_another_order_and_several_files(tmp_path: Path) -> None:
     """Several files make one case base, whatever the order of their columns."""
-    other = "fault,colour,size\nC,green,3\n"
+    other = "fault,color,size\nC,green,3\n"
     cases = cases_of(read(tmp_path, PLAIN, other, weights={"size": 2.0}, id=""))
     assert len(cases) == 5
     assert cases.values[4, 0] == 3
@@ -119,7 +119,7 @@ def test_missing_values_have_names(tmp_path: Path) -> None:
         (PLAIN, {"weights": {"fault": 1.0}}, "weights.fault: the class has no weight"),
         (
             PLAIN,
-            {"weights": {"size": 0.0, "colour": 0.0}},
+            {"weights": {"size": 0.0, "color": 0.0}},
             "weights: at least one attribute needs a weight above 0",
         ),
         (
@@ -128,7 +128,7 @@ def test_missing_values_have_names(tmp_path: Path) -> None:
             "categorical: 'size' is both numeric and categorical",
         ),
         (PLAIN, {"numeric": "all", "categorical": "all"}, "'all' is both numeric and categorical"),
-        (PLAIN, {"ignore": ("size", "colour")}, "file: no attribute is left"),
+        (PLAIN, {"ignore": ("size", "color")}, "file: no attribute is left"),
         (
             "A,1\nB,2\nA,3\n",
             {},
@@ -177,7 +177,7 @@ def test_keys_that_do_not_fit(
         (("size,fault\n1,2,A\n",), {}, "cases0.csv:2:3: this line has 3 cells, the header 2"),
         (
             ("1,A\n2,B\n",),
-            {"header": False, "columns": ("size", "colour", "fault")},
+            {"header": False, "columns": ("size", "color", "fault")},
             "cases0.csv:1: has 2 columns, and 3 are named",
         ),
         (

@@ -20,7 +20,7 @@ from quem.study.dialogue import DialogueSettings as Model
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
 QUICK: dict[str, Any] = {"orders": 2, "bootstrap": 50, "permutations": 99}
 CASES = (
-    "colour,size,fault\nred,1,A\nred,2,A\nblue,3,B\nblue,5,B\ngreen,8,A\nred,9,B\nblue,4,A\n"
+    "color,size,fault\nred,1,A\nred,2,A\nblue,3,B\nblue,5,B\ngreen,8,A\nred,9,B\nblue,4,A\n"
     "green,6,B\n"
 )
 
@@ -73,7 +73,7 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
     fixed = write(
         tmp_path,
         "cases: {file: cases.csv, class: fault, categorical: all}\n"
-        "strategies: [DD]\nusers: [T5 0.3]\nquestions: [months, colour]\n",
+        "strategies: [DD]\nusers: [T5 0.3]\nquestions: [months, color]\n",
         cases=cases,
     )
     other = analyze(fixed, list_ties="order").findings.dialogues
@@ -125,9 +125,9 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ("users: [{name: u, function: mine:half}]", "the user u gave float64 of shape"),
         ("questions: often", "questions: 'often' is not one of random, fixed, gain, own"),
         ("questions: own", "name your function: questions: my_module:my_function"),
-        ("questions: [colour]", "study.yaml:3:12: questions: size is not asked for; add it"),
-        ("questions: [colour, colour, size]", "'colour' is listed twice"),
-        ("questions: [colour, siz]", "there is no attribute 'siz'; did you mean size?"),
+        ("questions: [color]", "study.yaml:3:12: questions: size is not asked for; add it"),
+        ("questions: [color, color, size]", "'color' is listed twice"),
+        ("questions: [color, siz]", "there is no attribute 'siz'; did you mean size?"),
         ("questions: mine:broken", "the choice of questions (mine:broken) raised KeyError"),
         ("questions: mine:again", "asks for attribute 0, which was asked for already"),
         ("analysis: {k: 0}", "analysis.k: must be 1 or more"),
@@ -306,8 +306,8 @@ def test_one_of_a_kind(tmp_path: Path, more: str) -> None:
 @pytest.mark.parametrize(
     "cases",
     [
-        "colour,fault\nred,A\nred,A\nred,B\n",
-        "colour,size,fault\nred,,A\n,2,A\n,,B\n",
+        "color,fault\nred,A\nred,A\nred,B\n",
+        "color,size,fault\nred,,A\n,2,A\n,,B\n",
         "size,fault\n1,A\n1,B\n1,C\n1,A\n",
     ],
     ids=["all alike", "hardly anything known", "one number"],

@@ -108,10 +108,10 @@ def test_fieller_is_the_inversion_of_the_prediction_interval(seed: int, form: st
     found = calibrate(fit(FORMS[form], x, y), at, level)
     assert found is not None
     assert found.bounded
-    centre = (target - line.intercept) / line.slope
-    assert found.experience == pytest.approx(centre)
-    low = brentq(outside, centre - 1e4, centre)
-    high = brentq(outside, centre, centre + 1e4)
+    center = (target - line.intercept) / line.slope
+    assert found.experience == pytest.approx(center)
+    low = brentq(outside, center - 1e4, center)
+    high = brentq(outside, center, center + 1e4)
     assert found.interval == pytest.approx((low, high), rel=1e-6)
 
 

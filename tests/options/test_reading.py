@@ -116,7 +116,7 @@ def test_questions_can_stand_in_the_study_file(tmp_path: Path) -> None:
 
 def test_doubtful_data_are_told(tmp_path: Path) -> None:
     """Options that are nearly right, gaps in positions, and columns that are not read."""
-    lists = "question,option,position,colour\nQ1, A ,1,red\nQ1,b,3,red\nQ2,b,1,red\n"
+    lists = "question,option,position,color\nQ1, A ,1,red\nQ1,b,3,red\nQ2,b,1,red\n"
     warnings = {
         doubt.code: doubt.message for doubt in load_options(study_in(tmp_path, lists)).warnings
     }
@@ -125,7 +125,7 @@ def test_doubtful_data_are_told(tmp_path: Path) -> None:
     assert warnings["nearly-correct"].endswith("counts as wrong: 'A' for 'a'")
     assert "1 of 2 lists" in warnings["gap-in-positions"]
     assert "'Q1'" in warnings["gap-in-positions"]
-    assert "'colour'" in warnings["ignored-column"]
+    assert "'color'" in warnings["ignored-column"]
 
 
 BAD_LISTS = [

@@ -89,7 +89,7 @@ def test_efficient_designs_are_not_beaten(designs: Designs) -> None:
 
 def test_costs_add_up() -> None:
     """A design costs its subjects' solutions and its judges' placing of all solutions."""
-    costs = Costs(solution=80, judgement=15, minutes=6)
+    costs = Costs(solution=80, judgment=15, minutes=6)
     designs = make_designs(
         ((2, 3), (10,), (4, 5)), LOW, 10.0, level=0.9, systems=2, difference=2.0, costs=costs
     )

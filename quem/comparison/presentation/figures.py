@@ -17,7 +17,7 @@ from quem.report.drawing import (
     MUTED,
     PAPER,
     SYSTEMS,
-    colours,
+    colors,
     label_inches,
     one_axes,
     short,
@@ -59,9 +59,9 @@ def estimates(comparison: ComparisonFindings) -> Figure | None:
         figure, axes = one_axes(left + 4.4 + right, height, left=left, right=right)
         low, high = _limits(comparison, shown)
         axes.set_xlim(low, high)
-        for row, (standing, colour, text) in enumerate(zip(shown, colours(), told, strict=False)):
+        for row, (standing, color, text) in enumerate(zip(shown, colors(), told, strict=False)):
             axes.plot(_range(comparison, standing), [row, row], color=BAND, linewidth=13, zorder=1)
-            _bar(axes, standing, row, colour)
+            _bar(axes, standing, row, color)
             axes.text(1.015, row, text, transform=axes.get_yaxis_transform(), va="center")
         axes.set_yticks(range(len(shown)), labels)
         axes.set_ylim(len(shown) - 0.4, -0.6)
@@ -108,17 +108,17 @@ def _limits(comparison: ComparisonFindings, shown: tuple[SystemEstimate, ...]) -
     return low - 0.02 * (high - low), high + 0.04 * (high - low)
 
 
-def _bar(axes: Axes, standing: SystemEstimate, row: float, colour: str) -> None:
+def _bar(axes: Axes, standing: SystemEstimate, row: float, color: str) -> None:
     """A point on its interval, with an arrow where that continues beyond the axis."""
     left, right = axes.get_xlim()
     low, high = ends_of(standing)
-    axes.plot(np.clip([low, high], left, right), [row, row], color=colour, linewidth=2.4)
+    axes.plot(np.clip([low, high], left, right), [row, row], color=color, linewidth=2.4)
     for beyond, end, arrow in ((low < left, left, "<"), (high > right, right, ">")):
         if beyond:
-            axes.plot([end], [row], arrow, color=colour, markersize=6, clip_on=False)
+            axes.plot([end], [row], arrow, color=color, markersize=6, clip_on=False)
     inside = standing.estimate.side not in ("above", "below")
     middle = standing.estimate.experience if inside else standing.estimate.bound
-    axes.plot([middle], [row], "D" if inside else "|", color=colour, markersize=6 if inside else 11)
+    axes.plot([middle], [row], "D" if inside else "|", color=color, markersize=6 if inside else 11)
 
 
 _ROW_PAIR_FIGURES = 0.27  # inches
@@ -234,14 +234,14 @@ def _forest(axes: Axes, points: list[Point], title: str) -> None:
         if np.isnan(middle):
             continue
         clear = not low <= 0 <= high and not np.isnan(low)
-        colour = LINE if clear else INK
+        color = LINE if clear else INK
         if not np.isnan(low):
             ends: NDArray[np.float64] = np.clip([low, high], left, right)
-            axes.plot(ends, [row, row], color=colour, linewidth=1.8)
+            axes.plot(ends, [row, row], color=color, linewidth=1.8)
         for beyond, end, arrow in ((low == -np.inf, left, "<"), (high == np.inf, right, ">")):
             if beyond:
-                axes.plot([end], [row], arrow, color=colour, markersize=5, clip_on=False)
-        axes.plot([middle], [row], "D", color=colour, markersize=5)
+                axes.plot([end], [row], arrow, color=color, markersize=5, clip_on=False)
+        axes.plot([middle], [row], "D", color=color, markersize=5)
     axes.set_title(title, fontweight="normal")
     tidy(axes, x="difference", grid="x")
     axes.tick_params(axis="y", length=0)
@@ -302,17 +302,17 @@ def progression(comparison: ComparisonFindings) -> Figure | None:
         below = [0.2 + _LINE * max(label.count("\n") + 1 for label in own) for own in labels]
         height = sum(_HEIGHT + room for room in below)
         figure, top = Figure(figsize=(width, height)), height
-        for progress, own, room, colour in zip(shown, labels, below, colours(), strict=False):
+        for progress, own, room, color in zip(shown, labels, below, colors(), strict=False):
             top -= _HEIGHT + room
             place = (_LEFT / width, (top + room) / height)
             size = (1 - (_LEFT + _RIGHT) / width, (_HEIGHT - 0.35) / height)
             axes = figure.add_axes((*place, *size))
-            _course(axes, comparison, progress, colour)
+            _course(axes, comparison, progress, color)
             axes.set_xticks(_positions(progress), own)
     return figure
 
 
-def _course(axes: Axes, comparison: ComparisonFindings, progress: Progression, colour: str) -> None:
+def _course(axes: Axes, comparison: ComparisonFindings, progress: Progression, color: str) -> None:
     """One system: its versions, their intervals, and what each step gained."""
     at = _positions(progress)
     years = np.array([version.estimate.experience for version in progress.versions])
@@ -323,14 +323,14 @@ def _course(axes: Axes, comparison: ComparisonFindings, progress: Progression, c
     axes.set_ylim(low, high)
     reach = _REACH * float(np.ptp(at))
     axes.set_xlim(float(at.min()) - reach, float(at.max()) + reach)
-    axes.plot(at, years, color=colour, linewidth=1.2, linestyle="--")
+    axes.plot(at, years, color=color, linewidth=1.2, linestyle="--")
     for x, (bottom, top) in zip(at, bars, strict=True):
         axes.plot([x, x], np.clip([bottom, top], low, high), color=LINE, linewidth=2.2)
         for beyond, end, arrow in ((top == np.inf, high, "^"), (bottom == -np.inf, low, "v")):
             if beyond:
                 axes.plot([x], [end], arrow, color=LINE, markersize=6, clip_on=False)
-    axes.plot(at, years, "D", color=colour, markersize=6)
-    _write(axes, progress, at, years, colour)
+    axes.plot(at, years, "D", color=color, markersize=6)
+    _write(axes, progress, at, years, color)
     axes.set_title(f"Versions of {short(progress.of, 40)}")
     tidy(axes, y=f"experience ({short(comparison.unit, 30)})")
 
@@ -340,7 +340,7 @@ def _write(
     progress: Progression,
     at: NDArray[np.float64],
     years: NDArray[np.float64],
-    colour: str,
+    color: str,
 ) -> None:
     """The estimates, on the side of their bars that the line leaves free, and the steps."""
     steps = np.diff(years)
@@ -354,12 +354,10 @@ def _write(
             continue
         p = bare_p(change.p_holm)
         text = f"{format_signed(change.years)}, p {p if p.startswith(('<', '–')) else f'= {p}'}"
-        _near(axes, middle, text, (0, 0), colour)
+        _near(axes, middle, text, (0, 0), color)
 
 
-def _near(
-    axes: Axes, at: tuple[float, float], text: str, off: tuple[int, int], colour: str
-) -> None:
+def _near(axes: Axes, at: tuple[float, float], text: str, off: tuple[int, int], color: str) -> None:
     axes.annotate(
         text,
         at,
@@ -368,7 +366,7 @@ def _near(
         ha={-1: "right", 0: "center", 1: "left"}[int(np.sign(off[0]))],
         va="center",
         bbox=_OPAQUE,
-        color=colour,
+        color=color,
     )
 
 
@@ -430,13 +428,13 @@ def uplift(comparison: ComparisonFindings) -> Figure | None:
         width, height = left + 4.9, sum(heights)
         figure = Figure(figsize=(width, height))
         top = height
-        for one, group, names, inches, colour in zip(
-            shown, people, labels, heights, colours(), strict=False
+        for one, group, names, inches, color in zip(
+            shown, people, labels, heights, colors(), strict=False
         ):
             place = (left / width, (top - inches + 0.5) / height)
             size = (1 - (left + 0.75) / width, (inches - 0.9) / height)
             axes = figure.add_axes((*place, *size))
-            _people(axes, group, names, colour)
+            _people(axes, group, names, color)
             axes.set_title(_title(comparison, one), fontweight="normal")
             top -= inches
     return figure
@@ -453,17 +451,17 @@ def _title(comparison: ComparisonFindings, one: AssistanceGain) -> str:
     return f"With {name}: {format_signed(one.gain, 2)}{more}"
 
 
-def _people(axes: Axes, people: list[PersonUplift], names: list[str], colour: str) -> None:
+def _people(axes: Axes, people: list[PersonUplift], names: list[str], color: str) -> None:
     place = axes.get_yaxis_transform()
     for row, person in enumerate(people):
         axes.annotate(
             "",
             (person.aided, row),
             (person.unaided, row),
-            arrowprops={"arrowstyle": "-|>", "color": colour, "shrinkA": 4, "shrinkB": 4},
+            arrowprops={"arrowstyle": "-|>", "color": color, "shrinkA": 4, "shrinkB": 4},
         )
         axes.plot([person.unaided], [row], "o", color=MUTED, markerfacecolor=PAPER, markersize=6)
-        axes.plot([person.aided], [row], "D", color=colour, markersize=5)
+        axes.plot([person.aided], [row], "D", color=color, markersize=5)
         axes.text(1.02, row, format_signed(person.gain, 2), transform=place, va="center")
     axes.set_yticks(range(len(people)), names)
     axes.set_ylim(-0.7, len(people) - 0.3)

@@ -38,7 +38,7 @@ _MANY_ANSWERS = 40
 
 
 def _look(findings: DialogueFindings, place: int) -> tuple[str, str]:
-    """Colour and sign of a strategy."""
+    """Color and sign of a strategy."""
     name = findings.strategies[place]
     own = [s for s in findings.strategies if s not in _SIGNS]
     if name in _SIGNS:
@@ -54,14 +54,14 @@ def rank_quality(findings: DialogueFindings) -> Figure:
         figure = Figure(figsize=(7.2, 4.1))
         axes = figure.add_axes((0.085, 0.13, 0.9, 0.84))
         for place in range(len(findings.strategies)):
-            colour, sign = _look(findings, place)
+            color, sign = _look(findings, place)
             axes.fill_between(
-                points, estimate.low[place], estimate.high[place], color=colour, alpha=0.16, lw=0
+                points, estimate.low[place], estimate.high[place], color=color, alpha=0.16, lw=0
             )
             axes.plot(
                 points,
                 estimate.mean[place],
-                color=colour,
+                color=color,
                 marker=sign,
                 markersize=5.5,
                 markeredgecolor=PAPER,
@@ -108,14 +108,14 @@ def _dots(axes: Axes, findings: DialogueFindings, estimate: StrategyOutcomes) ->
     strategies, users = estimate.mean.shape
     step = 0.72 / strategies
     for place in range(strategies):
-        colour, sign = _look(findings, place)
+        color, sign = _look(findings, place)
         y = np.arange(users) + (place - (strategies - 1) / 2) * step
-        axes.hlines(y, estimate.low[place], estimate.high[place], color=colour, linewidth=1.2)
+        axes.hlines(y, estimate.low[place], estimate.high[place], color=color, linewidth=1.2)
         axes.plot(
             estimate.mean[place],
             y,
             sign,
-            color=colour,
+            color=color,
             markersize=5,
             markeredgecolor=PAPER,
             markeredgewidth=0.6,

@@ -19,7 +19,7 @@ from quem.report.drawing import (
     MOST_LABELS,
     MOST_ROWS,
     MUTED,
-    colours,
+    colors,
     label_inches,
     one_axes,
     short,
@@ -79,15 +79,15 @@ def estimate(findings: ExperienceFindings) -> Figure:
         _bands(axes, findings, grid)
         _frame(axes, findings, grid, bars=_BARS, right=2.95 if listed else 0.15)
         _subjects(axes, findings)
-        for at, (system, colour) in enumerate(zip(findings.estimates, colours(), strict=False)):
-            _lead_to_axis(axes, findings, system, at, colour)
+        for at, (system, color) in enumerate(zip(findings.estimates, colors(), strict=False)):
+            _lead_to_axis(axes, findings, system, at, color)
             name = short(system_name(findings, system.system))
             if listed:
-                _number(axes, system, at + 1, colour)
+                _number(axes, system, at + 1, color)
                 text, y = f"{at + 1}  {name}: {_told(system)}", 1 - at * 0.17 / (height - 0.85)
-                axes.text(1.03, y, text, color=colour, va="top", transform=axes.transAxes)
+                axes.text(1.03, y, text, color=color, va="top", transform=axes.transAxes)
             else:
-                _name(axes, findings, system, f"{name}  {_told(system)}", colour)
+                _name(axes, findings, system, f"{name}  {_told(system)}", color)
         rising = _rising(findings)
         anchor = (_BARS + 0.02, 1.0) if rising else (1.0, 1.0)
         axes.legend(loc="upper left" if rising else "upper right", bbox_to_anchor=anchor)
@@ -111,14 +111,12 @@ def _bands(axes: Axes, findings: ExperienceFindings, grid: NDArray[np.float64]) 
     middle = function.predict(grid)
     t = stdtrit(function.df, (1 + findings.settings.level) / 2)
     of_mean = function.mean_variance(grid)
-    for variance, colour, label in (
+    for variance, color, label in (
         (function.residual_sd**2 + of_mean, BAND, "prediction"),
         (of_mean, INNER_BAND, "mean (the paper's band)"),
     ):
         half = t * np.sqrt(variance)
-        axes.fill_between(
-            grid, middle - half, middle + half, color=colour, linewidth=0, label=label
-        )
+        axes.fill_between(grid, middle - half, middle + half, color=color, linewidth=0, label=label)
     axes.plot(grid, middle, color=LINE, linewidth=2, label="skill function")
 
 
@@ -159,23 +157,23 @@ def _told(system: Estimate) -> str:
 
 
 def _lead_to_axis(
-    axes: Axes, findings: ExperienceFindings, system: Estimate, at: int, colour: str
+    axes: Axes, findings: ExperienceFindings, system: Estimate, at: int, color: str
 ) -> None:
     """Dashed from the average rank over the line to the experience, and a bar for the interval."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     x, y = system.average_rank, system.experience
-    axes.plot([x, x, left], [bottom, y, y], color=colour, linewidth=1.2, linestyle="--")
-    axes.plot([x], [y], "D", color=colour, markersize=6)
+    axes.plot([x, x, left], [bottom, y, y], color=color, linewidth=1.2, linestyle="--")
+    axes.plot([x], [y], "D", color=color, markersize=6)
     ends = {"above": (system.bound, top), "below": (bottom, system.bound)}.get(
         system.side, system.prediction
     )
     step = min(0.019, _BARS / (len(findings.estimates) + 0.5))
     bar = left + (right - left) * step * (at + 0.75)
-    axes.plot([bar, bar], ends, color=colour, linewidth=min(3.5, 200 * step), alpha=0.85)
+    axes.plot([bar, bar], ends, color=color, linewidth=min(3.5, 200 * step), alpha=0.85)
 
 
 def _name(
-    axes: Axes, findings: ExperienceFindings, system: Estimate, text: str, colour: str
+    axes: Axes, findings: ExperienceFindings, system: Estimate, text: str, color: str
 ) -> None:
     """A system's name where neither the line nor the dashes strike it through."""
     on_left = system.average_rank > sum(axes.get_xlim()) / 2
@@ -185,20 +183,20 @@ def _name(
         (system.average_rank, system.experience),
         (-9 if on_left else 8, 6 if over else -13),
         textcoords="offset points",
-        color=colour,
+        color=color,
         fontweight="bold",
         ha="right" if on_left else "left",
         bbox=HALO,
     )
 
 
-def _number(axes: Axes, system: Estimate, at: int, colour: str) -> None:
+def _number(axes: Axes, system: Estimate, at: int, color: str) -> None:
     axes.annotate(
         f"{at}",
         (system.average_rank, system.experience),
         (0, 6 if at % 2 else -13),
         textcoords="offset points",
-        color=colour,
+        color=color,
         fontweight="bold",
         ha="center",
         bbox=HALO,
@@ -274,29 +272,29 @@ def sensitivity(findings: ExperienceFindings) -> Figure | None:
         )
         for axes in panels[n_panels:]:
             axes.set_visible(False)
-        for index, (axes, colour) in enumerate(zip(panels[:n_panels], colours(), strict=False)):
+        for index, (axes, color) in enumerate(zip(panels[:n_panels], colors(), strict=False)):
             axes.set_yticks(range(len(rows)), labels)
             axes.set_ylim(len(rows) - 0.4, -0.6)
             tidy(axes, x=findings.study.spec.experience_unit, grid="x")
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)
-            _forest(axes, findings, rows, index, colour)
+            _forest(axes, findings, rows, index, color)
         for line, note in enumerate(reversed(notes)):
             figure.text(0.08 / width, (0.06 + 0.19 * line) / height, f"Shown: {note}.", color=MUTED)
     return figure
 
 
 def _forest(
-    axes: Axes, findings: ExperienceFindings, rows: list[Row], index: int, colour: str
+    axes: Axes, findings: ExperienceFindings, rows: list[Row], index: int, color: str
 ) -> None:
     """One system's column: a point and its interval in each row, the headline behind."""
     system = findings.estimates[index].system
     points = np.array([values.get(system, (np.nan,) * 3) for _, values in rows])
     left, right = _limits(points)
     axes.set_xlim(left, right)
-    axes.axvline(points[0, 0], color=colour, linewidth=0.8, linestyle="--")
+    axes.axvline(points[0, 0], color=color, linewidth=0.8, linestyle="--")
     for at, (middle, *ends) in enumerate(points):
-        ink = colour if at == 0 else INK
+        ink = color if at == 0 else INK
         if not np.isfinite(middle):
             axes.text((left + right) / 2, at, "no estimate", color=MUTED, ha="center", va="center")
             continue
@@ -320,7 +318,7 @@ def _forest(
             _remark(
                 axes, at, f"{format_number(middle)}" if off else "unbounded", low_side=middle > left
             )
-    axes.set_title(short(system_name(findings, system)), color=colour)
+    axes.set_title(short(system_name(findings, system)), color=color)
 
 
 def _limits(points: NDArray[np.float64]) -> tuple[float, float]:
@@ -501,14 +499,14 @@ def ranks(findings: ExperienceFindings) -> Figure | None:
             for solver in shown
         ]
         most = max((int(counts.max()) for _, counts in columns), default=1)
-        of_system = dict(zip([e.system for e in findings.estimates], colours(), strict=False))
+        of_system = dict(zip([e.system for e in findings.estimates], colors(), strict=False))
         for row, (solver, (values, counts)) in enumerate(zip(shown, columns, strict=True)):
-            colour = of_system.get(averages.solvers[solver], LINE)
+            color = of_system.get(averages.solvers[solver], LINE)
             axes.scatter(
                 values,
                 [row] * len(values),
                 s=12 + 110 * counts / most,
-                color=colour,
+                color=color,
                 alpha=0.45,
                 linewidths=0,
             )

@@ -16,7 +16,7 @@ from quem.report.drawing import (
     LINE,
     MOST_ROWS,
     MUTED,
-    colours,
+    colors,
     label_inches,
     one_axes,
     short,
@@ -48,15 +48,15 @@ def _scores(findings: OptionsFindings) -> Figure:
     legend = 0.25 + label_inches(short(findings.name_of(s.system)) for s in shown)
     right = legend if len(shown) > 1 else 0.15
     figure, axes = one_axes(left + 4.2 + right, height, left=left, right=right)
-    for index, (standing, colour) in enumerate(zip(shown, colours(), strict=False)):
+    for index, (standing, color) in enumerate(zip(shown, colors(), strict=False)):
         rows = np.arange(len(names)) + (index - (len(shown) - 1) / 2) * step
         ends = np.array(standing.intervals)
-        axes.hlines(rows, ends[:, 0], ends[:, 1], color=colour, linewidth=1.6)
+        axes.hlines(rows, ends[:, 0], ends[:, 1], color=color, linewidth=1.6)
         axes.plot(
             standing.scores,
             rows,
             "D",
-            color=colour,
+            color=color,
             markersize=4.5,
             label=short(findings.name_of(standing.system)),
         )
@@ -77,14 +77,14 @@ def _lengths(findings: OptionsFindings) -> Figure:
     shown = findings.standings[:_MOST_SYSTEMS]
     figure, panels = _stacked(len(shown), 1.75)
     longest = max((group.length for group in findings.groups), default=0)
-    for axes, standing, colour in zip(panels, shown, colours(), strict=False):
+    for axes, standing, color in zip(panels, shown, colors(), strict=False):
         groups = [group for group in findings.groups if group.system == standing.system]
         at, has, lacks = _binned(
             [(group.length, group.correct, group.count - group.correct) for group in groups],
             longest,
         )
         width = 0.8 * (at[1] - at[0] if len(at) > 1 else 1)
-        axes.bar(at, has, width, color=colour, label="with the correct option")
+        axes.bar(at, has, width, color=color, label="with the correct option")
         axes.bar(
             at,
             lacks,
@@ -128,9 +128,9 @@ def _thresholds(findings: OptionsFindings) -> Figure | None:
     figure.subplots_adjust(
         left=0.08, right=0.99, top=1 - 0.3 / height, bottom=0.5 / height, hspace=0.45, wspace=0.22
     )
-    for (scores, lengths), sweep, colour in zip(panels, shown, colours(), strict=False):
-        _curve(findings, scores, sweep, colour)
-        lengths.step(sweep.threshold, sweep.mean_length, where="pre", color=colour)
+    for (scores, lengths), sweep, color in zip(panels, shown, colors(), strict=False):
+        _curve(findings, scores, sweep, color)
+        lengths.step(sweep.threshold, sweep.mean_length, where="pre", color=color)
         lengths.set_title("Mean length of the lists")
         lengths.set_ylim(bottom=0)
         tidy(lengths, y="options")
@@ -140,22 +140,22 @@ def _thresholds(findings: OptionsFindings) -> Figure | None:
     return figure
 
 
-def _curve(findings: OptionsFindings, axes: Axes, sweep: Sweep, colour: str) -> None:
+def _curve(findings: OptionsFindings, axes: Axes, sweep: Sweep, color: str) -> None:
     headline = sweep.scores[:, findings.scorer.headline]
     axes.fill_between(sweep.threshold, sweep.low, sweep.high, color=BAND, linewidth=0)
-    axes.plot(sweep.threshold, headline, color=colour, linewidth=1.6)
+    axes.plot(sweep.threshold, headline, color=color, linewidth=1.6)
     axes.plot(
         sweep.threshold[sweep.best],
         headline[sweep.best],
         "D",
-        color=colour,
+        color=color,
         markersize=6,
         label="best",
     )
     if sweep.folds:
         axes.axhline(
             sweep.cross_validated,
-            color=colour,
+            color=color,
             linewidth=1,
             linestyle="--",
             label="cross-validated",
@@ -184,9 +184,9 @@ def _differences(findings: OptionsFindings) -> Figure | None:
     axes.text(1.03, 1.02, heading, transform=axes.transAxes, va="bottom", color=MUTED)
     for row, pair in enumerate(pairs):
         clear = pair.interval[0] > 0 or pair.interval[1] < 0
-        colour = LINE if clear else INK
-        axes.plot(pair.interval, list(repeat(row, 2)), color=colour, linewidth=1.8)
-        axes.plot([pair.difference], [row], "D", color=colour, markersize=5)
+        color = LINE if clear else INK
+        axes.plot(pair.interval, list(repeat(row, 2)), color=color, linewidth=1.8)
+        axes.plot([pair.difference], [row], "D", color=color, markersize=5)
         axes.text(1.03, row, bare_p(pair.p_holm), transform=place, va="center")
     axes.set_yticks(range(len(pairs)), labels)
     axes.set_ylim(len(pairs) - 0.4, -0.6)

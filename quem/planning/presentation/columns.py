@@ -80,7 +80,7 @@ _SETTINGS: Columns[PlanFindings, PlanFindings] = Columns(
         of="circumstances.difference",
     ),
     Column("cost_solution", NOT_NEGATIVE, "of one problem by one subject", of="costs.solution"),
-    Column("cost_judgment", NOT_NEGATIVE, "of one solution by one judge", of="costs.judgement"),
+    Column("cost_judgment", NOT_NEGATIVE, "of one solution by one judge", of="costs.judgment"),
     Column("minutes", NOT_NEGATIVE, "per solution and judge", of="costs.minutes"),
     Column(
         "minutes_measured",

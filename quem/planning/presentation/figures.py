@@ -109,8 +109,8 @@ def _contours(axes: Axes, plan: PlanFindings, panel: int) -> None:
         _label(axes, wanted, _WANTED)
 
 
-def _label(axes: Axes, lines: QuadContourSet, colour: str) -> None:
-    axes.clabel(lines, fmt=lambda level: f"± {level:g}", fontsize=7.5, colors=colour)
+def _label(axes: Axes, lines: QuadContourSet, color: str) -> None:
+    axes.clabel(lines, fmt=lambda level: f"± {level:g}", fontsize=7.5, colors=color)
 
 
 def _levels(values: NDArray[np.float64]) -> list[float]:
@@ -190,20 +190,20 @@ def _height(plan: PlanFindings, design: StudyDesign) -> float:
 def _lines(axes: Axes, plan: PlanFindings) -> None:
     """What is wanted, and what no number of anything goes below, each with its value."""
     limit, width = plan.limit, plan.settings.width or 0.0
-    for value, style, colour, text in (
+    for value, style, color, text in (
         (width, "--", _WANTED, "wanted"),
         (limit, ":", MUTED, "limit"),
     ):
         # What lies far above all that is drawn is not looked for there.
         if value and value <= _height(plan, plan.design(plan.reference)):
-            axes.axhline(value, linestyle=style, color=colour, linewidth=1.2)
+            axes.axhline(value, linestyle=style, color=color, linewidth=1.2)
             axes.annotate(
                 f"{text} ± {format_number(value, 2)}",
                 (1, value),
                 (-2, 3 if value == max(limit, width) else -9),
                 xycoords=("axes fraction", "data"),
                 textcoords="offset points",
-                color=colour,
+                color=color,
                 fontsize=7.5,
                 ha="right",
             )

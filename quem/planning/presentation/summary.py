@@ -181,7 +181,7 @@ def _cost_text(plan: PlanFindings) -> str:
             f"{how} to place a solution{'' if plan.measured or asked.minutes else ' (assumed)'}"
         )
     return (
-        f"cost {costs.solution:g} for a subject's solution, {costs.judgement:.3g} for placing a "
+        f"cost {costs.solution:g} for a subject's solution, {costs.judgment:.3g} for placing a "
         f"solution; a judge takes {how} for that"
     )
 

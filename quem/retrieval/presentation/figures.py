@@ -79,11 +79,11 @@ def _quality(findings: RetrievalFindings) -> Figure | None:
             for row, one in enumerate(rows):
                 if one.means is None:
                     continue
-                colour = SYSTEMS[row % len(SYSTEMS)]
+                color = SYSTEMS[row % len(SYSTEMS)]
                 if one.source == "judges" or not findings.is_ranked(one.means, at):
-                    colour = MUTED
+                    color = MUTED
                 ends = float(one.means.low[at]), float(one.means.high[at])
-                _point(panel, row, float(one.means.mean[at]), ends, colour)
+                _point(panel, row, float(one.means.mean[at]), ends, color)
             measure = findings.measures[at]
             panel.set_title(measure.name, fontweight="normal")
             low, high = measure.definition.low, measure.definition.high
@@ -107,12 +107,12 @@ def _limits(panel: Axes, low: float, high: float) -> None:
     panel.set_xlim(left, right)
 
 
-def _point(axes: Axes, row: int, middle: float, ends: tuple[float, float], colour: str) -> None:
+def _point(axes: Axes, row: int, middle: float, ends: tuple[float, float], color: str) -> None:
     if not np.isfinite(middle):
         return
     if np.isfinite(ends).all():
-        axes.plot(ends, [row, row], color=colour, linewidth=1.8)
-    axes.plot([middle], [row], "D", color=colour, markersize=5)
+        axes.plot(ends, [row, row], color=color, linewidth=1.8)
+    axes.plot([middle], [row], "D", color=color, markersize=5)
 
 
 def _grid(labels: list[str], count: int) -> tuple[Figure, list[Axes]]:
@@ -188,8 +188,8 @@ def _times(findings: RetrievalFindings) -> Figure | None:
             if len(seconds) > 300:  # noqa: PLR2004  more dots say no more
                 seconds = np.quantile(seconds, np.linspace(0, 1, 300))
             spread = rng.uniform(-0.16, 0.16, len(seconds))
-            colour = MUTED if one.is_truth else LINE
-            axes.plot(seconds, row + spread, "o", color=colour, markersize=3, alpha=0.45)
+            color = MUTED if one.is_truth else LINE
+            axes.plot(seconds, row + spread, "o", color=color, markersize=3, alpha=0.45)
             middle = float(np.median(seconds))
             axes.plot([middle] * 2, [row - 0.3, row + 0.3], color=SYSTEMS[0], linewidth=2)
         axes.set_xscale("log")
@@ -242,15 +242,15 @@ def _panel(axes: Axes, mac_fac: MacFacFound, at: int, *, timed: bool, last: bool
     if single:
         lines = [(0, list(mac_fac.pairs))]
     for number, (k, pairs) in enumerate(lines):
-        colour = SYSTEMS[number % len(SYSTEMS)]
+        color = SYSTEMS[number % len(SYSTEMS)]
         x = np.array([pair.share.median if timed else pair.filter for pair in pairs])
         y = np.array([pair.means.mean[at] for pair in pairs])
         low = np.array([pair.means.low[at] for pair in pairs])
         high = np.array([pair.means.high[at] for pair in pairs])
         held = np.isfinite(low)
-        axes.vlines(x[held], low[held], high[held], color=colour, linewidth=1.2, alpha=0.5)
+        axes.vlines(x[held], low[held], high[held], color=color, linewidth=1.2, alpha=0.5)
         label = "" if single else f"k = {k:,}"
-        axes.plot(x, y, "o-", color=colour, markersize=4.5, linewidth=1.4, label=label)
+        axes.plot(x, y, "o-", color=color, markersize=4.5, linewidth=1.4, label=label)
         if number == 0:
             for pair, place, value in zip(pairs, x.tolist(), y.tolist(), strict=True):
                 told = f"{pair.filter:,}" + (f" (k {pair.k:,})" if single else "")

@@ -13,7 +13,7 @@ from quem.planning.closed_form import average_variance, half_width
 from quem.planning.closed_form import power as power_by_formula
 from quem.planning.components import ComponentsError, estimate_components
 from quem.planning.designs import StudyDesign
-from quem.planning.simulated_designs import PlanAssumptions, try_design
+from quem.planning.planner import PlanAssumptions, try_design
 
 _RANGE = (1.0, 12.0)
 _VARIANCE = (_RANGE[1] - _RANGE[0]) ** 2 / 12

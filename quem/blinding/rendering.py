@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from markupsafe import Markup, escape
 
 from quem.blinding.cache import SizedCache
-from quem.blinding.markup import code_html, markdown_html, text_html
+from quem.blinding.markup import code_html, markdown_html, sanitize, text_html
 from quem.blinding.pdf import read_pdf
-from quem.blinding.sanitizing import sanitize
 from quem.errors import FileError, QuemError
 from quem.io.text import read_text
 from quem.solutions.model import signature

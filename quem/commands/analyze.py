@@ -68,7 +68,7 @@ def analyze(
     """
     refuse_out_with_json(out, as_json=as_json)
     from quem import kinds
-    from quem.commands.output import show_result
+    from quem.commands.options import show_result
     from quem.study.reading import kind_of
 
     kind = kind_of(study)

@@ -67,7 +67,7 @@ def compare(
     if settings["same_system"] and len(paths) == 1:
         message = "--same-system needs two studies; versions in one study are shown without it"
         raise click.UsageError(message)
-    from quem.commands.output import show_result
+    from quem.commands.options import show_result
     from quem.kinds import compare as compare_studies
 
     loaded = _load(paths, database=database, reveal=reveal)

@@ -22,8 +22,7 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
     Judges' links that worked when it was written work again.
     """
     from quem.io.text import read_text
-    from quem.store.archive import restore_archive
-    from quem.store.archive_rows import read_archive
+    from quem.store.archive import read_archive, restore_archive
     from quem.store.engine import clear_refusals, open_store
     from quem.store.location import locate_database
     from quem.study.reading import read_study

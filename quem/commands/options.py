@@ -1,4 +1,4 @@
-"""Options that several commands take."""
+"""What several commands have in common: options, settings as options, and what they print."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel, ValidationError
 
-    from quem.errors import QuemError
+    from quem.errors import QuemError, StudyWarning
+    from quem.report.result import BaseResult
 
 __all__ = [
     "DURATION",
@@ -24,10 +25,13 @@ __all__ = [
     "json_option",
     "mistaken_options",
     "out_option",
+    "print_warnings",
     "refuse_foreign",
     "refuse_out_with_json",
     "reveal_option",
+    "show_result",
 ]
+
 
 Command = Any  # a function, or a command that click made of one
 
@@ -225,3 +229,33 @@ def _without_none(annotation: object) -> object:
     if type(None) in get_args(annotation):
         annotation = next(kind for kind in get_args(annotation) if kind is not type(None))
     return get_args(annotation)[0] if hasattr(annotation, "__metadata__") else annotation
+
+
+def show_result(result: BaseResult[Any], folder: Path, *, as_json: bool) -> None:
+    """Print a result as JSON; or write its report, and print its summary."""
+    if as_json:
+        from quem.report.files import json_text
+
+        # JSON is UTF-8, whatever the terminal is.
+        click.echo(json_text(result.to_dict()).encode(), nl=False)
+        print_warnings(result.warnings)
+        return
+    from quem.report.files import write_report
+
+    write_report(result, folder)
+    click.echo(result.summary(warnings=False))
+    print_warnings(result.warnings)
+    click.echo(f"\nReport: {folder / 'report.html'}", err=True)
+
+
+def print_warnings(warnings: Iterable[StudyWarning]) -> None:
+    """Print warnings on stderr, each with its code."""
+    import sys
+
+    # On a terminal the summary above and the warnings should stand in order.
+    sys.stdout.flush()
+    warnings = list(warnings)
+    if warnings:
+        click.echo(err=True)
+    for doubt in warnings:
+        click.echo(f"warning: {doubt.code}: {doubt.message}", err=True)

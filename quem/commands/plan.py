@@ -90,7 +90,7 @@ def plan(
     if pilot is not None and settings["noise"] is not None:
         message = "a pilot gives the SDs; leave --noise out, or replace single SDs: --person 1.5"
         raise click.UsageError(message)
-    from quem.commands.output import print_warnings
+    from quem.commands.options import print_warnings
     from quem.experience.loading import load_study
     from quem.kinds import plan as make_plan
     from quem.planning.settings import plan_settings

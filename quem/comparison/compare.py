@@ -17,8 +17,7 @@ from quem.comparison.selection import (
     refuse_studies,
 )
 from quem.comparison.settings import ComparisonSettings
-from quem.comparison.system_estimates import standings_of
-from quem.comparison.versions import across_studies, progressions_of
+from quem.comparison.versions import across_studies, progressions_of, standings_of
 from quem.errors import Mistake, QuemError
 from quem.experience.analysis import analyze_experience
 from quem.rankings import PrintedAverages
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from quem.comparison.pairs import Pair
-    from quem.comparison.system_estimates import SystemEstimate
+    from quem.comparison.versions import SystemEstimate
     from quem.experience.loading import Study
     from quem.experience.result import ExperienceFindings
 

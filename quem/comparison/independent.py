@@ -14,7 +14,7 @@ from quem.lists.inference import holm
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from quem.comparison.system_estimates import SystemEstimate
+    from quem.comparison.versions import SystemEstimate
     from quem.experience.estimate import Interval
 
 __all__ = ["IndependentDifference", "compare_apart", "compare_studies"]

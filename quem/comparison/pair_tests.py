@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from quem.comparison.settings import Test
-from quem.experience.worths import fit_worths
+from quem.experience.expected_ranks import fit_worths
 from quem.lists.inference import sign_flips
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from quem.comparison.assistance import AssistanceGain
     from quem.comparison.independent import IndependentDifference
     from quem.comparison.pairs import Pair
-    from quem.comparison.system_estimates import SystemEstimate
-    from quem.comparison.versions import Progression
+    from quem.comparison.versions import Progression, SystemEstimate
     from quem.errors import StudyWarning
     from quem.experience.result import ExperienceFindings
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quem.dialogue.checks import find_warnings
-from quem.dialogue.findings import Inference, evaluate
+from quem.dialogue.outcomes import Inference, evaluate
 from quem.dialogue.result import DialogueResult
 from quem.dialogue.sensitivity import find_sensitivity
 from quem.dialogue.settings import SimulationSettings

@@ -11,7 +11,7 @@ from quem.errors import StudyWarning
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.dialogue.findings import DialogueFindings
+    from quem.dialogue.outcomes import DialogueFindings
     from quem.dialogue.reading import EncodedCases
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.users import User

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from quem.dialogue.findings import DialogueFindings
     from quem.dialogue.loading import DialogueStudy
+    from quem.dialogue.outcomes import DialogueFindings
     from quem.errors import StudyWarning
 
 __all__ = ["DialogueResult"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.findings import DialogueFindings
+    from quem.dialogue.outcomes import DialogueFindings
     from quem.dialogue.published import Published
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.simulation import Dialogues, Experiment, NamedStrategy

@@ -14,8 +14,7 @@ import numpy as np
 
 from quem import __version__
 from quem.dialogue.questions import Questions, question_orders
-from quem.dialogue.regions import find_regions
-from quem.dialogue.space import NANO, make_space, steps
+from quem.dialogue.space import NANO, find_regions, make_space, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
 from quem.dialogue.users import FAR, CandidateList, Candidates, nearest, selections, thresholds
 from quem.errors import Mistake, QuemError
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.regions import Regions
     from quem.dialogue.settings import SimulationSettings
-    from quem.dialogue.space import Space
+    from quem.dialogue.space import Regions, Space
     from quem.dialogue.users import User
     from quem.parallel import Workers
 

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.regions import Regions
     from quem.dialogue.settings import SimulationSettings
-    from quem.dialogue.space import Fills, Space
+    from quem.dialogue.space import Fills, Regions, Space
 
 __all__ = ["MEANINGS", "STRATEGIES", "CustomStrategy", "Revealed", "Strategy"]
 

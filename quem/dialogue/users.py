@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from quem.dialogue.regions import keyed
-from quem.dialogue.space import NANO, steps
+from quem.dialogue.space import NANO, keyed, steps
 from quem.errors import QuemError
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from quem.experience.expected_ranks import pool, pooled_averages
 from quem.experience.influence import (
     leave_out_cells,
     leave_out_pooled,
+    leave_out_recognized,
     leave_out_subjects,
     residuals,
     vary,
 )
-from quem.experience.recognized import leave_out_recognized
 from quem.experience.result import ExperienceFindings, ExperienceResult
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal

@@ -13,9 +13,9 @@ from scipy.special import stdtrit
 
 from quem.experience.averages import widening
 from quem.experience.estimate import invert, outside
+from quem.experience.expected_ranks import fit_worths
 from quem.experience.simulation import blocked_ranks
 from quem.experience.skill import FORMS
-from quem.experience.worths import fit_worths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -220,8 +220,8 @@ def batch_estimates(
     Parameters
     ----------
     score : {"rank", "worth"}
-        What is averaged; worths (see `quem.experience.worths`) do not flatten at the ends. Of
-        studies in blocks ranks are expected ranks, as in `quem.analyze`.
+        What is averaged; worths (see `quem.experience.expected_ranks`) do not flatten at the ends.
+        Of studies in blocks ranks are expected ranks, as in `quem.analyze`.
 
     Raises
     ------

@@ -1,7 +1,9 @@
 """Step 5 where ranks cannot be averaged: one worth per solver, pooled over all rankings.
 
 A rank in a block says how good a solution is among those of its block. Plackett-Luce puts all
-solvers on one scale; the probabilities of beating each other bring worths back to ranks.
+solvers on one scale; the probabilities of beating each other bring worths back to ranks. Nobody
+can be ranked above first, so that ranks flatten at both ends and differences between good solvers
+look small. Worths do not flatten.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import expit, logit
 
 from quem.experience.averages import Averages
 from quem.experience.connectivity import connection
@@ -22,7 +25,128 @@ if TYPE_CHECKING:
     from quem.experience.connectivity import Connection
     from quem.experience.plackett_luce import PlackettLuce
 
-__all__ = ["ExpectedRanks", "averages_without", "expected_ranks", "pool", "pooled_averages"]
+__all__ = [
+    "ExpectedRanks",
+    "Worths",
+    "averages_without",
+    "expected_ranks",
+    "fit_worths",
+    "pool",
+    "pooled_averages",
+]
+
+
+# In each of its cells a solver also draws so often with one of average worth, which keeps the
+# worth of who is always first finite.
+_DRAWS = 0.4
+# Newton's error squares with each step, so that after a step of a millionth there is none.
+_STEPS, _LONGEST_STEP, _CLOSE = 100, 1.5, 1e-6
+
+
+@dataclass(frozen=True)
+class Worths:
+    """How good the solvers of b studies are, on a scale without ends.
+
+    Parameters
+    ----------
+    worth : array of float, shape (b, solvers)
+        On the logit scale, 0 for an average solver; NaN for one who was never ranked.
+    cells : array of float, shape (b, judges, problems, solvers)
+        What each cell says of the worth, to first order; where nothing is missing, the mean
+        over a solver's cells is its worth. NaN where the solver was not ranked.
+    """
+
+    worth: NDArray[np.float64]
+    cells: NDArray[np.float64]
+
+
+def fit_worths(ranks: NDArray[np.float64]) -> Worths:
+    r"""Fit worths to all pairs of ranked solutions (Bradley & Terry 1952), ties one half.
+
+    The worths :math:`\theta` solve, for each solver s with :math:`c_s` cells,
+
+    .. math:: \sum_{g \ni s} \Big( r_{gs} - 1 - \sum_{k \in g, k \neq s}
+              \Lambda(\theta_s - \theta_k) \Big)
+              + 0.4\, c_s \big( \tfrac12 - \Lambda(\theta_s) \big) = 0
+
+    with the adjusted ranks r in the groups g and the logistic function :math:`\Lambda`: the
+    ranks that the worths predict add up to those that were given.
+
+    Parameters
+    ----------
+    ranks : array of float, shape (b, judges, problems, solvers)
+        Adjusted ranks; NaN where a solver was not ranked.
+    """
+    held = np.isfinite(ranks)
+    beaten = np.where(held, ranks - 1, 0.0)
+    count = held.sum(axis=(1, 2)).astype(np.float64)
+    flat = held.reshape(len(ranks), -1, ranks.shape[-1]).astype(np.float64)
+    met = flat.transpose(0, 2, 1) @ flat
+    each = np.arange(ranks.shape[-1])
+    met[:, each, each] = 0.0
+    wins = beaten.sum(axis=(1, 2))
+
+    drawn = _DRAWS * count
+    # Close to the end already: each solver against all others as if they were average, and a
+    # little more, since they are not.
+    with np.errstate(invalid="ignore"):
+        worth = 1.3 * np.nan_to_num(logit((wins + drawn / 2) / (met.sum(axis=2) + drawn)))
+    going = np.arange(len(worth))
+    for _ in range(_STEPS):
+        expected, information = _expected(worth[going], met[going], count[going])
+        step = np.linalg.solve(information, (wins[going] - expected)[..., np.newaxis])[..., 0]
+        worth[going] += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+        going = going[np.abs(step).max(axis=1) >= _CLOSE]
+        if not len(going):
+            break
+    information = _expected(worth, met, count)[1]
+    cells = _cells(worth, information, beaten, held, count)
+    return Worths(np.where(count > 0, worth, np.nan), cells)
+
+
+def _expected(
+    worth: NDArray[np.float64], met: NDArray[np.float64], count: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The wins that these worths predict, and how they rise with the worths."""
+    better, drawn = _better(worth), expit(worth)
+    won = met * better
+    expected = won.sum(axis=2) + _DRAWS * count * (drawn - 0.5)
+    information = won * (better - 1)
+    each = np.arange(worth.shape[1])
+    own = _DRAWS * count * drawn * (1 - drawn) - information.sum(axis=2)
+    information[:, each, each] = own
+    # Who was never ranked stays at 0.
+    information[:, each, each] += count == 0
+    return expected, information
+
+
+def _better(worth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How likely each solver is to beat each other one, shape (b, solvers, solvers)."""
+    # The logistic function of all differences, by one exponential a solver.
+    weight = np.exp(worth)[:, :, np.newaxis]
+    return np.asarray(weight / (weight + weight.transpose(0, 2, 1)))
+
+
+def _cells(
+    worth: NDArray[np.float64],
+    information: NDArray[np.float64],
+    beaten: NDArray[np.float64],
+    held: NDArray[np.bool_],
+    count: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The worth, and how each cell moves it."""
+    better, each = _better(worth), np.arange(worth.shape[1])
+    better[:, each, each] = 0.0
+    # One row a group, whatever its judge and problem.
+    rows = (len(worth), -1, worth.shape[1])
+    there, won = held.reshape(rows), beaten.reshape(rows)
+    expected = there.astype(np.float64) @ better.transpose(0, 2, 1)
+    expected += (_DRAWS * (expit(worth) - 0.5))[:, np.newaxis]
+    surplus = np.where(there, won - expected, 0.0)
+    # The information is symmetric, and so is its inverse.
+    moved = surplus @ np.linalg.inv(information)
+    cells = np.where(there, worth[:, np.newaxis] + count[:, np.newaxis] * moved, np.nan)
+    return np.asarray(cells.reshape(held.shape))
 
 
 @dataclass(frozen=True)

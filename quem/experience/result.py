@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
     from quem.experience.expected_ranks import ExpectedRanks
-    from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
+    from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
     from quem.experience.loading import Study
-    from quem.experience.recognized import Recognized
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
     from quem.study import ExperienceSettings

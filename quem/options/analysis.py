@@ -11,9 +11,8 @@ from quem.errors import QuemError
 from quem.lists import properties
 from quem.lists.inference import compare_systems, fewest_of, query_means
 from quem.options.checks import find_warnings
-from quem.options.lists import by_length
+from quem.options.lists import by_length, make_scorer
 from quem.options.result import OptionsFindings, OptionsResult, SystemScores, Undefined
-from quem.options.scoring import make_scorer
 from quem.options.thresholds import sweep
 from quem.study.schema import changed_settings
 
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.lists import Properties
+    from quem.options.lists import Scorer
     from quem.options.loading import OptionsStudy
-    from quem.options.scoring import Scorer
     from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.lists import Properties
     from quem.lists.inference import PairDifference
-    from quem.options.lists import LengthGroup
+    from quem.options.lists import LengthGroup, Scorer
     from quem.options.loading import OptionsStudy
-    from quem.options.scoring import Scorer
     from quem.options.thresholds import Sweep
     from quem.study.options import OptionsSettings
 

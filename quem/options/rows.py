@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.options.answer_key import AnswerKey
+    from quem.options.loading import AnswerKey
 
     Integers = NDArray[np.int64]
 

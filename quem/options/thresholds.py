@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists.inference import Means
-    from quem.options.lists import Answers
-    from quem.options.scoring import Scorer
+    from quem.options.lists import Answers, Scorer
     from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from quem.experience.simulation import Noise
     from quem.planning.components import Components
     from quem.planning.designs import Costs, Designs, StudyDesign
+    from quem.planning.planner import PlanAssumptions, SimulatedDesign
     from quem.planning.settings import PlanSettings
-    from quem.planning.simulated_designs import PlanAssumptions, SimulatedDesign
 
 __all__ = ["PlanFindings", "PlanResult"]
 

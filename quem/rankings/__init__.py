@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from quem.rankings.averages import PrintedAverages
-from quem.rankings.reading import read_rankings
+from quem.rankings.reading import PrintedAverages, read_rankings
 from quem.rankings.stored import Session
 from quem.rankings.table import Rankings
 

@@ -19,10 +19,16 @@ from quem.retrieval.experts import (
     panel_means,
     panels_of,
 )
-from quem.retrieval.findings import Evaluated, MacFacFound, MacFacPair, RetrievalFindings, time_of
-from quem.retrieval.result import RetrievalResult
+from quem.retrieval.lists import QueryScores, score_lists
+from quem.retrieval.result import (
+    Evaluated,
+    MacFacFound,
+    MacFacPair,
+    RetrievalFindings,
+    RetrievalResult,
+    time_of,
+)
 from quem.retrieval.running import Run, Times
-from quem.retrieval.scoring import QueryScores, score_lists
 from quem.retrieval.truth import Need, find_truth, require_truth
 from quem.study.schema import changed_settings
 
@@ -37,9 +43,9 @@ if TYPE_CHECKING:
     from quem.lists.inference import PairDifference
     from quem.retrieval.build_retrievers import Phases
     from quem.retrieval.experts import ExpertRanks
-    from quem.retrieval.findings import Truth
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
+    from quem.retrieval.result import Truth
     from quem.retrieval.running import Task
     from quem.study.retrieval import RetrievalSettings
 

@@ -10,9 +10,14 @@ from quem.errors import QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, raised
 from quem.io.text import nearest, shown
 from quem.retrieval.bases import is_number
-from quem.retrieval.findings import asked_both
-from quem.retrieval.linear import LinearRetriever, local_of, make_linear
-from quem.retrieval.retrievers import PythonRetriever, StoredRetriever
+from quem.retrieval.result import asked_both
+from quem.retrieval.retrievers import (
+    LinearRetriever,
+    PythonRetriever,
+    StoredRetriever,
+    local_of,
+    make_linear,
+)
 from quem.retrieval.running import Run, asked, n_calls, run_rounds
 from quem.wording import join_words
 
@@ -20,10 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.errors import Mistake
-    from quem.retrieval.cases import Case
-    from quem.retrieval.linear import Local
+    from quem.retrieval.bases import Case
     from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.retrievers import Runs
+    from quem.retrieval.retrievers import Local, Runs
     from quem.retrieval.running import Times
     from quem.study.retrieval import Attribute, Retriever
 

@@ -8,15 +8,15 @@ import numpy as np
 
 from quem.errors import StudyWarning
 from quem.io.text import shown
-from quem.retrieval.trec import words_of
+from quem.retrieval.stored import words_of
 from quem.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.retrieval.findings import Evaluated, MacFacFound, RetrievalFindings
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
+    from quem.retrieval.result import Evaluated, MacFacFound, RetrievalFindings
 
 __all__ = ["entry_warnings", "find_warnings"]
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.lists import Measure
-    from quem.retrieval.findings import TruthKind
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
+    from quem.retrieval.result import TruthKind
     from quem.study.retrieval import RetrievalSettings
 
 __all__ = [

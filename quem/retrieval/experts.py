@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.retrieval.cases import CaseBase
+    from quem.retrieval.bases import CaseBase
     from quem.retrieval.retrievers import Answer
 
 __all__ = ["ExpertRanks", "Panels", "consensus", "judge_lists", "panel_means", "panels_of"]

@@ -1,28 +1,351 @@
-"""From a study file to an evaluation with all its data, or to all of its mistakes."""
+"""Everything that a study of retrievers names, read and compared with each other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from quem.errors import QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
+from quem.io.text import nearest, shown
+from quem.lists import measure
+from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
-from quem.retrieval.reading import RetrievalData, read_retrieval
+from quem.retrieval.match_ids import match
+from quem.retrieval.running import Task
+from quem.retrieval.stored import read_qrels, read_run, read_similarities
 from quem.study.reading import draft_of_kind
 from quem.study.retrieval import RetrievalSpec
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from quem.errors import Mistake
     from quem.retrieval.experts import ExpertRanks
+    from quem.retrieval.lists import CaseLists
+    from quem.retrieval.stored import Stored
     from quem.study.document import Loc
     from quem.study.reading import Draft
+    from quem.study.retrieval import GroundTruth
 
-__all__ = ["RetrievalStudy", "load_retrieval"]
+__all__ = ["RetrievalData", "RetrievalStudy", "StudySource", "load_retrieval", "read_retrieval"]
+
+
+_FEW = 3
+
+
+class StudySource(Protocol):
+    """Where a study file is, and its lines."""
+
+    def beside(self, name: str) -> tuple[Path, str]:
+        """The path of a file that the study names, and its name for messages."""
+
+    def mistake(self, loc: Loc, message: str) -> Mistake:
+        """Describe what is wrong at a place of the study file."""
+
+
+@dataclass(frozen=True)
+class RetrievalData:
+    """What the files of a study hold.
+
+    Parameters
+    ----------
+    task : Task
+        Its queries and cases.
+    stored : dict of str to CaseLists
+        The lists of the retrievers that do not run, by their ids.
+    truth : CaseLists or None
+        None where a retriever makes it.
+    experts : ExpertRanks or None
+        Where experts are the ground truth.
+    files : tuple of Path
+        Everything that was read.
+    """
+
+    task: Task
+    stored: dict[str, CaseLists]
+    truth: CaseLists | None
+    experts: ExpertRanks | None = None
+    warnings: tuple[StudyWarning, ...] = ()
+    files: tuple[Path, ...] = field(default=(), compare=False)
+
+
+@dataclass
+class _Read:
+    """Files that are read, before they are compared with each other."""
+
+    stored: dict[str, Stored] = field(default_factory=dict)
+    truth: Stored | None = None
+    experts: ExpertRanks | None = None
+    cases: CaseBase | None = None
+    queries: CaseBase | None = None
+    files: list[Path] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+    warnings: list[StudyWarning] = field(default_factory=list)
+
+
+def read_retrieval(
+    spec: RetrievalSpec,
+    source: StudySource,
+    experts: Callable[[Path, str], ExpertRanks],
+) -> tuple[RetrievalData | None, list[Mistake]]:
+    """Read what a study of retrievers names.
+
+    Parameters
+    ----------
+    experts : callable
+        From a study file and its name for messages to what its judges said.
+
+    Returns
+    -------
+    data : RetrievalData or None
+        None where there are mistakes.
+    mistakes : list of Mistake
+        All of them.
+    """
+    mistakes = list(_inconsistent(spec, source))
+    read = _read_files(spec, source, experts)
+    mistakes += read.mistakes
+    if mistakes:
+        return None, mistakes
+    cases = read.cases or _cases_named(read)
+    queries = read.queries or (cases if spec.queries.leave_one_out else _queries_named(read))
+    task = Task(queries, cases, spec.queries.leave_one_out)
+    mistakes += _too_small(spec, task, source)
+    stored: dict[str, CaseLists] = {}
+    warnings = read.warnings
+    for retriever in spec.retrievers:
+        if retriever.id in read.stored:
+            what = f"the retriever {shown(retriever.id)}"
+            lists = _matched(read.stored[retriever.id], task, what, read, mistakes, warnings)
+            if lists is not None:
+                stored[retriever.id] = lists
+    truth = None
+    if read.truth is not None:
+        what = "the ground truth"
+        closed_truth = _matched(read.truth, task, what, read, mistakes, warnings)
+        truth = closed_truth
+    elif read.experts is not None:
+        from quem.retrieval.experts import consensus
+
+        truth = consensus(read.experts, queries, cases)
+    if mistakes:
+        return None, mistakes
+    warnings += _shared_ids(spec, task)
+    data = RetrievalData(task, stored, truth, read.experts, tuple(warnings), tuple(read.files))
+    return data, []
+
+
+def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
+    """Mistakes between the keys of the study file."""
+    yield from _wrong_ids(spec, source)
+    named: list[tuple[Loc, str]] = [
+        (("analysis", "measures", at), name) for at, name in enumerate(spec.analysis.measures)
+    ]
+    if spec.analysis.headline:
+        named.append((("analysis", "headline"), spec.analysis.headline))
+    for loc, name in named:
+        try:
+            measure(name)
+        except QuemError as error:
+            for mistake in error.mistakes:
+                yield source.mistake(loc, mistake.message)
+    yield from _missing_bases(spec, source)
+
+
+def _wrong_ids(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
+    ids = [retriever.id for retriever in spec.retrievers]
+    if not ids:
+        yield source.mistake(("retrievers",), "name one retriever at least")
+    for at, name in enumerate(ids):
+        if name in ids[:at]:
+            message = f"the id {shown(name)} is already used; give each retriever its own"
+            yield source.mistake(("retrievers", at, "id"), message)
+    references = [(("ground_truth", "retriever"), spec.ground_truth.retriever)]
+    if spec.mac_fac is not None:
+        references += [
+            (("mac_fac", "mac"), spec.mac_fac.mac),
+            (("mac_fac", "fac"), spec.mac_fac.fac),
+        ]
+    for loc, name in references:
+        if name and name not in ids:
+            hint = nearest(name, ids)
+            if loc[0] == "ground_truth" and not hint:
+                hint = f"; name a file as in {{similarities: {name}}}"
+            yield source.mistake(loc, f"there is no retriever {shown(name)}{hint}")
+
+
+def _missing_bases(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
+    """Retrievers that run need cases, and the linear one needs queries with attributes."""
+    runs = [r for r in spec.retrievers if r.linear is not None or r.python]
+    if runs and not spec.cases.file:
+        message = (
+            f"is missing: the retriever {shown(runs[0].id)} needs the cases that it searches; "
+            "name their file, CSV or JSON"
+        )
+        yield source.mistake(("cases",), message)
+    if spec.queries.leave_one_out and not spec.cases.file:
+        message = "leave-one-out takes the queries from the case base; name its file under cases"
+        yield source.mistake(("queries",), message)
+    unnamed = not spec.queries.leave_one_out and not spec.queries.file
+    if unnamed and (spec.ground_truth.retriever or any(r.linear is not None for r in runs)):
+        message = (
+            "is missing: name the file of the queries, or write leave-one-out for each case "
+            "to be one in turn"
+        )
+        yield source.mistake(("queries",), message)
+
+
+def _read_files(
+    spec: RetrievalSpec, source: StudySource, experts: Callable[[Path, str], ExpertRanks]
+) -> _Read:
+    read = _Read()
+    bases = []
+    for part, what in ((spec.cases, "case base"), (spec.queries, "query base")):
+        if part.file:
+            bases.append((*source.beside(part.file), what, part.id))
+    read.files += [path for path, *_ in bases]
+    try:
+        made, read.warnings = read_bases(bases, _roles(spec))
+        read.cases = made.pop(0) if spec.cases.file else None
+        read.queries = made.pop(0) if spec.queries.file else None
+    except QuemError as error:
+        read.mistakes += error.mistakes
+    else:
+        read.mistakes += _wrong_columns(spec, read.cases, source)
+    for retriever in spec.retrievers:
+        name, reader = retriever.similarities or retriever.run, read_run
+        if retriever.similarities:
+            reader = read_similarities
+        if name and (stored := _file(read, source, name, reader)):
+            read.stored[retriever.id] = stored
+    _read_truth(read, spec.ground_truth, source, experts)
+    return read
+
+
+def _roles(spec: RetrievalSpec) -> Roles:
+    linear = [one.linear for one in spec.retrievers if one.linear is not None]
+    words = {a.name for one in linear for a in one.attributes if a.type == "categorical"}
+    return Roles(spec.cases.solution, spec.cases.ignore, words)
+
+
+def _wrong_columns(
+    spec: RetrievalSpec, cases: CaseBase | None, source: StudySource
+) -> Iterator[Mistake]:
+    """Names of columns that the case base lacks."""
+    known = [] if cases is None else [*cases.attributes, *cases.ignored]
+    for key, names in (("solution", spec.cases.solution), ("ignore", spec.cases.ignore)):
+        for at, name in enumerate(names):
+            loc: Loc = ("cases", key, at) if len(names) > 1 else ("cases", key)
+            if cases is None:
+                message = "names a column, and there is no case base; name its file too"
+                yield source.mistake(loc, message)
+            elif name not in known:
+                message = f"{cases.name} has no column {shown(name)}{nearest(name, known)}"
+                yield source.mistake(loc, message)
+
+
+def _read_truth(
+    read: _Read,
+    truth: GroundTruth,
+    source: StudySource,
+    experts: Callable[[Path, str], ExpertRanks],
+) -> None:
+    if truth.similarities:
+        read.truth = _file(read, source, truth.similarities, read_similarities)
+    elif truth.qrels:
+        read.truth = _file(read, source, truth.qrels, read_qrels)
+    elif truth.study:
+        path, name = source.beside(truth.study)
+        read.files.append(path)
+        try:
+            read.experts = experts(path, name)
+        except QuemError as error:
+            read.mistakes += error.mistakes
+
+
+def _file(
+    read: _Read, source: StudySource, name: str, reader: Callable[[Path, str], Stored]
+) -> Stored | None:
+    path, shown_name = source.beside(name)
+    read.files.append(path)
+    try:
+        return reader(path, shown_name)
+    except QuemError as error:
+        read.mistakes += error.mistakes
+        return None
+
+
+def _cases_named(read: _Read) -> CaseBase:
+    """The cases that files name, where the study has no case base."""
+    if read.experts is not None:
+        return named_only(read.experts.solvers)
+    named = [] if read.truth is None else list(read.truth.case.values)
+    for stored in read.stored.values():
+        named += stored.case.values
+    return named_only(named)
+
+
+def _queries_named(read: _Read) -> CaseBase:
+    """The queries that have a ground truth, where the study has no file of them."""
+    if read.experts is not None:
+        return named_only(read.experts.problems)
+    if read.truth is None:
+        return named_only([])
+    query = read.truth.query
+    used = dict.fromkeys(query.codes.tolist())
+    return named_only(query.values[code] for code in used)
+
+
+def _matched(
+    stored: Stored,
+    task: Task,
+    what: str,
+    read: _Read,
+    mistakes: list[Mistake],
+    warnings: list[StudyWarning],
+) -> CaseLists | None:
+    # Judgements and lists may name what a case base without a file cannot know.
+    closed = read.cases is not None or read.experts is not None
+    lists, wrong, doubtful = match(stored, task.queries, task.cases, what=what, closed=closed)
+    mistakes += wrong
+    warnings += doubtful
+    if lists is None:
+        return None
+    return lists.without_own() if task.leave_one_out else lists
+
+
+def _too_small(spec: RetrievalSpec, task: Task, source: StudySource) -> Iterator[Mistake]:
+    if task.leave_one_out and task.n_candidates < 1:
+        message = "leave-one-out needs two cases at least"
+        yield source.mistake(("queries",), message)
+    filters = spec.mac_fac.filters if spec.mac_fac else ()
+    for at, size in enumerate(filters):
+        if size > task.n_candidates:
+            loc: Loc = ("mac_fac", "filters", at) if len(filters) > 1 else ("mac_fac", "filters")
+            message = (
+                f"a filter of {size:,} is larger than the {task.n_candidates:,} cases to search; "
+                f"use {task.n_candidates:,} at most"
+            )
+            yield source.mistake(loc, message)
+
+
+def _shared_ids(spec: RetrievalSpec, task: Task) -> Iterator[StudyWarning]:
+    """Queries that are cases find themselves."""
+    if task.leave_one_out or not (spec.queries.file and spec.cases.file):
+        return
+    shared = [name for name in task.queries.ids if name in task.cases.index]
+    if shared:
+        each = ", ".join(map(shown, shared[:_FEW])) + (", ..." if len(shared) > _FEW else "")
+        n = len(shared)
+        told = "query has the id of a case" if n == 1 else "queries have the ids of cases"
+        message = (
+            f"{n} {told} ({each}) and may find {'itself' if n == 1 else 'themselves'}; "
+            "`queries: leave-one-out` leaves the query out of the case base"
+        )
+        yield StudyWarning("query-is-case", message)
 
 
 @dataclass(frozen=True, repr=False)

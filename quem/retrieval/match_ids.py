@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.io.columns import Column
-    from quem.retrieval.cases import CaseBase
+    from quem.retrieval.bases import CaseBase
     from quem.retrieval.stored import Stored
 
 __all__ = ["match"]

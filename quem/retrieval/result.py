@@ -1,23 +1,282 @@
-"""The result of an evaluation of retrievers: what people read, draw, save and compute with."""
+"""What an evaluation of retrievers finds, and the result for people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from quem.lists.inference import fewest_of, median_interval
 from quem.report.result import BaseResult, Presentation
+from quem.retrieval.running import Asked, ask, asked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
-    from quem.retrieval.findings import RetrievalFindings
+    from quem.lists import Measure
+    from quem.lists.inference import Means, PairDifference
+    from quem.retrieval.experts import ExpertRanks
+    from quem.retrieval.lists import CaseLists, QueryScores
     from quem.retrieval.loading import RetrievalStudy
+    from quem.retrieval.retrievers import Answer, Runs
+    from quem.retrieval.running import Guard, Run, Task
+    from quem.study.retrieval import RetrievalSettings
 
-__all__ = ["RetrievalResult"]
+__all__ = [
+    "Evaluated",
+    "MacFacFound",
+    "MacFacPair",
+    "RetrievalFindings",
+    "RetrievalResult",
+    "Time",
+    "Truth",
+    "TruthKind",
+    "asked_both",
+    "time_of",
+]
+
+
+TruthKind = Literal["similarities", "grades", "experts"]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What lists are compared with.
+
+    Parameters
+    ----------
+    source : str
+        Where it comes from, in words: "the retriever full".
+    mark : str
+        Of what a retriever made it of; see `quem.retrieval.truth`. Empty for another.
+    reused : bool
+        Whether it was read from what an earlier evaluation kept.
+    depth : int or None
+        As many of the most similar cases of each query it holds, and those that retrievers gave;
+        None where it is whole.
+    """
+
+    lists: CaseLists
+    kind: TruthKind
+    source: str
+    mark: str = ""
+    reused: bool = False
+    depth: int | None = None
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A retriever, and how good it is.
+
+    Parameters
+    ----------
+    is_truth : bool
+        Whether it is the ground truth itself, so that it has a time but no scores.
+    """
+
+    id: str
+    name: str
+    source: str
+    run: Run
+    scores: QueryScores | None
+    means: Means | None
+    is_truth: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """The median over the rounds of the mean time of a query; NaN where nothing was timed."""
+        return time_of(self.run.rounds(), 0.5).median
+
+    @property
+    def n_failed(self) -> int:
+        """For how many queries it failed, or a file has no list: these count as empty lists."""
+        lists = self.run.lists
+        if self.is_truth or self.source == "judges":
+            return 0
+        if self.source in ("similarities", "run"):
+            return int((lists.sizes == 0).sum())
+        return len(lists.failed)
+
+    @property
+    def tied_share(self) -> float:
+        """The share of positions whose similarity another case of the list has; NaN without any."""
+        tied = self.run.lists.tied
+        return float(tied.mean()) if len(tied) else float("nan")
+
+
+@dataclass(frozen=True)
+class Time:
+    """A time in seconds, or a share of one, with its interval.
+
+    Parameters
+    ----------
+    median : float
+        Over the rounds.
+    low, high : float
+        Between order statistics; NaN where there are too few rounds.
+    """
+
+    median: float
+    low: float
+    high: float
+
+
+def time_of(rounds: NDArray[np.float64], level: float) -> Time:
+    """Sum up what was measured in rounds; NaN where nothing was."""
+    if not len(rounds):
+        return Time(float("nan"), float("nan"), float("nan"))
+    return Time(float(np.median(rounds)), *median_interval(rounds, level))
+
+
+@dataclass(frozen=True)
+class MacFacPair:
+    """What one size of the filter and one k give.
+
+    Parameters
+    ----------
+    run : Run
+        The first part of its time is that of the first phase.
+    share : Time
+        The time as a share of that of the second phase alone, on the whole case base, round by
+        round.
+    """
+
+    filter: int
+    k: int
+    run: Run
+    measures: tuple[Measure, ...]
+    scores: QueryScores
+    means: Means
+    share: Time
+
+    @property
+    def mac_seconds(self) -> float:
+        """The time of the first phase: the median over the rounds."""
+        return time_of(self.run.rounds(parts=slice(1)), 0.5).median
+
+
+@dataclass(frozen=True)
+class MacFacFound:
+    """A quick phase before a thorough one, against the thorough one alone.
+
+    Parameters
+    ----------
+    full : Run
+        The thorough one on the whole case base.
+    """
+
+    mac: str
+    fac: str
+    full: Run
+    pairs: tuple[MacFacPair, ...]
+
+
+@dataclass(frozen=True)
+class RetrievalFindings:
+    """The result of an evaluation.
+
+    Parameters
+    ----------
+    headline : int
+        Which of them the answer is given in.
+    depth : int
+        As many cases as each retriever was asked for.
+    evaluated : tuple of Evaluated
+        In the order of the study; without those that were left out.
+    judges : Evaluated or None
+        Each judge against the others, where experts are the ground truth.
+    differences : tuple of PairDifference
+        Between those that are `scored`, by their places there.
+    n_panels : int
+        How many panels of judges the intervals are made of.
+    """
+
+    study: RetrievalStudy
+    settings: RetrievalSettings
+    task: Task
+    truth: Truth
+    measures: tuple[Measure, ...]
+    headline: int
+    depth: int
+    evaluated: tuple[Evaluated, ...]
+    judges: Evaluated | None = None
+    differences: tuple[PairDifference, ...] = ()
+    mac_fac: MacFacFound | None = None
+    experts: ExpertRanks | None = None
+    n_panels: int = 0
+    warnings: tuple[StudyWarning, ...] = field(default=())
+
+    def time(self, one: Evaluated | MacFacPair) -> Time:
+        """The time of a query, with its interval at the level of the settings."""
+        return time_of(one.run.rounds(), self.settings.level)
+
+    @property
+    def best_first(self) -> tuple[Evaluated, ...]:
+        """Those that have scores, by their means of the headline; last those that are not ranked.
+
+        Where no query has a ground truth, all are without a mean.
+        """
+        lower = self.measures[self.headline].definition.better == "lower"
+
+        def place(one: Evaluated) -> tuple[bool, bool, float]:
+            mean = float(one.means.mean[self.headline]) if one.means else float("nan")
+            unranked = not self.is_ranked(one.means, self.headline)
+            return unranked, bool(np.isnan(mean)), mean if lower else -mean
+
+        return tuple(sorted(self.scored, key=place))
+
+    @property
+    def n_scorable(self) -> int:
+        """How many queries have a ground truth."""
+        return int((self.truth.lists.sizes > 0).sum())
+
+    def is_ranked(self, means: Means | None, at: int) -> bool:
+        """Whether a mean is over enough queries to be compared with others."""
+        return means is not None and int(means.defined[at]) >= fewest_of(self.n_scorable)
+
+    @property
+    def scored(self) -> tuple[Evaluated, ...]:
+        """The retrievers that have scores."""
+        return tuple(one for one in self.evaluated if one.scores is not None)
+
+
+def asked_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
+    """Let the first fill a filter, and the second look into it.
+
+    Parameters
+    ----------
+    size : int
+        As many cases as the filter holds.
+    take_time : bool
+        Whether both run, so that they take time: the first part of it is that of the first phase.
+    """
+
+    def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
+        return _both(mac, fac, task, query, size, k, guard)
+
+    timed = asked(fac, task, k).timed if take_time else ()
+    return Asked(call, range(len(task.queries)), timed, parts=2)
+
+
+def _both(
+    mac: Runs, fac: Runs, task: Task, query: int, size: int, k: int, guard: Guard
+) -> tuple[Answer, tuple[float, float]]:
+    kept, mac_seconds = ask(mac, task, query, size, guard)
+    if isinstance(kept, str):
+        return f"the first phase {kept}", (mac_seconds, float("nan"))
+    among = np.sort(kept[0])
+    # The query itself is not among them, so that none has to be asked for in its place.
+    inside = replace(task, leave_one_out=False)
+    answer, fac_seconds = ask(fac, inside, query, k, guard, among)
+    if isinstance(answer, str):
+        answer = f"the second phase {answer}"
+    return answer, (mac_seconds, fac_seconds)
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +311,7 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
     @property
     def file_names(self) -> frozenset[str]:
         """Every file that a report may consist of."""
-        from quem.retrieval.trec import file_stems
+        from quem.retrieval.stored import file_stems
 
         ids = [retriever.id for retriever in self.study.spec.retrievers]
         # What was read from an earlier report stays as it is.
@@ -87,8 +346,8 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
 
     def attachments(self) -> dict[str, Iterable[bytes]]:
         """Give TREC runs and qrels, and the kept ground truth, by name."""
-        from quem.retrieval.ground_truth_cache import FILE, similarities_parts
-        from quem.retrieval.trec import file_stems, qrels_parts, run_parts
+        from quem.retrieval.stored import file_stems, qrels_parts, run_parts
+        from quem.retrieval.truth import FILE, similarities_parts
 
         findings, files = self.findings, dict[str, Iterable[bytes]]()
         ids = [retriever.id for retriever in self.study.spec.retrievers]

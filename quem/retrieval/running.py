@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.retrieval.cases import CaseBase
+    from quem.retrieval.bases import CaseBase
     from quem.retrieval.retrievers import Answer, Runs
 
 __all__ = [

@@ -1,19 +1,25 @@
-"""All that a store holds of a study, as JSON Lines, and back into an empty store."""
+"""All that a store holds of a study, as JSON Lines, and back into an empty store.
+
+Each line is checked before anything of it goes into a store.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import JSON, Boolean, Double, Integer, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from quem import __version__
 from quem.errors import Mistake, QuemError
-from quem.store.archive_rows import FORMAT, TABLES, UNKEPT
+from quem.io.text import shown
+from quem.store import migration as older
 from quem.store.models import (
     BallotRow,
+    Base,
     ErasedJudgeRow,
     EventRow,
     JudgeRow,
@@ -21,18 +27,333 @@ from quem.store.models import (
     Organizer,
     RevisionRow,
     StudyRow,
+    Utc,
     now,
 )
-from quem.store.state import VERSION
+from quem.store.state import VERSION, InvalidStateError, State
+from quem.store.verification import Held, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Column, Connection, Select, Table
 
-    from quem.store.archive_rows import Row
+__all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "archive_text", "read_archive", "restore_archive"]
 
-__all__ = ["archive_text", "restore_archive"]
+
+# Format 1 knew no blocks, format 2 neither layouts nor links.
+FORMAT = 3
+Row = dict[str, Any]
+# In the order in which they refer to each other.
+TABLES: dict[str, type[Base]] = {
+    model.__tablename__: model
+    for model in (
+        StudyRow,
+        Organizer,
+        JudgeRow,
+        ErasedJudgeRow,
+        BallotRow,
+        Layout,
+        RevisionRow,
+        EventRow,
+    )
+}
+# Columns that an archive does not hold: the header says the study, and nothing refers to
+# the keys of revisions and events.
+UNKEPT = {
+    name: {"study_id"} if name in ("study", "judge", "forgotten", "ballot") else {"study_id", "key"}
+    for name in (*TABLES, *older.TABLES)
+}
+_UNIQUE: dict[str, list[tuple[str, ...]]] = {
+    "study": [("id",)],
+    "organizer": [("id",), ("session_hash",)],
+    "layout": [("ballot_key", "id")],
+    "judge": [("key",), ("id",), ("session_hash",)],
+    "forgotten": [("id_hash",)],
+    "ballot": [("key",), ("public_id",), ("judge_key", "problem", "block", "occasion")],
+    "revision": [("ballot_key", "number")],
+    "event": [],
+    "shown": [("problem", "solver")],
+}
+_WORDS = {
+    ("study", "state"): ("trial", "open", "closed"),
+    ("revision", "kind"): ("save", "submit", "reopen"),
+    ("organizer", "role"): ("manager", "observer"),
+}
+_MOST = 2**31
+_MOST_MISTAKES = 20
+
+
+class _WrongError(Exception):
+    """What is wrong with a line."""
+
+
+def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
+    """Read and check an archive.
+
+    Parameters
+    ----------
+    name : str
+        The archive as the user named it, for messages.
+    study_id : str
+        The study that it has to be of.
+
+    Returns
+    -------
+    dict of str to list of dict
+        Rows of each of `TABLES`, times as such; judges and ballots as the archive numbers them.
+
+    Raises
+    ------
+    QuemError
+        It is another study's, a newer quem's, damaged, or edited; with each line that is wrong.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    number, expected = _header(lines[0], name, study_id)
+    reader = _Reader(study_id, number)
+    mistakes = []
+    for number, line in enumerate(lines[1:], 2):
+        try:
+            reader.read(line, number)
+        except _WrongError as error:
+            mistakes.append(Mistake(name, number, message=str(error)))
+        if len(mistakes) >= _MOST_MISTAKES:
+            break
+    if not mistakes:
+        mistakes = [Mistake(name, len(lines), message=m) for m in reader.lacks(expected)]
+    if not mistakes:
+        rows = reader.finished()
+        breaks = verify(_chained(rows)).breaks
+        found = sorted((reader.lines.get(id(b.row), len(lines)), b.message) for b in breaks)
+        mistakes = [Mistake(name, line, message=m) for line, m in found[:_MOST_MISTAKES]]
+    if mistakes:
+        raise QuemError(mistakes)
+    return rows
+
+
+def _chained(rows: dict[str, list[Row]]) -> Held:
+    return Held(
+        study=rows["study"][0],
+        judges=rows["judge"],
+        ballots=rows["ballot"],
+        layouts=rows["layout"],
+        revisions=rows["revision"],
+        events=rows["event"],
+    )
+
+
+def _header(line: str, name: str, study_id: str) -> tuple[int, dict[str, Any]]:
+    """Check the first line; gives the format, and the number of rows of each table."""
+    message = ""
+    try:
+        header = _parsed(line)
+    except _WrongError:
+        header = {}
+    number, study, counts = (header.get(key) for key in ("format", "study", "rows"))
+    states = header.get("states", 1)
+    if not isinstance(number, int) or not isinstance(study, str):
+        message = "is not an archive; name the archive.jsonl that `quem export` wrote"
+    elif number > FORMAT:
+        message = f"was written by a newer quem (format {number} of archives); update quem"
+    elif isinstance(states, int) and states > VERSION:
+        message = f"was written by a newer quem (version {states} of rankings); update quem"
+    elif number < 1 or not isinstance(counts, dict):
+        message = "the header is damaged; take another copy of the archive"
+    elif study != study_id:
+        message = f"is an archive of the study {shown(study)}, and this is {shown(study_id)}"
+    if message:
+        raise QuemError([Mistake(name, 1, message=message)])
+    return int(number or 0), dict(counts or {})
+
+
+class _Reader:
+    """Takes one line after another, and knows what the earlier ones said."""
+
+    def __init__(self, study_id: str, number: int) -> None:
+        self._study_id = study_id
+        self._format = number
+        models = {name: Base.metadata.tables[name] for name in TABLES}
+        self._tables = models if number == FORMAT else older.TABLES
+        self.rows: dict[str, list[Row]] = {name: [] for name in self._tables}
+        self.lines: dict[int, int] = {}
+        self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
+        self._judges: set[int] = set()
+        self._ballots: dict[int, Row] = {}
+
+    def read(self, line: str, number: int) -> None:
+        """Check a line and keep its row."""
+        row = _parsed(line)
+        name = row.pop("table", None)
+        if name == "ballot" and self._format == 1:
+            row.setdefault("solvers", None)
+        if not isinstance(name, str) or name not in self._tables:
+            message = "is of no table that quem knows"
+            raise _WrongError(message)
+        row = _typed(self._tables[name], row)
+        self._check_unique(name, row)
+        self._check_references(name, row)
+        if name == "judge":
+            self._judges.add(row["key"])
+        if name == "ballot":
+            self._ballots[row["key"]] = row
+        if name == "revision" and self._format != FORMAT:
+            self._check_state(row)
+        self.rows[name].append(row)
+        self.lines[id(row)] = number
+
+    def lacks(self, expected: dict[str, Any]) -> list[str]:
+        """Say what should have come and did not."""
+        messages = [
+            f"holds {len(rows)} of {expected.get(name)} rows of {name}: lines were lost or added"
+            for name, rows in self.rows.items()
+            if len(rows) != expected.get(name)
+        ]
+        if not messages and len(self.rows["study"]) != 1:
+            messages.append("holds no row of study")
+        return messages
+
+    def finished(self) -> dict[str, list[Row]]:
+        """Give the rows as this version has them."""
+        return self.rows if self._format == FORMAT else older.converted(self.rows)
+
+    def _check_unique(self, table: str, row: Row) -> None:
+        for columns in _UNIQUE[table]:
+            value = tuple(row[column] for column in columns)
+            seen = self._seen.setdefault((table, *columns), set())
+            if value in seen and value != (None,):
+                message = f"there is another {table} of that {' and '.join(columns)}"
+                raise _WrongError(message)
+            seen.add(value)
+
+    def _check_references(self, table: str, row: Row) -> None:
+        for other, known in (("judge", self._judges), ("ballot", self._ballots)):
+            number = row.get(f"{other}_key")
+            if number is not None and number not in known:
+                message = f"no line before says what {other} {number} is"
+                raise _WrongError(message)
+        if table == "study" and row["id"] != self._study_id:
+            message = f"is of the study {shown(row['id'])}, and the header says another"
+            raise _WrongError(message)
+        for column in ("layout", "solvers"):
+            names = row.get(column) or []
+            if isinstance(names, list) and len(names) != len(set(names)):
+                message = f"{column} names a solver twice"
+                raise _WrongError(message)
+
+    def _check_state(self, row: Row) -> None:
+        """Check what `verify` cannot, since there was no layout with it."""
+        try:
+            State.parse(row["state"], self._ballots[row["ballot_key"]]["layout"] or ())
+        except InvalidStateError as error:
+            message = f"state: {error}"
+            raise _WrongError(message) from None
+
+
+def _parsed(line: str) -> Row:
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    try:
+        row = json.loads(line, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict):
+        message = "is damaged: no JSON object"
+        raise _WrongError(message)
+    return row
+
+
+def _typed(table: Table, row: Row) -> Row:
+    """Give a row with the types of its columns."""
+    of = table.name
+    columns = {column.name: column for column in table.c if column.name not in UNKEPT[of]}
+    if set(row) != set(columns):
+        wrong = ", ".join(sorted(set(row) ^ set(columns))[:5])
+        message = f"a row of {of} has other columns: {shown(wrong)}"
+        raise _WrongError(message)
+    typed = {name: _value(column, row[name]) for name, column in columns.items()}
+    for (owner, name), words in _WORDS.items():
+        if owner == of and typed[name] not in words:
+            message = f"{name} is none of {', '.join(words)}"
+            raise _WrongError(message)
+    return typed
+
+
+def _value(column: Column[Any], value: object) -> object:
+    if value is None and column.nullable:
+        return None
+    for kind, read in _READERS:
+        if isinstance(column.type, kind):
+            found = read(value)
+            break
+    else:
+        found = _json(column.name, value) if isinstance(column.type, JSON) else _string(value)
+    if found is None:
+        message = f"{column.name} cannot be {shown(str(value))}"
+        raise _WrongError(message)
+    return found
+
+
+def _string(value: object) -> str | None:
+    if not isinstance(value, str) or "\0" in value:
+        return None
+    return None if any("\ud800" <= sign <= "\udfff" for sign in value) else value
+
+
+def _json(name: str, value: object) -> object:
+    if name in ("layout", "solvers"):
+        return value if _is_list_of(value, str) else None
+    if name == "items":
+        held = isinstance(value, list) and all(_is_list_of(v, str, type(None)) for v in value)
+        return value if held else None
+    return (
+        value
+        if isinstance(value, dict) and _string(json.dumps(value, ensure_ascii=False))
+        else None
+    )
+
+
+def _is_list_of(value: object, *kinds: type) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(entry, kinds) and (entry is None or _string(entry) is not None)
+        for entry in value
+    )
+
+
+def _whole(value: object) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if -_MOST <= value < _MOST else None
+
+
+def _truth(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _decimal(value: object) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _time(value: object) -> dt.datetime | None:
+    try:
+        time = dt.datetime.fromisoformat(str(value))
+        return time.astimezone(dt.UTC) if time.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+_READERS: tuple[tuple[type, Callable[[object], object]], ...] = (
+    (Utc, _time),
+    (Boolean, _truth),
+    (Integer, _whole),
+    (Double, _decimal),
+)
 
 
 def archive_text(c: Connection, study_id: str) -> str:

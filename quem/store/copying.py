@@ -18,8 +18,7 @@ from sqlalchemy import URL, NullPool, create_engine, func, inspect, select, text
 from sqlalchemy.exc import DatabaseError
 
 from quem.errors import FileError, Mistake, QuemError
-from quem.store.archive import archive_text, restore_archive
-from quem.store.archive_rows import read_archive
+from quem.store.archive import archive_text, read_archive, restore_archive
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.models import Base, RevisionRow, StudyRow, now

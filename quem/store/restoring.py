@@ -13,8 +13,7 @@ from sqlalchemy import text
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text, shown
-from quem.store.archive import restore_archive
-from quem.store.archive_rows import read_archive
+from quem.store.archive import read_archive, restore_archive
 from quem.store.backup import stem_of
 from quem.store.connecting import engine_of
 from quem.store.copying import (

@@ -1,23 +1,68 @@
 """A YAML file as plain data, in which every value knows its line and column.
 
 Scalars stay the text that was written: ``no``, ``007``, ``1.10`` and ``12:30`` mean what they
-say, and the models decide what is a number.
+say, and the models decide what is a number. Where the parser cannot read a file, the message says
+what its author did.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
 from quem.errors import Mistake, QuemError
-from quem.study.syntax import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Document", "Loc", "SourcePosition", "dotted", "parse_document"]
+__all__ = ["Document", "Loc", "SourcePosition", "dotted", "explain", "parse_document"]
+
+
+_NO_SPACE = re.compile(r"(\s*(?:- +)?)\w+:(?=[^\s:/])")
+
+
+def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int, str]:
+    """Say where a file stops being YAML, and how to mend it.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+
+    Returns
+    -------
+    line, column : int
+        Counted from 1; 0 where the parser gives no place.
+    message : str
+    """
+    context, problem = error.context or "", error.problem or ""
+    start, end = error.context_mark or error.problem_mark, error.problem_mark
+    if start is None or end is None:
+        return 0, 0, f"{problem}; check the indentation and the quotes"
+    lines = text.split("\n")
+    character = lines[end.line][end.column : end.column + 1] if end.line < len(lines) else ""
+    told = ", ".join(filter(None, (context, problem)))
+    mark, message = end, f"{told}; look at this line and the one above it"
+    if "quoted scalar" in context:
+        mark, message = start, "the quote that begins here is never closed"
+    elif character == "\t":
+        message = "there is a tab; indent with spaces"
+    elif "directive" in context:
+        mark, message = start, "a line cannot begin with %; put it in quotes"
+    elif "cannot start any token" in problem:
+        message = f"a value cannot begin with {character}; put the text in quotes"
+    elif "simple key" in context or "mapping values" in problem:
+        # The parser stumbles in the line with the mistake or, still reading text, below it.
+        for number in dict.fromkeys((start.line, max(end.line - 1, 0), end.line)):
+            if number < len(lines) and (found := _NO_SPACE.match(lines[number])):
+                return number + 1, len(found[1]) + 1, "a space is missing after the colon"
+        if "mapping values" in problem:
+            message = "put text that holds ': ' in quotes"
+    return mark.line + 1, mark.column + 1, message
+
 
 Loc = tuple[str | int, ...]
 

@@ -12,9 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quem.blinding.cache import SizedCache
-from quem.blinding.markup import code_html, markdown_html, text_html
+from quem.blinding.markup import code_html, markdown_html, sanitize, text_html
 from quem.blinding.rendering import Rendered, render_page_text, render_solution
-from quem.blinding.sanitizing import sanitize
 from quem.solutions import Sheet, Solution, SolutionFile
 from quem.solutions.files import kind_of
 from quem.solutions.sheets import inner_path

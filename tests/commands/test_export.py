@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 import quem
-from quem.rankings.preflib import read_preflib
+from quem.rankings.reading import read_preflib
 from quem.store.engine import open_store
 from quem.store.exporting import SubmittedRanking, preflib_files
 from quem.store.location import locate_database

@@ -194,7 +194,7 @@ def test_interrupted_plans_write_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("quem.planning.simulated_designs.try_design", interrupted)
+    monkeypatch.setattr("quem.planning.planner.try_design", interrupted)
     code, out, err = quem_command("plan", "--width", 3, "--simulate", 10)
     assert code == 130
     assert "by the closed form" in out

@@ -234,7 +234,7 @@ def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
 
 def test_functions_go_to_other_processes(tmp_path: Path) -> None:
     """Workers load a study's functions by the same rule, and notice that a file has changed."""
-    from quem.dialogue.custom_functions import find_own
+    from quem.dialogue.loading import find_own
 
     (tmp_path / "own.py").write_text("def twice(x):\n    return 2 * x\n", encoding="utf-8")
     function = find_own("the test", "own:twice", tmp_path)

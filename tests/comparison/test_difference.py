@@ -14,8 +14,8 @@ from scipy.optimize import brentq
 import quem
 from quem.comparison.pair_tests import worth_differences
 from quem.comparison.pairs import Difference, difference_interval
+from quem.experience.expected_ranks import fit_worths
 from quem.experience.simulation import HIGH, LOW, Scenario, simulate
-from quem.experience.worths import fit_worths
 from tests.experience.made import printed_study, study_of
 
 if TYPE_CHECKING:

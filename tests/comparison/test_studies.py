@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 import quem
 from quem.comparison.independent import IndependentDifference, compare_apart
-from quem.comparison.system_estimates import SystemEstimate
+from quem.comparison.versions import SystemEstimate
 from quem.errors import QuemError
 from quem.experience.estimate import Estimate
 from quem.wording import format_signed

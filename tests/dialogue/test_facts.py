@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quem.dialogue.findings import granularity_of
 from quem.dialogue.loading import DialogueStudy, load_dialogue
-from quem.dialogue.outcomes import efficiency, precision
+from quem.dialogue.outcomes import efficiency, granularity_of, precision
 from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import Dialogues, Experiment, prepare, run_experiment
 from quem.lists.rank_quality import granularity

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quem.dialogue.regions import clusters
 from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
-from quem.dialogue.space import make_space
+from quem.dialogue.space import clusters, make_space
 from quem.dialogue.users import User, named_user
 from tests.dialogue.made import case_bases
 from tests.dialogue.plain import Plain, draws

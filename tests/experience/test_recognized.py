@@ -11,15 +11,15 @@ import pytest
 from scipy.stats import rankdata
 
 import quem
+from quem.experience.influence import without_recognized
 from quem.experience.presentation.methods import methods_paragraph
-from quem.experience.recognized import without_recognized
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from tests.docs.schema import mistakes
 from tests.experience.made import cells_of, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.recognized import Recognized
+    from quem.experience.influence import Recognized
     from tests.experience.made import Cell
 
 YEARS = {"A": 1.0, "B": 4.0, "C": 9.0, "D": 11.0}

@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_expit
 
+from quem.experience.expected_ranks import fit_worths
 from quem.experience.simulation import HIGH, Scenario, simulate
-from quem.experience.worths import fit_worths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

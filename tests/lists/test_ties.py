@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quem import lists as measures
-from quem.lists.choices import best_choices
 from quem.lists.lists import Lists
+from quem.lists.pairs import best_choices
 from tests.lists.test_laws import SPELLINGS
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from quem import lists as measures
 from quem.lists.inference import draw_queries
-from quem.options.lists import Answers
-from quem.options.scoring import Scorer
+from quem.options.lists import Answers, Scorer
 from quem.options.thresholds import Sweep, sweep
 from quem.study.options import OptionsSettings
 from tests.options.made import analysed, drawn, study_in

@@ -19,7 +19,7 @@ from quem.planning.closed_form import (
     subjects_needed,
 )
 from quem.planning.designs import StudyDesign
-from quem.planning.simulated_designs import PlanAssumptions, try_design
+from quem.planning.planner import PlanAssumptions, try_design
 
 VARIANCE = 121 / 12
 

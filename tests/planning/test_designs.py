@@ -21,7 +21,7 @@ from quem.planning.designs import (
     make_designs,
     smallest,
 )
-from quem.planning.simulated_designs import PlanAssumptions, try_design, try_designs
+from quem.planning.planner import PlanAssumptions, try_design, try_designs
 
 HERE = PlanAssumptions(LOW, (1.0, 12.0))
 
@@ -118,7 +118,7 @@ def test_trials_are_the_same_in_any_number_of_processes() -> None:
 
 def test_large_designs_are_simulated_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Studies that do not fit into memory at once are simulated one after another."""
-    monkeypatch.setattr("quem.planning.simulated_designs._CELLS", 7 * 2 * 3 * 4)
+    monkeypatch.setattr("quem.planning.planner._CELLS", 7 * 2 * 3 * 4)
     trial = try_design(StudyDesign(6, 2, 3), replace(HERE, difference=3.0), studies=30)
     assert trial.studies == 30
     assert 1 < trial.half_width < 9

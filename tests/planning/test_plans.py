@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 import quem
 from quem.errors import QuemError
 from quem.experience.simulation import Noise
-from quem.planning.simulated_designs import SimulatedDesign
+from quem.planning.planner import SimulatedDesign
 from quem.report.drawing import png_bytes
 from quem.report.files import report_files, write_report
 from tests.commands.sessions import close, hold_session

@@ -14,7 +14,7 @@ import pytest
 
 import quem
 from quem.report.files import json_text, report_files
-from quem.retrieval.trec import file_stems
+from quem.retrieval.stored import file_stems
 from tests.docs.schema import mappings, mistakes
 from tests.retrieval.made import codes, evaluated, made
 from tests.retrieval.made import mistakes as refusals

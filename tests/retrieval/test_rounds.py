@@ -13,10 +13,9 @@ import quem
 from quem.lists import DEFINITIONS, measure
 from quem.retrieval.build_retrievers import make_retrievers
 from quem.retrieval.choosing import truth_depth_of
-from quem.retrieval.ground_truth_cache import read_kept, similarities_parts
+from quem.retrieval.lists import score_lists
 from quem.retrieval.presentation.summary import value_text
-from quem.retrieval.scoring import score_lists
-from quem.retrieval.truth import Need, find_truth
+from quem.retrieval.truth import Need, find_truth, read_kept, similarities_parts
 from tests.retrieval.made import evaluated, made, mistakes
 
 if TYPE_CHECKING:

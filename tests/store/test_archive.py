@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from quem.errors import QuemError
 from quem.store import judges, organizers, studies
-from quem.store.archive import archive_text, restore_archive
-from quem.store.archive_rows import TABLES, read_archive
+from quem.store.archive import TABLES, archive_text, read_archive, restore_archive
 from quem.store.ballots import ballots_of
 from quem.store.engine import open_store
 from quem.store.events import seal

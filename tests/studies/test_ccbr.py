@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import quem
-from quem.dialogue.findings import granularity_of
+from quem.dialogue.outcomes import granularity_of
 from quem.dialogue.published import constant_error, error
 from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from quem.comparison.pair_tests import PairTest
     from quem.comparison.pairs import Pair
     from quem.comparison.result import ComparisonFindings
-    from quem.comparison.system_estimates import SystemEstimate
-    from quem.comparison.versions import Progression, Step
+    from quem.comparison.versions import Progression, Step, SystemEstimate
     from quem.experience.result import ExperienceFindings
 
 __all__ = ["DOCUMENT", "ESTIMATES", "GAINS", "INDEPENDENT", "PAIRS", "TABLES"]

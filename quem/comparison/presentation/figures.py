@@ -18,13 +18,13 @@ from quem.report.drawing import (
     PAPER,
     SYSTEMS,
     colors,
+    heat_map,
     label_inches,
     one_axes,
     short,
     tidy,
     with_style,
 )
-from quem.report.heat_map import heat_map
 from quem.wording import format_interval, format_p, format_percent, format_signed
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from quem.comparison.assistance import AssistanceGain, PersonUplift
     from quem.comparison.pairs import Pair
     from quem.comparison.result import ComparisonFindings
-    from quem.comparison.system_estimates import SystemEstimate
-    from quem.comparison.versions import Progression
+    from quem.comparison.versions import Progression, SystemEstimate
     from quem.experience.estimate import Interval
 
 __all__ = ["FIGURES", "differences", "ends_of", "estimates", "progression", "uplift", "wins"]

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from quem.comparison.pair_tests import PairTest
     from quem.comparison.pairs import Pair
     from quem.comparison.result import ComparisonFindings
-    from quem.comparison.system_estimates import SystemEstimate
-    from quem.comparison.versions import Step
+    from quem.comparison.versions import Step, SystemEstimate
     from quem.experience.estimate import Interval
 
 __all__ = [

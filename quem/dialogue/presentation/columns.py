@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
-    from quem.dialogue.outcomes import UserAgreement
+    from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes, UserAgreement
     from quem.dialogue.sensitivity import Sensitivity, Variation
 
 __all__ = ["DOCUMENT", "TABLES"]

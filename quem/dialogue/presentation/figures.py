@@ -9,15 +9,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from quem.report.drawing import INK, LINE, MUTED, PAPER, SYSTEMS, tidy, with_style
-from quem.report.heat_map import heat_map
+from quem.report.drawing import INK, LINE, MUTED, PAPER, SYSTEMS, heat_map, tidy, with_style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from matplotlib.axes import Axes
 
-    from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
+    from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes
 
 __all__ = ["CAPTIONS", "FIGURES", "agreement", "outcomes", "rank_quality"]
 

@@ -21,7 +21,7 @@ from quem.report.html import Section, TextTable
 from quem.wording import format_number, format_percent, join_words
 
 if TYPE_CHECKING:
-    from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
+    from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes
     from quem.dialogue.sensitivity import Sensitivity
 
 __all__ = ["report_context"]

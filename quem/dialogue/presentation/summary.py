@@ -11,8 +11,7 @@ from quem.wording import format_number, format_percent, join_words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.findings import DialogueFindings, StrategyOutcomes
-    from quem.dialogue.outcomes import UserAgreement
+    from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes, UserAgreement
     from quem.dialogue.sensitivity import Sensitivity
 
 __all__ = [

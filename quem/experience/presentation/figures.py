@@ -20,13 +20,13 @@ from quem.report.drawing import (
     MOST_ROWS,
     MUTED,
     colors,
+    heat_map,
     label_inches,
     one_axes,
     short,
     tidy,
     with_style,
 )
-from quem.report.heat_map import heat_map
 from quem.wording import format_number, format_percent
 
 if TYPE_CHECKING:

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.experience.estimate import Estimate
-    from quem.experience.influence import LeaveOneOut
-    from quem.experience.recognized import Recognized
+    from quem.experience.influence import LeaveOneOut, Recognized
     from quem.experience.result import ExperienceFindings
     from quem.report.html import TextTable
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.planning.components import Components
+    from quem.planning.planner import SimulatedDesign
     from quem.planning.result import PlanFindings
-    from quem.planning.simulated_designs import SimulatedDesign
 
 __all__ = ["DOCUMENT", "TABLES"]
 

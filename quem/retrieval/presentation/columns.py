@@ -27,7 +27,7 @@ from quem.report.columns import (
     of,
     settings,
 )
-from quem.retrieval.findings import time_of
+from quem.retrieval.result import time_of
 from quem.study.retrieval import RetrievalSettings
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from quem.lists import Measure
     from quem.lists.inference import Means, PairDifference
-    from quem.retrieval.findings import (
+    from quem.retrieval.result import (
         Evaluated,
         MacFacFound,
         MacFacPair,

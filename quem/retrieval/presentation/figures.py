@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from quem.retrieval.findings import Evaluated, MacFacFound, MacFacPair, RetrievalFindings
+    from quem.retrieval.result import Evaluated, MacFacFound, MacFacPair, RetrievalFindings
 
 __all__ = ["FIGURES", "drawn_measures", "trade_off"]
 

@@ -10,7 +10,6 @@ import numpy as np
 from quem import __version__
 from quem.lists.inference import fewest_of
 from quem.report.html import Section, TextTable
-from quem.retrieval.findings import time_of
 from quem.retrieval.presentation.figures import drawn_measures
 from quem.retrieval.presentation.summary import (
     DAGGER,
@@ -34,13 +33,14 @@ from quem.retrieval.presentation.summary import (
     value_text,
     winner,
 )
+from quem.retrieval.result import time_of
 from quem.wording import format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.lists.inference import PairDifference
-    from quem.retrieval.findings import Evaluated, RetrievalFindings
+    from quem.retrieval.result import Evaluated, RetrievalFindings
 
 __all__ = ["methods_paragraph", "references", "report_context"]
 

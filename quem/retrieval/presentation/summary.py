@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.lists.inference import Means, PairDifference
-    from quem.retrieval.findings import Evaluated, MacFacPair, RetrievalFindings, Time
+    from quem.retrieval.result import Evaluated, MacFacPair, RetrievalFindings, Time
 
 __all__ = [
     "DAGGER",

@@ -17,10 +17,11 @@ ROOT = Path(__file__).resolve().parents[1]
 MOST_COMPLEX = 15
 
 
-def lines(folder: str) -> tuple[int, int]:
-    """Count modules and lines of a folder."""
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.py")]
-    return len(texts), sum(text.count("\n") for text in texts)
+def lines(folder: str) -> tuple[int, int, int]:
+    """Count modules, those that are ``__init__.py``, and lines of a folder."""
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.py")}
+    packages = sum(path.name == "__init__.py" for path in texts)
+    return len(texts) - packages, packages, sum(text.count("\n") for text in texts.values())
 
 
 def complex_functions() -> int:
@@ -54,8 +55,8 @@ def functions_with_any() -> Counter[str]:
 def main() -> None:
     """Print one line per figure."""
     for folder in ("quem", "webjudge", "tests"):
-        modules, count = lines(folder)
-        print(f"{folder}: {count:,} lines in {modules} modules")
+        modules, packages, count = lines(folder)
+        print(f"{folder}: {count:,} lines in {modules} modules and {packages} __init__.py")
     print(f"functions above complexity {MOST_COMPLEX}: {complex_functions()}")
     print(f"public functions with Any: {dict(functions_with_any())}")
 

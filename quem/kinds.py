@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from quem.options.result import OptionsResult
     from quem.planning.result import PlanResult
     from quem.report.result import BaseResult, Presentation
-    from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import RetrievalResult
+    from quem.retrieval.truth import ExpertRanks
 
 __all__ = [
     "KINDS",
@@ -198,7 +198,7 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
 def _experts(path: Path, name: str) -> ExpertRanks:
     """Give what the judges of an experience study said."""
     from quem.experience.judge_panel import judges_panel
-    from quem.retrieval.experts import ExpertRanks
+    from quem.retrieval.truth import ExpertRanks
 
     study = KINDS["experience"].load(path)
     return ExpertRanks(name, study.spec.title, *judges_panel(study))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import OperationalError
 
+from quem.store.connecting import UnavailableError
 from quem.store.events import record
-from quem.store.waiting import UnavailableError
 
 if TYPE_CHECKING:
     from quem.store.engine import Store

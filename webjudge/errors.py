@@ -10,8 +10,8 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException
 
+from quem.store.connecting import UnavailableError
 from quem.store.engine import LostError
-from quem.store.waiting import UnavailableError
 from webjudge.access import site
 
 if TYPE_CHECKING:

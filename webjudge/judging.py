@@ -25,13 +25,13 @@ from quem.store.ballots import (
     layout_of,
     save,
 )
+from quem.store.connecting import UnavailableError
 from quem.store.events import note_once, seal
 from quem.store.exporting import receipts_of
 from quem.store.judges import consent, record_visit, visited_recently
 from quem.store.layouts import MissingSolutionError
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import status_of
-from quem.store.waiting import UnavailableError
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
 from webjudge.files import send_file

@@ -15,15 +15,13 @@ import numpy as np
 from scipy.special import expit, logit
 
 from quem.experience.averages import Averages
-from quem.experience.connectivity import connection
-from quem.experience.plackett_luce import RIDGE, fit_plackett_luce, weak_orders
+from quem.experience.plackett_luce import RIDGE, connection, fit_plackett_luce, weak_orders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.cells import RankCells
-    from quem.experience.connectivity import Connection
-    from quem.experience.plackett_luce import PlackettLuce
+    from quem.experience.plackett_luce import Connection, PlackettLuce
 
 __all__ = [
     "ExpectedRanks",

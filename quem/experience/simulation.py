@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.experience.connectivity import connection
 from quem.experience.expected_ranks import expected_ranks
-from quem.experience.plackett_luce import fit_plackett_luce, weak_orders
+from quem.experience.plackett_luce import connection, fit_plackett_luce, weak_orders
 from quem.experience.ranks import adjusted_ranks
 from quem.study.fields import PairCounts, deal_blocks
 

@@ -17,8 +17,7 @@ from quem.lists.measure import (
     Definition,
     Parameter,
 )
-from quem.lists.places import mean_gap
-from quem.lists.ragged import sum_by
+from quem.lists.ragged import mean_gap, sum_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,7 @@ from quem.lists.measure import (
     Definition,
     Parameter,
 )
-from quem.lists.places import Places
-from quem.lists.ragged import sum_by
+from quem.lists.ragged import Places, sum_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import numpy as np
 
 from quem.errors import QuemError
-from quem.lists.places import Places, tied_places
-from quem.lists.ragged import Ragged, sum_by
+from quem.lists.ragged import Places, Ragged, sum_by, tied_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Lists
     from quem.lists.measure import Outcome
-    from quem.lists.places import Places
+    from quem.lists.ragged import Places
 
 __all__ = ["PAIRS", "Pairs", "ascents", "best_choices", "count_pairs", "mean_outcome"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from quem.report.html import TextTable
+from quem.report.files import TextTable
 from quem.wording import format_interval, format_number
 
 if TYPE_CHECKING:

@@ -145,11 +145,11 @@ class BaseResult(ABC, Generic[Findings]):
 
     def to_html(self) -> str:
         """Give the report as one self-contained HTML page."""
-        from quem.report.html import report_html
+        from quem.report.files import report_html
 
         return report_html(self)
 
     def _repr_html_(self) -> str:
-        from quem.report.html import notebook_html
+        from quem.report.files import notebook_html
 
         return notebook_html(self)

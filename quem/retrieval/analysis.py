@@ -12,13 +12,6 @@ from quem.lists.inference import Means, compare_systems, fewest_of, query_means
 from quem.retrieval.build_retrievers import make_retrievers, run_phases, run_retrievers
 from quem.retrieval.checks import entry_warnings, find_warnings
 from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of, truth_depth_of
-from quem.retrieval.experts import (
-    Panels,
-    consensus,
-    judge_lists,
-    panel_means,
-    panels_of,
-)
 from quem.retrieval.lists import QueryScores, score_lists
 from quem.retrieval.result import (
     Evaluated,
@@ -29,7 +22,16 @@ from quem.retrieval.result import (
     time_of,
 )
 from quem.retrieval.running import Run, Times
-from quem.retrieval.truth import Need, find_truth, require_truth
+from quem.retrieval.truth import (
+    Need,
+    Panels,
+    consensus,
+    find_truth,
+    judge_lists,
+    panel_means,
+    panels_of,
+    require_truth,
+)
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
@@ -42,11 +44,11 @@ if TYPE_CHECKING:
     from quem.lists import Measure
     from quem.lists.inference import PairDifference
     from quem.retrieval.build_retrievers import Phases
-    from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import Truth
     from quem.retrieval.running import Task
+    from quem.retrieval.truth import ExpertRanks
     from quem.study.retrieval import RetrievalSettings
 
     Progress = Callable[[str, int], Callable[[int], object]]

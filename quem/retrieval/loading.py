@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.errors import Mistake
-    from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.stored import Stored
+    from quem.retrieval.truth import ExpertRanks
     from quem.study.document import Loc
     from quem.study.reading import Draft
     from quem.study.retrieval import GroundTruth
@@ -128,7 +128,7 @@ def read_retrieval(
         closed_truth = _matched(read.truth, task, what, read, mistakes, warnings)
         truth = closed_truth
     elif read.experts is not None:
-        from quem.retrieval.experts import consensus
+        from quem.retrieval.truth import consensus
 
         truth = consensus(read.experts, queries, cases)
     if mistakes:

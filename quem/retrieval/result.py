@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.lists.inference import Means, PairDifference
-    from quem.retrieval.experts import ExpertRanks
     from quem.retrieval.lists import CaseLists, QueryScores
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Guard, Run, Task
+    from quem.retrieval.truth import ExpertRanks
     from quem.study.retrieval import RetrievalSettings
 
 __all__ = [

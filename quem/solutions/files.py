@@ -128,7 +128,7 @@ def _check_image(path: Path, name: str, size: int, start: bytes) -> None:
     if not start.startswith(_ALL_BEGINNINGS):
         form = path.suffix[1:].upper()
         raise _refusal(name, f"is named as an image but is no {form}; save it again as PNG")
-    from quem.solutions.metadata import image_problem
+    from quem.solutions.identity import image_problem
 
     if problem := image_problem(path):
         raise _refusal(name, problem)
@@ -139,7 +139,7 @@ def _check_pdf(path: Path, name: str, size: int, start: bytes) -> None:
         raise _too_large(name, _MOST_BYTES)
     if b"%PDF-" not in start:
         raise _refusal(name, "is named as a PDF but is none; save it again")
-    from quem.solutions.metadata import pdf_problem
+    from quem.solutions.identity import pdf_problem
 
     if problem := pdf_problem(path):
         raise _refusal(name, problem)

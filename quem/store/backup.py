@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import DatabaseError
 
 from quem.errors import QuemError
+from quem.store.connecting import UnavailableError
 from quem.store.copying import (
     PARTIAL,
     SIDES,
@@ -24,7 +25,6 @@ from quem.store.copying import (
 )
 from quem.store.events import record, seal
 from quem.store.models import EventRow, now
-from quem.store.waiting import UnavailableError
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -19,10 +19,10 @@ from sqlalchemy.exc import DatabaseError
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.store.archive import archive_text, read_archive, restore_archive
+from quem.store.connecting import UnavailableError
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.models import Base, RevisionRow, StudyRow, now
-from quem.store.waiting import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

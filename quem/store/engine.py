@@ -12,11 +12,19 @@ from sqlalchemy import event, select
 from sqlalchemy.exc import DatabaseError
 
 from quem.errors import FileError, QuemError
-from quem.store.connecting import THREADS, busy_timeout, engine_of, refusal
+from quem.store.connecting import (
+    PATIENCE,
+    THREADS,
+    BusyError,
+    Turns,
+    UnavailableError,
+    busy_timeout,
+    engine_of,
+    refusal,
+)
 from quem.store.events import append_events, forget_events
 from quem.store.migration import migrate, version_of
 from quem.store.models import StudyRow
-from quem.store.waiting import PATIENCE, BusyError, Turns, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

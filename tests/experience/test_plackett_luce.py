@@ -13,10 +13,10 @@ from scipy.optimize import minimize
 from statsmodels.duration.hazard_regression import PHReg
 
 from quem.errors import QuemError
-from quem.experience.connectivity import connection
 from quem.experience.plackett_luce import (
     PlackettLuce,
     WeakOrders,
+    connection,
     fit_plackett_luce,
     weak_orders,
 )

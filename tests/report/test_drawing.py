@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from quem.experience.analysis import analyze_experience
 from quem.experience.presentation.figures import estimate, sensitivity, sensitivity_rows
 from quem.report.drawing import inline_svg, png_bytes, short, svg_text
-from quem.report.html import notebook_html, report_html
+from quem.report.files import notebook_html, report_html
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import quem
-from quem.retrieval.experts import panels_of
+from quem.retrieval.truth import panels_of
 from tests.retrieval.made import codes, evaluated, made, mistakes
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"

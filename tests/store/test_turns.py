@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from quem.store.waiting import BusyError, Turns
+from quem.store.connecting import BusyError, Turns
 
 LONG = 600.0
 

@@ -10,7 +10,7 @@ import pytest
 
 import quem
 from quem.dialogue.outcomes import granularity_of
-from quem.dialogue.published import constant_error, error
+from quem.dialogue.sensitivity import constant_error, error
 from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare
 

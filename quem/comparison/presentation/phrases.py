@@ -8,7 +8,7 @@ import numpy as np
 
 from quem.comparison.independent import IndependentDifference
 from quem.report.drawing import short
-from quem.report.html import TextTable
+from quem.report.files import TextTable
 from quem.wording import format_interval, format_number, format_p, format_percent, format_signed
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from quem.comparison.presentation.phrases import (
 from quem.comparison.presentation.summary import INDEPENDENCE, UPLIFT_MEANING, title_of
 from quem.experience.presentation.methods import REFERENCES
 from quem.experience.wording import statement
-from quem.report.html import Section, TextTable
+from quem.report.files import Section, TextTable
 from quem.wording import format_percent, format_signed, join_words
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from quem.dialogue.presentation.summary import (
 )
 from quem.dialogue.settings import open_choices
 from quem.dialogue.strategies import MEANINGS
-from quem.report.html import Section, TextTable
+from quem.report.files import Section, TextTable
 from quem.wording import format_number, format_percent, join_words
 
 if TYPE_CHECKING:

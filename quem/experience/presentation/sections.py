@@ -23,7 +23,7 @@ from quem.experience.presentation.columns import (
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.wording import INTERVALS, caveat
-from quem.report.html import Section
+from quem.report.files import Section
 from quem.wording import (
     format_interval,
     format_number,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeaveOneOut, Recognized
     from quem.experience.result import ExperienceFindings
-    from quem.report.html import TextTable
+    from quem.report.files import TextTable
 
 __all__ = [
     "Answer",

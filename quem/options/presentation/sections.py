@@ -23,7 +23,7 @@ from quem.options.presentation.summary import (
     standing_text,
     threshold_text,
 )
-from quem.report.html import Section, TextTable
+from quem.report.files import Section, TextTable
 from quem.wording import format_number, format_percent, join_words, measured
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from quem.planning.presentation.summary import (
     table_title,
     title,
 )
-from quem.report.html import TextTable
+from quem.report.files import TextTable
 from quem.wording import format_number, format_p, format_percent
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from quem import __version__
 from quem.lists.inference import fewest_of
-from quem.report.html import Section, TextTable
+from quem.report.files import Section, TextTable
 from quem.retrieval.presentation.figures import drawn_measures
 from quem.retrieval.presentation.summary import (
     DAGGER,

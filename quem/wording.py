@@ -107,8 +107,11 @@ def format_interval(interval: tuple[float, float], digits: int = 1) -> str:
 
 
 def join_words(words: Iterable[str], most: int = 6) -> str:
-    """List words as a sentence does: "a, b and c", at most `most` of them."""
-    found = list(words)
-    if len(found) > most:
-        return f"{', '.join(found[:most])} and {len(found) - most} more"
-    return " and ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))
+    """List words as a sentence does: "a, b, and c", at most `most` of them."""
+    listed = list(words)
+    if len(listed) > most:
+        listed[most:] = [f"{len(listed) - most} more"]
+    if len(listed) > 2:  # noqa: PLR2004  two need no comma
+        listed[-1] = f"and {listed[-1]}"
+        return ", ".join(listed)
+    return " and ".join(listed)

@@ -308,7 +308,7 @@ def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST:
             _invalid(f"{name} must be a whole number from 0")
     if not isinstance(body["client"], str) or not _CLIENT.fullmatch(body["client"]):
-        _invalid("client must be an id of 8 to 40 letters, digits, - and _")
+        _invalid("client must be an id of 8 to 40 letters, digits, -, and _")
     state = State()
     if kind != "reopen":
         try:
@@ -328,7 +328,7 @@ def _body(*keys: str) -> dict[str, Any]:
     if "layout" in keys and not (
         isinstance(data["layout"], str) and _LAYOUT.fullmatch(data["layout"])
     ):
-        _invalid("layout is not an id of letters, digits, - and _")
+        _invalid("layout is not an id of letters, digits, -, and _")
     return data
 
 

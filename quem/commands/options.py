@@ -114,7 +114,7 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]  # generic from clic
             return value
         number, unit = value[:-1], value[-1:]
         if unit not in self._seconds or not number.isdecimal() or not 0 < int(number) < _LONGEST:
-            self.fail(f"{value!r} is not a time; write one such as 90s, 15m, 2h or 1d", param, ctx)
+            self.fail(f"{value!r} is not a time; write one such as 90s, 15m, 2h, or 1d", param, ctx)
         return float(int(number) * self._seconds[unit])
 
 

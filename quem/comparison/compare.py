@@ -17,7 +17,7 @@ from quem.comparison.selection import (
     refuse_studies,
 )
 from quem.comparison.settings import ComparisonSettings
-from quem.comparison.versions import across_studies, progressions_of, standings_of
+from quem.comparison.versions import across_studies, estimates_of, progressions_of
 from quem.errors import Mistake, QuemError
 from quem.experience.analysis import analyze_experience
 from quem.rankings import PrintedAverages
@@ -47,8 +47,8 @@ def compare_experience(
     refuse_studies(studies)
     settings["level"] = _level(studies, settings.get("level"))
     found = tuple(analyze_experience(s, **settings, bootstrap=0).findings for s in studies)
-    standings = [s for at, f in enumerate(found) for s in standings_of(at, f)]
-    chosen = chosen_of(standings, systems, studies)
+    system_estimates = [s for at, f in enumerate(found) for s in estimates_of(at, f)]
+    chosen = chosen_of(system_estimates, systems, studies)
     start = ComparisonFindings(
         "systems", found, tuple(chosen), test, tuple(systems), settings["level"]
     )
@@ -84,12 +84,12 @@ def _in_one_study(start: ComparisonFindings, study: Study) -> ComparisonFindings
     _refuse_blocks(found)
     # Naming systems asks for these and for nothing else.
     uplifts = [] if start.chosen else uplifts_of(study, found.settings)
-    names = [standing.system for standing in start.standings]
+    names = [entry.system for entry in start.system_estimates]
     if len(names) < 2 and not uplifts:  # noqa: PLR2004  a comparison is of two
         raise QuemError(list(_nothing_to_compare(start, study, names)))
     pairs = compare_pairs(found, names, start.test)
     _refuse_untestable(study, pairs)
-    progressions = progressions_of(start.standings, pairs)
+    progressions = progressions_of(start.system_estimates, pairs)
     return replace(
         start,
         pairs=tuple(pairs),
@@ -141,13 +141,13 @@ _REMEDY = "choose another test, or leave one of them out by --systems"
 
 
 def _unrelated(start: ComparisonFindings, studies: Sequence[Study]) -> ComparisonFindings:
-    held = {standing.study for standing in start.standings}
+    held = {entry.study for entry in start.system_estimates}
     empty = [study for at, study in enumerate(studies) if at not in held]
     if empty:
         what = "none of the named systems has" if start.chosen else "no system has"
         message = f"{what} ranks in this study, so that there is nothing to compare; leave it out"
         raise QuemError([study.mistake(("systems",), message) for study in empty])
-    apart = compare_studies(start.standings, start.level)
+    apart = compare_studies(start.system_estimates, start.level)
     return replace(start, mode="studies", apart=tuple(apart))
 
 
@@ -158,7 +158,7 @@ def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> Compariso
             "progression without it"
         )
         raise QuemError([Mistake(studies[0].name, message=message)])
-    of, versions = one_system(start.standings, studies, named=bool(start.chosen))
+    of, versions = one_system(start.system_estimates, studies, named=bool(start.chosen))
 
     def within(before: SystemEstimate, after: SystemEstimate) -> Pair:
         found: ExperienceFindings = start.studies[before.study]
@@ -174,4 +174,6 @@ def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> Compariso
         return pair
 
     progression = across_studies(of, versions, within, start.level)
-    return replace(start, mode="time", standings=progression.versions, progressions=(progression,))
+    return replace(
+        start, mode="time", system_estimates=progression.versions, progressions=(progression,)
+    )

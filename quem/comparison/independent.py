@@ -62,7 +62,7 @@ class IndependentDifference:
 
 
 def compare_studies(
-    standings: Sequence[SystemEstimate], level: float
+    system_estimates: Sequence[SystemEstimate], level: float
 ) -> list[IndependentDifference]:
     """Compare every two systems of different studies.
 
@@ -71,7 +71,7 @@ def compare_studies(
     level : float
         Of the intervals.
     """
-    pairs = ((a, b) for a, b in combinations(standings, 2) if a.study != b.study)
+    pairs = ((a, b) for a, b in combinations(system_estimates, 2) if a.study != b.study)
     return adjusted(compare_apart(a, b, level) for a, b in pairs)
 
 
@@ -132,12 +132,12 @@ def compare_apart(a: SystemEstimate, b: SystemEstimate, level: float) -> Indepen
     )
 
 
-def _pull(standing: SystemEstimate) -> float:
+def _pull(entry: SystemEstimate) -> float:
     """Where the truth may be, as seen from the estimate: 1 for above, -1 for below.
 
     NaN where rank and estimate leave the range on different sides.
     """
-    return {"inside": 0, "above": 1, "below": -1, "outside": _NONE}[standing.estimate.side]
+    return {"inside": 0, "above": 1, "below": -1, "outside": _NONE}[entry.estimate.side]
 
 
 def _p_value(years: float, error: float, df: float) -> float:

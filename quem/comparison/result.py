@@ -34,7 +34,7 @@ class ComparisonFindings:
     mode : {"systems", "studies", "time"}
         The systems of one study, unrelated systems of independent studies, or one system in
         several studies.
-    standings : tuple of SystemEstimate
+    system_estimates : tuple of SystemEstimate
         The systems that were compared, in order.
     test : {"problem", "twoway", "signflip"}
         For systems of the same study.
@@ -50,7 +50,7 @@ class ComparisonFindings:
 
     mode: Mode
     studies: tuple[ExperienceFindings, ...]
-    standings: tuple[SystemEstimate, ...]
+    system_estimates: tuple[SystemEstimate, ...]
     test: str
     chosen: tuple[str, ...]
     level: float
@@ -65,15 +65,15 @@ class ComparisonFindings:
         """The unit of experience, in which all studies agree."""
         return self.studies[0].study.spec.experience_unit
 
-    def study_of(self, standing: SystemEstimate) -> str:
+    def study_of(self, entry: SystemEstimate) -> str:
         """Give the id of the study that a system was measured in."""
-        return self.studies[standing.study].study.spec.id
+        return self.studies[entry.study].study.spec.id
 
-    def name_of(self, standing: SystemEstimate) -> str:
+    def name_of(self, entry: SystemEstimate) -> str:
         """Name a system, with its study where there are several."""
         if len(self.studies) == 1:
-            return standing.name
-        return f"{standing.name} ({self.study_of(standing)})"
+            return entry.name
+        return f"{entry.name} ({self.study_of(entry)})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,7 +85,7 @@ class ComparisonResult(BaseResult["ComparisonFindings"]):
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
-        names = ", ".join(self.findings.name_of(s) for s in self.findings.standings)
+        names = ", ".join(self.findings.name_of(s) for s in self.findings.system_estimates)
         return f"<ComparisonResult of {names or 'people with and without help'}>"
 
     @staticmethod

@@ -70,13 +70,13 @@ def _other_units(studies: Sequence[Study]) -> Iterator[Mistake]:
 
 
 def chosen_of(
-    standings: Sequence[SystemEstimate], names: Sequence[str], studies: Sequence[Study]
+    system_estimates: Sequence[SystemEstimate], names: Sequence[str], studies: Sequence[Study]
 ) -> list[SystemEstimate]:
     """Choose systems by id, or by what their versions share.
 
     Parameters
     ----------
-    standings : sequence of SystemEstimate
+    system_estimates : sequence of SystemEstimate
         All systems that have ranks.
     names : sequence of str
         Empty for all.
@@ -84,7 +84,7 @@ def chosen_of(
     Returns
     -------
     list of SystemEstimate
-        In the order of `standings`.
+        In the order of `system_estimates`.
 
     Raises
     ------
@@ -92,32 +92,36 @@ def chosen_of(
         A name is that of no system, or of one without ranks.
     """
     if not names:
-        return list(standings)
+        return list(system_estimates)
     chosen: set[int] = set()
     mistakes = []
     for name in dict.fromkeys(names):
-        found = [at for at, s in enumerate(standings) if s.system == name]
-        found = found or [at for at, s in enumerate(standings) if s.of == name]
+        found = [at for at, s in enumerate(system_estimates) if s.system == name]
+        found = found or [at for at, s in enumerate(system_estimates) if s.of == name]
         chosen.update(found)
         if not found:
-            mistakes.append(Mistake("", key="systems", message=_unknown(name, standings, studies)))
+            mistakes.append(
+                Mistake("", key="systems", message=_unknown(name, system_estimates, studies))
+            )
     if mistakes:
         raise QuemError(mistakes)
-    return [standing for at, standing in enumerate(standings) if at in chosen]
+    return [entry for at, entry in enumerate(system_estimates) if at in chosen]
 
 
-def _unknown(name: str, standings: Sequence[SystemEstimate], studies: Sequence[Study]) -> str:
+def _unknown(
+    name: str, system_estimates: Sequence[SystemEstimate], studies: Sequence[Study]
+) -> str:
     where = " or ".join(study.name for study in studies)
     if any(system.id == name for study in studies for system in study.spec.systems):
         return f"{shown(name)} has no ranks in {where}; leave it out, or add them"
     # What versions share can be named as well as they.
-    known = [*(s.system for s in standings), *(s.of for s in standings)]
+    known = [*(s.system for s in system_estimates), *(s.of for s in system_estimates)]
     hint = nearest(name, known) or f"; there are: {', '.join(dict.fromkeys(known)) or 'none'}"
     return f"there is no system {shown(name)} in {where}{hint}"
 
 
 def one_system(
-    standings: Sequence[SystemEstimate], studies: Sequence[Study], *, named: bool
+    system_estimates: Sequence[SystemEstimate], studies: Sequence[Study], *, named: bool
 ) -> tuple[str, list[SystemEstimate]]:
     """Find the one system whose versions several studies measured.
 
@@ -138,19 +142,19 @@ def one_system(
     QuemError
         It is not clear which system is meant.
     """
-    by_study = [[s for s in standings if s.study == at] for at in range(len(studies))]
+    by_study = [[s for s in system_estimates if s.study == at] for at in range(len(studies))]
     if empty := [study.name for study, found in zip(studies, by_study, strict=True) if not found]:
         message = f"{empty[0]} has none of these systems; name one that each study has"
         raise QuemError([Mistake("", key="systems", message=message)])
     shared = [
         of
-        for of in dict.fromkeys(s.of for s in standings)
+        for of in dict.fromkeys(s.of for s in system_estimates)
         if all(any(s.of == of for s in found) for found in by_study)
     ]
     if len(shared) == 1:
-        return shared[0], [s for s in standings if s.of == shared[0]]
+        return shared[0], [s for s in system_estimates if s.of == shared[0]]
     if not shared and (named or all(len(found) == 1 for found in by_study)):
-        return standings[0].of, list(standings)
+        return system_estimates[0].of, list(system_estimates)
     which = f"share {len(shared)} systems ({', '.join(shared)})" if shared else "share none"
     message = (
         f"these studies {which}, so that it is not clear whose versions to draw; name them by "

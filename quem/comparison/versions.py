@@ -25,9 +25,9 @@ __all__ = [
     "SystemEstimate",
     "across_studies",
     "by_date",
+    "estimates_of",
     "in_order",
     "progressions_of",
-    "standings_of",
 ]
 
 
@@ -64,15 +64,15 @@ class SystemEstimate:
         return self.estimate.system
 
 
-def standings_of(study: int, findings: ExperienceFindings) -> list[SystemEstimate]:
+def estimates_of(study: int, findings: ExperienceFindings) -> list[SystemEstimate]:
     """List the systems of a study that have ranks, versions of one system in their order."""
     declared = {system.id: system for system in findings.study.spec.systems}
     t = float(stdtrit(findings.function.df, (1 + findings.settings.level) / 2))
-    standings = []
+    system_estimates = []
     for estimate in findings.estimates:
         system = declared[estimate.system]
         low, high = estimate.prediction
-        standings.append(
+        system_estimates.append(
             SystemEstimate(
                 study,
                 findings.name_of(system.id),
@@ -84,18 +84,18 @@ def standings_of(study: int, findings: ExperienceFindings) -> list[SystemEstimat
                 findings.function.df,
             )
         )
-    return in_order(standings)
+    return in_order(system_estimates)
 
 
-def in_order(standings: list[SystemEstimate]) -> list[SystemEstimate]:
+def in_order(system_estimates: list[SystemEstimate]) -> list[SystemEstimate]:
     """Put versions of one system beside each other, by date if all have one.
 
     Without, they keep the order in which they are given; so do systems.
     """
     families: dict[str, list[SystemEstimate]] = {}
-    for standing in standings:
-        families.setdefault(standing.of, []).append(standing)
-    return [standing for family in families.values() for standing in by_date(family)]
+    for entry in system_estimates:
+        families.setdefault(entry.of, []).append(entry)
+    return [entry for family in families.values() for entry in by_date(family)]
 
 
 def by_date(versions: list[SystemEstimate]) -> list[SystemEstimate]:
@@ -160,21 +160,21 @@ class Progression:
 
 
 def progressions_of(
-    standings: Sequence[SystemEstimate], pairs: Sequence[Pair]
+    system_estimates: Sequence[SystemEstimate], pairs: Sequence[Pair]
 ) -> list[Progression]:
     """Find the systems of one study of which there are several versions.
 
     Parameters
     ----------
-    standings : sequence of SystemEstimate
+    system_estimates : sequence of SystemEstimate
         In order, as from `quem.comparison.versions.in_order`.
     pairs : sequence of Pair
         Of each two of them; the steps are among these, and keep their adjusted p values.
     """
     by_ends = {(pair.a, pair.b): pair for pair in pairs}
     families: dict[str, list[SystemEstimate]] = {}
-    for standing in standings:
-        families.setdefault(standing.of, []).append(standing)
+    for entry in system_estimates:
+        families.setdefault(entry.of, []).append(entry)
     made = []
     for of, versions in families.items():
         steps = []
@@ -188,7 +188,7 @@ def progressions_of(
 
 def across_studies(
     of: str,
-    standings: Sequence[SystemEstimate],
+    system_estimates: Sequence[SystemEstimate],
     within: Callable[[SystemEstimate, SystemEstimate], Pair],
     level: float,
 ) -> Progression:
@@ -202,7 +202,7 @@ def across_studies(
     within : callable
         Compares two versions of the same study.
     """
-    versions = by_date(list(standings))
+    versions = by_date(list(system_estimates))
     steps = [
         Step(
             before,

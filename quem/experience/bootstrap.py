@@ -1,4 +1,4 @@
-"""The bootstrap: how the estimates scatter when judges, problems and subjects are resampled."""
+"""The bootstrap: how the estimates scatter when judges, problems, and subjects are resampled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BATCH = 1_000_000
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How the estimates scatter when judges, problems and subjects are resampled.
+    """How the estimates scatter when judges, problems, and subjects are resampled.
 
     A sensitivity figure: as an interval it covers too little (METHOD of the package docs).
 
@@ -53,7 +53,7 @@ def bootstrap(
     level: float,
     seed: int,
 ) -> Bootstrap | None:
-    """Draw judges, problems and subjects with replacement, and estimate each system again.
+    """Draw judges, problems, and subjects with replacement, and estimate each system again.
 
     A solver left without ranks is dropped from that replicate; a replicate with fewer than
     3 different averages is discarded and counted.

@@ -13,6 +13,7 @@ __all__ = [
     "INTERVALS",
     "SIGNIFICANT",
     "caveat",
+    "sentence",
     "statement",
 ]
 
@@ -58,12 +59,27 @@ def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> 
     unit : str
         Of experience.
     """
+    value, certainty = _value(estimate, interval, level)
+    return f"{value} {unit} ({certainty})"
+
+
+def sentence(name: str, estimate: Estimate, *, interval: str, level: float, unit: str) -> str:
+    """Say a system's result in one sentence, for readers who have not heard of the method."""
+    value, certainty = _value(estimate, interval, level)
+    return (
+        f"{name} is estimated to perform like a person with {value} {unit} of experience "
+        f"({certainty})."
+    )
+
+
+def _value(estimate: Estimate, interval: str, level: float) -> tuple[str, str]:
+    """The number, with "at least" or "at most" before a bound, and how sure it is."""
     if estimate.side in ("above", "below"):
         least = "at least" if estimate.side == "above" else "at most"
-        bound = f"one-sided {format_percent(level)} prediction bound"
-        return f"{least} {format_number(estimate.bound)} {unit} ({bound})"
-    ends = format_interval(estimate.interval(interval))
+        certainty = f"one-sided {format_percent(level)} prediction bound"
+        return f"{least} {format_number(estimate.bound)}", certainty
     value = format_number(estimate.headline(interval))
     if estimate.side == "outside":
-        return f"{value} {unit} (extrapolated; no valid interval or bound)"
-    return f"{value} {unit} ({format_percent(level)} {INTERVALS[interval]} {ends})"
+        return value, "extrapolated; no valid interval or bound"
+    ends = format_interval(estimate.interval(interval))
+    return value, f"{format_percent(level)} {INTERVALS[interval]} {ends}"

@@ -242,7 +242,7 @@ def _check(run: object, truth: object, ties: str) -> None:
             raise QuemError([message])
     run, truth = cast("Mapping[Any, Any]", run), cast("Mapping[Any, Any]", truth)
     if ties not in {"given", "id", "expected"}:
-        raise QuemError([f"ties: should be given, id or expected, and not {ties!r}"])
+        raise QuemError([f"ties: should be given, id, or expected, and not {ties!r}"])
     if not truth:
         raise QuemError(["the ground truth has no query"])
     if run and not any(query in truth for query in run):

@@ -57,7 +57,7 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
         lengths=lengths,
         places=places,
         scores=scores,
-        standings=tuple(_standings(study, used, lengths, places, scores)),
+        system_scores=tuple(_system_scores(study, used, lengths, places, scores)),
         undefined=tuple(_undefined(codes, scored.reasons)),
         groups=by_length(lengths, places, scores, scorer.headline, used),
         sweeps=tuple(found for found in sweeps if found is not None),
@@ -91,7 +91,7 @@ def _lists(study: OptionsStudy, settings: OptionsSettings) -> tuple[Integers, In
     return lengths, places
 
 
-def _standings(
+def _system_scores(
     study: OptionsStudy,
     settings: OptionsSettings,
     lengths: Integers,

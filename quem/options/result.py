@@ -83,7 +83,7 @@ class OptionsFindings:
         How many options each list has, -1 where it does not count; and the place of the
         correct one, from 1, 0 where it does not.
     scores : array of float, shape (systems, questions, measures)
-    standings : tuple of SystemScores
+    system_scores : tuple of SystemScores
         One a system.
     sweeps : tuple of Sweep
         Of the systems with confidences.
@@ -97,7 +97,7 @@ class OptionsFindings:
     lengths: Integers
     places: Integers
     scores: Floats
-    standings: tuple[SystemScores, ...]
+    system_scores: tuple[SystemScores, ...]
     undefined: tuple[Undefined, ...]
     groups: tuple[LengthGroup, ...]
     sweeps: tuple[Sweep, ...]
@@ -135,7 +135,8 @@ class OptionsResult(BaseResult["OptionsFindings"]):
         """One line; `summary` says more."""
         at = self.findings.scorer.headline
         systems = ", ".join(
-            f"{self.findings.name_of(s.system)} {s.scores[at]:.4g}" for s in self.findings.standings
+            f"{self.findings.name_of(s.system)} {s.scores[at]:.4g}"
+            for s in self.findings.system_scores
         )
         return (
             f"<OptionsResult of {self.findings.data.spec.id}: {self.findings.headline} {systems}>"

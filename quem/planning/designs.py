@@ -54,7 +54,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Designs:
-    """All combinations of some numbers of judges, subjects and problems.
+    """All combinations of some numbers of judges, subjects, and problems.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def make_designs(
     Parameters
     ----------
     axes : three tuples of int
-        Numbers of judges, subjects and problems, rising.
+        Numbers of judges, subjects, and problems, rising.
     systems : int
         How many are ranked among the subjects.
     difference : float or None

@@ -490,7 +490,7 @@ def json_schema(presentations: Mapping[str, Presentation[Any]]) -> dict[str, Any
         "$id": "urn:quem:analysis:1",
         "title": "analysis.json, format 1",
         "description": "The result of `quem analyze`, `quem compare` or `quem plan`. null means "
-        "unbounded, undefined or unknown.",
+        "unbounded, undefined, or unknown.",
         "type": "object",
         "required": ["format", "kind"],
         "properties": {"format": {"const": 1}, "kind": {"enum": list(presentations)}},

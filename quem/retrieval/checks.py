@@ -1,4 +1,7 @@
-"""What a reader of an evaluation must know."""
+"""Warnings about an evaluation of retrievers, as tables of rules.
+
+Every code is explained in ``docs/reference/warnings``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import StudyWarning
+from quem.errors import WarningRules
 from quem.io.text import shown
 from quem.retrieval.stored import words_of
 from quem.wording import join_words
@@ -14,9 +17,11 @@ from quem.wording import join_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from quem.errors import StudyWarning
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.result import Evaluated, MacFacFound, RetrievalFindings
+    from quem.retrieval.result import Evaluated, RetrievalFindings
+    from quem.retrieval.truth import ExpertRanks
 
 __all__ = ["entry_warnings", "find_warnings"]
 
@@ -27,67 +32,53 @@ _LEAVE = ("leaves", "leave")
 # Similarities are rounded.
 _ROUNDING = 1e-9
 
+_BEFORE: WarningRules[int, ExpertRanks | None, CaseLists | None] = WarningRules()
+_TRUTH: WarningRules[RetrievalFindings] = WarningRules()
+_RETRIEVERS: WarningRules[RetrievalFindings, Evaluated] = WarningRules()
+_RESULTS: WarningRules[RetrievalFindings] = WarningRules()
+
 
 def entry_warnings(study: RetrievalStudy) -> Iterator[StudyWarning]:
     """Warnings that are known before anything is run."""
-    yield from _few(len(study.data.task.queries))
-    experts = study.data.experts
-    if experts is not None:
-        yield from _judges(len(experts.judges))
-    if study.data.truth is not None:
-        yield from _without_truth(study.data.truth)
+    return _BEFORE.find(len(study.data.task.queries), study.data.experts, study.data.truth)
 
 
 def find_warnings(findings: RetrievalFindings) -> Iterator[StudyWarning]:
     """All warnings about the result of an evaluation."""
-    yield from _few(len(findings.task.queries))
-    if findings.experts is not None:
-        yield from _judges(len(findings.experts.judges))
-    yield from _without_truth(findings.truth.lists)
-    if findings.truth.kind == "similarities":
-        yield from _out_of_range(findings)
+    yield from _BEFORE.find(len(findings.task.queries), findings.experts, findings.truth.lists)
+    yield from _TRUTH.find(findings)
     for one in findings.evaluated:
-        yield from _failed(one.run.lists, f"the retriever {shown(one.id)}", _lost(findings, one))
-        yield from _unstable(one)
-    yield from _undefined(findings)
-    yield from _few_defined(findings)
-    yield from _large_k(findings)
-    yield from _no_trec_files(findings)
-    if findings.mac_fac is not None:
-        yield from _mac_fac(findings.mac_fac)
-    elif findings.study.spec.mac_fac is not None:
-        message = "MAC/FAC is left out because one of its retrievers failed to load"
-        yield StudyWarning("mac-fac-left-out", message)
+        yield from _RETRIEVERS.find(findings, one)
+    yield from _RESULTS.find(findings)
 
 
-def _few(n_queries: int) -> Iterator[StudyWarning]:
+@_BEFORE.add("few-queries")
+def _few_queries(n_queries: int, _: ExpertRanks | None, __: CaseLists | None) -> Iterator[str]:
     if n_queries == 1:
-        message = (
+        yield (
             "only one query has been evaluated, so there are no intervals; results do not "
             "generalize to other queries"
         )
-        yield StudyWarning("few-queries", message)
     elif n_queries < _FEW_QUERIES:
-        message = (
+        yield (
             f"{n_queries} queries are few: the bootstrap intervals are too narrow with fewer "
             f"than {_FEW_QUERIES}, and the tests have little power; use more queries"
         )
-        yield StudyWarning("few-queries", message)
 
 
-def _judges(n_judges: int) -> Iterator[StudyWarning]:
+@_BEFORE.add("few-judges", remedy="add judges")
+def _few_judges(_: int, experts: ExpertRanks | None, __: CaseLists | None) -> Iterator[str]:
+    n_judges = len(experts.judges) if experts else _FEW_JUDGES
     if n_judges == 1:
-        message = (
+        yield (
             "the ground truth is the order of one judge, so the intervals ignore differences "
-            "between judges; add judges"
+            "between judges"
         )
-        yield StudyWarning("few-judges", message)
     elif n_judges < _FEW_JUDGES:
-        message = (
+        yield (
             f"the ground truth is the consensus of only {n_judges} judges, so the intervals are "
-            "too narrow; add judges"
+            "too narrow"
         )
-        yield StudyWarning("few-judges", message)
 
 
 def _named(queries: list[str]) -> str:
@@ -100,25 +91,31 @@ def _of_all(n: int, total: int) -> str:
     return f"{n:,} of {total:,} queries"
 
 
-def _without_truth(truth: CaseLists) -> Iterator[StudyWarning]:
-    lacking = np.flatnonzero(truth.sizes == 0).tolist()
-    if lacking:
-        names = [truth.queries[query] for query in lacking]
-        message = (
+@_BEFORE.add("no-ground-truth")
+def _no_ground_truth(_: int, __: ExpertRanks | None, truth: CaseLists | None) -> Iterator[str]:
+    names = [q for q, n in zip(truth.queries, truth.sizes, strict=True) if not n] if truth else []
+    if truth and names:
+        yield (
             f"no ground truth for {_of_all(len(names), len(truth.queries))} "
             f"({_named(names)}); nothing is scored there"
         )
-        yield StudyWarning("no-ground-truth", message)
 
 
-def _out_of_range(findings: RetrievalFindings) -> Iterator[StudyWarning]:
+@_TRUTH.add("similarity-range")
+def _similarity_range(findings: RetrievalFindings) -> Iterator[str]:
     values = findings.truth.lists.similarity
-    if len(values) and (values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING):
-        message = (
+    if findings.truth.kind != "similarities" or not len(values):
+        return
+    if values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING:
+        yield (
             f"similarities of the ground truth range from {values.min():g} to {values.max():g}; "
-            "quality_mueller, MAE and MSE assume similarities from 0 to 1"
+            "quality_mueller, MAE, and MSE assume similarities from 0 to 1"
         )
-        yield StudyWarning("similarity-range", message)
+
+
+@_RETRIEVERS.add("retriever-failed")
+def _retriever_failed(findings: RetrievalFindings, one: Evaluated) -> Iterator[str]:
+    yield from _failed(one.run.lists, f"the retriever {shown(one.id)}", _lost(findings, one))
 
 
 def _lost(findings: RetrievalFindings, one: Evaluated) -> list[str]:
@@ -130,39 +127,40 @@ def _lost(findings: RetrievalFindings, one: Evaluated) -> list[str]:
     return [measure.name for at, measure in enumerate(findings.measures) if lost[:, at].all()]
 
 
-def _failed(lists: CaseLists, what: str, lost: list[str]) -> Iterator[StudyWarning]:
+def _failed(lists: CaseLists, what: str, lost: list[str]) -> Iterator[str]:
+    """Name the queries for which there is no list, by reason."""
     failed = {q: why for q, why in lists.failed.items() if why != "was not asked"}
     if not failed:
         return
     by_reason: dict[str, list[str]] = {}
     for query, why in failed.items():
         by_reason.setdefault(why, []).append(lists.queries[query])
-    told = [f"for {_named(names)} it {why}" for why, names in list(by_reason.items())[:_FEW]]
+    reasons = [f"for {_named(names)} it {why}" for why, names in list(by_reason.items())[:_FEW]]
     more = f"; and {len(by_reason) - _FEW} other reasons" if len(by_reason) > _FEW else ""
-    message = (
+    yield (
         f"{what} gave no list for {_of_all(len(failed), len(lists.queries))}, which "
         f"{'counts as an empty list' if len(failed) == 1 else 'count as empty lists'}"
         + (f" ({join_words(lost, _FEW)} {_LEAVE[len(lost) > 1]} empty lists out)" if lost else "")
-        + f": {'; '.join(told)}{more}"
+        + f": {'; '.join(reasons)}{more}"
     )
-    yield StudyWarning("retriever-failed", message)
 
 
-def _unstable(one: Evaluated) -> Iterator[StudyWarning]:
+@_RETRIEVERS.add("unstable-retriever")
+def _unstable_retriever(_: RetrievalFindings, one: Evaluated) -> Iterator[str]:
     if one.run.unstable:
         names = [one.run.lists.queries[query] for query in one.run.unstable]
-        message = (
+        yield (
             f"the retriever {shown(one.id)} returned different lists when called again, for "
             f"{_of_all(len(names), len(one.run.lists.queries))} ({_named(names)}); the first is "
             "used"
         )
-        yield StudyWarning("unstable-retriever", message)
 
 
-def _undefined(findings: RetrievalFindings) -> Iterator[StudyWarning]:
+@_RESULTS.add("undefined-scores")
+def _undefined_scores(findings: RetrievalFindings) -> Iterator[str]:
     """Measures without a score where there is a list and a ground truth."""
     n = len(findings.task.queries)
-    told = []
+    undefined = []
     for column, measure in enumerate(findings.measures):
         where = set()
         why = ""
@@ -176,54 +174,65 @@ def _undefined(findings: RetrievalFindings) -> Iterator[StudyWarning]:
                     where.add(query)
                     why = why or reason
         if where:
-            told.append(f"{measure.name} for {_of_all(len(where), n)} ({why})")
-    if told:
-        message = f"undefined for some retriever: {join_words(told, _FEW)}; means exclude these"
-        yield StudyWarning("undefined-scores", message)
+            undefined.append(f"{measure.name} for {_of_all(len(where), n)} ({why})")
+    if undefined:
+        yield f"undefined for some retriever: {join_words(undefined, _FEW)}; means exclude these"
 
 
-def _few_defined(findings: RetrievalFindings) -> Iterator[StudyWarning]:
+@_RESULTS.add("few-defined")
+def _few_defined(findings: RetrievalFindings) -> Iterator[str]:
     """Means over so few queries that they are neither ranked nor tested."""
-    told = [
+    few = [
         f"{measure.name} of {shown(one.id)} ({int(one.means.defined[at]):,})"
         for at, measure in enumerate(findings.measures)
         for one in findings.scored
         if one.means is not None and one.means.defined[at] and not findings.is_ranked(one.means, at)
     ]
-    if told:
-        message = (
+    if few:
+        yield (
             f"means over fewer than half of the {findings.n_scorable:,} queries with a ground "
-            "truth "
-            f"are not ranked and not tested: {join_words(told, _FEW)}"
+            f"truth are not ranked and not tested: {join_words(few, _FEW)}"
         )
-        yield StudyWarning("few-defined", message)
 
 
-def _large_k(findings: RetrievalFindings) -> Iterator[StudyWarning]:
+@_RESULTS.add("k-beyond-cases")
+def _k_beyond_cases(findings: RetrievalFindings) -> Iterator[str]:
     n = findings.task.n_candidates
     large = [m.name for m in findings.measures if int(dict(m.values).get("k") or 0) > n]
     if large:
-        message = f"{join_words(large, _FEW)}: k exceeds the {n} cases to search"
-        yield StudyWarning("k-beyond-cases", message)
+        yield f"{join_words(large, _FEW)}: k exceeds the {n} cases to search"
 
 
-def _no_trec_files(findings: RetrievalFindings) -> Iterator[StudyWarning]:
+@_RESULTS.add("no-trec-files")
+def _no_trec_files(findings: RetrievalFindings) -> Iterator[str]:
     for names, what in ((findings.task.queries.ids, "queries"), (findings.task.cases.ids, "cases")):
         if words_of(names) is None:
-            message = (
+            yield (
                 f"ids of {what} differ only in spaces, which TREC files cannot hold; runs "
                 "and qrels are not written"
             )
-            yield StudyWarning("no-trec-files", message)
 
 
-def _mac_fac(mac_fac: MacFacFound) -> Iterator[StudyWarning]:
-    for pair in mac_fac.pairs:
-        yield from _failed(
-            pair.run.lists, f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}", []
-        )
-    small = [pair for pair in mac_fac.pairs if pair.k > pair.filter]
+@_RESULTS.add("retriever-failed")
+def _phase_failed(findings: RetrievalFindings) -> Iterator[str]:
+    for pair in findings.mac_fac.pairs if findings.mac_fac else ():
+        what = f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}"
+        yield from _failed(pair.run.lists, what, [])
+
+
+@_RESULTS.add("k-beyond-filter")
+def _k_beyond_filter(findings: RetrievalFindings) -> Iterator[str]:
+    small = (
+        [pair for pair in findings.mac_fac.pairs if pair.k > pair.filter]
+        if findings.mac_fac
+        else []
+    )
     if small:
         each = join_words((f"k = {pair.k:,} of {pair.filter:,}" for pair in small), _FEW)
-        message = f"a filter that keeps fewer cases than k cannot return k: {each}"
-        yield StudyWarning("k-beyond-filter", message)
+        yield f"a filter that keeps fewer cases than k cannot return k: {each}"
+
+
+@_RESULTS.add("mac-fac-left-out")
+def _mac_fac_left_out(findings: RetrievalFindings) -> Iterator[str]:
+    if findings.mac_fac is None and findings.study.spec.mac_fac is not None:
+        yield "MAC/FAC is left out because one of its retrievers failed to load"

@@ -171,7 +171,7 @@ def _without_order(measures: list[Measure], truth: CaseLists) -> Iterator[str]:
         yield (
             f"{one.name} needs an order of the cases, and judgments of one grade have none "
             f"({shown(truth.queries[query])} has {equal:,} of grade {truth.similarity[at]:g}); "
-            "use P, AP, RR, RBP or nDCG, or a ground truth of similarities"
+            "use P, AP, RR, RBP, or nDCG, or a ground truth of similarities"
         )
 
 

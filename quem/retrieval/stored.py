@@ -185,7 +185,7 @@ def _square(csv: Delimited) -> Stored:
     name, cases = csv.name, csv.header[-1][1:]
     if not cases:
         message = (
-            "must have the columns query, case and similarity, or a line for each query and a "
+            "must have the columns query, case, and similarity, or a line for each query and a "
             "column for each case"
         )
         raise QuemError([Mistake(name, csv.header_lines[-1], message=message)])

@@ -35,13 +35,13 @@ _OFFICE = (".docx", ".doc", ".odt", ".rtf", ".pptx", ".ppt", ".odp", ".pages", "
 _REMEDIES = {
     **dict.fromkeys((".svg", ".svgz"), "is SVG, which can hold scripts; save it as PNG"),
     **dict.fromkeys(_PICTURES, "is a picture that browsers may not show; save it as PNG"),
-    **dict.fromkeys(_OFFICE, "is an office document; save it as Markdown, HTML or PDF"),
+    **dict.fromkeys(_OFFICE, "is an office document; save it as Markdown, HTML, or PDF"),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "is a workbook; save it as CSV or PDF"),
     **dict.fromkeys((".zip", ".tar", ".gz", ".7z", ".rar"), "is an archive; unpack it here"),
     ".ipynb": "is a notebook; export it as HTML or Markdown",
 }
 _UNKNOWN = (
-    "is in no format that can be shown; save it as Markdown, plain text, HTML, PNG, JPEG or PDF"
+    "is in no format that can be shown; save it as Markdown, plain text, HTML, PNG, JPEG, or PDF"
 )
 _DIGITS = "0123456789"
 _IGNORED = re.compile(
@@ -100,7 +100,7 @@ def inspect(
     kind = kind_of(path)
     allowed = set(only)
     if allowed and kind not in allowed:
-        raise _refusal(name, f"is no {what} in Markdown, plain text or HTML; save it as one")
+        raise _refusal(name, f"is no {what} in Markdown, plain text, or HTML; save it as one")
     try:
         if path.is_dir():
             raise _refusal(name, f"is a folder; name the {what} inside it")

@@ -1,4 +1,4 @@
-"""What could tell a judge who made a solution.
+"""What could show a judge who made a solution.
 
 Words that name a solver, and what images and PDFs say beside what they show: authors, programs,
 places.

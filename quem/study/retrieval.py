@@ -148,7 +148,7 @@ class Retriever(StudyPart):
         given = [key for key in ("linear", "python", "similarities", "run") if getattr(self, key)]
         if len(given) != 1:
             found = f", and not both {given[0]} and {given[1]}" if given else ""
-            message = f"should have one of linear, python, similarities or run{found}"
+            message = f"should have one of linear, python, similarities, or run{found}"
             raise ValueError(message)
         return self
 
@@ -172,7 +172,7 @@ class GroundTruth(StudyPart):
         given = [key for key in keys if getattr(self, key)]
         if len(given) != 1:
             found = f", and not both {given[0]} and {given[1]}" if given else ""
-            message = f"should have one of retriever, similarities, qrels or study{found}"
+            message = f"should have one of retriever, similarities, qrels, or study{found}"
             raise ValueError(message)
         return self
 

@@ -264,4 +264,4 @@ def test_what_cannot_be_copied_is_told(held: Path) -> None:
     assert "has no judging session" in ended.stderr
     ended = quem("backup", held, "--to", folder, "--every", "5")
     assert ended.returncode == 2
-    assert "write one such as 90s, 15m, 2h or 1d" in ended.stderr
+    assert "write one such as 90s, 15m, 2h, or 1d" in ended.stderr

@@ -48,7 +48,7 @@ def test_tables_hold_what_the_findings_hold(mode: str) -> None:
     """One row a system, a pair, a version, a person; and p values as found."""
     found, tables = _compared(mode).findings, _compared(mode).tables()
     rows = {
-        "estimates": len(found.standings),
+        "estimates": len(found.system_estimates),
         "differences": len(found.pairs) + len(found.apart),
         "rankings": sum(pair.paired.n_cells for pair in found.pairs),
         "progression": sum(len(progress.versions) for progress in found.progressions),

@@ -166,7 +166,7 @@ def test_versions_are_put_in_order_of_their_dates() -> None:
         pair = by_ends[step.before.system, step.after.system]
         assert step.years == pair.years.years
         assert (step.p, step.p_holm) == (pair.test.p, pair.p_holm)
-    assert [s.system for s in found.standings] == ["K2", "K3", "K0", "K1"]
+    assert [s.system for s in found.system_estimates] == ["K2", "K3", "K0", "K1"]
 
 
 def test_versions_without_all_dates_keep_their_order() -> None:
@@ -202,7 +202,7 @@ def test_a_system_over_time_joins_steps_of_both_kinds() -> None:
     assert second.p == compare_apart(v2, v3, 0.95).p
     assert max(first.p_holm, second.p_holm) == max(2 * min(first.p, second.p), first.p, second.p)
     assert progression.dated
-    assert {s.of for s in found.standings} == {"Bot"}
+    assert {s.of for s in found.system_estimates} == {"Bot"}
 
 
 def test_the_only_system_of_each_study_is_taken_for_the_same() -> None:

@@ -190,7 +190,7 @@ def test_parts_that_never_met_are_refused() -> None:
     study = study_of(ranks, years, blocks={cell: 1 + (cell[2] > "S2") for cell in ranks})
     message = (
         r"rankings: the solvers fall into parts that were never compared with each other: "
-        r"\(S0, S1, S2 and K0\); \(S3, S4 and S5\); let a judge rank solutions of different parts"
+        r"\(S0, S1, S2, and K0\); \(S3, S4, and S5\); let a judge rank solutions of different parts"
     )
     with pytest.raises(QuemError, match=message):
         quem.analyze(study)

@@ -78,7 +78,7 @@ def by_loop(
     form: str,
     draws: list[tuple[NDArray[np.float64], ...]],
 ) -> tuple[list[float], int]:
-    """Estimate K0 in each draw of judges, problems and subjects, with statsmodels."""
+    """Estimate K0 in each draw of judges, problems, and subjects, with statsmodels."""
     found, discarded = [], 0
     held = set(cells.solver.tolist())
     names = [s for s in years if cells.solvers.index(s) in held]

@@ -48,13 +48,15 @@ def test_means_are_over_the_questions(tmp_path: Path) -> None:
     key, lists = drawn(80, systems=3, seed=2)
     result = analysed(study_in(tmp_path, lists, key), bootstrap=500)
     table = result.tables()["lists"]
-    for standing, (_, part) in zip(result.findings.standings, table.groupby("system"), strict=True):
-        assert standing.share == pytest.approx(part["place_of_correct"].notna().mean())
-        assert standing.mean_length == pytest.approx(part["length"].mean())
+    for entry, (_, part) in zip(
+        result.findings.system_scores, table.groupby("system"), strict=True
+    ):
+        assert entry.share == pytest.approx(part["place_of_correct"].notna().mean())
+        assert entry.mean_length == pytest.approx(part["length"].mean())
         for at, name in enumerate(result.findings.scorer.names):
-            assert standing.scores[at] == pytest.approx(part[name].mean())
-            low, high = standing.intervals[at]
-            assert low < standing.scores[at] < high
+            assert entry.scores[at] == pytest.approx(part[name].mean())
+            low, high = entry.intervals[at]
+            assert low < entry.scores[at] < high
 
 
 def test_lists_are_grouped_by_length(tmp_path: Path) -> None:
@@ -89,11 +91,11 @@ def test_missing_lists_count_as_empty_or_not_at_all(tmp_path: Path) -> None:
     path = study_in(tmp_path, "question,option\nQ1,a\nQ2,b\n")
     empty, out = analysed(path), analysed(path, missing="leave-out")
     at = empty.findings.scorer.names.index
-    assert empty.findings.standings[0].scores[at("AP")] == pytest.approx(2 / 3)
-    assert empty.findings.standings[0].scores[at("OLAR")] == 1
-    assert empty.findings.standings[0].share == pytest.approx(2 / 3)
-    assert out.findings.standings[0].scores[at("AP")] == 1
-    assert out.findings.standings[0].mean_length == 1
+    assert empty.findings.system_scores[0].scores[at("AP")] == pytest.approx(2 / 3)
+    assert empty.findings.system_scores[0].scores[at("OLAR")] == 1
+    assert empty.findings.system_scores[0].share == pytest.approx(2 / 3)
+    assert out.findings.system_scores[0].scores[at("AP")] == 1
+    assert out.findings.system_scores[0].mean_length == 1
     assert codes(empty) >= {"missing-lists", "empty-lists"}
     assert "empty-lists" not in codes(out)
     assert "they are left out of its means" in next(
@@ -113,7 +115,7 @@ def test_the_longest_list_can_be_told(tmp_path: Path) -> None:
     assert names == ["OLAR(max_length=9)", "OLAR(max_length=4)", "OLAR(m=0)"]
     short = analysed(path, max_length=2)
     assert "beyond-max-length" in codes(short)
-    assert short.findings.standings[0].defined[-1] == 2
+    assert short.findings.system_scores[0].defined[-1] == 2
 
 
 def test_any_measure_can_be_the_headline(tmp_path: Path) -> None:
@@ -136,9 +138,9 @@ def test_one_list_is_a_study(tmp_path: Path) -> None:
     """One question and one system give scores without intervals, and all outputs."""
     path = study_in(tmp_path, "question,option,confidence\nQ1,a,0.5\n", "question,correct\nQ1,a\n")
     result = analysed(path)
-    (standing,) = result.findings.standings
-    assert standing.scores[-1] == 1
-    assert np.isnan(standing.intervals).all()
+    (entry,) = result.findings.system_scores
+    assert entry.scores[-1] == 1
+    assert np.isnan(entry.intervals).all()
     (sweep,) = result.findings.sweeps
     assert (sweep.folds, sweep.n) == (0, 1)
     assert np.isnan(sweep.cross_validated)
@@ -150,7 +152,7 @@ def test_one_list_is_a_study(tmp_path: Path) -> None:
 def test_all_lists_empty_is_a_study_too(tmp_path: Path) -> None:
     """A system that never answers has no OLAR, and a report that says so."""
     result = analysed(study_in(tmp_path, "question,option\nQ1,\nQ2,\nQ3,\n", KEY))
-    assert np.isnan(result.findings.standings[0].scores[-1])
+    assert np.isnan(result.findings.system_scores[0].scores[-1])
     assert {"empty-lists", "never-correct", "undefined-measure"} <= codes(result)
     assert "OLAR –" in result.summary()
     assert result.to_html()

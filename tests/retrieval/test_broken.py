@@ -104,7 +104,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "no entry": ({"retrievers": [ALL, {"id": "x", "python": "mine"}]}, "'mine' does not name"),
     "two sources": (
         {"retrievers": [{"id": "x", "linear": {}, "run": "r.txt"}]},
-        "retrievers[1]: should have one of linear, python, similarities or run, and not both",
+        "retrievers[1]: should have one of linear, python, similarities, or run, and not both",
     ),
     "no retriever": ({"retrievers": []}, "retrievers: name one retriever at least"),
     "same id": ({"retrievers": [ALL, ALL]}, "the id 'all' is already used; give each retriever"),

@@ -53,7 +53,7 @@ def test_command_writes_everything(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "quem", "analyze", str(path)]
     done = run(command, capture_output=True, text=True, check=True)
     assert "hits_norm@3" in done.stdout
-    assert "Retrieving: all, only x and py" in done.stderr
+    assert "Retrieving: all, only x, and py" in done.stderr
     folder = tmp_path / "study-report"
     names = {file.name for file in folder.iterdir()}
     figures = {

@@ -98,5 +98,5 @@ test("places are read out", () => {
   assert.equal(model.place(STATE, "A"), "1st of 3");
   assert.equal(model.place(STATE, "C"), "2nd of 3, tied with B");
   assert.equal(model.place(STATE, "D"), "not ranked yet");
-  assert.equal(model.listed(["A", "B", "C"]), "A, B and C");
+  assert.equal(model.listed(["A", "B", "C"]), "A, B, and C");
 });

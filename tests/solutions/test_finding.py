@@ -408,7 +408,7 @@ def test_texts_for_judges(tmp_path: Path) -> None:
         ("p.md", None, "there is no file 'p.md'; did you mean p1.md?"),
         ("p1.md", "", "p1.md: is empty; put the statement into it"),
         ("p1.md", b"\xe9", "p1.md:1: is not UTF-8 text; save the statement as UTF-8"),
-        ("p1.pdf", b"%PDF-", "p1.pdf: is no statement in Markdown, plain text or HTML"),
+        ("p1.pdf", b"%PDF-", "p1.pdf: is no statement in Markdown, plain text, or HTML"),
         ("solutions", None, "is a folder; name the statement inside it"),
         ("x" * 300 + ".md", None, "cannot be read: File name too long"),
     ],

@@ -168,10 +168,10 @@ const ordinal = (n) => {
   return `${n}${suffix}`;
 };
 
-/** Join words: "A, B and C". */
-export const listed = (words) => (words.length < 2
-  ? words.join("")
-  : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
+/** Join words: "A, B, and C". */
+export const listed = (words) => (words.length < 3
+  ? words.join(" and ")
+  : `${words.slice(0, -1).join(", ")}, and ${words.at(-1)}`);
 
 /** Say where a solution is: "2nd of 5, tied with D". */
 export function place(state, label) {

@@ -624,7 +624,12 @@ DOCUMENT: Columns[ComparisonFindings, ComparisonFindings] = Columns(
     ),
     Column("settings", of(_SETTINGS), "of the comparison", of=lambda row, _: row),
     WARNINGS,
-    Column("estimates", each(ESTIMATES), "one entry per system, versions in order", of="standings"),
+    Column(
+        "estimates",
+        each(ESTIMATES),
+        "one entry per system, versions in order",
+        of="system_estimates",
+    ),
     Column("pairs", each(PAIRS), "each two systems of one study; empty in the other modes"),
     Column(
         "independent",
@@ -637,7 +642,7 @@ DOCUMENT: Columns[ComparisonFindings, ComparisonFindings] = Columns(
 )
 
 TABLES: tuple[Table[Any, ComparisonFindings], ...] = (
-    Table("estimates", "one row per system", ESTIMATES, lambda c: c.standings),
+    Table("estimates", "one row per system", ESTIMATES, lambda c: c.system_estimates),
     Table("differences", "one row per pair of systems of one study", PAIRS, lambda c: c.pairs),
     Table("differences", "one row per pair of systems of several", INDEPENDENT, lambda c: c.apart),
     Table("rankings", "one row per pair and ranking", _RANKINGS, _rankings),

@@ -47,20 +47,20 @@ _ROW = 0.3  # inches
 
 def estimates(comparison: ComparisonFindings) -> Figure | None:
     """Draw every system's estimate and interval, over the range of its study's subjects."""
-    shown = comparison.standings[:MOST_ROWS]
+    shown = comparison.system_estimates[:MOST_ROWS]
     if not shown:
         return None
-    labels = [short(comparison.name_of(standing), 34) for standing in shown]
-    told = [_told(standing) for standing in shown]
+    labels = [short(comparison.name_of(entry), 34) for entry in shown]
+    told = [_told(entry) for entry in shown]
     with with_style():
         left, right = label_inches(labels), label_inches(told)
         height = 0.85 + _ROW * len(shown)
         figure, axes = one_axes(left + 4.4 + right, height, left=left, right=right)
         low, high = _limits(comparison, shown)
         axes.set_xlim(low, high)
-        for row, (standing, color, text) in enumerate(zip(shown, colors(), told, strict=False)):
-            axes.plot(_range(comparison, standing), [row, row], color=BAND, linewidth=13, zorder=1)
-            _bar(axes, standing, row, color)
+        for row, (entry, color, text) in enumerate(zip(shown, colors(), told, strict=False)):
+            axes.plot(_range(comparison, entry), [row, row], color=BAND, linewidth=13, zorder=1)
+            _bar(axes, entry, row, color)
             axes.text(1.015, row, text, transform=axes.get_yaxis_transform(), va="center")
         axes.set_yticks(range(len(shown)), labels)
         axes.set_ylim(len(shown) - 0.4, -0.6)
@@ -75,48 +75,48 @@ def estimates(comparison: ComparisonFindings) -> Figure | None:
     return figure
 
 
-def _told(standing: SystemEstimate) -> str:
-    text = estimate_text(standing)
-    if standing.estimate.side in ("above", "below"):
+def _told(entry: SystemEstimate) -> str:
+    text = estimate_text(entry)
+    if entry.estimate.side in ("above", "below"):
         return text
-    return f"{text} ({format_interval(standing.estimate.prediction)})"
+    return f"{text} ({format_interval(entry.estimate.prediction)})"
 
 
-def _range(comparison: ComparisonFindings, standing: SystemEstimate) -> Interval:
-    years = comparison.studies[standing.study].function.y
+def _range(comparison: ComparisonFindings, entry: SystemEstimate) -> Interval:
+    years = comparison.studies[entry.study].function.y
     return float(years.min()), float(years.max())
 
 
-def ends_of(standing: SystemEstimate) -> Interval:
+def ends_of(entry: SystemEstimate) -> Interval:
     """Give the interval, or all that a one-sided bound leaves."""
-    estimate = standing.estimate
+    estimate = entry.estimate
     one_sided = {"above": (estimate.bound, np.inf), "below": (-np.inf, estimate.bound)}
     return one_sided.get(estimate.side, estimate.prediction)
 
 
 def _limits(comparison: ComparisonFindings, shown: tuple[SystemEstimate, ...]) -> Interval:
     """Wide enough for every range and estimate; the widest intervals continue beyond."""
-    ranges = np.array([_range(comparison, standing) for standing in shown])
-    points = np.array([standing.estimate.experience for standing in shown])
+    ranges = np.array([_range(comparison, entry) for entry in shown])
+    points = np.array([entry.estimate.experience for entry in shown])
     low = min(0.0, float(ranges.min()), float(points.min()))
     high = max(float(ranges.max()), float(points.max()))
     span = high - low
-    ends = np.array([ends_of(standing) for standing in shown])
+    ends = np.array([ends_of(entry) for entry in shown])
     ends = np.clip(ends[np.isfinite(ends)], low - span, high + span)
     low, high = min([low, *ends]), max([high, *ends])
     return low - 0.02 * (high - low), high + 0.04 * (high - low)
 
 
-def _bar(axes: Axes, standing: SystemEstimate, row: float, color: str) -> None:
+def _bar(axes: Axes, entry: SystemEstimate, row: float, color: str) -> None:
     """A point on its interval, with an arrow where that continues beyond the axis."""
     left, right = axes.get_xlim()
-    low, high = ends_of(standing)
+    low, high = ends_of(entry)
     axes.plot(np.clip([low, high], left, right), [row, row], color=color, linewidth=2.4)
     for beyond, end, arrow in ((low < left, left, "<"), (high > right, right, ">")):
         if beyond:
             axes.plot([end], [row], arrow, color=color, markersize=6, clip_on=False)
-    inside = standing.estimate.side not in ("above", "below")
-    middle = standing.estimate.experience if inside else standing.estimate.bound
+    inside = entry.estimate.side not in ("above", "below")
+    middle = entry.estimate.experience if inside else entry.estimate.bound
     axes.plot([middle], [row], "D" if inside else "|", color=color, markersize=6 if inside else 11)
 
 

@@ -50,7 +50,7 @@ TEST_NAMES = {
 
 def names_of(comparison: ComparisonFindings) -> dict[str, str]:
     """Name each system of the first study by its id."""
-    return {s.system: s.name for s in comparison.standings if s.study == 0}
+    return {s.system: s.name for s in comparison.system_estimates if s.study == 0}
 
 
 def bare_p(p: float) -> str:
@@ -60,9 +60,9 @@ def bare_p(p: float) -> str:
     return format_p(p).removeprefix("p ").removeprefix("= ")
 
 
-def estimate_text(standing: SystemEstimate) -> str:
+def estimate_text(entry: SystemEstimate) -> str:
     """Say an estimate in a word or two, one-sided outside the subjects' range."""
-    estimate = standing.estimate
+    estimate = entry.estimate
     lead = {"above": "at least ", "below": "at most "}.get(estimate.side, "")
     return f"{lead}{format_number(estimate.bound if lead else estimate.experience)}"
 

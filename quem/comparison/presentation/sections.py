@@ -84,7 +84,7 @@ def _first_figures(comparison: ComparisonFindings) -> Iterator[str]:
     """What goes beside the answer; a figure of one sort at least is always there."""
     if comparison.mode == "time":
         yield "progression"
-    if comparison.standings:
+    if comparison.system_estimates:
         yield "estimates"
     yield "uplift"
 
@@ -149,11 +149,11 @@ def _methods(comparison: ComparisonFindings) -> Iterator[str]:
 
 def _estimates(comparison: ComparisonFindings) -> list[str]:
     each = []
-    for standing in comparison.standings:
+    for entry in comparison.system_estimates:
         told = statement(
-            standing.estimate, interval="prediction", level=comparison.level, unit=comparison.unit
+            entry.estimate, interval="prediction", level=comparison.level, unit=comparison.unit
         )
-        each.append(f"{comparison.name_of(standing)} {told}")
+        each.append(f"{comparison.name_of(entry)} {told}")
     return each
 
 
@@ -204,7 +204,7 @@ def sections(comparison: ComparisonFindings) -> list[Section]:
         _apart(comparison) if comparison.apart else None,
         _progressions(comparison) if comparison.progressions else None,
         _uplifts(comparison) if comparison.uplifts else None,
-        _estimates_sections(comparison) if comparison.standings else None,
+        _estimates_sections(comparison) if comparison.system_estimates else None,
     ]
     return [section for section in made if section is not None]
 
@@ -301,7 +301,7 @@ def _estimates_sections(comparison: ComparisonFindings) -> Section:
     shown = () if comparison.mode == "time" else ("estimates",)
     table = ESTIMATES.text_table(
         f"Estimates with {format_percent(comparison.level)} intervals",
-        comparison.standings[:_MOST_ROWS],
+        comparison.system_estimates[:_MOST_ROWS],
         comparison,
     )
     return Section("estimates", "Estimates", text, shown, [table])

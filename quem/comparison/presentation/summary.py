@@ -69,13 +69,13 @@ def summary_text(comparison: ComparisonFindings, *, warnings: bool) -> str:
 
 
 def _estimates(comparison: ComparisonFindings) -> Iterator[str]:
-    names = [comparison.name_of(standing) for standing in comparison.standings]
+    names = [comparison.name_of(entry) for entry in comparison.system_estimates]
     if names:
         yield ""
     width = max(map(len, names), default=0)
-    for name, standing in zip(names, comparison.standings, strict=True):
+    for name, entry in zip(names, comparison.system_estimates, strict=True):
         text = statement(
-            standing.estimate, interval="prediction", level=comparison.level, unit=comparison.unit
+            entry.estimate, interval="prediction", level=comparison.level, unit=comparison.unit
         )
         yield f"  {name:<{width}}  {text}"
 

@@ -671,7 +671,7 @@ TABLES: tuple[Table[Any, DialogueFindings], ...] = (
     ),
     Table(
         "differences",
-        "one row per measure, user or number of answers, and pair of strategies",
+        "one row per measure, user, or number of answers, and pair of strategies",
         _DIFFERENCES,
         _differences,
         always=True,

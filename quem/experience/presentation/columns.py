@@ -335,7 +335,7 @@ _SKILL_FUNCTION: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "coefficients",
         _COEFFICIENTS,
         "`intercept` and `slope`; `quadratic` and `cubic` where the form has them. They belong to "
-        "1, g, g² and g³, where g is the average rank, its square root (`sqrt`) or its natural "
+        "1, g, g², and g³, where g is the average rank, its square root (`sqrt`) or its natural "
         "logarithm (`log`)",
         of="function.coefficients",
     ),
@@ -533,7 +533,7 @@ _AGREEMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     Column(
         "overall",
         null_or(of(_OVERALL)),
-        "Kendall's W, tau-b and Spearman's correlation are means over the problems; alpha and ICC "
+        "Kendall's W, tau-b, and Spearman's correlation are means over the problems; alpha and ICC "
         "use all solutions; null where only `retest` is known",
         of=lambda row, _: ("", row.agreement.overall) if row.agreement else None,
     ),
@@ -708,7 +708,7 @@ _BOOTSTRAPPED: Columns[str, ExperienceFindings] = Columns(
     ),
 )
 _BOOTSTRAP: Columns[Any, ExperienceFindings] = Columns(
-    Column("replicates", COUNT, "resamples of judges, problems and subjects"),
+    Column("replicates", COUNT, "resamples of judges, problems, and subjects"),
     Column("discarded", COUNT, "of them, discarded for fewer than 3 different averages"),
     Column("systems", each(_BOOTSTRAPPED), "one entry per system", of="intervals"),
 )

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from scipy.special import stdtrit
 
 from quem.experience.presentation.summary import averaged, equation, system_name
+from quem.experience.wording import INTERVALS
 from quem.report.drawing import (
     BAND,
     GRID,
@@ -91,7 +92,6 @@ def estimate(findings: ExperienceFindings) -> Figure:
         rising = _rising(findings)
         anchor = (_BARS + 0.02, 1.0) if rising else (1.0, 1.0)
         axes.legend(loc="upper left" if rising else "upper right", bbox_to_anchor=anchor)
-        axes.set_title(f"{format_percent(findings.settings.level)} bands", fontweight="normal")
     return figure
 
 
@@ -111,9 +111,10 @@ def _bands(axes: Axes, findings: ExperienceFindings, grid: NDArray[np.float64]) 
     middle = function.predict(grid)
     t = stdtrit(function.df, (1 + findings.settings.level) / 2)
     of_mean = function.mean_variance(grid)
+    level = format_percent(findings.settings.level)
     for variance, color, label in (
-        (function.residual_sd**2 + of_mean, BAND, "prediction"),
-        (of_mean, INNER_BAND, "mean (the paper's band)"),
+        (function.residual_sd**2 + of_mean, BAND, f"{level} {INTERVALS['prediction']}"),
+        (of_mean, INNER_BAND, f"{level} {INTERVALS['mean']}"),
     ):
         half = t * np.sqrt(variance)
         axes.fill_between(grid, middle - half, middle + half, color=color, linewidth=0, label=label)
@@ -352,7 +353,7 @@ def sensitivity_rows(
     Parameters
     ----------
     most : int
-        Of the judges, subjects and problems; where there are more than half of this, only a
+        Of the judges, subjects, and problems; where there are more than half of this, only a
         quarter of it is shown of each.
 
     Returns

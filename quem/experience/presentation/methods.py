@@ -9,7 +9,7 @@ import numpy as np
 from quem import __version__
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.wording import caveat, statement
-from quem.wording import format_number, format_p, format_percent, join_words
+from quem.wording import format_count, format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
     from quem.experience.expected_ranks import ExpectedRanks
@@ -49,18 +49,18 @@ def methods_paragraph(findings: ExperienceFindings) -> str:
 def _design(findings: ExperienceFindings) -> list[str]:
     spec, function = findings.study.spec, findings.function
     years = f"{function.y.min():g} to {function.y.max():g} {spec.experience_unit}"
-    who = f"{function.n} subjects with {years} of experience"
+    who = f"by {function.n} subjects with {years} of experience"
     if findings.estimates:
-        who += f" and of {join_words(system_name(findings, e.system) for e in findings.estimates)}"
+        who += f" and by {join_words(system_name(findings, e.system) for e in findings.estimates)}"
     text = "Experience was estimated with QUEM (Hayes & Parzen, 1997). "
     if findings.cells is None:
-        return [f"{text}Average ranks of solutions of {who}, computed elsewhere, were used."]
+        return [f"{text}Average ranks of solutions {who}, computed elsewhere, were used."]
     judges, problems = (
         len(np.unique(codes)) for codes in (findings.cells.judge, findings.cells.problem)
     )
     text += (
-        f"Solutions of {who} were ranked by {judges} expert judge{'s' if judges != 1 else ''} on "
-        f"{problems} problem{'s' if problems != 1 else ''}; ties were allowed"
+        f"{format_count(judges, 'expert judge')} ranked solutions to "
+        f"{format_count(problems, 'problem')} {who}; ties were allowed"
     )
     text += "" if findings.pooled else " and received mid-ranks"
     how = {
@@ -75,8 +75,8 @@ def _design(findings: ExperienceFindings) -> list[str]:
     if findings.settings.reference == "humans":
         how += ", and each solution was ranked against those of the subjects only"
     notes = join_words(data_notes(findings))
-    told = [f"{text}{how}.", f"{notes[:1].upper()}{notes[1:]}." if notes else ""]
-    return [*told, _worths(findings.pooled)] if findings.pooled else told
+    sentences = [f"{text}{how}.", f"{notes[:1].upper()}{notes[1:]}." if notes else ""]
+    return [*sentences, _worths(findings.pooled)] if findings.pooled else sentences
 
 
 def _worths(pooled: ExpectedRanks) -> str:
@@ -167,7 +167,7 @@ def _agreement(findings: ExperienceFindings) -> list[str]:
 
 def _results(findings: ExperienceFindings) -> list[str]:
     unit = findings.study.spec.experience_unit
-    told = []
+    sentences = []
     for estimate in findings.estimates:
         text = statement(
             estimate, interval=findings.settings.interval, level=findings.settings.level, unit=unit
@@ -177,12 +177,12 @@ def _results(findings: ExperienceFindings) -> list[str]:
         if estimate.widened:
             fewer = f", widened because it was judged on only {estimate.n_problems} problems"
         at = "" if text.startswith("at ") else "at "
-        told.append(f"The experience of {name} was estimated {at}{text}{fewer}.")
-    if told and (doubtful := caveat(findings.p_value, findings.function.falling_share)):
-        told.append(doubtful)
+        sentences.append(f"The experience of {name} was estimated {at}{text}{fewer}.")
+    if sentences and (doubtful := caveat(findings.p_value, findings.function.falling_share)):
+        sentences.append(doubtful)
     if findings.bootstrap and findings.estimates:
-        told.append(
-            f"A bootstrap over judges, problems and subjects ({findings.bootstrap.replicates:,} "
+        sentences.append(
+            f"A bootstrap over judges, problems, and subjects ({findings.bootstrap.replicates:,} "
             "replicates) served as a sensitivity check; the intervals come from the regression."
         )
-    return told
+    return sentences

@@ -22,7 +22,7 @@ from quem.experience.presentation.columns import (
 )
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
-from quem.experience.wording import INTERVALS, caveat
+from quem.experience.wording import INTERVALS, caveat, sentence
 from quem.report.files import Section
 from quem.wording import (
     format_interval,
@@ -81,6 +81,8 @@ class Answer:
         The number.
     interval : str
         The headline's, "one-sided" where there is only a bound.
+    sentence : str
+        The result for readers who have not heard of the method.
     detail : str
         The interval in words, or why there is only a bound.
     chances : list of (str, str)
@@ -91,6 +93,7 @@ class Answer:
     lead: str
     value: str
     interval: str
+    sentence: str
     detail: str
     chances: list[tuple[str, str]]
     dependences: list[Dependence]
@@ -154,19 +157,21 @@ def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
         lead = "at least" if estimate.side == "above" else "at most"
         value, interval = format_number(estimate.bound), "one-sided"
         detail = (
-            f"one-sided {format_percent(settings.level)} prediction bound: the system is "
-            f"{estimate.side} the subjects' range, where two-sided intervals are invalid. The "
-            f"extrapolated estimate is {format_number(estimate.experience)}."
+            f"The system is {estimate.side} the subjects' range, where two-sided intervals are "
+            f"invalid. The extrapolated estimate is {format_number(estimate.experience)}."
         )
     else:
         lead, value = "", format_number(estimate.headline(settings.interval))
         interval = format_interval(estimate.interval(settings.interval))
         detail = f"{format_percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
+    name = system_name(findings, estimate.system)
+    said = sentence(name, estimate, interval=settings.interval, level=settings.level, unit=unit)
     return Answer(
-        system_name(findings, estimate.system),
+        name,
         lead,
         value,
         interval,
+        said,
         detail,
         [(f"{years:g} {unit}", format_probability(p)) for years, p in estimate.at_least],
         list(_dependences(findings, estimate.system)),

@@ -53,46 +53,44 @@ def _system_of(row: SystemScores | LengthGroup, findings: OptionsFindings) -> st
 class _Score(NamedTuple):
     """A system's mean score by one measure."""
 
-    standing: SystemScores
+    entry: SystemScores
     at: int
 
 
 def _scores(findings: OptionsFindings) -> Iterator[_Score]:
-    for standing in findings.standings:
-        yield from (_Score(standing, at) for at in range(len(findings.scorer.names)))
+    for entry in findings.system_scores:
+        yield from (_Score(entry, at) for at in range(len(findings.scorer.names)))
 
 
 def _n_defined(row: _Score, _: OptionsFindings) -> int:
-    return row.standing.defined[row.at]
+    return row.entry.defined[row.at]
 
 
 _MEAN: tuple[Column[_Score, OptionsFindings], ...] = (
     Column("measure", NAME, "as in the settings", of=lambda row, f: f.scorer.names[row.at]),
-    Column("mean", null_or(NUMBER), "mean score", of=lambda row, _: row.standing.scores[row.at]),
+    Column("mean", null_or(NUMBER), "mean score", of=lambda row, _: row.entry.scores[row.at]),
     Column(
         "interval",
         OPEN_INTERVAL,
         "of the mean, at `settings.level`",
-        of=lambda row, _: row.standing.intervals[row.at],
+        of=lambda row, _: row.entry.intervals[row.at],
     ),
 )
 _RANKED: Column[_Score, OptionsFindings] = Column(
     "ranked",
     FLAG,
     "whether these are at least half of the questions",
-    of=lambda row, findings: row.standing.defined[row.at] >= findings.fewest,
+    of=lambda row, findings: row.entry.defined[row.at] >= findings.fewest,
 )
 _SYSTEM_SCORE = Columns(
     *_MEAN, Column("n", COUNT, "questions where it is defined", of=_n_defined), _RANKED
 )
 _SYSTEM_SCORES: Columns[_Score, OptionsFindings] = Columns(
-    Column(
-        "system", NAME, "id", of=lambda row, findings: findings.data.systems[row.standing.system]
-    ),
+    Column("system", NAME, "id", of=lambda row, findings: findings.data.systems[row.entry.system]),
     *_MEAN,
     Column("n_questions", COUNT, "questions where it is defined", of=_n_defined),
     _RANKED,
-    Column("failures", COUNT, "questions without a list", of="standing.n_missing"),
+    Column("failures", COUNT, "questions without a list", of="entry.n_missing"),
 )
 
 
@@ -230,8 +228,8 @@ _UNDEFINED: Columns[Any, OptionsFindings] = Columns(
 )
 
 
-def _scores_of(standing: SystemScores, findings: OptionsFindings) -> list[_Score]:
-    return [_Score(standing, at) for at in range(len(findings.scorer.names))]
+def _scores_of(entry: SystemScores, findings: OptionsFindings) -> list[_Score]:
+    return [_Score(entry, at) for at in range(len(findings.scorer.names))]
 
 
 def _mine(name: str) -> Callable[[SystemScores, OptionsFindings], list[Any]]:
@@ -337,7 +335,7 @@ DOCUMENT: Columns[OptionsFindings, OptionsFindings] = Columns(
         "the measures",
         of=lambda f, _: zip(f.scorer.names, f.scorer.measures, strict=True),
     ),
-    Column("systems", each(_SYSTEM, 1), "one entry per system", of="standings"),
+    Column("systems", each(_SYSTEM, 1), "one entry per system", of="system_scores"),
     Column("differences", each(_DIFFERENCES), "one entry per pair and measure", of="pairs"),
     Column("promises", each(_PROMISES), "properties of each measure, as checked", of="properties"),
 )

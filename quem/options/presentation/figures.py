@@ -41,24 +41,24 @@ _MOST_LENGTHS = 30
 def _scores(findings: OptionsFindings) -> Figure:
     """Each measure a row, each system a color."""
     names = findings.scorer.names
-    shown = findings.standings[:_MOST_SYSTEMS]
+    shown = findings.system_scores[:_MOST_SYSTEMS]
     step = 0.8 / max(len(shown), 2)
     left = label_inches(names)
     height = 0.95 + max(0.27, 0.13 * len(shown)) * len(names)
     legend = 0.25 + label_inches(short(findings.name_of(s.system)) for s in shown)
     right = legend if len(shown) > 1 else 0.15
     figure, axes = one_axes(left + 4.2 + right, height, left=left, right=right)
-    for index, (standing, color) in enumerate(zip(shown, colors(), strict=False)):
+    for index, (entry, color) in enumerate(zip(shown, colors(), strict=False)):
         rows = np.arange(len(names)) + (index - (len(shown) - 1) / 2) * step
-        ends = np.array(standing.intervals)
+        ends = np.array(entry.intervals)
         axes.hlines(rows, ends[:, 0], ends[:, 1], color=color, linewidth=1.6)
         axes.plot(
-            standing.scores,
+            entry.scores,
             rows,
             "D",
             color=color,
             markersize=4.5,
-            label=short(findings.name_of(standing.system)),
+            label=short(findings.name_of(entry.system)),
         )
     axes.set_yticks(range(len(names)), names)
     axes.get_yticklabels()[findings.scorer.headline].set_fontweight("bold")
@@ -74,11 +74,11 @@ def _scores(findings: OptionsFindings) -> Figure:
 
 def _lengths(findings: OptionsFindings) -> Figure:
     """A panel a system: lists with the correct option below, those without it above."""
-    shown = findings.standings[:_MOST_SYSTEMS]
+    shown = findings.system_scores[:_MOST_SYSTEMS]
     figure, panels = _stacked(len(shown), 1.75)
     longest = max((group.length for group in findings.groups), default=0)
-    for axes, standing, color in zip(panels, shown, colors(), strict=False):
-        groups = [group for group in findings.groups if group.system == standing.system]
+    for axes, entry, color in zip(panels, shown, colors(), strict=False):
+        groups = [group for group in findings.groups if group.system == entry.system]
         at, has, lacks = _binned(
             [(group.length, group.correct, group.count - group.correct) for group in groups],
             longest,
@@ -97,7 +97,7 @@ def _lengths(findings: OptionsFindings) -> Figure:
         )
         if longest <= _MOST_LENGTHS:
             axes.set_xticks(range(longest + 1))
-        axes.set_title(short(findings.name_of(standing.system), 40))
+        axes.set_title(short(findings.name_of(entry.system), 40))
         tidy(axes, y="lists")
     panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
     panels[-1].set_xlabel("options in the list")

@@ -106,14 +106,14 @@ def _answers(findings: OptionsFindings) -> TextTable:
     )
     rows = [
         (
-            findings.name_of(standing.system),
-            mean_text(findings, standing, at),
-            span(standing.intervals[at]),
-            share(standing.share),
-            format_number(standing.mean_length),
-            f"{standing.n_missing:,}",
+            findings.name_of(entry.system),
+            mean_text(findings, entry, at),
+            span(entry.intervals[at]),
+            share(entry.share),
+            format_number(entry.mean_length),
+            f"{entry.n_missing:,}",
         )
-        for standing in findings.standings
+        for entry in findings.system_scores
     ]
     note = (
         "The share of lists with the correct option, the mean number of options, and questions "
@@ -145,8 +145,8 @@ def _methods(findings: OptionsFindings) -> Iterator[str]:
             f"Intervals are {format_percent(settings.level)} percentile intervals of "
             f"{settings.bootstrap:,} bootstrap samples of the questions (Efron & Tibshirani, 1993)."
         )
-    for standing in findings.standings[:_MOST_TOLD]:
-        yield f"{findings.name_of(standing.system)}: {standing_text(findings, standing)}."
+    for entry in findings.system_scores[:_MOST_TOLD]:
+        yield f"{findings.name_of(entry.system)}: {standing_text(findings, entry)}."
     if findings.pairs:
         yield (
             "Systems were compared by paired randomization tests (Smucker et al., 2007), "
@@ -190,7 +190,7 @@ def sections(findings: OptionsFindings) -> list[Section]:
 
 
 def _several(findings: OptionsFindings) -> bool:
-    return len(findings.standings) > 1
+    return len(findings.system_scores) > 1
 
 
 def _differences(findings: OptionsFindings) -> Section:
@@ -324,23 +324,23 @@ def marked(findings: OptionsFindings, table: TextTable) -> TextTable:
 
 def _measures(findings: OptionsFindings) -> Section:
     level = format_percent(findings.settings.level)
-    names = [findings.name_of(standing.system) for standing in findings.standings]
+    names = [findings.name_of(entry.system) for entry in findings.system_scores]
     if _several(findings):
         columns = ("System", *findings.scorer.names)
         rows = [
-            (name, *(mean_text(findings, standing, at) for at in range(len(findings.scorer.names))))
-            for name, standing in zip(names, findings.standings, strict=True)
+            (name, *(mean_text(findings, entry, at) for at in range(len(findings.scorer.names))))
+            for name, entry in zip(names, findings.system_scores, strict=True)
         ][:_MOST_ROWS]
         note = f"The {level} intervals are in scores.csv."
     else:
         columns = ("Measure", "Mean", f"{level} interval", "Questions")
-        (standing,) = findings.standings
+        (entry,) = findings.system_scores
         rows = [
             (
                 name,
-                mean_text(findings, standing, at),
-                span(standing.intervals[at]),
-                f"{standing.defined[at]:,}",
+                mean_text(findings, entry, at),
+                span(entry.intervals[at]),
+                f"{entry.defined[at]:,}",
             )
             for at, name in enumerate(findings.scorer.names)
         ]

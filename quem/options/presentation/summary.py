@@ -50,21 +50,21 @@ def summary_text(findings: OptionsFindings, *, warnings: bool) -> str:
     warnings : bool
         Whether the warnings are part of it.
     """
-    lines = [findings.data.spec.title, "", *_standings(findings), *_differences(findings)]
+    lines = [findings.data.spec.title, "", *_system_scores(findings), *_differences(findings)]
     lines += ["", "Means", *_means(findings), "", "Based on", f"  {basis(findings)}"]
     if warnings and findings.warnings:
         lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in findings.warnings)]
     return "\n".join(lines)
 
 
-def _standings(findings: OptionsFindings) -> Iterator[str]:
-    names = [findings.name_of(standing.system) for standing in findings.standings]
+def _system_scores(findings: OptionsFindings) -> Iterator[str]:
+    names = [findings.name_of(entry.system) for entry in findings.system_scores]
     width = max(map(len, names))
     swept = {sweep.system: sweep for sweep in findings.sweeps}
-    for name, standing in zip(names, findings.standings, strict=True):
-        yield f"  {name:<{width}}  {standing_text(findings, standing)}"
-        if standing.system in swept:
-            yield f"  {'':<{width}}  {threshold_text(findings, swept[standing.system])}"
+    for name, entry in zip(names, findings.system_scores, strict=True):
+        yield f"  {name:<{width}}  {standing_text(findings, entry)}"
+        if entry.system in swept:
+            yield f"  {'':<{width}}  {threshold_text(findings, swept[entry.system])}"
 
 
 def headline_pairs(findings: OptionsFindings) -> list[tuple[str, str]]:
@@ -94,10 +94,10 @@ def _differences(findings: OptionsFindings) -> Iterator[str]:
 
 def _means(findings: OptionsFindings) -> Iterator[str]:
     """One row per measure, one column per system."""
-    shown = findings.standings[:_MOST_COLUMNS]
-    heads = [findings.name_of(standing.system) for standing in shown]
+    shown = findings.system_scores[:_MOST_COLUMNS]
+    heads = [findings.name_of(entry.system) for entry in shown]
     cells = [
-        [mean_text(findings, standing, at) for standing in shown]
+        [mean_text(findings, entry, at) for entry in shown]
         for at in range(len(findings.scorer.names))
     ]
     columns = zip(*cells, strict=True)
@@ -108,22 +108,22 @@ def _means(findings: OptionsFindings) -> Iterator[str]:
     for at, name in enumerate(findings.scorer.names):
         row = "  ".join(f"{cell:>{w}}" for cell, w in zip(cells[at], widths, strict=True))
         yield f"  {name:<{label}}  {row}"
-    if any(standing.n_missing for standing in shown):
-        missing = (f"{standing.n_missing:,}" for standing in shown)
+    if any(entry.n_missing for entry in shown):
+        missing = (f"{entry.n_missing:,}" for entry in shown)
         row = "  ".join(f"{cell:>{w}}" for cell, w in zip(missing, widths, strict=True))
         yield f"  {'failures':<{label}}  {row}"
     yield f"  ({dagger_note(findings, (text for row in cells for text in row))})"
-    if len(findings.standings) > len(shown):
-        yield f"  and {len(findings.standings) - len(shown)} more systems: see scores.csv"
+    if len(findings.system_scores) > len(shown):
+        yield f"  and {len(findings.system_scores) - len(shown)} more systems: see scores.csv"
 
 
 def basis(findings: OptionsFindings) -> str:
     """Say what the numbers are based on."""
-    lists = sum(standing.n_lists for standing in findings.standings)
+    lists = sum(entry.n_lists for entry in findings.system_scores)
     longest = int(findings.lengths.max(initial=0))
     told = (
         f"{count(len(findings.data.key.ids), 'question')}, "
-        f"{count(len(findings.standings), 'system')}, "
+        f"{count(len(findings.system_scores), 'system')}, "
         f"{count(lists, 'list')}, the longest of {count(longest, 'option')}"
     )
     if "OLAR" in findings.scorer.names:
@@ -145,13 +145,13 @@ def score(value: float) -> str:
     return measured(value, DIGITS)
 
 
-def mean_text(findings: OptionsFindings, standing: SystemScores, at: int) -> str:
+def mean_text(findings: OptionsFindings, entry: SystemScores, at: int) -> str:
     """Write a mean: "0.756"; with its number of questions where these are not all of them.
 
     A mean over fewer than half of the questions has a dagger; see `dagger_note`.
     """
-    n = standing.defined[at]
-    told = score(standing.scores[at])
+    n = entry.defined[at]
+    told = score(entry.scores[at])
     if 0 < n < len(findings.data.key.ids):
         told += f" n = {n:,}"
     return f"{told} {DAGGER}" if 0 < n < findings.fewest else told
@@ -185,17 +185,15 @@ def bare_p(p: float) -> str:
     return "–" if np.isnan(p) else format_p(p).removeprefix("p ").removeprefix("= ")
 
 
-def standing_text(findings: OptionsFindings, standing: SystemScores) -> str:
+def standing_text(findings: OptionsFindings, entry: SystemScores) -> str:
     """Say a system's result in one phrase."""
     at = findings.scorer.headline
-    told = f"{findings.headline} {mean_text(findings, standing, at)}"
-    if not np.isnan(standing.intervals[at][0]):
-        told += (
-            f" ({format_percent(findings.settings.level)} interval {span(standing.intervals[at])})"
-        )
+    told = f"{findings.headline} {mean_text(findings, entry, at)}"
+    if not np.isnan(entry.intervals[at][0]):
+        told += f" ({format_percent(findings.settings.level)} interval {span(entry.intervals[at])})"
     return (
-        f"{told}; the correct option is in {share(standing.share)} of lists of "
-        f"{length_text(standing.mean_length)}"
+        f"{told}; the correct option is in {share(entry.share)} of lists of "
+        f"{length_text(entry.mean_length)}"
     )
 
 

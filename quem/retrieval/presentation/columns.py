@@ -126,7 +126,7 @@ def _reasons(scores: Any) -> NDArray[Any]:  # noqa: ANN401  scores of any owner
     return np.asarray(np.array(scores.reasons, dtype=object)[scores.reason.ravel()])
 
 
-# One row per retriever, query and measure; each column is computed at once.
+# One row per retriever, query, and measure; each column is computed at once.
 _QUERY_SCORES: Columns[Evaluated, RetrievalFindings] = Columns(
     Column("retriever", NAME, "id", of="id"),
     Column("query", NAME, "id", of=lambda _, f: _repeated(f, len(f.measures))),
@@ -426,7 +426,7 @@ TABLES: tuple[Table[Any, RetrievalFindings], ...] = (
     Table("measures", "one row per retriever and measure", _MEASURES, _measured),
     WholeTable(
         "scores",
-        "one row per retriever, query and measure",
+        "one row per retriever, query, and measure",
         _QUERY_SCORES,
         lambda findings: [one for one in findings.scored if one.scores is not None],
     ),

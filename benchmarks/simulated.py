@@ -29,7 +29,7 @@ def at_once() -> None:
 
 
 def one_by_one() -> None:
-    """Analyse some of them with the same intervals, without bootstrap and permutations."""
+    """Analyze some of them with the same intervals, without bootstrap and permutations."""
     simulated = simulate(SCENARIO, ALONE, seed=1)
     for index in range(ALONE):
         found = quem.analyze(simulated.study(index), bootstrap=0, permutations=0).findings

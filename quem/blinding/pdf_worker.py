@@ -143,7 +143,7 @@ _JPEG_QUALITY = 85
 # Bits per pixel of brightness: a page of text has about 1, a photograph 7.
 _PHOTOGRAPH = 5.0
 _NO_COLOR = 8
-# Pixels and steps of grey that a character needs to be seen.
+# Pixels and steps of gray that a character needs to be seen.
 _LEAST_HEIGHT = 3
 _LEAST_CONTRAST = 24
 _NARROW = 0.4
@@ -183,15 +183,15 @@ def encoded(pdf: PdfDocument, number: int, dpi: int) -> tuple[bytes, str]:
         JPEG only where the page is a photograph.
     """
     image = _drawn(pdf[number - 1], size_of(pdf, number, dpi), dpi)
-    grey = image.convert("L")
+    gray = image.convert("L")
     is_grey = _is_grey(image)
     out = io.BytesIO()
-    if grey.entropy() > _PHOTOGRAPH:
-        (grey if is_grey else image).save(out, "JPEG", quality=_JPEG_QUALITY)
+    if gray.entropy() > _PHOTOGRAPH:
+        (gray if is_grey else image).save(out, "JPEG", quality=_JPEG_QUALITY)
         return out.getvalue(), "jpg"
     if not is_grey:
-        grey = image.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    grey.save(out, "PNG")
+        gray = image.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    gray.save(out, "PNG")
     return out.getvalue(), "png"
 
 
@@ -204,8 +204,8 @@ def visible_text(pdf: PdfDocument, number: int, dpi: int) -> str:
         Lines in the order of the document.
     """
     page = pdf[number - 1]
-    grey = _drawn(page, size_of(pdf, number, dpi), dpi).convert("L")
-    signs = "".join(_seen(page, grey))
+    gray = _drawn(page, size_of(pdf, number, dpi), dpi).convert("L")
+    signs = "".join(_seen(page, gray))
     signs = signs.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     signs = _BROKEN_WORD.sub("", signs.replace("\r\n", "\n").replace("\r", "\n"))
     signs = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), signs)
@@ -233,24 +233,24 @@ def _is_grey(image: Image.Image) -> bool:
     return all(_extremes(difference)[1] < _NO_COLOR for difference in apart)
 
 
-def _extremes(grey: Image.Image) -> tuple[float, float]:
-    """The darkest and the lightest value of a grey image."""
-    return cast("tuple[float, float]", grey.getextrema())
+def _extremes(gray: Image.Image) -> tuple[float, float]:
+    """The darkest and the lightest value of a gray image."""
+    return cast("tuple[float, float]", gray.getextrema())
 
 
-def _seen(page: PdfPage, grey: Image.Image) -> Iterator[str]:
+def _seen(page: PdfPage, gray: Image.Image) -> Iterator[str]:
     """Each character that has ink, and what is between."""
     text = page.get_textpage()
-    places = _Places(page, grey.size)
+    places = _Places(page, gray.size)
     for index in range(text.count_chars()):
         sign = chr(raw.FPDFText_GetUnicode(text, index))
         between = sign.isspace() or sign == _HYPHEN
         printable = sign.isprintable() or "\ud800" <= sign <= "\udfff"
-        if between or (printable and _has_ink(text, index, sign, places, grey)):
+        if between or (printable and _has_ink(text, index, sign, places, gray)):
             yield sign
 
 
-def _has_ink(text: PdfTextPage, index: int, sign: str, places: _Places, grey: Image.Image) -> bool:
+def _has_ink(text: PdfTextPage, index: int, sign: str, places: _Places, gray: Image.Image) -> bool:
     try:
         left, top, right, bottom = box = places.of(text.get_charbox(index))
         # Points and dashes are small: how high their line is says whether they can be read.
@@ -259,13 +259,13 @@ def _has_ink(text: PdfTextPage, index: int, sign: str, places: _Places, grey: Im
         return False
     # Text may run upward, so that its height is the width of a box.
     height = max(line[2] - line[0], line[3] - line[1])
-    if height < _LEAST_HEIGHT or left < 0 or top < 0 or right > grey.width or bottom > grey.height:
+    if height < _LEAST_HEIGHT or left < 0 or top < 0 or right > gray.width or bottom > gray.height:
         return False
     # A dash, or an I in large letters, fills its box; what is beside it shows that it is there.
     narrow, wide = sorted((right - left, bottom - top))
     more = 1 if not sign.isalnum() or narrow < _NARROW * wide else 0
     area = floor(left) - more, floor(top) - more, ceil(right) + more, ceil(bottom) + more
-    darkest, lightest = _extremes(grey.crop(area))
+    darkest, lightest = _extremes(gray.crop(area))
     return lightest - darkest >= _LEAST_CONTRAST
 
 

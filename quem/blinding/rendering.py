@@ -113,7 +113,7 @@ class _Text:
 
     def html(self, asset_url: Callable[..., str]) -> Markup:
         pieces = (p if isinstance(p, str) else str(escape(asset_url(p))) for p in self.pieces)
-        return Markup("".join(pieces))  # noqa: S704  sanitised, or escaped
+        return Markup("".join(pieces))  # noqa: S704  sanitized, or escaped
 
 
 _texts: SizedCache[object, _Text] = SizedCache(_MOST_KEPT)

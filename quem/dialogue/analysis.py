@@ -36,7 +36,7 @@ def analyze_dialogue(
     progress: Callable[[str, int], Callable[[int], object]] | None = None,
     **settings: object,
 ) -> DialogueResult:
-    """Analyse a study of kind ``dialogue`` (see `quem.analyze`).
+    """Analyze a study of kind ``dialogue`` (see `quem.analyze`).
 
     Parameters
     ----------

@@ -174,7 +174,7 @@ def _correlations(
         agree = (sign_a * sign_b).sum(axis=(1, 2))
         untied = (sign_a**2).sum(axis=(1, 2)) * (sign_b**2).sum(axis=(1, 2))
         tau = agree / np.sqrt(untied)
-        # The sum of a row of signs is twice the centred rank.
+        # The sum of a row of signs is twice the centered rank.
         centred_a, centred_b = sign_a.sum(axis=2), sign_b.sum(axis=2)
         spread = (centred_a**2).sum(axis=1) * (centred_b**2).sum(axis=1)
         spearman = (centred_a * centred_b).sum(axis=1) / np.sqrt(spread)

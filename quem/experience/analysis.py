@@ -45,7 +45,7 @@ _LARGE_AGREEMENT = 20_000_000
 
 
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
-    """Analyse a study of kind ``experience`` (see `quem.analyze`)."""
+    """Analyze a study of kind ``experience`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
     experience = _experience(study)
     cells, pooled = None, None

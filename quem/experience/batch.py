@@ -142,7 +142,7 @@ def fit_batch(
     term = weights * z
     products[:, 1] = _times(term, y)
     if k == 2:  # noqa: PLR2004  a straight line
-        # Standardised, the two regressors are orthogonal: X'WX is n times the identity.
+        # Standardized, the two regressors are orthogonal: X'WX is n times the identity.
         each = np.where(valid, n[:, 0], 1.0)[:, np.newaxis, np.newaxis]
         inverse = np.asarray(np.eye(2) / each, dtype=np.float64)
         coefficients = products / np.where(n > 0, n, 1.0)

@@ -108,7 +108,7 @@ def fit_plackett_luce(
     ridge: float = RIDGE,
     weights: Floats | None = None,
 ) -> PlackettLuce:
-    r"""Maximise the log-likelihood less :math:`\tfrac12 \lambda (\sum\theta^2 + \sum\log^2\delta)`.
+    r"""Maximize the log-likelihood less :math:`\tfrac12 \lambda (\sum\theta^2 + \sum\log^2\delta)`.
 
     By Newton's method.
 
@@ -171,7 +171,7 @@ def _is_open(orders: tuple[WeakOrders, ...], n_solvers: int) -> bool:
 
 
 class _Model:
-    """The penalised log-likelihood, of log worths and then log deltas."""
+    """The penalized log-likelihood, of log worths and then log deltas."""
 
     def __init__(self, choices: list[Choices], n_solvers: int, ridge: float) -> None:
         self.choices, self.n, self.ridge = choices, n_solvers, ridge

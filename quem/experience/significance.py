@@ -134,7 +134,7 @@ def factorial_anova(cells: RankCells, experience: NDArray[np.float64]) -> list[A
     years = experience[cells.solver[keep]]
     years = years - years.mean()
     main: Terms = {
-        # Standardised, or years in the billions would hide the other columns.
+        # Standardized, or years in the billions would hide the other columns.
         ("experience",): (years / (np.abs(years).max() or 1.0))[:, np.newaxis],
         ("judge",): _dummies(cells.judge[keep]),
         ("problem",): _dummies(cells.problem[keep]),

@@ -37,7 +37,7 @@ _LONGEST_CHECKED = 8
 
 
 def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
-    """Analyse a study of kind ``options`` (see `quem.analyze`)."""
+    """Analyze a study of kind ``options`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
     lengths, places = _lists(study, used)
     scorer = make_scorer(study, used, int(lengths.max(initial=0)))

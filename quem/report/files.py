@@ -109,7 +109,7 @@ class TextTable:
     words : frozenset of int
         Columns besides the first that hold words.
     muted : frozenset of (int, int)
-        Cells, by row and column, that are greyed out.
+        Cells, by row and column, that are grayed out.
     """
 
     caption: str

@@ -307,7 +307,7 @@ def _matched(
     mistakes: list[Mistake],
     warnings: list[StudyWarning],
 ) -> CaseLists | None:
-    # Judgements and lists may name what a case base without a file cannot know.
+    # Judgments and lists may name what a case base without a file cannot know.
     closed = read.cases is not None or read.experts is not None
     lists, wrong, doubtful = match(stored, task.queries, task.cases, what=what, closed=closed)
     mistakes += wrong

@@ -38,7 +38,7 @@ class Declared:
     Parameters
     ----------
     judges, problems : tuple of str
-        Without the problem that judges practise on.
+        Without the problem that judges practice on.
     solvers : dict of str to str
         Solver id to its kind: subject, system, assisted or withheld.
     failed : frozenset of (str, str)
@@ -90,11 +90,11 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     mistakes += _dangling(document, content, solvers, list(problems), broken)
     mistakes += _named_twice(document, content)
     failed, absent = _missing(content)
-    # Judges practise on it, and nothing of it is ever analysed.
+    # Judges practice on it, and nothing of it is ever analyzed.
     judging = content.get("judging")
     practice = judging.get("practice") if isinstance(judging, dict) else None
-    analysed = tuple(problem for problem in problems if problem != practice)
-    return Declared(tuple(judges), analysed, solvers, failed, absent, broken), mistakes
+    analyzed = tuple(problem for problem in problems if problem != practice)
+    return Declared(tuple(judges), analyzed, solvers, failed, absent, broken), mistakes
 
 
 def _without_manager(document: Document, content: dict[str, Any]) -> Iterator[Mistake]:

@@ -41,14 +41,12 @@ RULES = {
     r"(?<!p [=<>] )(?<![\w.=<>])\.\d\d\b(?<!p of \.\d\d)": "0.12, except p values",
 }
 # Folders of code whose messages and docstrings are checked.
-CLEAN = (
-    *("quem/blinding", "quem/dialogue", "quem/io", "quem/lists", "quem/options", "quem/rankings"),
-    *("quem/report", "quem/retrieval", "quem/solutions", "quem/store"),
-)
+CODE = ("quem", "webjudge")
 _CODE = re.compile(
     r"^```.*?^```|`[^`\n]*`|^ {4}.*?$|https?://\S+|\{[#%{].*?[#%}]\}", re.DOTALL | re.MULTILINE
 )
 _QUOTED = re.compile(r'"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`')
+_MARKUP = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
 _PVALUES = re.compile(r"\bp\b[^.;|]{0,40}\.\d+|\| \.\d+ (?=\|)")
 
 
@@ -66,10 +64,12 @@ def texts() -> Iterator[tuple[Path, str]]:
     init = (ROOT / "templates/init").glob("*/*.yaml")
     for path in chain(pages, (ROOT / "studies").glob("*/[bc]*.md"), init):
         yield path, path.read_text(encoding="utf-8")
-    for path in chain(*((ROOT / name).rglob("*.py") for name in CLEAN)):
+    for path in chain(*((ROOT / name).rglob("*.py") for name in CODE)):
         yield from ((path, text) for text in _strings(path))
     for path in (ROOT / "webjudge/static").glob("*.js"):
         yield path, " ".join(_QUOTED.findall(path.read_text(encoding="utf-8")))
+    for path in (ROOT / "templates").rglob("*.html"):
+        yield path, _MARKUP.sub(" ", path.read_text(encoding="utf-8"))
 
 
 def _strings(path: Path) -> Iterator[str]:

@@ -17,7 +17,7 @@ const asking = new Map();
  * @param {string} name the dialog's id
  * @param {string} [text] an explanation
  * @param {string} [title]
- * @returns {Promise<string>} the value of the button, or what was written; empty when cancelled
+ * @returns {Promise<string>} the value of the button, or what was written; empty when canceled
  */
 export function ask(name, text = "", title = "") {
   const dialog = document.getElementById(name);

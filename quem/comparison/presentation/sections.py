@@ -115,7 +115,7 @@ def _methods(comparison: ComparisonFindings) -> Iterator[str]:
     yield (
         "Experience was estimated with QUEM (Hayes & Parzen, 1997) by least-squares regression of "
         f"the subjects' experience on their average ranks, with {level} prediction intervals: "
-        f"{join_words(_estimates(comparison), 12) or 'no system was ranked by itself'}."
+        f"{join_words(_estimates(comparison), 12) or 'no system was ranked alone'}."
     )
     several = len(comparison.pairs or comparison.apart) > 1
     if comparison.pairs:

@@ -311,7 +311,7 @@ def _lengths(findings: OptionsFindings) -> Section:
 
 
 def marked(findings: OptionsFindings, table: TextTable) -> TextTable:
-    """Grey out the means that are not ranked, and say over how many questions means are."""
+    """Gray out the means that are not ranked, and say over how many questions means are."""
     cells = [
         (row, column, text)
         for row, texts in enumerate(table.rows)

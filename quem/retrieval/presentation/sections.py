@@ -135,7 +135,7 @@ def _headed(findings: RetrievalFindings, at: int) -> str:
 
 
 def _marked(findings: RetrievalFindings, table: TextTable) -> TextTable:
-    """Grey out the means that are not ranked, and say why."""
+    """Gray out the means that are not ranked, and say why."""
     muted = frozenset(
         (row, column)
         for row, cells in enumerate(table.rows)

@@ -23,7 +23,7 @@ from quem.experience.expected_ranks import expected_ranks
 from quem.experience.plackett_luce import fit_plackett_luce, weak_orders
 from quem.experience.simulation import NOISES, Scenario, simulate
 from quem.experience.skill import FORMS
-from quem.study.fields import PairCounts, deal_blocks
+from quem.study.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -1,79 +1,137 @@
-"""Write the settings of the models into docs/reference: ``python docs/make_tables.py``.
+"""Write the keys of study files into docs/reference: ``python docs/make_tables.py``.
 
-The models in ``quem.study`` declare each setting with its default, its choices and its help.
+The models in ``quem.study`` declare each key with its default, its choices and its help. A table
+of a page holds the keys of those sections that it has a row of already.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from quem.study.dialogue import DialogueSettings
-from quem.study.models import ExperienceSettings
-from quem.study.options import OptionsSettings
-from quem.study.retrieval import RetrievalSettings
+from pydantic import BaseModel
+
+from quem.study.dialogue import DialogueSpec
+from quem.study.models import ExperienceSpec
+from quem.study.options import OptionsSpec
+from quem.study.retrieval import RetrievalSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
 
 FOLDER = Path(__file__).parent / "reference"
 PAGES: dict[str, type[BaseModel]] = {
-    "study-file.md": ExperienceSettings,
-    "study-options.md": OptionsSettings,
-    "study-retrieval.md": RetrievalSettings,
-    "study-dialogue.md": DialogueSettings,
+    "study-file.md": ExperienceSpec,
+    "study-options.md": OptionsSpec,
+    "study-retrieval.md": RetrievalSpec,
+    "study-dialogue.md": DialogueSpec,
 }
-_ROWS = re.compile(r"(?:^\| `analysis\.[^\n]*\n)+", re.MULTILINE)
-_NOUNS = {"integer": "whole number", "number": "number", "string": "text"}
+_HEAD = "| key | what it is | default | allowed |\n|---|---|---|---|\n"
+_TABLE = re.compile(re.escape(_HEAD) + r"((?:\|[^\n]*\n)+)")
+_MAPPING = "mapping"
+_NOUNS = {
+    "boolean": "true or false",
+    "integer": "whole number",
+    "number": "number",
+    "string": "text",
+}
 _UNBOUNDED = 2**53
 
 
+class Key(NamedTuple):
+    """A key of a study file, with the model that declares it."""
+
+    name: str
+    field: FieldInfo
+    model: type[BaseModel]
+
+    @property
+    def section(self) -> str:
+        """The part of the file that the key is in: "" or "subjects[]"."""
+        return self.name.rpartition(".")[0]
+
+
+def keys_of(model: type[BaseModel], prefix: str = "") -> Iterator[Key]:
+    """List the keys of a model and of the models in it."""
+    for name, field in model.model_fields.items():
+        key = f"{prefix}{field.alias or name}"
+        yield Key(key, field, model)
+        listed = "[]" if "tuple[" in str(field.annotation) else ""
+        for inner in _models(field.annotation):
+            yield from keys_of(inner, f"{key}{listed}.")
+
+
+def _models(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)
+
+
 def with_tables(page: str) -> str:
-    """Give the text of a page whose table has the settings of its model."""
-    text = (FOLDER / page).read_text(encoding="utf-8")
-    rows = "".join(_rows(PAGES[page]))
-    return _ROWS.sub(lambda _: rows, text)
+    """Give the text of a page whose tables have the keys of its model."""
+    keys = list(keys_of(PAGES[page]))
+
+    def table(match: re.Match[str]) -> str:
+        names = re.findall(r"^\| `([^`]*)`", match[1], re.MULTILINE)
+        sections = {name.rpartition(".")[0] for name in names}
+        return _HEAD + "".join(_row(key) for key in keys if key.section in sections)
+
+    return _TABLE.sub(table, (FOLDER / page).read_text(encoding="utf-8"))
 
 
-def _rows(model: type[BaseModel]) -> Iterator[str]:
-    for name, setting in model.model_json_schema()["properties"].items():
-        cells = (
-            f"`analysis.{name}`",
-            setting["description"],
-            f"`{_yaml(setting['default'])}`",
-            _allowed(setting),
-        )
-        yield f"| {' | '.join(cells)} |\n"
+def _row(key: Key) -> str:
+    schema = key.model.model_json_schema()["properties"][key.field.alias or key.name.split(".")[-1]]
+    default = schema.get("default_in_words") or (
+        "required" if key.field.is_required() else f"`{_yaml(key.field.get_default())}`"
+    )
+    cells = (f"`{key.name}`", key.field.description or "", default, _allowed(schema))
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _yaml(value: object) -> str:
     """Write a default as a study file has it."""
-    if isinstance(value, list):
+    if isinstance(value, BaseModel):
+        return "{}"
+    if isinstance(value, tuple):
         return f"[{', '.join(map(_yaml, value))}]"
     if value is None:
         return "null"
-    return f"{value:g}" if isinstance(value, float) else str(value) or '""'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str) and re.match(r"[^\w]|$", value):
+        return f'"{value}"'
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _allowed(setting: dict[str, Any]) -> str:
-    """Say which values a setting takes, from its JSON Schema."""
-    if "anyOf" in setting:
-        return _allowed(setting["anyOf"][0])
-    if choices := setting.get("enum"):
-        return ", ".join(f"`{choice}`" for choice in choices)
-    if setting["type"] == "array":
-        item = _allowed(setting["items"])
-        return f"{item}; one, or a list"
-    noun = _NOUNS[setting["type"]]
-    if "exclusiveMaximum" in setting:
-        return f"{noun} between {setting['exclusiveMinimum']} and {setting['exclusiveMaximum']}"
-    if "minimum" not in setting and "exclusiveMinimum" not in setting:
+def _allowed(schema: dict[str, Any]) -> str:
+    """Say which values a key takes, from its JSON Schema."""
+    choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    if "allowed" in schema:
+        text = schema["allowed"]
+    elif "anyOf" in schema:
+        text = _allowed(schema["anyOf"][0])
+    elif choices:
+        text = ", ".join(f"`{choice}`" for choice in choices)
+    elif schema.get("type") == "array":
+        text = _allowed(schema["items"])
+        text = "list" if text == _MAPPING else f"{text}; one, or a list"
+    else:
+        text = _range(schema, _NOUNS.get(schema.get("type", ""), _MAPPING))
+    return str(text)
+
+
+def _range(schema: dict[str, Any], noun: str) -> str:
+    """Put the lowest and highest number after a noun."""
+    if "exclusiveMaximum" in schema:
+        return f"{noun} between {schema['exclusiveMinimum']} and {schema['exclusiveMaximum']}"
+    if "minimum" not in schema and "exclusiveMinimum" not in schema:
         return noun
-    least = f"{setting['minimum']:g}" if "minimum" in setting else "above 0"
-    most = setting.get("maximum", _UNBOUNDED)
+    least = f"{schema['minimum']:g}" if "minimum" in schema else "above 0"
+    most = schema.get("maximum", _UNBOUNDED)
     return f"{noun}, {least} or more" if most >= _UNBOUNDED else f"{noun}, {least} to {most:,.0f}"
 
 

@@ -10,7 +10,7 @@ from flask import Blueprint, abort, render_template, url_for
 from quem.store.ballots import AssignedBallot
 from quem.store.layouts import Item, Layout
 from quem.store.state import State, labels
-from quem.study.fields import PairCounts
+from quem.study.blocks import PairCounts
 from webjudge.access import admit, site
 from webjudge.files import send_file
 from webjudge.pages import Area, DisplayedBallot, group_page, home_page, listed

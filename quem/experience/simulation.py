@@ -13,7 +13,7 @@ import numpy as np
 from quem.experience.expected_ranks import expected_ranks
 from quem.experience.plackett_luce import connection, fit_plackett_luce, weak_orders
 from quem.experience.ranks import adjusted_ranks
-from quem.study.fields import PairCounts, deal_blocks
+from quem.study.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.finding import find_solutions, printable
 from quem.solutions.sheets import inner_path, references
-from quem.study.fields import LONGEST_LIST
+from quem.study.blocks import LONGEST_LIST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from quem.store.ballots import Group, ballot_of, ballots_of
 from quem.store.layouts import Layout as Shown
 from quem.store.layouts import arrange, as_stored, layout_id
 from quem.store.models import BallotRow, JudgeRow, Layout, StudyRow, now
-from quem.study.fields import PairCounts, deal_blocks
+from quem.study.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from quem.store.layouts import Layout
 from quem.store.models import BallotRow, JudgeRow, RevisionRow, StudyRow, now
 from quem.store.models import Layout as LayoutRow
 from quem.store.state import State
-from quem.study.fields import block_sizes, deal_blocks
+from quem.study.blocks import block_sizes, deal_blocks
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.study.fields import PairCounts
+    from quem.study.blocks import PairCounts
 
 __all__ = [
     "AssignedBallot",

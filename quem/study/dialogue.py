@@ -6,7 +6,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from quem.study.fields import Count, Id, Level, Line, Numeral, OneOrMore, Part, Seed, StudyPart
+from quem.study.fields import (
+    ColumnName,
+    Count,
+    FileName,
+    FunctionName,
+    Id,
+    Level,
+    Line,
+    Numeral,
+    OneOrMore,
+    Part,
+    Seed,
+    StudyPart,
+    StudySpec,
+    allowed,
+)
 
 __all__ = [
     "FIVE",
@@ -45,25 +60,45 @@ def _all_or_names(value: object) -> object:
 
 
 Weight = Annotated[float, Numeral, AfterValidator(_weight)]
-Names = Annotated[Literal["all"] | tuple[Line, ...], BeforeValidator(_all_or_names)]
+Names = Annotated[
+    Literal["all"] | tuple[Line, ...],
+    BeforeValidator(_all_or_names),
+    allowed("`all`, column, or list of columns"),
+]
 Size = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 
 
 class Cases(StudyPart):
     """Where the case base is, and what its columns mean."""
 
-    file: Annotated[tuple[Line, ...], OneOrMore]
-    header: Annotated[bool, BeforeValidator(_true_or_false)] = True
-    columns: Annotated[tuple[Line, ...], OneOrMore] = ()
-    label: Line = Field("class", alias="class")
-    id: Line = ""
-    ignore: Annotated[tuple[Line, ...], OneOrMore] = ()
-    numeric: Names = ()
-    categorical: Names = ()
-    weights: Annotated[dict[str, Weight], Part] = {}  # noqa: RUF012  pydantic copies it
-    missing: Annotated[tuple[Line, ...], OneOrMore] = ("?", "NA")
-    decimal: Literal[".", ","] = "."
-    source: Line = ""
+    file: Annotated[tuple[FileName, ...], OneOrMore] = Field(description="Where the cases are.")
+    header: Annotated[bool, BeforeValidator(_true_or_false)] = Field(
+        default=True, description="Whether the first line of each file names the columns."
+    )
+    columns: Annotated[tuple[Line, ...], OneOrMore] = Field(
+        (), description="The names of the columns, where no line names them."
+    )
+    label: ColumnName = Field("class", alias="class", description="The column of the class.")
+    id: ColumnName = Field("", description="The column that names the cases; numbers without it.")
+    ignore: Annotated[tuple[ColumnName, ...], OneOrMore] = Field(
+        (), description="Columns that are not attributes."
+    )
+    numeric: Names = Field(
+        (),
+        description="Attributes that are numbers; by default, those with more than two values, all"
+        " of them numbers.",
+    )
+    categorical: Names = Field((), description="Attributes that are categories.")
+    weights: Annotated[
+        dict[str, Weight], Part, allowed("mapping of columns to numbers, 0 or more")
+    ] = Field({}, description="Weights of attributes in a distance; 1 by default.")
+    missing: Annotated[tuple[Line, ...], OneOrMore] = Field(
+        ("?", "NA"), description="Texts that mean a missing value, besides an empty cell."
+    )
+    decimal: Literal[".", ","] = Field(".", description="The decimal sign of the numbers.")
+    source: Line = Field(
+        "", description="Where to get the files, for the error if they are missing."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -89,8 +124,15 @@ class Cases(StudyPart):
 class Strategy(StudyPart):
     """A strategy: one of the five, or a function."""
 
-    name: Id
-    function: Line = ""
+    name: Id = Field(
+        description="DD, FA, ND, NF, or RA; any name for a custom strategy. The name alone is "
+        "enough."
+    )
+    function: FunctionName = Field(
+        "",
+        description="A [custom strategy](../how-to/dialogue.md#custom-strategies-users-and-"
+        "questions).",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -114,10 +156,18 @@ class Strategy(StudyPart):
 class User(StudyPart):
     """A simulated user: by name, or a function."""
 
-    name: Id
-    b: Level | None = None
-    function: Line = ""
-    top: Size = 10
+    name: Id = Field(
+        description="T5, T1, A5 (or another number up to 99), DL; any name for a custom user. `T5 "
+        "0.10` stands for name and b."
+    )
+    b: Level | None = Field(
+        None, description="The share of the case base within the user's threshold."
+    )
+    function: FunctionName = Field(
+        "",
+        description="A [custom user](../how-to/dialogue.md#custom-strategies-users-and-questions).",
+    )
+    top: Size = Field(10, description="How many cases a custom user is shown.")
 
     @model_validator(mode="before")
     @classmethod
@@ -153,9 +203,19 @@ class User(StudyPart):
 class Questions(StudyPart):
     """In which order questions are asked."""
 
-    order: Literal["random", "fixed", "gain", "own"] = "random"
-    attributes: tuple[Line, ...] = ()
-    function: Line = ""
+    order: Literal["random", "fixed", "gain", "own"] = Field(
+        "random",
+        description="At random; always as `attributes` says; by information gain; or as a function"
+        " says.",
+    )
+    attributes: tuple[ColumnName, ...] = Field(
+        (), description="The order, for `fixed`; without it that of the columns."
+    )
+    function: FunctionName = Field(
+        "",
+        description="A [custom choice of questions](../how-to/dialogue.md#custom-strategies-users-"
+        "and-questions).",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -266,19 +326,30 @@ class DialogueSettings(StudyPart):
         return data
 
 
-class DialogueSpec(StudyPart):
+class DialogueSpec(StudySpec):
     """An evaluation of conversational CBR (Bogaerts & Leake 2006)."""
 
-    kind: Literal["dialogue"] = "dialogue"
-    id: Id
-    title: Line
-    description: str = ""
-    cases: Cases
-    strategies: Annotated[tuple[Strategy, ...], OneOrMore] = ()
-    users: Annotated[tuple[User, ...], OneOrMore] = ()
-    questions: Questions = Questions()
-    published: Line = ""
-    analysis: Annotated[DialogueSettings, Part] = DialogueSettings()
+    kind: Literal["dialogue"] = Field("dialogue", description="Kind of study.")
+    cases: Cases = Field(description="The case base; a file name alone is enough.")
+    strategies: Annotated[tuple[Strategy, ...], OneOrMore] = Field(
+        (), description="What is compared; by default the five of the paper."
+    )
+    users: Annotated[tuple[User, ...], OneOrMore] = Field(
+        (), description="Simulated users; by default the seven of the paper."
+    )
+    questions: Questions = Field(
+        Questions(),
+        description="In which order questions are asked; `random`, `fixed`, `gain`, a list of "
+        "attributes, or a function alone is enough.",
+    )
+    published: FileName = Field(
+        "",
+        description="Published results to compare with: a table with the columns measure "
+        "(efficiency or precision), user, strategy, value.",
+    )
+    analysis: Annotated[DialogueSettings, Part] = Field(
+        DialogueSettings(), description="Settings of the analysis."
+    )
 
     @model_validator(mode="after")
     def _named_once(self) -> DialogueSpec:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from itertools import combinations
-from math import ceil
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -20,39 +17,36 @@ from pydantic import (
 
 from quem.io.text import percent_hint, shown
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from random import Random
-
 __all__ = [
-    "LONGEST_LIST",
+    "ColumnName",
     "Count",
+    "FileName",
+    "FolderName",
+    "FunctionName",
     "Id",
     "Level",
     "Line",
     "Numeral",
     "OneOrMore",
-    "PairCounts",
     "Part",
+    "ProblemId",
+    "RetrieverId",
     "Section",
     "Seed",
+    "SolverId",
     "StudyPart",
+    "StudySpec",
+    "SubjectId",
+    "SystemId",
     "Years",
-    "block_sizes",
-    "deal_blocks",
+    "allowed",
 ]
 
 
 # Squares of it stay finite.
 _MOST_YEARS = 1_000_000_000
-
-
 _ALL = 100
-
-
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d+),(\d+)\s*", re.ASCII)
-
-
 _PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 
 
@@ -100,23 +94,37 @@ def _no_percent(value: object) -> object:
     return value
 
 
-Id = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_printable)]
+def allowed(text: str, default: str = "") -> Any:  # noqa: ANN401  as `Field` is declared
+    """Say for the reference what a key takes, and what it is where it is left out.
+
+    Only needed where neither follows from the annotation and the default.
+    """
+    return Field(json_schema_extra={"allowed": text, "default_in_words": default})
 
 
-Line = Annotated[str, AfterValidator(_printable)]
-
-
+Id = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100),
+    AfterValidator(_printable),
+    allowed("text, up to 100 characters"),
+]
+Line = Annotated[str, AfterValidator(_printable), allowed("text")]
+FileName = Annotated[Line, allowed("file name")]
+FolderName = Annotated[Line, allowed("folder")]
+ColumnName = Annotated[Line, allowed("column")]
+FunctionName = Annotated[Line, allowed("`module:function`")]
+ProblemId = Annotated[Id, allowed("id of a problem")]
+SolverId = Annotated[Id, allowed("id of a solver")]
+SubjectId = Annotated[Id, allowed("id of a subject")]
+SystemId = Annotated[Id, allowed("id of a system")]
+RetrieverId = Annotated[Id, allowed("id of a retriever")]
 Numeral = BeforeValidator(_numeral)
-
-
 Years = Annotated[
     float,
     Numeral,
     AfterValidator(_years),
     WithJsonSchema({"type": "number", "minimum": 0}),
 ]
-
-
 Level = Annotated[
     float,
     Numeral,
@@ -139,17 +147,9 @@ def _one_is_a_list(value: object) -> object:
 
 
 Section = BeforeValidator(_none_is_empty)
-
-
 Part = BeforeValidator(_none_is_default)
-
-
 OneOrMore = BeforeValidator(_one_is_a_list)
-
-
 Count = Annotated[int, Field(ge=0, le=10_000_000), Numeral]
-
-
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1), Numeral]
 
 
@@ -159,102 +159,12 @@ class StudyPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
-# As many solutions as a judge can handle in one list.
-LONGEST_LIST = 12
+class StudySpec(StudyPart):
+    """A study file of any kind."""
 
-
-# Exchanges that are tried, a solver: more hardly balance better.
-_TRIED = 30
-
-
-def block_sizes(n: int, block_size: int) -> list[int]:
-    """Give the sizes of the blocks into which n solutions are dealt.
-
-    Parameters
-    ----------
-    block_size : int
-        Most solutions in a block; at least 2.
-
-    Returns
-    -------
-    list of int
-        Larger ones first. Each block shares one solution with the next, so that they add up
-        to n and the number of blocks less one.
-    """
-    if n <= block_size:
-        return [n]
-    count = ceil((n - 1) / (block_size - 1))
-    size, more = divmod(n + count - 1, count)
-    return [size + 1] * more + [size] * (count - more)
-
-
-@dataclass
-class PairCounts:
-    """How often each pair of solvers met in a block."""
-
-    times: dict[frozenset[str], int] = field(default_factory=dict)
-
-    def add(self, block: Iterable[str]) -> None:
-        """Count the pairs of a block."""
-        for pair in map(frozenset, combinations(block, 2)):
-            self.times[pair] = self.times.get(pair, 0) + 1
-
-
-def deal_blocks(
-    solvers: Sequence[str], block_size: int, met: PairCounts, rng: Random
-) -> list[tuple[str, ...]]:
-    """Deal the solutions of a problem to a judge.
-
-    Parameters
-    ----------
-    solvers : sequence of str
-        Those who have a solution, each once.
-    met : PairCounts
-        The blocks of other judges and problems, to which these are added.
-
-    Returns
-    -------
-    list of tuple of str
-        Each solver is in one block or in two that follow on each other; in no order that
-        says anything.
-    """
-    sizes = block_sizes(len(solvers), block_size)
-    rng.shuffle(sizes)
-    row = list(solvers)
-    rng.shuffle(row)
-    ends = _ends(sizes)
-    if len(sizes) > 1:
-        _exchange(row, ends, met, rng)
-    blocks = [tuple(row[start:end]) for start, end in ends]
-    for block in blocks:
-        met.add(block)
-    rng.shuffle(blocks)
-    return blocks
-
-
-def _ends(sizes: list[int]) -> list[tuple[int, int]]:
-    """Where blocks of these sizes start and end in the row."""
-    ends, start = [], 0
-    for size in sizes:
-        ends.append((start, start + size))
-        start += size - 1
-    return ends
-
-
-def _exchange(row: list[str], ends: list[tuple[int, int]], met: PairCounts, rng: Random) -> None:
-    """Exchange solvers in the row as long as those who share blocks then met less often."""
-    seen = [[met.times.get(frozenset((a, b)), 0) for b in row] for a in row]
-    held = list(range(len(row)))
-    # A solver who closes one block and opens the next has the places of both around him.
-    near = [
-        [q for start, end in ends if start <= p < end for q in range(start, end) if q != p]
-        for p in range(len(row))
-    ]
-    for _ in range(_TRIED * len(row)):
-        p, q = rng.sample(range(len(row)), 2)
-        at_p, at_q = seen[held[p]], seen[held[q]]
-        gain = sum(at_p[held[o]] - at_q[held[o]] for o in near[p] if o != q)
-        gain += sum(at_q[held[o]] - at_p[held[o]] for o in near[q] if o != p)
-        if gain > 0:
-            held[p], held[q] = held[q], held[p]
-    row[:] = [row[index] for index in held]
+    kind: str
+    id: Annotated[
+        Id, allowed("text, up to 100 characters", "folder and file name, as in `p3-1997-study`")
+    ] = Field(description="Key of the study, also in a database.")
+    title: Annotated[Line, allowed("text", "the `id`")] = Field(description="Title of the report.")
+    description: str = Field("", description="What a reader should know about the study.")

@@ -17,16 +17,24 @@ from pydantic import (
 
 from quem.study.fields import (
     Count,
+    FileName,
+    FolderName,
     Id,
     Level,
     Line,
     Numeral,
     OneOrMore,
     Part,
+    ProblemId,
     Section,
     Seed,
+    SolverId,
     StudyPart,
+    StudySpec,
+    SubjectId,
+    SystemId,
     Years,
+    allowed,
 )
 
 __all__ = [
@@ -73,85 +81,97 @@ def _sha256(value: object) -> object:
 class Problem(StudyPart):
     """A problem that every solver solved."""
 
-    id: Id
-    title: Line = ""
-    statement: Line = ""
+    id: Id = Field(description="As in the rankings.")
+    title: Line = Field("", description="For people.")
+    statement: FileName = Field("", description="File with the text of the problem.")
 
 
 class Judge(StudyPart):
     """An expert who ranks."""
 
-    id: Id
-    name: Line = ""
-    experience: Years | None = None
+    id: Id = Field(description="As in the rankings.")
+    name: Line = Field("", description="For people.")
+    experience: Years | None = Field(
+        None,
+        description="Experience in the study's unit, which is compared with that of the subjects.",
+    )
 
 
 class Organizer(StudyPart):
     """Somebody who runs the study, or watches how far it is."""
 
-    id: Id
-    name: Line = ""
-    role: Literal["manager", "observer"] = "manager"
+    id: Id = Field(description="As in the activity log.")
+    name: Line = Field("", description="For people.")
+    role: Literal["manager", "observer"] = Field(
+        "manager", description="A manager may do everything, an observer sees progress only."
+    )
 
 
 class Subject(StudyPart):
     """A human solver of known experience."""
 
-    id: Id
-    name: Line = ""
-    experience: Years
+    id: Id = Field(description="As in the rankings.")
+    name: Line = Field("", description="For people.")
+    experience: Years = Field(description="Experience in the study's unit.")
 
 
 class System(StudyPart):
     """A knowledge-based system, or one version of it."""
 
-    id: Id
-    name: Line = ""
-    version: Line = ""
-    of: Line = ""
-    date: Annotated[dt.date, BeforeValidator(_iso_date)] | None = None
+    id: Id = Field(description="As in the rankings.")
+    name: Line = Field("", description="For people.")
+    version: Line = Field("", description="Two versions are two systems, each with its id.")
+    of: Line = Field("", description="Name that versions of one system share.")
+    date: Annotated[
+        Annotated[dt.date, BeforeValidator(_iso_date)] | None, allowed("a date such as 1996-01-31")
+    ] = Field(None, description="Date of the version.")
 
 
 class Assisted(StudyPart):
     """A subject working with a system."""
 
-    id: Id
-    by: Id
-    person: Id
+    id: Id = Field(description="As in the rankings.")
+    by: SystemId = Field(description="The system that helped.")
+    person: SubjectId = Field(description="Who was helped.")
 
 
 class MissingSolution(StudyPart):
     """A solution that no judge was given, and why."""
 
-    problem: Id
-    solver: Id
-    reason: Literal["absent", "failed"] = "absent"
+    problem: ProblemId = Field(description="The problem.")
+    solver: SolverId = Field(description="The solver.")
+    reason: Literal["absent", "failed"] = Field("absent", description="Why there is no solution.")
 
 
 class Correction(StudyPart):
     """A changed solution that takes the letter and the place of what it corrects."""
 
-    problem: Id
-    solver: Id
-    sha256: Annotated[str, BeforeValidator(_sha256)]
-    reason: Line
+    problem: ProblemId = Field(description="The problem.")
+    solver: SolverId = Field(description="The solver.")
+    sha256: Annotated[str, BeforeValidator(_sha256), allowed("64 hexadecimal digits")] = Field(
+        description="SHA-256 of the new solution, as `quem check` prints it."
+    )
+    reason: Line = Field(description="What was corrected, for the record.")
 
 
 class PreflibFile(StudyPart):
     """One PrefLib file: the orders of all judges for one problem."""
 
-    file: Line
-    problem: Id
+    file: FileName = Field(description="A PrefLib file.")
+    problem: ProblemId = Field(description="The problem that its orders are for.")
 
 
 class RankingsSource(StudyPart):
     """Where the rankings are."""
 
-    source: Literal["long", "wide", "preflib", "averages", "store"] = Field("long", alias="from")
+    source: Literal["long", "wide", "preflib", "averages", "store"] = Field(
+        "long", alias="from", description="The layout."
+    )
     file: Annotated[
         Annotated[Line, Tag("name")] | Annotated[tuple[PreflibFile, ...], Tag("list")],
         Discriminator(lambda value: "list" if isinstance(value, list | tuple) else "name"),
-    ] = ""
+        allowed("file name, or list"),
+    ] = Field("", description="The file; for `preflib` a list.")
 
     @model_validator(mode="before")
     @classmethod
@@ -166,18 +186,24 @@ class RankingsSource(StudyPart):
 class Judging(StudyPart):
     """How a judging session runs."""
 
-    briefing: Line = ""
-    consent: Line = ""
-    practice: Line = ""
-    repeat: Count = 0
-    identity_words: Annotated[tuple[Line, ...], OneOrMore] = ()
+    briefing: FileName = Field("", description="File with what judges read first.")
+    consent: FileName = Field("", description="File with what judges agree to.")
+    practice: Line = Field("", description="Problem to practice on.")
+    repeat: Count = Field(0, description="How many tasks each judge ranks twice.")
+    identity_words: Annotated[tuple[Line, ...], OneOrMore] = Field(
+        (), description="Words that would reveal a solver."
+    )
 
 
 class BlockDesign(StudyPart):
     """How solutions are dealt to judges."""
 
-    block_size: Annotated[int, Field(ge=2), Numeral] | None = None
-    blocks: Literal["balanced"] = "balanced"
+    block_size: Annotated[int, Field(ge=2), Numeral] | None = Field(
+        None, description="How many solutions a judge sees at once."
+    )
+    blocks: Literal["balanced"] = Field(
+        "balanced", description="How solutions are assigned to blocks."
+    )
 
 
 class ExperienceSettings(StudyPart):
@@ -220,25 +246,51 @@ class ExperienceSettings(StudyPart):
         return self
 
 
-class ExperienceSpec(StudyPart):
+class ExperienceSpec(StudySpec):
     """A QUEM study (Hayes & Parzen 1997): systems measured in years of human experience."""
 
-    kind: Literal["experience"] = "experience"
-    id: Id
-    title: Line
-    description: str = ""
-    experience_unit: Line = "years"
-    problems: Annotated[tuple[Problem, ...], Section] = ()
-    organizers: Annotated[tuple[Organizer, ...], Section] = ()
-    judges: Annotated[tuple[Judge, ...], Section] = ()
-    subjects: Annotated[tuple[Subject, ...], Section] = ()
-    systems: Annotated[tuple[System, ...], Section] = ()
-    assisted: Annotated[tuple[Assisted, ...], Section] = ()
-    withheld: Annotated[tuple[Id, ...], OneOrMore] = ()
-    missing: Annotated[tuple[MissingSolution, ...], Section] = ()
-    corrections: Annotated[tuple[Correction, ...], Section] = ()
-    rankings: RankingsSource = RankingsSource()
-    solutions: Line = "solutions"
-    judging: Annotated[Judging, Part] = Judging()
-    design: Annotated[BlockDesign, Part] = BlockDesign()
-    analysis: Annotated[ExperienceSettings, Part] = ExperienceSettings()
+    kind: Literal["experience"] = Field("experience", description="Kind of study.")
+    experience_unit: Line = Field("years", description="What experience is counted in.")
+    problems: Annotated[tuple[Problem, ...], Section] = Field((), description="What was solved.")
+    organizers: Annotated[tuple[Organizer, ...], Section] = Field(
+        (),
+        description="Who runs the study; nobody named: one manager with the id `organizer`; see "
+        "[Organizers](../how-to/judging.md#organizers).",
+    )
+    judges: Annotated[tuple[Judge, ...], Section] = Field((), description="Who ranked.")
+    subjects: Annotated[tuple[Subject, ...], Section] = Field(
+        (), description="People of known experience, three at least."
+    )
+    systems: Annotated[tuple[System, ...], Section] = Field(
+        (), description="What is measured; without it, the report has the skill function alone."
+    )
+    assisted: Annotated[tuple[Assisted, ...], Section] = Field(
+        (),
+        description="People working with a system; see [Compare systems](../how-"
+        "to/comparing.md#people-with-the-help-of-a-system).",
+    )
+    withheld: Annotated[tuple[SolverId, ...], OneOrMore] = Field(
+        (), description="Solvers who were ranked but are not in the result."
+    )
+    missing: Annotated[tuple[MissingSolution, ...], Section] = Field(
+        (), description="Solutions that no judge was given."
+    )
+    corrections: Annotated[tuple[Correction, ...], Section] = Field(
+        (),
+        description="Changed solutions that keep their letter and place; see [Correct a "
+        "solution](../how-to/midway.md#correct-a-solution).",
+    )
+    rankings: Annotated[
+        RankingsSource,
+        allowed("mapping, or a file name, or a list of PrefLib files", "required"),
+    ] = Field(RankingsSource(), description="Where the ranks are.")
+    solutions: FolderName = Field(
+        "solutions", description="Folder of the solutions, for the judging app."
+    )
+    judging: Annotated[Judging, Part] = Field(Judging(), description="How a judging session runs.")
+    design: Annotated[BlockDesign, Part] = Field(
+        BlockDesign(), description="How solutions are assigned to judges."
+    )
+    analysis: Annotated[ExperienceSettings, Part] = Field(
+        ExperienceSettings(), description="Settings of the analysis."
+    )

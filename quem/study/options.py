@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag
 
 from quem.study.fields import (
     Count,
+    FileName,
     Id,
     Level,
     Line,
@@ -17,6 +18,8 @@ from quem.study.fields import (
     Section,
     Seed,
     StudyPart,
+    StudySpec,
+    allowed,
 )
 
 __all__ = ["MEASURES", "OptionsSettings", "OptionsSpec", "OptionsSystem", "Question"]
@@ -42,18 +45,20 @@ Whole = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 class Question(StudyPart):
     """A question, and the one option that is right."""
 
-    id: Id
-    title: Line = ""
-    correct: Id
+    id: Id = Field(description="As in the lists.")
+    title: Line = Field("", description="For people.")
+    correct: Id = Field(description="The one correct option.")
 
 
 class OptionsSystem(StudyPart):
     """A system that answers with lists of options, or one version of it."""
 
-    id: Id
-    name: Line = ""
-    version: Line = ""
-    lists: Annotated[tuple[Line, ...], OneOrMore] = ()
+    id: Id = Field(description="As in the lists.")
+    name: Line = Field("", description="Name in the report; by default the id.")
+    version: Line = Field("", description="Put after the name.")
+    lists: Annotated[tuple[FileName, ...], OneOrMore] = Field(
+        (), description="Files with the lists of this system alone."
+    )
 
 
 class OptionsSettings(StudyPart):
@@ -95,17 +100,21 @@ class OptionsSettings(StudyPart):
     seed: Seed = Field(0, description="Random seed.")
 
 
-class OptionsSpec(StudyPart):
+class OptionsSpec(StudySpec):
     """Systems that answer questions with lists of options (Atanasova et al. 2019)."""
 
-    kind: Literal["options"] = "options"
-    id: Id
-    title: Line
-    description: str = ""
+    kind: Literal["options"] = Field("options", description="Kind of study.")
     questions: Annotated[
         Annotated[Line, Tag("name")] | Annotated[tuple[Question, ...], Section, Tag("list")],
         Discriminator(lambda value: "name" if isinstance(value, str) else "list"),
-    ]
-    systems: Annotated[tuple[OptionsSystem, ...], Section] = ()
-    lists: Annotated[tuple[Line, ...], OneOrMore] = ()
-    analysis: Annotated[OptionsSettings, Part] = OptionsSettings()
+        allowed("file name, or list"),
+    ] = Field(description="The questions and their correct options.")
+    systems: Annotated[tuple[OptionsSystem, ...], Section] = Field(
+        (), description="What is evaluated; by default, the systems in the lists."
+    )
+    lists: Annotated[tuple[FileName, ...], OneOrMore] = Field(
+        (), description="Files with lists of all systems."
+    )
+    analysis: Annotated[OptionsSettings, Part] = Field(
+        OptionsSettings(), description="Settings of the analysis."
+    )

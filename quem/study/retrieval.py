@@ -7,16 +7,21 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from quem.study.fields import (
+    ColumnName,
     Count,
+    FileName,
     Id,
     Level,
     Line,
     Numeral,
     OneOrMore,
     Part,
+    RetrieverId,
     Section,
     Seed,
     StudyPart,
+    StudySpec,
+    allowed,
 )
 
 __all__ = [
@@ -56,10 +61,16 @@ Size = Annotated[int, Field(ge=1, le=1_000_000_000), Numeral]
 class Cases(StudyPart):
     """Where the cases are, and what their columns mean."""
 
-    file: Line = ""
-    id: Line = "id"
-    solution: Annotated[tuple[Line, ...], OneOrMore] = ()
-    ignore: Annotated[tuple[Line, ...], OneOrMore] = ()
+    file: FileName = Field("", description="CSV, or JSON by its ending.")
+    id: Line = Field("id", description="The column with the ids.")
+    solution: Annotated[tuple[ColumnName, ...], OneOrMore] = Field(
+        (),
+        description="The column, or columns, of the outcome, which are not compared unless a "
+        "retriever names them.",
+    )
+    ignore: Annotated[tuple[ColumnName, ...], OneOrMore] = Field(
+        (), description="Columns that are not attributes, and that no retriever sees."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -77,9 +88,11 @@ class Cases(StudyPart):
 class Queries(StudyPart):
     """Where the queries are; or each case is one in turn, and left out of the case base."""
 
-    file: Line = ""
-    id: Line = "id"
-    leave_one_out: bool = False
+    file: FileName = Field("", description="As of cases.")
+    id: Line = Field("id", description="As of cases.")
+    leave_one_out: bool = Field(
+        default=False, description="Each case is a query in turn, and left out of the case base."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -99,10 +112,16 @@ class Queries(StudyPart):
 class Attribute(StudyPart):
     """An attribute that the linear retriever compares."""
 
-    name: Line
-    type: Literal["auto", "numeric", "categorical"] = "auto"
-    weight: Annotated[float, Numeral, AfterValidator(_weight)] = 1.0
-    range: tuple[Number, Number] | None = None
+    name: Line = Field(description="The attribute.")
+    type: Literal["auto", "numeric", "categorical"] = Field(
+        "auto", description="`auto` is numeric where each value is a number or missing."
+    )
+    weight: Annotated[float, Numeral, AfterValidator(_weight), allowed("number, 0 or more")] = (
+        Field(1.0, description="Its weight.")
+    )
+    range: Annotated[tuple[Number, Number] | None, allowed("two numbers")] = Field(
+        None, description="Lowest and highest number; by default those of the case base."
+    )
 
     @model_validator(mode="after")
     def _range_ascends(self) -> Attribute:
@@ -118,8 +137,16 @@ class Attribute(StudyPart):
 class Linear(StudyPart):
     """The built-in retriever: a weighted mean of the similarities of the attributes."""
 
-    attributes: Annotated[tuple[Attribute, ...], Section] = ()
-    missing: Literal["different", "neutral", "ignore"] = "different"
+    attributes: Annotated[tuple[Attribute, ...], Section] = Field(
+        (),
+        description="What is compared; by default every attribute that cases and queries share, "
+        "without the solution.",
+    )
+    missing: Literal["different", "neutral", "ignore"] = Field(
+        "different",
+        description="Where a value is missing: similarity 0 (`different`), 0.5 (`neutral`), or the"
+        " attribute does not count (`ignore`).",
+    )
 
     @model_validator(mode="after")
     def _something_counts(self) -> Linear:
@@ -136,12 +163,14 @@ class Linear(StudyPart):
 class Retriever(StudyPart):
     """A retriever to evaluate: one that runs, or what one has retrieved."""
 
-    id: Id
-    name: Line = ""
-    linear: Annotated[Linear | None, Part] = None
-    python: Line = ""
-    similarities: Line = ""
-    run: Line = ""
+    id: Id = Field(description="In tables and file names.")
+    name: Line = Field("", description="In the report.")
+    linear: Annotated[Linear | None, Part] = Field(
+        None, description="The built-in retriever, see below."
+    )
+    python: Line = Field("", description="`module:callable`, see below.")
+    similarities: FileName = Field("", description="A table of similarities.")
+    run: FileName = Field("", description="A result list: a TREC run or CSV.")
 
     @model_validator(mode="after")
     def _one_source(self) -> Retriever:
@@ -156,10 +185,12 @@ class Retriever(StudyPart):
 class GroundTruth(StudyPart):
     """What the lists are compared with."""
 
-    retriever: Line = ""
-    similarities: Line = ""
-    qrels: Line = ""
-    study: Line = ""
+    retriever: Annotated[Line, allowed("id of a retriever")] = Field(
+        "", description="The similarities of one of the retrievers."
+    )
+    similarities: FileName = Field("", description="A table of similarities.")
+    qrels: FileName = Field("", description="Relevance judgments: TREC qrels or CSV.")
+    study: FileName = Field("", description="The study file whose judges are the experts.")
 
     @model_validator(mode="before")
     @classmethod
@@ -180,10 +211,12 @@ class GroundTruth(StudyPart):
 class MacFac(StudyPart):
     """Two phases: a quick retriever fills a filter, and a thorough one looks into it."""
 
-    mac: Id
-    fac: Id
-    filters: Annotated[tuple[Size, ...], OneOrMore]
-    k: Annotated[tuple[Size, ...], OneOrMore]
+    mac: RetrieverId = Field(description="The first, quick.")
+    fac: RetrieverId = Field(description="The second, thorough.")
+    filters: Annotated[tuple[Size, ...], OneOrMore] = Field(
+        description="How many cases the first keeps; no more than there are to search."
+    )
+    k: Annotated[tuple[Size, ...], OneOrMore] = Field(description="How many the second chooses.")
 
     @model_validator(mode="after")
     def _pairs(self) -> MacFac:
@@ -252,16 +285,25 @@ class RetrievalSettings(StudyPart):
     seed: Seed = Field(0, description="Random seed.")
 
 
-class RetrievalSpec(StudyPart):
+class RetrievalSpec(StudySpec):
     """An evaluation of retrievers (ProCAKE's, with uncertainty)."""
 
-    kind: Literal["retrieval"] = "retrieval"
-    id: Id
-    title: Line
-    description: str = ""
-    cases: Annotated[Cases, Part] = Cases()
-    queries: Annotated[Queries, Part] = Queries()
-    retrievers: Annotated[tuple[Retriever, ...], Section] = ()
-    ground_truth: GroundTruth
-    mac_fac: Annotated[MacFac | None, Field()] = None
-    analysis: Annotated[RetrievalSettings, Part] = RetrievalSettings()
+    kind: Literal["retrieval"] = Field("retrieval", description="Kind of study.")
+    cases: Annotated[Cases, Part] = Field(
+        Cases(), description="The case base; a bare name means its file."
+    )
+    queries: Annotated[Queries, Part] = Field(
+        Queries(),
+        description="The queries; a bare name means their file, and `leave-one-out` each case in "
+        "turn.",
+    )
+    retrievers: Annotated[tuple[Retriever, ...], Section] = Field(
+        (), description="What is evaluated."
+    )
+    ground_truth: GroundTruth = Field(
+        description="One of the four below; a bare name is a retriever."
+    )
+    mac_fac: Annotated[MacFac | None, Field()] = Field(None, description="Two phases, see below.")
+    analysis: Annotated[RetrievalSettings, Part] = Field(
+        RetrievalSettings(), description="Settings of the analysis."
+    )

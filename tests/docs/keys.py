@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args, get_origin
+import runpy
+from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -16,12 +17,12 @@ from tests.docs.pages import ROOT, table_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pydantic.fields import FieldInfo
-
     from quem.study.fields import StudyPart
 
-__all__ = ["KINDS", "Key", "keys_of", "literals", "plain", "rows_of", "written"]
+__all__ = ["KINDS", "TABLES", "keys_of", "literals", "plain", "rows_of", "written"]
 
+TABLES = runpy.run_path(str(ROOT / "docs/make_tables.py"))
+keys_of = TABLES["keys_of"]
 # Each kind of study, the page that explains its keys, and its model.
 KINDS: dict[str, tuple[str, type[StudyPart]]] = {
     "experience": ("study-file.md", ExperienceSpec),
@@ -31,35 +32,11 @@ KINDS: dict[str, tuple[str, type[StudyPart]]] = {
 }
 
 
-class Key(NamedTuple):
-    """A key of the study file, as the models have it."""
-
-    name: str
-    field: FieldInfo
-
-
 def rows_of(page: str) -> dict[str, list[str]]:
     """Give the rows of a page that explain keys: what it is, default, allowed."""
     text = (ROOT / "docs/reference" / page).read_text(encoding="utf-8")
     rows = table_rows(text)
     return {row[0].strip("`"): row[1:] for row in rows if len(row) == 4 and row[0].startswith("`")}
-
-
-def _models(annotation: object) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models(argument)
-
-
-def keys_of(model: type[BaseModel], prefix: str = "") -> Iterator[Key]:
-    """List the keys of a model and of the models in it."""
-    for name, field in model.model_fields.items():
-        key = f"{prefix}{field.alias or name}"
-        yield Key(key, field)
-        listed = "[]" if "tuple[" in str(field.annotation) else ""
-        for inner in _models(field.annotation):
-            yield from keys_of(inner, f"{key}{listed}.")
 
 
 def literals(annotation: object) -> Iterator[str]:

@@ -13,7 +13,7 @@ import pytest
 from quem.store import assignment as dealing
 from quem.store import ballots, judges
 from quem.store.ballots import Group, JudgingPlan, NotAssignedError
-from quem.study.fields import PairCounts
+from quem.study.blocks import PairCounts
 from quem.study.models import Judge as DeclaredJudge
 from tests.store.made import JUDGES, PLAN, SOLVERS, ballot, dealt, judge, prepare, save
 

@@ -1,0 +1,112 @@
+"""Blocks: which solutions of a problem a judge is given together, where there are many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import ceil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from random import Random
+
+__all__ = ["LONGEST_LIST", "PairCounts", "block_sizes", "deal_blocks"]
+
+# As many solutions as a judge can handle in one list.
+LONGEST_LIST = 12
+# Exchanges that are tried, a solver: more hardly balance better.
+_TRIED = 30
+
+
+def block_sizes(n: int, block_size: int) -> list[int]:
+    """Give the sizes of the blocks into which n solutions are dealt.
+
+    Parameters
+    ----------
+    block_size : int
+        Most solutions in a block; at least 2.
+
+    Returns
+    -------
+    list of int
+        Larger ones first. Each block shares one solution with the next, so that they add up
+        to n and the number of blocks less one.
+    """
+    if n <= block_size:
+        return [n]
+    count = ceil((n - 1) / (block_size - 1))
+    size, more = divmod(n + count - 1, count)
+    return [size + 1] * more + [size] * (count - more)
+
+
+@dataclass
+class PairCounts:
+    """How often each pair of solvers met in a block."""
+
+    times: dict[frozenset[str], int] = field(default_factory=dict)
+
+    def add(self, block: Iterable[str]) -> None:
+        """Count the pairs of a block."""
+        for pair in map(frozenset, combinations(block, 2)):
+            self.times[pair] = self.times.get(pair, 0) + 1
+
+
+def deal_blocks(
+    solvers: Sequence[str], block_size: int, met: PairCounts, rng: Random
+) -> list[tuple[str, ...]]:
+    """Deal the solutions of a problem to a judge.
+
+    Parameters
+    ----------
+    solvers : sequence of str
+        Those who have a solution, each once.
+    met : PairCounts
+        The blocks of other judges and problems, to which these are added.
+
+    Returns
+    -------
+    list of tuple of str
+        Each solver is in one block or in two that follow on each other; in no order that
+        says anything.
+    """
+    sizes = block_sizes(len(solvers), block_size)
+    rng.shuffle(sizes)
+    row = list(solvers)
+    rng.shuffle(row)
+    ends = _ends(sizes)
+    if len(sizes) > 1:
+        _exchange(row, ends, met, rng)
+    blocks = [tuple(row[start:end]) for start, end in ends]
+    for block in blocks:
+        met.add(block)
+    rng.shuffle(blocks)
+    return blocks
+
+
+def _ends(sizes: list[int]) -> list[tuple[int, int]]:
+    """Where blocks of these sizes start and end in the row."""
+    ends, start = [], 0
+    for size in sizes:
+        ends.append((start, start + size))
+        start += size - 1
+    return ends
+
+
+def _exchange(row: list[str], ends: list[tuple[int, int]], met: PairCounts, rng: Random) -> None:
+    """Exchange solvers in the row as long as those who share blocks then met less often."""
+    seen = [[met.times.get(frozenset((a, b)), 0) for b in row] for a in row]
+    held = list(range(len(row)))
+    # A solver who closes one block and opens the next has the places of both around him.
+    near = [
+        [q for start, end in ends if start <= p < end for q in range(start, end) if q != p]
+        for p in range(len(row))
+    ]
+    for _ in range(_TRIED * len(row)):
+        p, q = rng.sample(range(len(row)), 2)
+        at_p, at_q = seen[held[p]], seen[held[q]]
+        gain = sum(at_p[held[o]] - at_q[held[o]] for o in near[p] if o != q)
+        gain += sum(at_q[held[o]] - at_p[held[o]] for o in near[q] if o != p)
+        if gain > 0:
+            held[p], held[q] = held[q], held[p]
+    row[:] = [row[index] for index in held]

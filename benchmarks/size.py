@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
 MOST_COMPLEX = 15
 
 
@@ -54,10 +55,13 @@ def functions_with_any() -> Counter[str]:
 
 def main() -> None:
     """Print one line per figure."""
+    from tests.test_architecture import modules_in_circles
+
     for folder in ("quem", "webjudge", "tests"):
         modules, packages, count = lines(folder)
         print(f"{folder}: {count:,} lines in {modules} modules and {packages} __init__.py")
     print(f"functions above complexity {MOST_COMPLEX}: {complex_functions()}")
+    print(f"modules that import each other in a circle: {len(modules_in_circles())}")
     print(f"public functions with Any: {dict(functions_with_any())}")
 
 

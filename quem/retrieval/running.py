@@ -193,14 +193,14 @@ def ask(
     try:
         call = _call(retriever, task, query, k, among)
         start = perf_counter()
-        given = call()
+        output = call()
         seconds = perf_counter() - start
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever the user's code raises
         guard.check()
         return raised(error), float("nan")
     guard.check()
     held = None if among is None else set(among.tolist())
-    return checked(given, k, task.cases.index, task.own(query), held), seconds
+    return checked(output, k, task.cases.index, task.own(query), held), seconds
 
 
 def _call(
@@ -286,8 +286,8 @@ def run_rounds(
                         unstable[at].add(query)
     queries, cases = task.queries.ids, task.cases.ids
     return [
-        Run(lists_of(queries, cases, given), seconds, tuple(sorted(differ)))
-        for given, seconds, differ in zip(answers, taken, unstable, strict=True)
+        Run(lists_of(queries, cases, replies), seconds, tuple(sorted(differ)))
+        for replies, seconds, differ in zip(answers, taken, unstable, strict=True)
     ]
 
 

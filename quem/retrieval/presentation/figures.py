@@ -253,8 +253,8 @@ def _panel(axes: Axes, mac_fac: MacFacFound, at: int, *, timed: bool, last: bool
         axes.plot(x, y, "o-", color=color, markersize=4.5, linewidth=1.4, label=label)
         if number == 0:
             for pair, place, value in zip(pairs, x.tolist(), y.tolist(), strict=True):
-                told = f"{pair.filter:,}" + (f" (k {pair.k:,})" if single else "")
-                _label(axes, told, place, value)
+                text = f"{pair.filter:,}" + (f" (k {pair.k:,})" if single else "")
+                _label(axes, text, place, value)
     axes.axhline(1, color=GRID, linewidth=1, zorder=0)
     if timed:
         axes.axvline(1, color=MUTED, linewidth=0.9, linestyle="--")
@@ -266,10 +266,10 @@ def _panel(axes: Axes, mac_fac: MacFacFound, at: int, *, timed: bool, last: bool
         axes.legend(loc="lower right")
 
 
-def _label(axes: Axes, told: str, x: float, y: float) -> None:
+def _label(axes: Axes, text: str, x: float, y: float) -> None:
     if np.isfinite(x) and np.isfinite(y):
         axes.annotate(
-            told,
+            text,
             (x, y),
             textcoords="offset points",
             xytext=(4, -11),

@@ -142,8 +142,8 @@ def _marked(findings: RetrievalFindings, table: TextTable) -> TextTable:
         for column, text in enumerate(cells)
         if DAGGER in text
     )
-    told = dagger_note(findings, (text for cells in table.rows for text in cells))
-    return replace(table, muted=muted, note=f"{table.note} {told}.".strip() if told else table.note)
+    note = dagger_note(findings, (text for cells in table.rows for text in cells))
+    return replace(table, muted=muted, note=f"{table.note} {note}.".strip() if note else table.note)
 
 
 def _sections(findings: RetrievalFindings) -> Iterator[Section]:
@@ -336,8 +336,8 @@ def _queries(findings: RetrievalFindings) -> Section:
 
 def _settings(findings: RetrievalFindings) -> Iterator[tuple[str, str]]:
     for key, value in findings.settings.model_dump(mode="json").items():
-        told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        yield key, told or "by default"
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        yield key, text or "by default"
     for retriever in findings.study.spec.retrievers:
         if retriever.linear is not None:
             yield f"{retriever.id}: missing values", retriever.linear.missing

@@ -94,7 +94,7 @@ class Sweep:
 
 
 def sweep(
-    system: int, answers: Answers, given: Floats, scorer: Scorer, settings: OptionsSettings
+    system: int, answers: Answers, headlines: Floats, scorer: Scorer, settings: OptionsSettings
 ) -> Sweep | None:
     """Score the lists of a system at each threshold.
 
@@ -102,7 +102,7 @@ def sweep(
     ----------
     answers : Answers
         With a confidence for each option.
-    given : array of float, shape (q,)
+    headlines : array of float, shape (q,)
         The headline of each list as it is.
 
     Returns
@@ -132,7 +132,7 @@ def sweep(
     best = _best(mean)
     optimism, best_range = _optimism(drawn, mean, tried.threshold, settings.level)
     held_out, folds = _held_out(values, which, settings.folds, settings.seed)
-    as_given = given[known]
+    as_given = headlines[known]
     beside = _means(np.column_stack([held_out, held_out - as_given, as_given]), settings)
     intervals = list(zip(beside.low.tolist(), beside.high.tolist(), strict=True))
     # How often each distinct list is there, at each threshold.

@@ -205,15 +205,15 @@ def _overall(problems: dict[str, Concordance], units: NDArray[np.float64]) -> Co
     active = np.isfinite(units).any(axis=1)
     units = units[active]
     complete = units[:, np.isfinite(units).all(axis=0)]
-    found = list(problems.values())
+    concordances = list(problems.values())
     comparable = complete.shape[0] > 1 and complete.shape[1] > 1
     single, average = _icc(complete) if comparable else (np.nan, np.nan)
     return Concordance(
         len(units),
         int((np.isfinite(units).sum(axis=0) > 1).sum()),
-        kendall_w=_mean([c.kendall_w for c in found]),
-        mean_tau_b=_mean([c.mean_tau_b for c in found]),
-        mean_spearman=_mean([c.mean_spearman for c in found]),
+        kendall_w=_mean([c.kendall_w for c in concordances]),
+        mean_tau_b=_mean([c.mean_tau_b for c in concordances]),
+        mean_spearman=_mean([c.mean_spearman for c in concordances]),
         krippendorff_alpha=_krippendorff(units),
         icc_2_1=single,
         icc_2_k=average,

@@ -76,7 +76,7 @@ def bootstrap(
     total, count = _tensor(cells, wanted)
     n_judges, n_problems, _ = total.shape
     rng = np.random.default_rng(seed)
-    found, discarded = [], 0
+    predictions, discarded = [], 0
     step = max(1, _BATCH // max(n_judges, n_problems * len(wanted)))
     for start in range(0, replicates, step):
         size = min(step, replicates - start)
@@ -90,9 +90,9 @@ def bootstrap(
             fewest=_FEWEST_AVERAGES,
         )
         with np.errstate(invalid="ignore", divide="ignore"):
-            found.append(fit.predict(average[:, len(subjects) :])[fit.valid])
+            predictions.append(fit.predict(average[:, len(subjects) :])[fit.valid])
         discarded += int((~fit.valid).sum())
-    estimates = np.concatenate(found) if found else np.empty((0, len(systems)))
+    estimates = np.concatenate(predictions) if predictions else np.empty((0, len(systems)))
     intervals, spread = {}, {}
     for column, system in enumerate(systems):
         known = estimates[np.isfinite(estimates[:, column]), column]

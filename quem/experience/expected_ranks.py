@@ -179,14 +179,14 @@ def pool(cells: RankCells, keep: NDArray[np.bool_] | None = None) -> ExpectedRan
     keep : array of bool, shape (n_cells,), optional
         Which cells count; all by default.
     """
-    kept = slice(None) if keep is None else keep
-    group, solver = cells.group[kept], cells.solver[kept]
+    rows = slice(None) if keep is None else keep
+    group, solver = cells.group[rows], cells.solver[rows]
     n = len(cells.solvers)
-    orders = weak_orders(group, solver, cells.given[kept])
-    found = connection(orders, n)
+    orders = weak_orders(group, solver, cells.given[rows])
+    graph = connection(orders, n)
     ranked = np.bincount(solver, minlength=n) > 0
     rankings = sum(len(order.ranking) for order in orders)
-    return ExpectedRanks(fit_plackett_luce(orders, n), ranked, found, rankings)
+    return ExpectedRanks(fit_plackett_luce(orders, n), ranked, graph, rankings)
 
 
 def expected_ranks(
@@ -234,12 +234,12 @@ def pooled_averages(
     keep : array of bool, shape (n_cells,), optional
         Which cells were pooled; all by default.
     """
-    kept = slice(None) if keep is None else keep
+    rows = slice(None) if keep is None else keep
     humans = cells.of_kind("subject") if cells.reference == "humans" else None
     average = expected_ranks(pooled.model, pooled.ranked, humans)
-    count = np.bincount(cells.solver[kept], minlength=len(cells.solvers))
+    count = np.bincount(cells.solver[rows], minlength=len(cells.solvers))
     means = np.full((len(cells.problems), len(cells.solvers)), np.nan)
-    place = cells.problem[kept], cells.solver[kept]
+    place = cells.problem[rows], cells.solver[rows]
     means[place] = average[place[1]]
     return Averages(cells.solvers, cells.kinds, experience, average, count, means)
 

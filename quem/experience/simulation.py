@@ -344,12 +344,12 @@ def blocked_ranks(simulated: Simulated) -> NDArray[np.float64]:
         NaN for a solver without any solution, and for all of a study whose rankings fall into
         parts.
     """
-    found = np.full((len(simulated), simulated.ranks.shape[-1]), np.nan)
+    values = np.full((len(simulated), simulated.ranks.shape[-1]), np.nan)
     for index, ranks in enumerate(simulated.ranks):
         judge, problem, block, solver, rank = ranked_blocks(simulated, index)
         ranking = (judge * ranks.shape[1] + problem) * int(block.max()) + block - 1
         orders = weak_orders(ranking, solver, rank)
-        if len(connection(orders, len(found[index])).parts) == 1:
-            model = fit_plackett_luce(orders, len(found[index]))
-            found[index] = expected_ranks(model, np.isfinite(ranks).any(axis=(0, 1)))
-    return found
+        if len(connection(orders, len(values[index])).parts) == 1:
+            model = fit_plackett_luce(orders, len(values[index]))
+            values[index] = expected_ranks(model, np.isfinite(ranks).any(axis=(0, 1)))
+    return values

@@ -97,13 +97,13 @@ class Acknowledged:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = json.loads(self.file.read_text())
+            content = json.loads(self.file.read_text())
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
             _log.warning("%s cannot be read: %s", self.file, error)
             return {}
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
     def _of_study(self, *columns: Any) -> Select[Any]:  # noqa: ANN401  what select takes
         return (

@@ -143,26 +143,26 @@ def arrange(
     """
     now = {item.solver: item for item in current.items} if current else {}
     seen = [item for layout in reversed(earlier) for item in layout.items]
-    kept, fresh = [], []
+    items, fresh = [], []
     for solver, content in wanted.items():
         held = now.get(solver)
         if content is None:
             if held is None:
                 raise MissingSolutionError(solver)
-            kept.append(held)
+            items.append(held)
             continue
         mine = [*([held] if held else []), *(item for item in seen if item.solver == solver)]
         same = next((item for item in mine if content.is_in(item)), None)
         if same is None and mine and content.is_correction:
             before = mine[0]
             same = Item(before.letter, solver, content.digest, before.origin or before.digest)
-        kept += [same] if same else []
+        items += [same] if same else []
         fresh += [] if same else [(solver, content)]
     rng.shuffle(fresh)
     taken = {item.letter for item in seen}
     names = [name for name in labels(len(taken) + len(fresh)) if name not in taken]
-    kept += [
+    items += [
         Item(name, solver, content.digest, content.digest)
         for name, (solver, content) in zip(names, fresh, strict=False)
     ]
-    return tuple(sorted(kept, key=lambda item: (len(item.letter), item.letter)))
+    return tuple(sorted(items, key=lambda item: (len(item.letter), item.letter)))

@@ -130,7 +130,7 @@ def effects(
     list of Effect
         Of rankings that judges have opened, practice left out; by kind and solver.
     """
-    found: dict[tuple[str, str], Effect] = {}
+    by_key: dict[tuple[str, str], Effect] = {}
     for judge in judges_of(c, study_id):
         ballots = [b for b in ballots_of(c, judge.key) if not b.practice and b.layout]
         blocks: defaultdict[str, set[str]] = defaultdict(set)
@@ -146,12 +146,12 @@ def effects(
                 added = contents(whole)
                 now |= {s: added[s] for s in added if s not in blocks[ballot.problem]}
             for what, solver in _differences(ballot, now):
-                effect = found.setdefault((what, solver), Effect(what, solver))
+                effect = by_key.setdefault((what, solver), Effect(what, solver))
                 effect.note(judge.id, ballot, now.get(solver))
-    return [found[key] for key in sorted(found)]
+    return [by_key[key] for key in sorted(by_key)]
 
 
-def note_effects(c: Connection, study_id: str, found: list[Effect]) -> None:
+def note_effects(c: Connection, study_id: str, changes: list[Effect]) -> None:
     """Log whom a change of the study affects, unless that was logged last.
 
     Parameters
@@ -159,8 +159,8 @@ def note_effects(c: Connection, study_id: str, found: list[Effect]) -> None:
     c : Connection
         Of a writing transaction.
     """
-    if found:
-        sentences = [told(effect).message for effect in found]
+    if changes:
+        sentences = [told(effect).message for effect in changes]
         note_once(c, study_id, "server", "study-changed", effects=sentences)
 
 

@@ -171,13 +171,13 @@ def _restore_file(task: _Task) -> Restored:
         holdings = _checked_part(task, part)
         task.require_room(_held(file, replace=task.replace))
         with _alone(file):
-            kept = _set_aside(file)
+            backup = _set_aside(file)
             part.replace(file)
         sync_folder(file.parent)
     finally:
         for side in ("", *SIDES):
             part.with_name(part.name + side).unlink(missing_ok=True)
-    return Restored(holdings, kept)
+    return Restored(holdings, backup)
 
 
 def _checked_part(task: _Task, part: Path) -> Holdings:
@@ -236,17 +236,17 @@ def _set_aside(file: Path) -> Path | None:
 
     A log that stayed beside the restored database would be taken for its own.
     """
-    kept = file.with_name(f"{file.name}.before-restore-{stamp()}")
+    backup = file.with_name(f"{file.name}.before-restore-{stamp()}")
     if file.exists():
         # The database has its own name until the copy takes it, so that there always is one.
         try:
-            kept.hardlink_to(file)
+            backup.hardlink_to(file)
         except OSError:
-            shutil.copyfile(file, kept)
+            shutil.copyfile(file, backup)
     for side in SIDES:
         with suppress(FileNotFoundError):
-            file.with_name(file.name + side).rename(kept.with_name(kept.name + side))
-    return kept if kept.exists() else None
+            file.with_name(file.name + side).rename(backup.with_name(backup.name + side))
+    return backup if backup.exists() else None
 
 
 def _restore_dump(task: _Task) -> Restored:
@@ -261,7 +261,7 @@ def _restore_dump(task: _Task) -> Restored:
     engine = engine_of(task.place)
     try:
         held = _held_by_server(task, engine)
-        kept = _dumped(Store(engine, task.place), task) if held.studies else None
+        backup = _dumped(Store(engine, task.place), task) if held.studies else None
         restore_dump(engine, task.copy)
         with engine.connect() as c:
             if holdings_of(c) != holdings:
@@ -269,7 +269,7 @@ def _restore_dump(task: _Task) -> Restored:
                 raise task.refusal(message)
     finally:
         engine.dispose()
-    return Restored(holdings, kept)
+    return Restored(holdings, backup)
 
 
 def _held_by_server(task: _Task, engine: Engine) -> Holdings:
@@ -298,13 +298,13 @@ def _restore_archive(task: _Task) -> Restored:
     has_study = _may_be_cleared(task)
     store = open_store(task.place)
     try:
-        kept = _kept(store, task) if has_study else None
+        backup = _backup(store, task) if has_study else None
         with store.write() as c:
             if has_study:
                 for table in reversed(Base.metadata.sorted_tables):
                     c.execute(table.delete())
             restore_archive(c, task.study_id, rows, name)
-            return Restored(holdings_of(c), kept)
+            return Restored(holdings_of(c), backup)
     finally:
         store.close()
 
@@ -331,7 +331,7 @@ def _may_be_cleared(task: _Task) -> bool:
     return True
 
 
-def _kept(store: Store, task: _Task) -> Path:
+def _backup(store: Store, task: _Task) -> Path:
     """Copy a database whose one study is to be replaced."""
     if task.place.file is None:
         return _dumped(store, task)

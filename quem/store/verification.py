@@ -293,8 +293,8 @@ class _Task:
         if row["head"] != count:
             self.tell(f"has {count} revisions, and the task says {row['head']}", row)
         if row["submitted"] != self.submitted:
-            said, found = row["submitted"] or "none", self.submitted or "none"
-            self.tell(f"the last submitted revision is {found}, and the task says {said}", row)
+            claim, actual = row["submitted"] or "none", self.submitted or "none"
+            self.tell(f"the last submitted revision is {actual}, and the task says {claim}", row)
         if row["layout"] is not None and row["layout"] not in self.layouts:
             self.tell("the layout that it has now is missing", row)
 
@@ -321,14 +321,14 @@ def find_receipt(c: Connection, study_id: str, code: str) -> list[str]:
         .join(RevisionRow, RevisionRow.ballot_key == BallotRow.key)
         .where(JudgeRow.study_id == study_id, RevisionRow.link.startswith(code))
     ).mappings()
-    found = []
+    sentences = []
     for row in rows:
         newest = "the newest" if row["number"] == row["head"] else f"{row['head']} is the newest"
-        found.append(
+        sentences.append(
             f"revision {row['number']} ({newest}) of the {task_named(row['id'], {**row})}, "
             f"{_KINDS[row['kind']]} on {row['made_at']:%Y-%m-%d %H:%M:%S} UTC"
         )
-    return found or _discarded(c, study_id, code)
+    return sentences or _discarded(c, study_id, code)
 
 
 def _discarded(c: Connection, study_id: str, code: str) -> list[str]:
@@ -436,7 +436,7 @@ def _named_in(event: Row) -> str:
 def _named(event: Row) -> Named | None:
     """Number and link of the newest revision of each ballot that an event names."""
     try:
-        found = event["detail"]["ballots"].items()
-        return {name: (max(int(number), 1), str(link)) for name, (number, link) in found}
+        ballots = event["detail"]["ballots"].items()
+        return {name: (max(int(number), 1), str(link)) for name, (number, link) in ballots}
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

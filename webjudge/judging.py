@@ -183,7 +183,7 @@ def add_time(gid: str) -> tuple[str, int]:
     seconds = _seconds(_body("seconds"))
     with site().store.read() as c:
         person = current_judge(c)
-        ballot = _found(c, person, gid)
+        ballot = _ballot(c, person, gid)
     with site().store.write() as c:
         add_seconds(c, ballot, seconds)
     return "", 204
@@ -194,7 +194,7 @@ def add_time(gid: str) -> tuple[str, int]:
 def file(gid: str, token: str, page: int | None = None) -> AnyResponse:
     """Send a file of a solution or of the statement, cleaned."""
     with site().store.read() as c:
-        ballot = _found(c, current_judge(c), gid)
+        ballot = _ballot(c, current_judge(c), gid)
     return send_file(site(), ballot, token, page)
 
 
@@ -217,7 +217,7 @@ def done() -> AnyResponse | str:
 def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     with site().store.read() as c:
         person = current_judge(c)
-        ballot = _found(c, person, gid)
+        ballot = _ballot(c, person, gid)
         layout = ballot.layout
         if layout is None or layout.id != body["layout"]:
             layout = layout_of(c, ballot.key, body["layout"])
@@ -248,8 +248,8 @@ def _refused(error: Exception, ballot: AssignedBallot) -> Response:
     """Say why a change was not saved."""
     if isinstance(error, StaleError):
         newer = error.state.renamed(_labels_of(ballot)).to_json()
-        told = {"revision": error.revision, "submitted": error.submitted, "state": newer}
-        return refusal(409, "stale", _STALE, **told)
+        details = {"revision": error.revision, "submitted": error.submitted, "state": newer}
+        return refusal(409, "stale", _STALE, **details)
     if isinstance(error, ClosedError):
         return refusal(403, "closed", _CLOSED)
     if isinstance(error, SubmittedError):
@@ -363,7 +363,7 @@ def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, G
     return ballot, planned
 
 
-def _found(c: Connection, person: StoredJudge, gid: str) -> AssignedBallot:
+def _ballot(c: Connection, person: StoredJudge, gid: str) -> AssignedBallot:
     """One of the judge's ballots, or 404: also where it is another judge's."""
     try:
         return ballot_of(c, person.key, gid)

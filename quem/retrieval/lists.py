@@ -131,21 +131,21 @@ def lists_of(
         In the order of the queries: places of cases, best first, and their similarities; or
         why there is no list.
     """
-    listed: list[NDArray[np.int32]] = []
+    places: list[NDArray[np.int32]] = []
     similar: list[NDArray[np.float64]] = []
     failed: dict[int, str] = {}
     for query, answer in enumerate(each):
         if isinstance(answer, str):
             failed[query] = answer
             answer = (np.empty(0, np.int32), np.empty(0))  # noqa: PLW2901  an empty list
-        listed.append(answer[0])
+        places.append(answer[0])
         similar.append(answer[1])
-    sizes = [len(case) for case in listed]
+    sizes = [len(case) for case in places]
     return CaseLists(
         tuple(queries),
         tuple(cases),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.concatenate([np.empty(0, np.int32), *listed]),
+        np.concatenate([np.empty(0, np.int32), *places]),
         np.concatenate([np.empty(0), *similar]),
         scored,
         failed,

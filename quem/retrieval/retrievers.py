@@ -94,12 +94,12 @@ class PythonRetriever:
         case, function = self.queries.case(query, solved=self.solved), self.function
         if not self.takes_cases:
             # One more, for the case that is the query.
-            wanted = k + self.leave_one_out
-            return lambda: function(case, wanted)
+            count = k + self.leave_one_out
+            return lambda: function(case, count)
         if among is not None:
             cases = {self._ids[place]: self.cases[self._ids[place]] for place in among.tolist()}
         elif self.leave_one_out and case.id in self.cases:
-            cases = {name: held for name, held in self.cases.items() if name != case.id}
+            cases = {name: other for name, other in self.cases.items() if name != case.id}
         else:
             cases = self.cases
         return lambda: function(case, k, cases=cases)
@@ -311,8 +311,8 @@ class LinearRetriever:
         for local, cases, values in zip(self.locals, self.cases, self.queries, strict=True):
             if not local.weight:
                 continue
-            held = cases if among is None else cases[among]
-            similar, unknown = _local(local, values[queries, np.newaxis], held)
+            case_values = cases if among is None else cases[among]
+            similar, unknown = _local(local, values[queries, np.newaxis], case_values)
             weight: Any = local.weight
             if self.missing == "ignore":
                 weight = np.where(unknown, 0.0, local.weight)

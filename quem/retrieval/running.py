@@ -199,8 +199,8 @@ def ask(
         guard.check()
         return raised(error), float("nan")
     guard.check()
-    held = None if among is None else set(among.tolist())
-    return checked(output, k, task.cases.index, task.own(query), held), seconds
+    allowed = None if among is None else set(among.tolist())
+    return checked(output, k, task.cases.index, task.own(query), allowed), seconds
 
 
 def _call(
@@ -209,8 +209,8 @@ def _call(
     if isinstance(retriever, PythonRetriever):
         return retriever.prepared(query, k, among)
     # One more, for the case that is the query.
-    wanted = k + task.leave_one_out
-    return lambda: retriever.retrieve(query, wanted, among)
+    count = k + task.leave_one_out
+    return lambda: retriever.retrieve(query, count, among)
 
 
 def spread(n_queries: int, most: int) -> list[int]:
@@ -270,11 +270,11 @@ def run_rounds(
             for _ in range(times.warm_up if one.timed else 0):
                 one.ask(one.timed[0], guard)
         for number in range(times.repeats if any(every) else 1):
-            wanted = every if number else first
-            for query in sorted(set().union(*wanted)):
+            round_queries = every if number else first
+            for query in sorted(set().union(*round_queries)):
                 for place in range(len(those)):
                     at = (place + query + number) % len(those)
-                    if query not in wanted[at]:
+                    if query not in round_queries[at]:
                         continue
                     answer, seconds = those[at].ask(query, guard)
                     done(1)

@@ -127,9 +127,9 @@ def consensus(
         With average ranks as similarities. A problem that no judge ranked has no list.
     """
     w = np.ones(len(experts.judges)) if weights is None else weights.astype(float)
-    held = ~np.isnan(experts.ranks)
-    total = np.einsum("j,jps->ps", w, np.where(held, experts.ranks, 0.0))
-    count = np.einsum("j,jps->ps", w, held.astype(float))
+    mask = ~np.isnan(experts.ranks)
+    total = np.einsum("j,jps->ps", w, np.where(mask, experts.ranks, 0.0))
+    count = np.einsum("j,jps->ps", w, mask.astype(float))
     with np.errstate(invalid="ignore", divide="ignore"):
         average = total / count
     return lists_of(queries.ids, cases.ids, _orders(average, experts, queries, cases))
@@ -383,8 +383,8 @@ def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] =
     digest = hashlib.sha256()
     content: list[Any] = [retriever, task.leave_one_out]
     for base in dict.fromkeys((id(task.cases), id(task.queries))):
-        held = task.cases if base == id(task.cases) else task.queries
-        content.append([held.ids, held.columns, held.solution])
+        case_base = task.cases if base == id(task.cases) else task.queries
+        content.append([case_base.ids, case_base.columns, case_base.solution])
     digest.update(json.dumps(content, sort_keys=True, default=str).encode())
     for path in sorted(sources):
         digest.update(path.read_bytes())

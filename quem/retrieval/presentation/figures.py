@@ -150,12 +150,12 @@ def _differences(findings: RetrievalFindings) -> Figure | None:
         return None
     names = [one.name for one in findings.scored]
     labels = [f"{short(names[a], 20)} − {short(names[b], 20)}" for a, b in both]
-    held = {(pair.first, pair.second, pair.measure): pair for pair in pairs}
+    by_pair = {(pair.first, pair.second, pair.measure): pair for pair in pairs}
     with with_style():
         figure, panels = _grid(labels, len(measures))
         for panel, at in zip(panels, measures, strict=True):
             for row, (first, second) in enumerate(both):
-                pair = held.get((first, second, at))
+                pair = by_pair.get((first, second, at))
                 if pair is None:
                     continue
                 clear = pair.p_holm <= 1 - findings.settings.level
@@ -247,8 +247,8 @@ def _panel(axes: Axes, mac_fac: MacFacFound, at: int, *, timed: bool, last: bool
         y = np.array([pair.means.mean[at] for pair in pairs])
         low = np.array([pair.means.low[at] for pair in pairs])
         high = np.array([pair.means.high[at] for pair in pairs])
-        held = np.isfinite(low)
-        axes.vlines(x[held], low[held], high[held], color=color, linewidth=1.2, alpha=0.5)
+        mask = np.isfinite(low)
+        axes.vlines(x[mask], low[mask], high[mask], color=color, linewidth=1.2, alpha=0.5)
         label = "" if single else f"k = {k:,}"
         axes.plot(x, y, "o-", color=color, markersize=4.5, linewidth=1.4, label=label)
         if number == 0:

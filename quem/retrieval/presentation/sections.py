@@ -451,4 +451,4 @@ def references(findings: RetrievalFindings) -> list[str]:
     cited.append((_MAC_FAC, findings.mac_fac is not None))
     cited.append((_ORDER, any(len(one.run.timed) for one in findings.evaluated)))
     cited.append((_HEOM, any(one.source == "linear" for one in findings.evaluated)))
-    return [text for text, wanted in cited if wanted]
+    return [text for text, is_used in cited if is_used]

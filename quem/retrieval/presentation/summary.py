@@ -87,25 +87,25 @@ def _wrapped(text: str) -> list[str]:
 
 def _table(findings: RetrievalFindings) -> Iterator[str]:
     """A line a retriever, the best first: the headline, as many other measures as fit, time."""
-    listed = [*findings.best_first[:_MOST_ROWS], *([findings.judges] if findings.judges else [])]
-    if not listed:
+    entries = [*findings.best_first[:_MOST_ROWS], *([findings.judges] if findings.judges else [])]
+    if not entries:
         return
     timed = [one for one in findings.evaluated if len(one.run.timed)]
     columns = [
-        ("", [_short(one.name) for one in listed]),
+        ("", [_short(one.name) for one in entries]),
         (
             findings.measures[findings.headline].name,
-            mean_column(findings, listed, findings.headline),
+            mean_column(findings, entries, findings.headline),
         ),
-        ("n", count_column(listed, findings.headline)),
-        *list_columns(listed),
+        ("n", count_column(entries, findings.headline)),
+        *list_columns(entries),
     ]
     if timed:
-        columns.append(("time per query", [time_text(findings.time(one)) for one in listed]))
+        columns.append(("time per query", [time_text(findings.time(one)) for one in entries]))
     shown = 1
     width = sum(max(map(len, (head, *cells))) + 2 for head, cells in columns)
     for at in drawn_measures(findings)[1:]:
-        more = findings.measures[at].name, beside_column(findings, listed, at)
+        more = findings.measures[at].name, beside_column(findings, entries, at)
         width += max(map(len, (more[0], *more[1]))) + 2
         if width > _WIDTH:
             break

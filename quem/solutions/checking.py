@@ -158,9 +158,9 @@ def _losses(solutions: Solutions) -> Iterator[StudyWarning]:
     """What scripts, styles and formulas would have shown."""
     from quem.solutions.losses import losses_of
 
-    lost = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
+    losses = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
     by_code: defaultdict[str, list[StudyWarning]] = defaultdict(list)
-    for loss in lost:
+    for loss in losses:
         message = f"{loss.name}:{loss.line}: {loss.warning.message}"
         by_code[loss.warning.code].append(replace(loss.warning, message=message))
     for warnings in by_code.values():

@@ -85,14 +85,14 @@ class Folder:
         if not entry.is_dir():
             return tuple(self._inspected([(entry, name, entry.name)]))
         before = len(self.mistakes)
-        listed = self.within(entry).listed()
-        if not listed and len(self.mistakes) == before:
+        files = self.within(entry).listed()
+        if not files and len(self.mistakes) == before:
             self.refuse(name, "is an empty folder; put the solution into it")
-        if len(listed) > _MOST_FILES:
-            message = f"holds {len(listed)} files; a judge can look at {_MOST_FILES} at most"
+        if len(files) > _MOST_FILES:
+            message = f"holds {len(files)} files; a judge can look at {_MOST_FILES} at most"
             self.refuse(name, message)
             return ()
-        return tuple(self._inspected(listed))
+        return tuple(self._inspected(files))
 
     def listed(self, prefix: str = "", depth: int = 0) -> list[tuple[Path, str, str]]:
         """List files here and below: path, name for messages, path inside this folder."""
@@ -106,9 +106,9 @@ class Folder:
                 self.refuse(f"{self.name}/{path.name}", "lies too deep; put its files higher up")
         return files
 
-    def _inspected(self, listed: list[tuple[Path, str, str]]) -> list[SolutionFile]:
+    def _inspected(self, places: list[tuple[Path, str, str]]) -> list[SolutionFile]:
         files = []
-        for path, name, inner in listed:
+        for path, name, inner in places:
             try:
                 files.append(inspect(path, name, inner))
             except QuemError as error:
@@ -353,8 +353,8 @@ def _is_unusable(name: str) -> bool:
 def _ids(content: dict[str, Any]) -> Iterator[tuple[Loc, str]]:
     for section in ("problems", "subjects", "systems", "assisted", "withheld"):
         entries = content.get(section)
-        listed = [entries] if isinstance(entries, str) else entries
-        for index, entry in enumerate(listed if isinstance(listed, list) else []):
+        rows = [entries] if isinstance(entries, str) else entries
+        for index, entry in enumerate(rows if isinstance(rows, list) else []):
             name = entry.get("id") if isinstance(entry, dict) else entry
             if isinstance(name, str):
                 loc = (section, index, "id") if isinstance(entry, dict) else (section, index)

@@ -137,9 +137,9 @@ def _tables(cells: RankCells) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     place = np.ravel_multi_index((cells.problem[row], cells.judge[row], cells.solver[row]), shape)
     orders = np.full(shape, np.nan)
     orders.ravel()[place] = cells.given[row]
-    held = np.isfinite(orders)
-    taking_part = held.sum(axis=2, keepdims=True) > 1
-    in_common = (held | ~taking_part).all(axis=1, keepdims=True)
+    mask = np.isfinite(orders)
+    taking_part = mask.sum(axis=2, keepdims=True) > 1
+    in_common = (mask | ~taking_part).all(axis=1, keepdims=True)
     keep = (taking_part & in_common).ravel()[place]
     ranks = np.full(shape, np.nan)
     if keep.all() and len(row) == len(cells.given) and cells.reference == "all":

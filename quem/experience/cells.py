@@ -212,8 +212,8 @@ def _with_failed(
         rows = np.flatnonzero(columns["problem"] == p)
         rows = rows[np.argsort(columns["block"][rows], kind="stable")]
         judges, first = np.unique(columns["judge"][rows], return_index=True)
-        held = columns["judge"][rows[columns["solver"][rows] == s]]
-        new = rows[first[~np.isin(judges, held)]]
+        raters = columns["judge"][rows[columns["solver"][rows] == s]]
+        new = rows[first[~np.isin(judges, raters)]]
         added.append((new, s, np.full(len(new), -np.inf)))
     return _with_rows(columns, added)
 
@@ -239,8 +239,8 @@ def _with_withheld(
     for group, ranks in unused.items():
         cells = by_group[starts[group] : starts[group + 1]]
         row = int(cells[0])
-        held = columns["solver"][cells].tolist()
-        away = [solver for solver in withheld if solver not in held]
+        solvers = columns["solver"][cells].tolist()
+        away = [solver for solver in withheld if solver not in solvers]
         if len(away) == len(ranks) == 1:
             added.append((np.array([row]), away[0], np.array(ranks, dtype=float)))
         else:

@@ -306,9 +306,9 @@ def ranked_blocks(
     judges, problems, solvers = ranks.shape
     size = simulated.scenario.block_size or solvers
     places = _dealt(judges, problems, solvers, size, index % _WAYS)
-    held = np.isfinite(ranks[places[0], places[1], places[3]])
-    judge, problem, block, solver = places[:, held]
-    group = np.unique(places[:3, held], axis=1, return_inverse=True)[1].ravel()
+    mask = np.isfinite(ranks[places[0], places[1], places[3]])
+    judge, problem, block, solver = places[:, mask]
+    group = np.unique(places[:3, mask], axis=1, return_inverse=True)[1].ravel()
     rank, _ = adjusted_ranks(group, ranks[judge, problem, solver])
     return judge, problem, block, solver, rank
 
@@ -324,8 +324,8 @@ def _dealt(
         (judge, problem, block, int(solver))
         for judge in range(judges)
         for problem in range(problems)
-        for block, held in enumerate(deal_blocks(names, block_size, met, rng), 1)
-        for solver in held
+        for block, members in enumerate(deal_blocks(names, block_size, met, rng), 1)
+        for solver in members
     ]
     return np.array(rows, dtype=np.int64).T
 

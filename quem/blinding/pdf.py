@@ -161,8 +161,8 @@ def _read(path: Path, sha256: str) -> PdfDocument:
         _note_use(entry, trims=False)
     except (OSError, ValueError):
         contents = _contents(path, sha256, entry)
-    listed = zip(contents["sizes"], contents["texts"], strict=True)
-    pages = tuple(PdfPage(width, height, text) for (width, height), text in listed)
+    rows = zip(contents["sizes"], contents["texts"], strict=True)
+    pages = tuple(PdfPage(width, height, text) for (width, height), text in rows)
     return PdfDocument(pages, contents["entries"])
 
 

@@ -122,11 +122,11 @@ def serve(
             click.launch(dashboard)
         housekeeping.start()
         try:
-            number = server.run()
+            signal_number = server.run()
         finally:
             housekeeping.stop()
             site.store.close()
-    if number == signal.SIGINT:
+    if signal_number == signal.SIGINT:
         raise KeyboardInterrupt
 
 

@@ -304,8 +304,8 @@ def _json(name: str, value: object) -> object:
     if name in ("layout", "solvers"):
         return value if _is_list_of(value, str) else None
     if name == "items":
-        held = isinstance(value, list) and all(_is_list_of(v, str, type(None)) for v in value)
-        return value if held else None
+        is_valid = isinstance(value, list) and all(_is_list_of(v, str, type(None)) for v in value)
+        return value if is_valid else None
     return (
         value
         if isinstance(value, dict) and _string(json.dumps(value, ensure_ascii=False))

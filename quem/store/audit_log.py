@@ -137,12 +137,12 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
         event = AuditEvent(row[0], row[1], row[2], row[4] or "", detail=row[3])
         if event.what == "trial-discarded":
             events = []
-        wanted = {
+        conditions = {
             "revealed": True,
             "open": event.detail.get("before") == "closed",
             "link-replaced": event.detail.get("state") == "open",
         }
-        if wanted.get(event.what):
+        if conditions.get(event.what):
             events.append(event)
     return events
 

@@ -181,7 +181,7 @@ def dump(c: Connection, program: str, target: Path) -> Holdings:
     OSError
         The program failed, with its words.
     """
-    held = holdings_of(c)
+    holdings = holdings_of(c)
     snapshot = c.execute(text("SELECT pg_export_snapshot()")).scalar_one()
     address, environment = _reached(c.engine)
     tables = [*Base.metadata.tables, "alembic_version"]
@@ -193,7 +193,7 @@ def dump(c: Connection, program: str, target: Path) -> Holdings:
         *(f"--file={target}", f"--dbname={address}"),
         environment=environment,
     )
-    return held
+    return holdings
 
 
 def holdings_of_dump(file: Path, name: str) -> Holdings:
@@ -385,22 +385,22 @@ def _copy_file(store: Store, _: str, partial: Path) -> Holdings:
     In steps it would restart at each write of another connection, and never end.
     """
     with store.read() as c:
-        held = holdings_of(c)
+        holdings = holdings_of(c)
         source: Any = c.connection.driver_connection
         with closing(sqlite3.connect(partial)) as target:
             target.execute("PRAGMA fullfsync = ON")
             # The transaction that counted goes on, so the copy is of the very same state.
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
-    _compare(held, holdings_of_file(partial, f"copy of {store.place.name}"))
-    return held
+    _compare(holdings, holdings_of_file(partial, f"copy of {store.place.name}"))
+    return holdings
 
 
 def _write_dump(store: Store, program: str, partial: Path) -> Holdings:
     with store.read() as c:
-        held = dump(c, program, partial)
-    _compare(held, holdings_of_dump(partial, f"copy of {store.place.name}"))
-    return held
+        holdings = dump(c, program, partial)
+    _compare(holdings, holdings_of_dump(partial, f"copy of {store.place.name}"))
+    return holdings
 
 
 def _write_archive(store: Store, study_id: str, partial: Path) -> Holdings:
@@ -415,16 +415,16 @@ def _write_archive(store: Store, study_id: str, partial: Path) -> Holdings:
             with scratch.write() as c:
                 restore_archive(c, study_id, rows, partial.name)
             with scratch.read() as c:
-                again, held = archive_text(c, study_id), holdings_of(c)
+                again, holdings = archive_text(c, study_id), holdings_of(c)
         finally:
             scratch.close()
     if again.partition("\n")[2] != written.partition("\n")[2]:
         _refuse_copy()
-    return held
+    return holdings
 
 
-def _compare(held: Holdings, copied: Holdings) -> None:
-    if held != copied:
+def _compare(holdings: Holdings, copied: Holdings) -> None:
+    if holdings != copied:
         _refuse_copy()
 
 

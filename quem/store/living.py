@@ -50,9 +50,9 @@ def contents_of(spec: ExperienceSpec, solutions: Solutions, group: Group) -> Con
         Its corrections count.
     """
     corrections = {(c.problem, c.solver, c.sha256) for c in spec.corrections}
-    held = solutions.group(group.problem)
+    files = solutions.group(group.problem)
     return {
-        solver: _content(held[solver], corrections) if solver in held else None
+        solver: _content(files[solver], corrections) if solver in files else None
         for solver in group.solvers
     }
 
@@ -167,13 +167,13 @@ def note_effects(c: Connection, study_id: str, changes: list[Effect]) -> None:
 def _differences(ballot: AssignedBallot, now: Contents) -> Iterator[tuple[str, str]]:
     # A submitted ranking is of what it was made on, whatever its letters are by now.
     layout = ballot.placed if ballot.is_submitted and ballot.placed else ballot.layout
-    held = {item.solver: item for item in layout.items} if layout else {}
+    items = {item.solver: item for item in layout.items} if layout else {}
     for solver, content in now.items():
-        if solver not in held:
+        if solver not in items:
             yield "added", solver
-        elif content is not None and not content.is_in(held[solver]):
+        elif content is not None and not content.is_in(items[solver]):
             yield "corrected" if content.is_correction else "changed", solver
-    for solver in held:
+    for solver in items:
         if solver not in now:
             yield "removed", solver
 

@@ -292,9 +292,9 @@ def converted(old: Rows) -> Rows:
     link = ""
     for event in events:
         link = event["link"] = event_link(link, event, digests_of.get(event["judge_key"]))
-    rest = {name: old[name] for name in ("judge", "forgotten", "ballot", "revision")}
+    old_tables = {name: old[name] for name in ("judge", "forgotten", "ballot", "revision")}
     new = {"study": [study | {"secret": secret}], "organizer": [], "layout": layouts}
-    return {**rest, **new, "event": events}
+    return {**old_tables, **new, "event": events}
 
 
 def _chain_revisions(

@@ -92,11 +92,11 @@ class _Task:
             message = f"is a copy of {_listed(holdings)}, and this is {shown(self.study_id)}"
             raise self.refusal(message)
 
-    def require_room(self, held: Holdings) -> None:
+    def require_room(self, holdings: Holdings) -> None:
         """Refuse to replace a database that holds something, unless that was asked for."""
-        if held.studies and not self.replace:
+        if holdings.studies and not self.replace:
             message = (
-                f"holds {_listed(held)} already; name another place with --database, or give "
+                f"holds {_listed(holdings)} already; name another place with --database, or give "
                 f"--replace to put the copy in its place ({_KEPT})"
             )
             raise QuemError([Mistake(self.place.name, message=message)])
@@ -260,8 +260,8 @@ def _restore_dump(task: _Task) -> Restored:
     task.require_study(holdings)
     engine = engine_of(task.place)
     try:
-        held = _held_by_server(task, engine)
-        backup = _dumped(Store(engine, task.place), task) if held.studies else None
+        holdings_now = _held_by_server(task, engine)
+        backup = _dumped(Store(engine, task.place), task) if holdings_now.studies else None
         restore_dump(engine, task.copy)
         with engine.connect() as c:
             if holdings_of(c) != holdings:
@@ -276,14 +276,14 @@ def _held_by_server(task: _Task, engine: Engine) -> Holdings:
     """Tell what a PostgreSQL database holds, or refuse to replace it."""
     version_of(engine, task.place)
     with engine.connect() as c:
-        held = holdings_of(c)
+        holdings = holdings_of(c)
         others = c.execute(text(_OTHERS)).all()
-    task.require_room(held)
-    if held.studies and others:
+    task.require_room(holdings)
+    if holdings.studies and others:
         pids = ", ".join(str(pid) for (pid,) in others)
         message = f"is in use (connections of processes {pids}); {_STOP}"
         raise QuemError([Mistake(task.place.name, message=message)])
-    return held
+    return holdings
 
 
 def _dumped(store: Store, task: _Task) -> Path:
@@ -316,14 +316,16 @@ def _may_be_cleared(task: _Task) -> bool:
         return False
     try:
         with store.read() as c:
-            held = holdings_of(c)
-        task.require_room(held)
+            holdings = holdings_of(c)
+        task.require_room(holdings)
         if task.place.file is None:
             _held_by_server(task, store.engine)
     finally:
         store.close()
-    if len(held.studies) > 1:
-        message = f"holds {_listed(held)}, and an archive holds one; name another with --database"
+    if len(holdings.studies) > 1:
+        message = (
+            f"holds {_listed(holdings)}, and an archive holds one; name another with --database"
+        )
         raise QuemError([Mistake(task.place.name, message=message)])
     if task.place.file:
         with _alone(task.place.file):

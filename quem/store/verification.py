@@ -122,7 +122,7 @@ def _order(model: Any) -> tuple[Any, ...]:  # noqa: ANN401  a table and its colu
     return (model.id if model is StudyRow else model.key,)
 
 
-def verify(held: Held) -> Verified:
+def verify(content: Held) -> Verified:
     """Recompute every digest and link of a study.
 
     Returns
@@ -130,34 +130,34 @@ def verify(held: Held) -> Verified:
     Verified
         Breaks of judges come first, then those of tasks, then that of the events.
     """
-    judges = {row["key"]: row for row in held.judges}
-    erased = _Erased.by(held.events)
-    breaks = [Break(m, row) for row in held.judges for m in _check_judge(row, erased)]
-    tasks = {row["key"]: _Task(row, judges[row["judge_key"]], erased) for row in held.ballots}
-    for row in held.layouts:
-        tasks[row["ballot_key"]].show(held.study["secret"], row)
-    for row in held.revisions:
+    judges = {row["key"]: row for row in content.judges}
+    erased = _Erased.by(content.events)
+    breaks = [Break(m, row) for row in content.judges for m in _check_judge(row, erased)]
+    tasks = {row["key"]: _Task(row, judges[row["judge_key"]], erased) for row in content.ballots}
+    for row in content.layouts:
+        tasks[row["ballot_key"]].show(content.study["secret"], row)
+    for row in content.revisions:
         tasks[row["ballot_key"]].add(row)
-    replay = Replay(held.study)
-    broken = _first_broken_event(held.events, judges)
-    for event in held.events[: broken and broken[0]]:
+    replay = Replay(content.study)
+    broken = _first_broken_event(content.events, judges)
+    for event in content.events[: broken and broken[0]]:
         replay.take(event)
     by_id = {task.row["public_id"]: task for task in tasks.values()}
     for task in tasks.values():
         task.end(replay.sealed.get(task.row["public_id"], []))
     breaks += [task.first for task in tasks.values() if task.first]
     if broken:
-        breaks.append(Break(broken[1], held.events[broken[0]]))
+        breaks.append(Break(broken[1], content.events[broken[0]]))
     else:
         ends = replay.ends({name: task.row["sealed"] for name, task in by_id.items()})
-        breaks += [Break(message, row or held.study) for message, row in ends]
+        breaks += [Break(message, row or content.study) for message, row in ends]
     known = {name: min(replay.number(name), len(task.links)) for name, task in by_id.items()}
     return Verified(
         tasks=sum(bool(task.links) for task in tasks.values()),
         revisions=sum(len(task.links) for task in tasks.values()),
-        seals=sum(event["what"] == "sealed" for event in held.events),
+        seals=sum(event["what"] == "sealed" for event in content.events),
         unsealed=sum(len(task.links) - known[name] for name, task in by_id.items()),
-        heads=tuple(event["link"] for event in held.events),
+        heads=tuple(event["link"] for event in content.events),
         breaks=tuple(breaks),
     )
 

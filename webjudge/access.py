@@ -41,8 +41,8 @@ _PROGRESS_ONLY = "You are an observer of this study: you can see the judges' pro
 
 def site() -> Site:
     """The site that the app serves."""
-    value: Site = current_app.extensions["quem"]
-    return value
+    current_site: Site = current_app.extensions["quem"]
+    return current_site
 
 
 def current_judge(c: Connection) -> StoredJudge:

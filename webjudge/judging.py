@@ -289,16 +289,16 @@ def _up_to_date(
 
 def _other_layout(ballot: AssignedBallot, shown: Layout | None) -> Response:
     """Refuse what was made on another layout, and say what is different now."""
-    held = ballot.layout
-    assert held is not None, "not laid out"  # noqa: S101  a bug of ours
+    layout = ballot.layout
+    assert layout is not None, "not laid out"  # noqa: S101  a bug of ours
     then = {item.letter: item for item in shown.items} if shown else {}
-    now = {item.letter: item for item in held.items}
+    now = {item.letter: item for item in layout.items}
     changes = {
         "removed": [letter for letter in then if letter not in now],
         "new": [letter for letter in now if letter not in then],
         "corrected": [x for x in now if x in then and now[x].digest != then[x].digest],
     }
-    return refusal(409, "layout", _OTHER, layout=held.id, changes=changes)
+    return refusal(409, "layout", _OTHER, layout=layout.id, changes=changes)
 
 
 def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
@@ -347,12 +347,12 @@ def _invalid(message: str) -> NoReturn:
 def _mine(c: Connection, person: StoredJudge) -> list[AssignedBallot]:
     """A judge's ballots, dealt now where the study has some that they lack."""
     plan = site().plan
-    held = ballots_of(c, person.key)
-    if not is_assigned(plan, held):
+    ballots = ballots_of(c, person.key)
+    if not is_assigned(plan, ballots):
         with site().store.write() as writer:
             assign_ballots(writer, person.key, plan)
-            held = ballots_of(writer, person.key)
-    return [ballot for ballot in held if plan.find(ballot)]
+            ballots = ballots_of(writer, person.key)
+    return [ballot for ballot in ballots if plan.find(ballot)]
 
 
 def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, Group]:

@@ -299,9 +299,9 @@ class Watch:
     @property
     def lost(self) -> str:
         """What is wrong now; empty where both are in their places."""
-        for path, original in self._held.items():
+        for path, original_inode in self._held.items():
             inode = _inode(path)
-            if inode == original:
+            if inode == original_inode:
                 continue
             if path.name.endswith("-wal"):
                 return f"{path} was renamed or deleted while in use; stop the server, and start it"

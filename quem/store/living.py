@@ -50,9 +50,9 @@ def contents_of(spec: ExperienceSpec, solutions: Solutions, group: Group) -> Con
         Its corrections count.
     """
     corrections = {(c.problem, c.solver, c.sha256) for c in spec.corrections}
-    files = solutions.group(group.problem)
+    by_solver = solutions.group(group.problem)
     return {
-        solver: _content(files[solver], corrections) if solver in files else None
+        solver: _content(by_solver[solver], corrections) if solver in by_solver else None
         for solver in group.solvers
     }
 

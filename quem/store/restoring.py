@@ -46,7 +46,7 @@ __all__ = ["Restored", "restore_copy"]
 _SQLITE, _DUMP = b"SQLite format 3\0", b"PGDMP"
 _LOCK_SECONDS = 2
 _STOP = "stop the server (quem serve) first"
-_KEPT = "the database is kept beside it"
+_BACKUP_NOTE = "the database is kept beside it"
 _OTHERS = """
 SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user
 AND backend_type = 'client backend' AND pid <> pg_backend_pid()
@@ -97,7 +97,7 @@ class _Task:
         if holdings.studies and not self.replace:
             message = (
                 f"holds {_listed(holdings)} already; name another place with --database, or give "
-                f"--replace to put the copy in its place ({_KEPT})"
+                f"--replace to put the copy in its place ({_BACKUP_NOTE})"
             )
             raise QuemError([Mistake(self.place.name, message=message)])
 
@@ -227,7 +227,7 @@ def _held(file: Path, *, replace: bool) -> Holdings:
     try:
         return holdings_of_file(file, str(file))
     except QuemError:
-        message = f"cannot be read; give --replace to put the copy in its place ({_KEPT})"
+        message = f"cannot be read; give --replace to put the copy in its place ({_BACKUP_NOTE})"
         raise FileError(file, message) from None
 
 

@@ -220,8 +220,8 @@ class _Work:
         for pair in pairs:
             both = pair.first, pair.second
             if both not in ends:
-                apart = [a - b for a, b in zip(each[both[0]], each[both[1]], strict=True)]
-                ends[both] = self._panel_intervals(apart)
+                differences = [a - b for a, b in zip(each[both[0]], each[both[1]], strict=True)]
+                ends[both] = self._panel_intervals(differences)
         return [
             replace(pair, interval=tuple(ends[pair.first, pair.second][pair.measure].tolist()))
             for pair in pairs

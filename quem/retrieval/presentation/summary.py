@@ -396,9 +396,9 @@ def pair_text(findings: RetrievalFindings, pair: PairDifference) -> str:
     if not _first_wins(findings, pair):
         difference, low, high = -difference, -high, -low
     ends = ends_text(low, high)
-    apart = measured(difference, sign=True) + (f" ({ends})" if ends else "")
+    text = measured(difference, sign=True) + (f" ({ends})" if ends else "")
     return (
-        f"{better} scores better than {worse} on {name}: difference {apart}, adjusted "
+        f"{better} scores better than {worse} on {name}: difference {text}, adjusted "
         f"{format_p(pair.p_holm)}"
     )
 

@@ -93,12 +93,12 @@ class PlackettLuce:
         array of float, shape (n_solvers, n_solvers)
             Row s, column j: that s beats j; one half on the diagonal.
         """
-        apart = self.log_worth[:, np.newaxis] - self.log_worth
+        differences = self.log_worth[:, np.newaxis] - self.log_worth
         delta = self.ties.get(2, 0.0)
         # Divided by the larger worth, so that nothing overflows.
-        lesser = np.exp(-np.abs(apart) / 2)
+        lesser = np.exp(-np.abs(differences) / 2)
         tie = delta * lesser / (1 + lesser**2 + delta * lesser)
-        return np.asarray(expit(apart) * (1 - tie) + tie / 2)
+        return np.asarray(expit(differences) * (1 - tie) + tie / 2)
 
 
 def fit_plackett_luce(

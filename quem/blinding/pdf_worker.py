@@ -229,8 +229,8 @@ def _drawn(page: PdfPage, size: tuple[int, int], dpi: int) -> Image.Image:
 
 def _is_grey(image: Image.Image) -> bool:
     red, green, blue = image.split()
-    apart = (ImageChops.difference(red, green), ImageChops.difference(green, blue))
-    return all(_extremes(difference)[1] < _NO_COLOR for difference in apart)
+    differences = (ImageChops.difference(red, green), ImageChops.difference(green, blue))
+    return all(_extremes(difference)[1] < _NO_COLOR for difference in differences)
 
 
 def _extremes(gray: Image.Image) -> tuple[float, float]:

@@ -244,10 +244,10 @@ class _Kinds(Mapping[str, Kind[Any, Any]]):
         """Give a kind; that of a package is imported now."""
         if name in self._OURS:
             return self._OURS[name]
-        (found, *_) = entry_points(group="quem.kinds", name=name) or (None,)
-        if found is None:
+        (entry_point, *_) = entry_points(group="quem.kinds", name=name) or (None,)
+        if entry_point is None:
             raise KeyError(name)
-        kind = found.load()
+        kind = entry_point.load()
         if not isinstance(kind, Kind):
             message = f"the entry point {name} of quem.kinds is {kind!r}, not an object of Kind"
             raise TypeError(message)
@@ -346,15 +346,15 @@ def load_study(
     """
     own = kind_of(path, wanted=kind)
     known = KINDS[own].sources
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         key: value for key, value in sources.items() if value not in (None, False)
     }
-    if unknown := sorted(given.keys() - set(known)):
+    if unknown := sorted(arguments.keys() - set(known)):
         message = f"a study of kind {own} has no {unknown[0]}"
         raise TypeError(message)
     if "code" in known:
-        given["code"] = code
-    study: AnyStudy = KINDS[own].load(path, **given)
+        arguments["code"] = code
+    study: AnyStudy = KINDS[own].load(path, **arguments)
     return study
 
 
@@ -522,9 +522,9 @@ def plan(
 
         session = Session(locate_database(pilot.path, database))
         minutes = judging_minutes(session, pilot.spec.id)
-    made = PlanResult(make_plan(pilot, settings, measured=minutes))
-    studies = made.findings.settings.simulate
-    return made.simulated(studies, jobs=jobs, cluster=cluster)
+    result = PlanResult(make_plan(pilot, settings, measured=minutes))
+    studies = result.findings.settings.simulate
+    return result.simulated(studies, jobs=jobs, cluster=cluster)
 
 
 def _refuse_other_than_study(function: str, study: object) -> None:

@@ -41,8 +41,8 @@ _PROGRESS_ONLY = "You are an observer of this study: you can see the judges' pro
 
 def site() -> Site:
     """The site that the app serves."""
-    found: Site = current_app.extensions["quem"]
-    return found
+    current_site: Site = current_app.extensions["quem"]
+    return current_site
 
 
 def current_judge(c: Connection) -> StoredJudge:
@@ -52,8 +52,8 @@ def current_judge(c: Connection) -> StoredJudge:
         g.judge = judge_of_session(c, site().id, session) if session else None
     if g.judge is None:
         abort(401, NO_LINK)
-    found: StoredJudge = g.judge
-    return found
+    judge: StoredJudge = g.judge
+    return judge
 
 
 def admit(*, observers: bool) -> None:

@@ -59,8 +59,8 @@ def _ask_first(error: UnsureError) -> tuple[str, int]:
 @dashboard.get("")
 def overview() -> str:
     """Show how far the judges are, and what can be done."""
-    said = asking.SAID.get(request.args.get("said", ""))
-    return dashboard_page("overview.html", **overview_page(site()), said=said)
+    text = asking.SAID.get(request.args.get("said", ""))
+    return dashboard_page("overview.html", **overview_page(site()), said=text)
 
 
 @dashboard.get("/events")
@@ -68,9 +68,9 @@ def events() -> str:
     """Show what happened, newest first."""
     site().attempts.note()
     with site().store.read() as c:
-        found = audit_events(c, site().id, _MOST_EVENTS + 1)
-    cut = len(found) > _MOST_EVENTS
-    return dashboard_page("events.html", events=found[:_MOST_EVENTS], cut=cut, most=_MOST_EVENTS)
+        rows = audit_events(c, site().id, _MOST_EVENTS + 1)
+    cut = len(rows) > _MOST_EVENTS
+    return dashboard_page("events.html", events=rows[:_MOST_EVENTS], cut=cut, most=_MOST_EVENTS)
 
 
 @dashboard.get("/<any('open', 'close', 'discard', 'discard-and-open', 'reveal'):what>")

@@ -64,15 +64,15 @@ def message(title: str, *paragraphs: str) -> str:
     return dashboard_page("message.html", title=title, paragraphs=paragraphs)
 
 
-def back(said: str) -> Response:
+def back(key: str) -> Response:
     """Lead back to the first page, which says what was done.
 
     Parameters
     ----------
-    said : str
-        A key of `webjudge.confirmations.SAID`.
+    key : str
+        One of `webjudge.confirmations.SAID`.
     """
-    return redirect(url_for("dashboard.overview", said=said), code=303)
+    return redirect(url_for("dashboard.overview", said=key), code=303)
 
 
 def problem_titles() -> dict[str, str]:

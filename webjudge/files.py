@@ -53,12 +53,12 @@ def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None =
         From 1; only for PDFs.
     """
     kind = "image" if page is None else "pdf"
-    found = (
+    matches = (
         (name, file)
         for name, file in _files(site, ballot)
         if file.kind == kind and file_token(site, ballot.public_id, file) == token
     )
-    name, file = next(found, ("", None))
+    name, file = next(matches, ("", None))
     if file is None:
         abort(404)
     try:

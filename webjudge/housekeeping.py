@@ -119,9 +119,9 @@ class Housekeeping:
             job.work()
         except Exception as error:  # noqa: BLE001  whatever it is, the server goes on
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
-            told = f"{job.name}: {reason or type(error).__name__}"
-            if self._site.troubles.get(job.name) != told:  # once, however often it is tried
+            message = f"{job.name}: {reason or type(error).__name__}"
+            if self._site.troubles.get(job.name) != message:  # once, however often it is tried
                 _log.exception("housekeeping: %s", job.name)
-            self._site.troubles[job.name] = told
+            self._site.troubles[job.name] = message
         else:
             self._site.troubles.pop(job.name, None)

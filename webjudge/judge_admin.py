@@ -70,12 +70,12 @@ def add_judge() -> str | tuple[str, int]:
 def make_links() -> str:
     """Make links for all judges who never had one."""
     with site().store.write() as c:
-        made = [
+        links = [
             (judge, judges.issue_link(c, judge, acting()))
             for judge in judges.judges_of(c, site().id)
             if judge.linked_at is None and judge.forgotten_at is None
         ]
-    return _shown_once(made)
+    return _shown_once(links)
 
 
 @people.get("/<int:key>/<any(link, revoke, erase):what>")
@@ -152,13 +152,13 @@ def _years(text: str, mistakes: dict[str, str]) -> float | None:
     return years
 
 
-def _shown_once(made: list[tuple[StoredJudge, str]], *, replaced: bool = False) -> str:
+def _shown_once(links: list[tuple[StoredJudge, str]], *, replaced: bool = False) -> str:
     """The one page that shows new links: the answer to the request that made them."""
     # The address that judges use may be another one than that of this dashboard.
     base = current_app.config.get("QUEM_URL") or request.host_url.rstrip("/")
     rows = [
         {"judge": judge, "link": base + url_for("access.judge_link", token=token)}
-        for judge, token in made
+        for judge, token in links
     ]
     is_local = urlsplit(base).hostname in _LOCAL
     return dashboard_page("links.html", rows=rows, replaced=replaced, is_local=is_local)

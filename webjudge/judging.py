@@ -183,7 +183,7 @@ def add_time(gid: str) -> tuple[str, int]:
     seconds = _seconds(_body("seconds"))
     with site().store.read() as c:
         person = current_judge(c)
-        ballot = _found(c, person, gid)
+        ballot = _ballot(c, person, gid)
     with site().store.write() as c:
         add_seconds(c, ballot, seconds)
     return "", 204
@@ -194,7 +194,7 @@ def add_time(gid: str) -> tuple[str, int]:
 def file(gid: str, token: str, page: int | None = None) -> AnyResponse:
     """Send a file of a solution or of the statement, cleaned."""
     with site().store.read() as c:
-        ballot = _found(c, current_judge(c), gid)
+        ballot = _ballot(c, current_judge(c), gid)
     return send_file(site(), ballot, token, page)
 
 
@@ -217,7 +217,7 @@ def done() -> AnyResponse | str:
 def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     with site().store.read() as c:
         person = current_judge(c)
-        ballot = _found(c, person, gid)
+        ballot = _ballot(c, person, gid)
         layout = ballot.layout
         if layout is None or layout.id != body["layout"]:
             layout = layout_of(c, ballot.key, body["layout"])
@@ -248,8 +248,8 @@ def _refused(error: Exception, ballot: AssignedBallot) -> Response:
     """Say why a change was not saved."""
     if isinstance(error, StaleError):
         newer = error.state.renamed(_labels_of(ballot)).to_json()
-        told = {"revision": error.revision, "submitted": error.submitted, "state": newer}
-        return refusal(409, "stale", _STALE, **told)
+        details = {"revision": error.revision, "submitted": error.submitted, "state": newer}
+        return refusal(409, "stale", _STALE, **details)
     if isinstance(error, ClosedError):
         return refusal(403, "closed", _CLOSED)
     if isinstance(error, SubmittedError):
@@ -289,16 +289,16 @@ def _up_to_date(
 
 def _other_layout(ballot: AssignedBallot, shown: Layout | None) -> Response:
     """Refuse what was made on another layout, and say what is different now."""
-    held = ballot.layout
-    assert held is not None, "not laid out"  # noqa: S101  a bug of ours
+    layout = ballot.layout
+    assert layout is not None, "not laid out"  # noqa: S101  a bug of ours
     then = {item.letter: item for item in shown.items} if shown else {}
-    now = {item.letter: item for item in held.items}
+    now = {item.letter: item for item in layout.items}
     changes = {
         "removed": [letter for letter in then if letter not in now],
         "new": [letter for letter in now if letter not in then],
         "corrected": [x for x in now if x in then and now[x].digest != then[x].digest],
     }
-    return refusal(409, "layout", _OTHER, layout=held.id, changes=changes)
+    return refusal(409, "layout", _OTHER, layout=layout.id, changes=changes)
 
 
 def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
@@ -347,12 +347,12 @@ def _invalid(message: str) -> NoReturn:
 def _mine(c: Connection, person: StoredJudge) -> list[AssignedBallot]:
     """A judge's ballots, dealt now where the study has some that they lack."""
     plan = site().plan
-    held = ballots_of(c, person.key)
-    if not is_assigned(plan, held):
+    ballots = ballots_of(c, person.key)
+    if not is_assigned(plan, ballots):
         with site().store.write() as writer:
             assign_ballots(writer, person.key, plan)
-            held = ballots_of(writer, person.key)
-    return [ballot for ballot in held if plan.find(ballot)]
+            ballots = ballots_of(writer, person.key)
+    return [ballot for ballot in ballots if plan.find(ballot)]
 
 
 def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, Group]:
@@ -363,7 +363,7 @@ def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, G
     return ballot, planned
 
 
-def _found(c: Connection, person: StoredJudge, gid: str) -> AssignedBallot:
+def _ballot(c: Connection, person: StoredJudge, gid: str) -> AssignedBallot:
     """One of the judge's ballots, or 404: also where it is another judge's."""
     try:
         return ballot_of(c, person.key, gid)

@@ -54,10 +54,10 @@ def overview_page(site: Site) -> dict[str, Any]:
 
 def alerts_of(site: Site) -> list[str]:
     """Say what is wrong with the running server, worst first."""
-    lost = site.store.lost
+    message = site.store.lost
     # That of backups has a place of its own.
     troubles = [text for name, text in site.troubles.items() if name != "backup"]
-    return [*([f"Nothing can be saved: {lost}."] if lost else []), *troubles]
+    return [*([f"Nothing can be saved: {message}."] if message else []), *troubles]
 
 
 def started_rankings(c: Connection, site: Site) -> int:

@@ -83,13 +83,13 @@ def _ballots() -> list[AssignedBallot]:
     groups += [(group, 1) for group in parts]
     groups += [(group, 2) for group in parts[: plan.repeat]]
     return [
-        _made_up(number, group, occasion, practice=group is plan.practice)
+        _preview_ballot(number, group, occasion, practice=group is plan.practice)
         for number, (group, occasion) in enumerate(groups)
         if group
     ]
 
 
-def _made_up(number: int, group: Group, occasion: int, *, practice: bool) -> AssignedBallot:
+def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool) -> AssignedBallot:
     solvers = list(group.solvers)
     random.Random(f"{number} {group.problem}").shuffle(solvers)  # noqa: S311  nobody judges it
     letters = zip(labels(len(solvers)), solvers, strict=True)

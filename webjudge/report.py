@@ -69,7 +69,7 @@ class LiveReport:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._lock = Lock()
-        self._made: Made | None = None
+        self._report: Made | None = None
         self._running: Future[Made] | None = None
 
     def get(self, seconds: float) -> Made | None:
@@ -84,8 +84,8 @@ class LiveReport:
         """
         wanted = self._wanted()
         with self._lock:
-            if self._made and self._made.of == wanted:
-                return self._made
+            if self._report and self._report.of == wanted:
+                return self._report
             if self._running is None:
                 self._running = Future()
                 Thread(target=self._run, args=(self._running, wanted), daemon=True).start()
@@ -100,15 +100,15 @@ class LiveReport:
 
         New rankings make no difference: what a page offers can be downloaded as it was.
         """
-        wanted, made = self._wanted()[0], self._made
-        if made is None:
+        wanted, report = self._wanted()[0], self._report
+        if report is None:
             return None
-        same = (made.of[0].judges, made.of[0].state) == (wanted.judges, wanted.state)
-        return made if same else None
+        same = (report.of[0].judges, report.of[0].state) == (wanted.judges, wanted.state)
+        return report if same else None
 
     def drop(self) -> None:
         """Let go of what was made, so that it is remade."""
-        self._made = None
+        self._report = None
 
     def _wanted(self) -> tuple[Stamp, object]:
         site = self._site
@@ -122,20 +122,20 @@ class LiveReport:
 
     def _run(self, running: Future[Made], wanted: tuple[Stamp, object]) -> None:
         try:
-            made = _analysed(self._site, wanted)
+            report = _analysed(self._site, wanted)
         except Exception as error:  # noqa: BLE001  who waits for this thread has to be told
             # Only its name: texts of errors may hold the database's URL.
             _log.error("report: %s", type(error).__name__)
-            made = Made(wanted, mistakes=(_FAILED,))
+            report = Made(wanted, mistakes=(_FAILED,))
         with self._lock:
-            self._made, self._running = made, None
-        running.set_result(made)
+            self._report, self._running = report, None
+        running.set_result(report)
 
 
 def live_report(site: Site) -> LiveReport:
     """Give the live report of the app that is running."""
-    found: LiveReport = current_app.extensions.setdefault("quem-report", LiveReport(site))
-    return found
+    report: LiveReport = current_app.extensions.setdefault("quem-report", LiveReport(site))
+    return report
 
 
 def _analysed(site: Site, wanted: tuple[Stamp, object]) -> Made:
@@ -145,12 +145,12 @@ def _analysed(site: Site, wanted: tuple[Stamp, object]) -> Made:
             ended = _quem_analyze(site, folder)
         except subprocess.TimeoutExpired:
             return Made(wanted, mistakes=(_TOO_LONG.format(minutes=LONGEST_SECONDS / 60),))
-        warnings = _told(ended.stderr, "warning: ")
+        warnings = _messages(ended.stderr, "warning: ")
         if ended.returncode == 0:
             files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
             return Made(wanted, files, ended.stdout.strip(), warnings)
     if ended.returncode == _USERS_MISTAKE:
-        return Made(wanted, mistakes=_told(ended.stderr, "error: ") or (_FAILED,))
+        return Made(wanted, mistakes=_messages(ended.stderr, "error: ") or (_FAILED,))
     _log.error("report: quem analyze ended with %d", ended.returncode)
     return Made(wanted, mistakes=(_FAILED,))
 
@@ -173,6 +173,6 @@ def _quem_analyze(site: Site, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _told(stderr: str, kind: str) -> tuple[str, ...]:
+def _messages(stderr: str, kind: str) -> tuple[str, ...]:
     lines = [line for line in stderr.splitlines() if line.startswith(kind)]
     return tuple(line.removeprefix(kind) for line in lines)

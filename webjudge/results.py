@@ -59,21 +59,21 @@ def words() -> str:
         rankings = submitted_rankings(c, site().id)
         names = {judge.id: judge.name for judge in judges_of(c, site().id)}
     titles = problem_titles()
-    told: dict[str, list[dict[str, Any]]] = {title: [] for title in titles.values()}
+    by_title: dict[str, list[dict[str, Any]]] = {title: [] for title in titles.values()}
     for ranking in rankings:
-        if said := _said(ranking):
+        if remarks := _remarks(ranking):
             title = titles.get(ranking.problem, ranking.problem)
-            told.setdefault(title, []).append(said | {"name": names[ranking.judge]})
-    return dashboard_page("words.html", problems={k: v for k, v in told.items() if v})
+            by_title.setdefault(title, []).append(remarks | {"name": names[ranking.judge]})
+    return dashboard_page("words.html", problems={k: v for k, v in by_title.items() if v})
 
 
 @results.get("/report/")
 def report() -> Response:
     """Show the report, remade if something was submitted since; or that it is being made."""
-    made = live_report(site()).get(_WAIT_SECONDS)
-    files = _described(made.files) if made else {}
-    answer = make_response(dashboard_page("report.html", made=made, files=files))
-    if made is None:
+    latest = live_report(site()).get(_WAIT_SECONDS)
+    files = _described(latest.files) if latest else {}
+    answer = make_response(dashboard_page("report.html", made=latest, files=files))
+    if latest is None:
         # Asks again by itself, also without scripts.
         answer.headers["Refresh"] = _AGAIN_SECONDS
     return answer
@@ -90,13 +90,13 @@ def report_again() -> AnyResponse:
 def report_file(name: str) -> AnyResponse:
     """Send a file that the analysis made; no path is ever made of its name."""
     live = live_report(site())
-    made = live.last() or live.get(_WAIT_SECONDS)
-    if made is None or made.mistakes:
+    latest = live.last() or live.get(_WAIT_SECONDS)
+    if latest is None or latest.mistakes:
         return redirect(url_for("dashboard.results.report"), code=303)
-    if name not in made.files:
+    if name not in latest.files:
         abort(404)
     suffix = PurePath(name).suffix
-    answer = make_response(made.files[name])
+    answer = make_response(latest.files[name])
     answer.content_type = _TYPES.get(suffix, "application/octet-stream")
     if suffix in _TABLES or suffix not in _TYPES:
         answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -106,7 +106,7 @@ def report_file(name: str) -> AnyResponse:
     return answer
 
 
-def _said(ranking: SubmittedRanking) -> dict[str, Any] | None:
+def _remarks(ranking: SubmittedRanking) -> dict[str, Any] | None:
     """What a judge wrote with a ranking, or None."""
     state = ranking.state
     on_task = [(f, getattr(state, f.name)) for f in QUESTIONS if not f.is_per_solution]
@@ -137,4 +137,4 @@ def _described(files: Mapping[str, bytes]) -> dict[str, list[tuple[str, int]]]:
         if name != "report.html":
             kind = "Data" if PurePath(name).suffix in _TABLES else "Figures"
             kinds[kind].append((name, len(content)))
-    return {kind: found for kind, found in kinds.items() if found}
+    return {kind: rows for kind, rows in kinds.items() if rows}

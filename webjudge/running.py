@@ -39,7 +39,7 @@ class Server:
 
     def __init__(self, app: Flask, host: str, port: int) -> None:
         self._map: dict[int, Any] = {}
-        self._told: list[int] = []
+        self._signals: list[int] = []
         self._before: dict[int, Any] = {}
         server: Any = create_server(
             app,
@@ -79,13 +79,13 @@ class Server:
 
         Then nothing new is accepted, and the requests that run are finished, for some seconds.
         """
-        while not self._told:
+        while not self._signals:
             self._loop(_LOOP_SECONDS)
         self._finish()
-        return self._told[0]
+        return self._signals[0]
 
     def _stop(self, number: int, _: object) -> None:
-        self._told.append(number)
+        self._signals.append(number)
         if number == signal.SIGINT:  # a second Ctrl-C does not wait
             signal.signal(number, signal.default_int_handler)
         self._wake()

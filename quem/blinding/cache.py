@@ -44,11 +44,11 @@ class SizedCache(Generic[K, V]):
     def get(self, key: K) -> V | None:
         """Give the value of a key, or None."""
         with self._lock:
-            found = self._values.get(key)
-            if found is None:
+            entry = self._values.get(key)
+            if entry is None:
                 return None
             self._values.move_to_end(key)
-            return found[0]
+            return entry[0]
 
     def put(self, key: K, value: V, size: int) -> None:
         """Keep a value, unless it alone is too large."""
@@ -99,8 +99,8 @@ def _made_folder(name: str) -> Path:
 
 
 def _user_cache() -> Path:
-    if given := os.environ.get("XDG_CACHE_HOME"):
-        return Path(given)
+    if folder := os.environ.get("XDG_CACHE_HOME"):
+        return Path(folder)
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir())
     home = Path(os.path.expanduser("~"))  # noqa: PTH111  Path.home() fails without a home

@@ -42,7 +42,7 @@ _WORTH_KEEPING = 200_000
 _RECIPE = 1
 
 
-_kept: SizedCache[object, tuple[bytes, str]] = SizedCache(_MOST_KEPT)
+_cache: SizedCache[object, tuple[bytes, str]] = SizedCache(_MOST_KEPT)
 # One at a time: a large image takes hundreds of megabytes while it is decoded.
 _one = Lock()
 
@@ -64,13 +64,13 @@ def clean_file(path: Path) -> tuple[bytes, str]:
         key = (path, signature(path))
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
-    if known := _kept.get(key):
+    if known := _cache.get(key):
         return known
     with _one:
-        if known := _kept.get(key):
+        if known := _cache.get(key):
             return known
         cleaned = _clean(path)
-    _kept.put(key, cleaned, len(cleaned[0]))
+    _cache.put(key, cleaned, len(cleaned[0]))
     return cleaned
 
 

@@ -105,8 +105,8 @@ class _Finish:
 
     def __init__(self, html: str) -> None:
         self._html = html
-        found = {tag[2] for tag in _TAG.finditer(html)}
-        used = [level for name, level in _HEADINGS.items() if name in found]
+        names = {tag[2] for tag in _TAG.finditer(html)}
+        used = [level for name, level in _HEADINGS.items() if name in names]
         self._levels = {level: TOP_HEADING + index for index, level in enumerate(used)}
         self._last = TOP_HEADING - 1
         self._opened: list[int] = []
@@ -114,14 +114,14 @@ class _Finish:
     def run(self) -> str:
         return _TAG.sub(self._tag, self._html)
 
-    def _tag(self, found: re.Match[str]) -> str:
-        closes, name, attributes = found.groups()
+    def _tag(self, match: re.Match[str]) -> str:
+        closes, name, attributes = match.groups()
         if name in _HEADINGS:
             return self._heading(_HEADINGS[name], attributes, closes=bool(closes))
         if closes:
-            return "</table></div>" if name == "table" else found[0]
+            return "</table></div>" if name == "table" else match[0]
         finish = _FINISHES.get(name)
-        return finish(attributes) if finish else found[0]
+        return finish(attributes) if finish else match[0]
 
     def _heading(self, level: int, attributes: str, *, closes: bool) -> str:
         """Put a heading below those of the page, without a gap between levels."""

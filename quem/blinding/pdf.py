@@ -71,7 +71,7 @@ class PdfDocument:
     entries: dict[str, str]
 
 
-_kept: SizedCache[object, PdfDocument] = SizedCache(_MOST_KEPT)
+_cache: SizedCache[object, PdfDocument] = SizedCache(_MOST_KEPT)
 # Files that took too long or crashed the worker, which they do not do twice.
 _failed: SizedCache[str, str] = SizedCache(1_000)
 _drawn = count(1)
@@ -93,12 +93,12 @@ def read_pdf(path: Path) -> PdfDocument:
     """
     try:
         key = path, signature(path)
-        if known := _kept.get(key):
+        if known := _cache.get(key):
             return known
         document = _read(path, file_digest(path))
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
-    _kept.put(key, document, sum(len(page.text) + 100 for page in document.pages))
+    _cache.put(key, document, sum(len(page.text) + 100 for page in document.pages))
     return document
 
 
@@ -132,7 +132,7 @@ def page_image(path: Path, number: int) -> tuple[bytes, str]:
             if image.is_file():
                 return image.read_bytes(), mimetype
         request = {"do": "image", "page": number, "image": str(entry / str(number))}
-        ending = _asked(path, sha256, request)["ending"]
+        ending = _response(path, sha256, request)["ending"]
         mimetype = _MIMETYPES[ending]
         content = (entry / f"{number}.{ending}").read_bytes()
         _note_use(entry, trims=not next(_drawn) % _DRAWN_BEFORE_TRIM)
@@ -148,8 +148,8 @@ def _entry(sha256: str) -> Path:
 
 @cache
 def _version() -> str:
-    made = "-".join(version(name) for name in ("pypdfium2", "pikepdf", "pillow"))
-    return f"{_RECIPE}-{made}"
+    versions = "-".join(version(name) for name in ("pypdfium2", "pikepdf", "pillow"))
+    return f"{_RECIPE}-{versions}"
 
 
 def _read(path: Path, sha256: str) -> PdfDocument:
@@ -157,30 +157,30 @@ def _read(path: Path, sha256: str) -> PdfDocument:
         raise FileError(path, PDF_ADVICE)
     entry = _entry(sha256)
     try:
-        made = json.loads((entry / "pages.json").read_text(encoding="utf-8"))
+        contents = json.loads((entry / "pages.json").read_text(encoding="utf-8"))
         _note_use(entry, trims=False)
     except (OSError, ValueError):
-        made = _made(path, sha256, entry)
-    listed = zip(made["sizes"], made["texts"], strict=True)
-    pages = tuple(PdfPage(width, height, text) for (width, height), text in listed)
-    return PdfDocument(pages, made["entries"])
+        contents = _contents(path, sha256, entry)
+    rows = zip(contents["sizes"], contents["texts"], strict=True)
+    pages = tuple(PdfPage(width, height, text) for (width, height), text in rows)
+    return PdfDocument(pages, contents["entries"])
 
 
-def _made(path: Path, sha256: str, entry: Path) -> dict[str, Any]:
+def _contents(path: Path, sha256: str, entry: Path) -> dict[str, Any]:
     """Clean a PDF and read its pages, which is known from then on."""
     entry.mkdir(mode=0o700, exist_ok=True)
     begun = time.monotonic()
-    cleaned = _asked(path, sha256, {"do": "clean"})
+    cleaned = _response(path, sha256, {"do": "clean"})
     texts = []
     for number in range(1, len(cleaned["sizes"]) + 1):
-        texts.append(_asked(path, sha256, {"do": "text", "page": number})["text"])
+        texts.append(_response(path, sha256, {"do": "text", "page": number})["text"])
         if time.monotonic() - begun > _SECONDS + number * _SECONDS_A_PAGE:
             _failed.put(sha256, _TOO_SLOW, 1)
             raise FileError(path, _TOO_SLOW)
-    made = {"sizes": cleaned["sizes"], "texts": texts, "entries": cleaned["entries"]}
-    write_whole(entry / "pages.json", json.dumps(made).encode())
+    contents = {"sizes": cleaned["sizes"], "texts": texts, "entries": cleaned["entries"]}
+    write_whole(entry / "pages.json", json.dumps(contents).encode())
     _note_use(entry, trims=True)
-    return made
+    return contents
 
 
 def _note_use(entry: Path, *, trims: bool) -> None:
@@ -189,7 +189,7 @@ def _note_use(entry: Path, *, trims: bool) -> None:
         trim(entry.parent, entry.name)
 
 
-def _asked(path: Path, sha256: str, request: dict[str, Any]) -> dict[str, Any]:
+def _response(path: Path, sha256: str, request: dict[str, Any]) -> dict[str, Any]:
     """Have the worker do something with a file; what the cache lost is made again first."""
     if known := _failed.get(sha256):
         raise FileError(path, known)

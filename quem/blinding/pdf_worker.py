@@ -208,7 +208,7 @@ def visible_text(pdf: PdfDocument, number: int, dpi: int) -> str:
     signs = "".join(_seen(page, gray))
     signs = signs.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     signs = _BROKEN_WORD.sub("", signs.replace("\r\n", "\n").replace("\r", "\n"))
-    signs = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), signs)
+    signs = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), signs)
     lines = [_UNSEEN.sub(" ", line).strip() for line in signs.split("\n")]
     return "\n".join(line for line in lines if line)
 
@@ -229,8 +229,8 @@ def _drawn(page: PdfPage, size: tuple[int, int], dpi: int) -> Image.Image:
 
 def _is_grey(image: Image.Image) -> bool:
     red, green, blue = image.split()
-    apart = (ImageChops.difference(red, green), ImageChops.difference(green, blue))
-    return all(_extremes(difference)[1] < _NO_COLOR for difference in apart)
+    differences = (ImageChops.difference(red, green), ImageChops.difference(green, blue))
+    return all(_extremes(difference)[1] < _NO_COLOR for difference in differences)
 
 
 def _extremes(gray: Image.Image) -> tuple[float, float]:
@@ -279,10 +279,10 @@ class _Places:
 
     @staticmethod
     def _device(page: PdfPage, size: tuple[int, int], x: float, y: float) -> tuple[float, float]:
-        found = ctypes.c_int(), ctypes.c_int()
+        pixel = ctypes.c_int(), ctypes.c_int()
         width, height = size[0] * _FINE, size[1] * _FINE
-        raw.FPDF_PageToDevice(page, 0, 0, width, height, 0, x, y, *found)
-        return found[0].value / _FINE, found[1].value / _FINE
+        raw.FPDF_PageToDevice(page, 0, 0, width, height, 0, x, y, *pixel)
+        return pixel[0].value / _FINE, pixel[1].value / _FINE
 
     def of(self, box: tuple[float, float, float, float]) -> tuple[float, ...]:
         """Give left, top, right and bottom."""

@@ -207,7 +207,7 @@ def _text(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
         key = (file.path, signature(file.path), len(files))
         if (known := _texts.get(key)) is not None:
             return known
-        text = _made(file, files)
+        text = _rendering(file, files)
     except (QuemError, OSError) as error:
         _log.warning("a file of the study cannot be shown: %s", error)
         return _Text((_GONE,), 0, frozenset())
@@ -215,7 +215,7 @@ def _text(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
     return text
 
 
-def _made(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
+def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
     content = read_text(file.path, file.name, what="solution")
     if file.kind == "code":
         html = code_html(content, filename=file.path.name)
@@ -248,4 +248,4 @@ def _safe(content: str, file: SolutionFile, files: Sequence[SolutionFile]) -> st
     if file.kind == "markdown":
         content, code = markdown_html(content, _CODE)
     html = sanitize(content, image_url)
-    return _CODE_NUMBER.sub(lambda found: code[int(found[1])], html)
+    return _CODE_NUMBER.sub(lambda match: code[int(match[1])], html)

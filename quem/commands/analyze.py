@@ -77,11 +77,13 @@ def analyze(
     loaded = kinds.load_study(study, code=code, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
     # 0 is a value, though it equals False.
-    given = {n: value for n, value in settings.items() if value is not None and value is not False}
+    arguments = {
+        n: value for n, value in settings.items() if value is not None and value is not False
+    }
     folder = out if out is not None else study.parent / f"{study.stem}-report"
-    if kept := kinds.KINDS[kind].kept:
-        given |= {"keep": None if as_json else folder / kept, "progress": _progress()}
-    result = kinds.analyze(loaded, **given)
+    if file_name := kinds.KINDS[kind].kept:
+        arguments |= {"keep": None if as_json else folder / file_name, "progress": _progress()}
+    result = kinds.analyze(loaded, **arguments)
     show_result(result, folder, as_json=as_json)
 
 

@@ -163,10 +163,10 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
     plan = plan_of(spec, solutions)
     try:
         with store.read() as c:
-            found = effects(c, spec.id, plan, lambda group: contents_of(spec, solutions, group))
+            changes = effects(c, spec.id, plan, lambda group: contents_of(spec, solutions, group))
     finally:
         store.close()
-    return [told(effect) for effect in found]
+    return [told(effect) for effect in changes]
 
 
 def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> list[str]:
@@ -229,26 +229,26 @@ def check_store(path: Path, database: str | None, *, head: str | None, receipt: 
         raise QuemError(draft.mistakes)
     place = locate_database(path, database)
     with held_store(place, path, draft.spec.id) as store, store.read() as c:
-        found = _verified(c, draft.spec.id, place.name)
-        lines, wrong = _compared(c, draft.spec.id, found, head, receipt)
+        verification = _verified(c, draft.spec.id, place.name)
+        lines, wrong = _compared(c, draft.spec.id, verification, head, receipt)
         changed = list(_changed(c, draft))
-    for line in [*_counts(found), *lines, *changed]:
+    for line in [*_counts(verification), *lines, *changed]:
         click.echo(line)
-    messages = [*(b.message for b in found.breaks), *wrong]
+    messages = [*(b.message for b in verification.breaks), *wrong]
     if messages:
         remedy = "compare the store with a backup or an archive made before, and restore one"
         mistakes = [Mistake(place.name, message=message) for message in messages]
         raise QuemError([*mistakes, Mistake(place.name, message=f"cannot be trusted; {remedy}")])
 
 
-def _digits(given: str | None, option: str) -> str | None:
-    if given is None:
+def _digits(value: str | None, option: str) -> str | None:
+    if value is None:
         return None
-    found = given.strip().lower()
-    if not _DIGITS.fullmatch(found):
-        message = f"{option} {given}: is not 10 to 64 hexadecimal digits; copy it as it was printed"
+    digits = value.strip().lower()
+    if not _DIGITS.fullmatch(digits):
+        message = f"{option} {value}: is not 10 to 64 hexadecimal digits; copy it as it was printed"
         raise click.UsageError(message)
-    return found
+    return digits
 
 
 def _verified(c: Connection, study_id: str, name: str) -> Verified:
@@ -262,38 +262,44 @@ def _verified(c: Connection, study_id: str, name: str) -> Verified:
         raise QuemError([Mistake(name, message=message)]) from None
 
 
-def _counts(found: Verified) -> Iterator[str]:
+def _counts(verification: Verified) -> Iterator[str]:
     counts = {
-        "task": found.tasks,
-        "revision": found.revisions,
-        "event": len(found.heads),
-        "seal": found.seals,
+        "task": verification.tasks,
+        "revision": verification.revisions,
+        "event": len(verification.heads),
+        "seal": verification.seals,
     }
-    told = ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items())
-    yield f"{told}; {found.unsealed:,} of the revisions are not sealed yet"
-    yield f"head: {found.heads[-1]}" if found.heads else "head: none yet, since nothing happened"
+    listing = ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items())
+    yield f"{listing}; {verification.unsealed:,} of the revisions are not sealed yet"
+    yield (
+        f"head: {verification.heads[-1]}"
+        if verification.heads
+        else "head: none yet, since nothing happened"
+    )
 
 
 def _compared(
-    c: Connection, study_id: str, found: Verified, head: str | None, receipt: str | None
+    c: Connection, study_id: str, verification: Verified, head: str | None, receipt: str | None
 ) -> tuple[list[str], list[str]]:
     """Look for an earlier head and a receipt; gives what to say and what is wrong."""
     from quem.store.verification import find_receipt
 
-    told, wrong = [], []
+    lines, wrong = [], []
     if head:
-        place = next((n for n, h in enumerate(reversed(found.heads)) if h.startswith(head)), None)
+        place = next(
+            (n for n, h in enumerate(reversed(verification.heads)) if h.startswith(head)), None
+        )
         if place is None:
             wrong.append(f"no event has the head {head}: events were removed or rewritten")
         else:
             ago = "the newest" if place == 0 else f"{place:,} event{'s' * (place > 1)} ago"
-            told.append(f"head {head}: is in the chain, {ago}")
+            lines.append(f"head {head}: is in the chain, {ago}")
     if receipt:
         sentences = find_receipt(c, study_id, receipt)
-        told += [f"receipt {receipt}: {sentence}" for sentence in sentences]
+        lines += [f"receipt {receipt}: {sentence}" for sentence in sentences]
         if not sentences:
             wrong.append(f"no revision has the receipt {receipt}")
-    return told, wrong
+    return lines, wrong
 
 
 def _changed(c: Connection, draft: StudyFile) -> Iterator[str]:

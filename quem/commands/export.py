@@ -111,5 +111,5 @@ def _inputs(draft: StudyFile, database: Path | None) -> list[Path]:
     """The files of the study, which an export into its folder must not replace."""
     source = draft.source.file if draft.source else ""
     names = [source] if isinstance(source, str) else [entry.file for entry in source]
-    given = [draft.beside(name)[0] for name in names if name]
-    return [draft.path, *given, *([database] if database else [])]
+    sources = [draft.beside(name)[0] for name in names if name]
+    return [draft.path, *sources, *([database] if database else [])]

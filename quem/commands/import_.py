@@ -36,5 +36,7 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
             counts = restore_archive(c, spec.id, rows, str(archive))
     finally:
         store.close()
-    told = f"{counts['judge']} judges, {counts['ballot']} ballots, {counts['revision']} revisions"
-    click.echo(f"restored {told} into {store.place.name}", err=True)
+    summary = (
+        f"{counts['judge']} judges, {counts['ballot']} ballots, {counts['revision']} revisions"
+    )
+    click.echo(f"restored {summary} into {store.place.name}", err=True)

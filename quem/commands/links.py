@@ -126,9 +126,9 @@ class LinkFile:
 
         try:
             # Never one that is there, nor one that a link of somebody else leads to.
-            held = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             self.is_made = True
-            with os.fdopen(held, "w", encoding="utf-8") as file:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(_table(rows))
                 file.flush()
                 os.fsync(file.fileno())

@@ -62,40 +62,40 @@ def _listing(described: list[dict[str, Any]]) -> Iterator[str]:
     for family, heading in _FAMILIES.items():
         yield heading
         yield from _labelled(
-            (told["name"], told["summary"]) for told in described if told["family"] == family
+            (entry["name"], entry["summary"]) for entry in described if entry["family"] == family
         )
         yield ""
     yield "quem measures NAME explains one of them."
 
 
-def _explanation(told: dict[str, Any]) -> Iterator[str]:
-    yield from textwrap.wrap(f"{told['name']}: {told['summary']}", _WIDTH)
+def _explanation(entry: dict[str, Any]) -> Iterator[str]:
+    yield from textwrap.wrap(f"{entry['name']}: {entry['summary']}", _WIDTH)
     yield ""
-    yield from _labelled(_facts(told))
+    yield from _labelled(_facts(entry))
     yield ""
     yield "Example"
-    yield from _labelled(_example(told["example"]))
-    if "properties" in told:
+    yield from _labelled(_example(entry["example"]))
+    if "properties" in entry:
         yield ""
         yield "Properties, on all lists of up to 5 options"
         yield from _labelled(
-            (found["name"], "yes" if found["holds"] else f"no: {found['counterexample']}")
-            for found in told["properties"]
+            (row["name"], "yes" if row["holds"] else f"no: {row['counterexample']}")
+            for row in entry["properties"]
         )
 
 
-def _facts(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    low, high = told["range"]
+def _facts(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    low, high = entry["range"]
     reach = f"from {low:g}" if high is None else f"{low:g} to {high:g}"
-    yield "definition", told["definition"]
-    yield "range", f"{reach}; {told['better']} is better"
-    for parameter in told["parameters"]:
+    yield "definition", entry["definition"]
+    yield "range", f"{reach}; {entry['better']} is better"
+    for parameter in entry["parameters"]:
         value = parameter["default"]
         shown = f"{value:g}" if isinstance(value, float) else value
         default = "" if value is None else f"; {shown} by default"
         yield parameter["name"], f"{parameter['meaning']}{default}; {parameter['allowed']}"
     for key in ("ties", "short_lists", "unknown_items", "undefined", "source"):
-        yield key.replace("_", " "), told[key]
+        yield key.replace("_", " "), entry[key]
 
 
 def _example(example: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -66,17 +66,17 @@ def refuse_out_with_json(out: Path | None, *, as_json: bool) -> None:
         raise click.UsageError(message)
 
 
-def refuse_foreign(kind: str, given: Mapping[str, object], known: Iterable[str]) -> None:
+def refuse_foreign(kind: str, values: Mapping[str, object], known: Iterable[str]) -> None:
     """Refuse options that a kind of study does not have.
 
     Parameters
     ----------
-    given : mapping
+    values : mapping
         Values of options by name; None, False and nothing at all were not given.
     known : iterable of str
         The options that the kind takes.
     """
-    used = [name for name, value in given.items() if value not in (None, False, ())]
+    used = [name for name, value in values.items() if value not in (None, False, ())]
     if foreign := sorted(set(used) - set(known)):
         option = f"--{foreign[0].replace('_', '-')}"
         message = f"{option} is not for a study of kind {kind}; leave it out"
@@ -174,17 +174,17 @@ class SettingsCommand(click.Command):
     ) -> None:
         super().__init__(*args, **kwargs)
         self._settings, self._defaults = settings, defaults
-        self._made: list[click.Parameter] = []
+        self._parameters: list[click.Parameter] = []
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Give the parameters of the command, those of its settings first."""
-        if not self._made:
-            self._made = [
+        if not self._parameters:
+            self._parameters = [
                 _setting_option(model, name, show_default=self._defaults)
                 for model, names in self._settings().items()
                 for name in names
             ]
-        return [*self._made, *super().get_params(ctx)]
+        return [*self._parameters, *super().get_params(ctx)]
 
 
 def _setting_option(model: type[BaseModel], name: str, *, show_default: bool) -> click.Option:

@@ -122,11 +122,11 @@ def serve(
             click.launch(dashboard)
         housekeeping.start()
         try:
-            told = server.run()
+            signal_number = server.run()
         finally:
             housekeeping.stop()
             site.store.close()
-    if told == signal.SIGINT:
+    if signal_number == signal.SIGINT:
         raise KeyboardInterrupt
 
 
@@ -144,13 +144,13 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
     file.tell()
     for role, one, _, link, state in organizers:
         who = "Dashboard" if len(organizers) == 1 else f"Dashboard of {one} ({role})"
-        said = f"{base}/dashboard  {state}" if file.is_made or not link else link
+        text = f"{base}/dashboard  {state}" if file.is_made or not link else link
         again = "" if link else f" (quem organizers {site.path} --new-link {one})"
-        click.echo(f"{who}: {said}{again}")
+        click.echo(f"{who}: {text}{again}")
     for _, judge, name, link, state in judges:
-        said = state if file.is_made or not link else link
+        text = state if file.is_made or not link else link
         again = f" (quem judges {site.path} --reissue {judge})" if state == "has a link" else ""
-        click.echo(f"{judge}  {name}".rstrip() + f"  {said}{again}")
+        click.echo(f"{judge}  {name}".rstrip() + f"  {text}{again}")
     if not judges:
         click.echo("No judges yet: add them in the dashboard.")
     for trouble in site.troubles.values():

@@ -137,9 +137,9 @@ def _tables(cells: RankCells) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     place = np.ravel_multi_index((cells.problem[row], cells.judge[row], cells.solver[row]), shape)
     orders = np.full(shape, np.nan)
     orders.ravel()[place] = cells.given[row]
-    held = np.isfinite(orders)
-    taking_part = held.sum(axis=2, keepdims=True) > 1
-    in_common = (held | ~taking_part).all(axis=1, keepdims=True)
+    mask = np.isfinite(orders)
+    taking_part = mask.sum(axis=2, keepdims=True) > 1
+    in_common = (mask | ~taking_part).all(axis=1, keepdims=True)
     keep = (taking_part & in_common).ravel()[place]
     ranks = np.full(shape, np.nan)
     if keep.all() and len(row) == len(cells.given) and cells.reference == "all":
@@ -205,15 +205,15 @@ def _overall(problems: dict[str, Concordance], units: NDArray[np.float64]) -> Co
     active = np.isfinite(units).any(axis=1)
     units = units[active]
     complete = units[:, np.isfinite(units).all(axis=0)]
-    found = list(problems.values())
+    concordances = list(problems.values())
     comparable = complete.shape[0] > 1 and complete.shape[1] > 1
     single, average = _icc(complete) if comparable else (np.nan, np.nan)
     return Concordance(
         len(units),
         int((np.isfinite(units).sum(axis=0) > 1).sum()),
-        kendall_w=_mean([c.kendall_w for c in found]),
-        mean_tau_b=_mean([c.mean_tau_b for c in found]),
-        mean_spearman=_mean([c.mean_spearman for c in found]),
+        kendall_w=_mean([c.kendall_w for c in concordances]),
+        mean_tau_b=_mean([c.mean_tau_b for c in concordances]),
+        mean_spearman=_mean([c.mean_spearman for c in concordances]),
         krippendorff_alpha=_krippendorff(units),
         icc_2_1=single,
         icc_2_k=average,

@@ -106,14 +106,14 @@ def widening(
     array of float, shape (..., len(systems))
         In squared ranks; NaN where no subject was judged on two problems.
     """
-    held = np.isfinite(problem_means)
-    study = held.any(axis=-1).sum(axis=-1)[..., np.newaxis]
-    of_system = held[..., systems].sum(axis=-2)
+    mask = np.isfinite(problem_means)
+    study = mask.any(axis=-1).sum(axis=-1)[..., np.newaxis]
+    of_system = mask[..., systems].sum(axis=-2)
     fewer = (of_system > 0) & (of_system < study)
     if not fewer.any():
         return np.zeros(fewer.shape)
     means = problem_means[..., subjects]
-    n = held[..., subjects].sum(axis=-2)
+    n = mask[..., subjects].sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
         off = means - (np.nansum(means, axis=-2) / n)[..., np.newaxis, :]
         variance = np.where(n > 1, np.nansum(off**2, axis=-2) / (n - 1), 0.0)

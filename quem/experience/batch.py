@@ -169,11 +169,11 @@ def _times(weights: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.f
 
 def _distinct(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.int64]:
     """How many different averages each sample holds."""
-    held = np.sort(np.where(weights > 0, x, np.inf), axis=1)
+    values = np.sort(np.where(weights > 0, x, np.inf), axis=1)
     with np.errstate(invalid="ignore"):
-        new = np.diff(held, axis=1) > _SAME
-    new &= np.isfinite(held[:, 1:])
-    return np.asarray(np.isfinite(held[:, 0]).astype(int) + new.sum(axis=1))
+        new = np.diff(values, axis=1) > _SAME
+    new &= np.isfinite(values[:, 1:])
+    return np.asarray(np.isfinite(values[:, 0]).astype(int) + new.sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -263,11 +263,11 @@ def batch_estimates(
 
 def _means(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Average score over cells, and mean score on each problem."""
-    held = np.isfinite(scores)
-    if held.all():
+    mask = np.isfinite(scores)
+    if mask.all():
         of_problems = scores.mean(axis=1)
         return of_problems.mean(axis=1), of_problems
-    total, count = np.where(held, scores, 0.0).sum(axis=1), held.sum(axis=1)
+    total, count = np.where(mask, scores, 0.0).sum(axis=1), mask.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return total.sum(axis=1) / count.sum(axis=1), total / count
 

@@ -70,14 +70,14 @@ def bootstrap(
     subjects = np.flatnonzero(cells.of_kind("subject"))
     systems = np.flatnonzero(cells.of_kind("system"))
     subjects = subjects[np.isin(subjects, cells.solver)]
-    wanted = np.concatenate([subjects, systems])
-    if len(cells.judges) * len(cells.problems) * len(wanted) > _MOST_CELLS:
+    solvers = np.concatenate([subjects, systems])
+    if len(cells.judges) * len(cells.problems) * len(solvers) > _MOST_CELLS:
         return None
-    total, count = _tensor(cells, wanted)
+    total, count = _tensor(cells, solvers)
     n_judges, n_problems, _ = total.shape
     rng = np.random.default_rng(seed)
-    found, discarded = [], 0
-    step = max(1, _BATCH // max(n_judges, n_problems * len(wanted)))
+    predictions, discarded = [], 0
+    step = max(1, _BATCH // max(n_judges, n_problems * len(solvers)))
     for start in range(0, replicates, step):
         size = min(step, replicates - start)
         judges, problems = _drawn(rng, n_judges, size), _drawn(rng, n_problems, size)
@@ -90,9 +90,9 @@ def bootstrap(
             fewest=_FEWEST_AVERAGES,
         )
         with np.errstate(invalid="ignore", divide="ignore"):
-            found.append(fit.predict(average[:, len(subjects) :])[fit.valid])
+            predictions.append(fit.predict(average[:, len(subjects) :])[fit.valid])
         discarded += int((~fit.valid).sum())
-    estimates = np.concatenate(found) if found else np.empty((0, len(systems)))
+    estimates = np.concatenate(predictions) if predictions else np.empty((0, len(systems)))
     intervals, spread = {}, {}
     for column, system in enumerate(systems):
         known = estimates[np.isfinite(estimates[:, column]), column]
@@ -104,23 +104,23 @@ def bootstrap(
 
 
 def _tensor(
-    cells: RankCells, wanted: NDArray[np.int64]
+    cells: RankCells, solvers: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum of scores and number of cells, shape (n_judges, n_problems, len(wanted)).
+    """Sum of scores and number of cells, shape (n_judges, n_problems, len(solvers)).
 
     Judges and problems without any cell are left out.
     """
     place = np.full(len(cells.solvers), -1)
-    place[wanted] = np.arange(len(wanted))
+    place[solvers] = np.arange(len(solvers))
     column = place[cells.solver]
     keep = (column >= 0) & np.isfinite(cells.score)
-    shape = (len(cells.judges), len(cells.problems), len(wanted))
+    shape = (len(cells.judges), len(cells.problems), len(solvers))
     key = (cells.judge[keep] * shape[1] + cells.problem[keep]) * shape[2] + column[keep]
     size = shape[0] * shape[1] * shape[2]
     total = np.bincount(key, cells.score[keep], minlength=size).reshape(shape)
     count = np.bincount(key, minlength=size).reshape(shape).astype(np.float64)
-    held = np.ix_(count.any(axis=(1, 2)), count.any(axis=(0, 2)))
-    return np.asarray(total[held], dtype=np.float64), np.asarray(count[held])
+    block = np.ix_(count.any(axis=(1, 2)), count.any(axis=(0, 2)))
+    return np.asarray(total[block], dtype=np.float64), np.asarray(count[block])
 
 
 def _drawn(rng: np.random.Generator, n: int, size: int) -> NDArray[np.float64]:

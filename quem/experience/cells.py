@@ -126,16 +126,16 @@ def judged_cells(
         With ``score`` equal to ``adjusted``.
     """
     rows = _first_occasions(rankings)
-    given = rankings.rank
+    ranks = rankings.rank
     if rankings.failed.any():
-        given = np.where(rankings.failed, -np.inf, given)
-    if np.isnan(given).any():
-        rows = np.flatnonzero(~np.isnan(given)) if rows is None else rows[~np.isnan(given[rows])]
+        ranks = np.where(rankings.failed, -np.inf, ranks)
+    if np.isnan(ranks).any():
+        rows = np.flatnonzero(~np.isnan(ranks)) if rows is None else rows[~np.isnan(ranks[rows])]
     columns = {
         name: getattr(rankings, name) if rows is None else getattr(rankings, name)[rows]
         for name in ("judge", "problem", "solver", "block", "occasion", "recognized")
     }
-    columns["given"] = given if rows is None else given[rows]
+    columns["given"] = ranks if rows is None else ranks[rows]
     columns["placed"] = np.isneginf(columns["given"])
     if columns["recognized"].any():
         columns["recognized"] = columns["recognized"] & ~columns["placed"]
@@ -175,8 +175,8 @@ def score_cells(
     if score == "pl":
         blocked = np.full(len(cells.adjusted), np.nan)
         return replace(cells, score=blocked if cells.is_blocked else cells.adjusted)
-    made = scores(cells.adjusted, cells.size, score=score, normalize=normalize)
-    return replace(cells, score=made)
+    values = scores(cells.adjusted, cells.size, score=score, normalize=normalize)
+    return replace(cells, score=values)
 
 
 def _first_occasions(rankings: Rankings) -> NDArray[np.int64] | None:
@@ -186,9 +186,9 @@ def _first_occasions(rankings: Rankings) -> NDArray[np.int64] | None:
     later = again.index[again["occasion"] > first]
     if not len(later):
         return None
-    kept = np.ones(len(rankings.occasion), dtype=bool)
-    kept[later] = False
-    return np.flatnonzero(kept)
+    mask = np.ones(len(rankings.occasion), dtype=bool)
+    mask[later] = False
+    return np.flatnonzero(mask)
 
 
 def _groups(columns: dict[str, NDArray], n_problems: int) -> NDArray[np.int64]:  # type: ignore[type-arg]
@@ -212,8 +212,8 @@ def _with_failed(
         rows = np.flatnonzero(columns["problem"] == p)
         rows = rows[np.argsort(columns["block"][rows], kind="stable")]
         judges, first = np.unique(columns["judge"][rows], return_index=True)
-        held = columns["judge"][rows[columns["solver"][rows] == s]]
-        new = rows[first[~np.isin(judges, held)]]
+        raters = columns["judge"][rows[columns["solver"][rows] == s]]
+        new = rows[first[~np.isin(judges, raters)]]
         added.append((new, s, np.full(len(new), -np.inf)))
     return _with_rows(columns, added)
 
@@ -239,8 +239,8 @@ def _with_withheld(
     for group, ranks in unused.items():
         cells = by_group[starts[group] : starts[group + 1]]
         row = int(cells[0])
-        held = columns["solver"][cells].tolist()
-        away = [solver for solver in withheld if solver not in held]
+        solvers = columns["solver"][cells].tolist()
+        away = [solver for solver in withheld if solver not in solvers]
         if len(away) == len(ranks) == 1:
             added.append((np.array([row]), away[0], np.array(ranks, dtype=float)))
         else:

@@ -67,7 +67,7 @@ def weak_orders(
     at = np.argsort(ranking, kind="stable")
     counts = np.bincount(ranking)
     starts = np.cumsum(counts) - counts
-    found = []
+    orders = []
     for which in _portions(counts):
         size = int(counts[which[0]])
         rows = at[starts[which][:, np.newaxis] + np.arange(size)]
@@ -76,8 +76,8 @@ def weak_orders(
         ordered = rank[rows]
         last = np.ones(rows.shape, dtype=bool)
         last[:-1] = ordered[1:] != ordered[:-1]
-        found.append(WeakOrders(which, solver[rows], _tied(last), last))
-    return tuple(found)
+        orders.append(WeakOrders(which, solver[rows], _tied(last), last))
+    return tuple(orders)
 
 
 def _portions(counts: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -250,13 +250,13 @@ class Expected:
 
 def _polynomials(x: Floats, k: int) -> list[Floats]:
     """Elementary symmetric polynomials of degree 0 to k of the places up to each."""
-    found = [np.ones_like(x)]
+    polynomials = [np.ones_like(x)]
     for degree in range(k):
-        before = found[-1]
+        before = polynomials[-1]
         if degree:
             before = np.concatenate([np.zeros_like(x[:1]), before[:-1]])
-        found.append(_up_to(x * before))
-    return found
+        polynomials.append(_up_to(x * before))
+    return polynomials
 
 
 def _up_to(values: Floats) -> Floats:

@@ -75,10 +75,10 @@ def fit_worths(ranks: NDArray[np.float64]) -> Worths:
     ranks : array of float, shape (b, judges, problems, solvers)
         Adjusted ranks; NaN where a solver was not ranked.
     """
-    held = np.isfinite(ranks)
-    beaten = np.where(held, ranks - 1, 0.0)
-    count = held.sum(axis=(1, 2)).astype(np.float64)
-    flat = held.reshape(len(ranks), -1, ranks.shape[-1]).astype(np.float64)
+    mask = np.isfinite(ranks)
+    beaten = np.where(mask, ranks - 1, 0.0)
+    count = mask.sum(axis=(1, 2)).astype(np.float64)
+    flat = mask.reshape(len(ranks), -1, ranks.shape[-1]).astype(np.float64)
     met = flat.transpose(0, 2, 1) @ flat
     each = np.arange(ranks.shape[-1])
     met[:, each, each] = 0.0
@@ -98,7 +98,7 @@ def fit_worths(ranks: NDArray[np.float64]) -> Worths:
         if not len(going):
             break
     information = _expected(worth, met, count)[1]
-    cells = _cells(worth, information, beaten, held, count)
+    cells = _cells(worth, information, beaten, mask, count)
     return Worths(np.where(count > 0, worth, np.nan), cells)
 
 
@@ -129,7 +129,7 @@ def _cells(
     worth: NDArray[np.float64],
     information: NDArray[np.float64],
     beaten: NDArray[np.float64],
-    held: NDArray[np.bool_],
+    mask: NDArray[np.bool_],
     count: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The worth, and how each cell moves it."""
@@ -137,14 +137,14 @@ def _cells(
     better[:, each, each] = 0.0
     # One row a group, whatever its judge and problem.
     rows = (len(worth), -1, worth.shape[1])
-    there, won = held.reshape(rows), beaten.reshape(rows)
+    there, won = mask.reshape(rows), beaten.reshape(rows)
     expected = there.astype(np.float64) @ better.transpose(0, 2, 1)
     expected += (_DRAWS * (expit(worth) - 0.5))[:, np.newaxis]
     surplus = np.where(there, won - expected, 0.0)
     # The information is symmetric, and so is its inverse.
     moved = surplus @ np.linalg.inv(information)
     cells = np.where(there, worth[:, np.newaxis] + count[:, np.newaxis] * moved, np.nan)
-    return np.asarray(cells.reshape(held.shape))
+    return np.asarray(cells.reshape(mask.shape))
 
 
 @dataclass(frozen=True)
@@ -179,14 +179,14 @@ def pool(cells: RankCells, keep: NDArray[np.bool_] | None = None) -> ExpectedRan
     keep : array of bool, shape (n_cells,), optional
         Which cells count; all by default.
     """
-    kept = slice(None) if keep is None else keep
-    group, solver = cells.group[kept], cells.solver[kept]
+    rows = slice(None) if keep is None else keep
+    group, solver = cells.group[rows], cells.solver[rows]
     n = len(cells.solvers)
-    orders = weak_orders(group, solver, cells.given[kept])
-    found = connection(orders, n)
+    orders = weak_orders(group, solver, cells.given[rows])
+    graph = connection(orders, n)
     ranked = np.bincount(solver, minlength=n) > 0
     rankings = sum(len(order.ranking) for order in orders)
-    return ExpectedRanks(fit_plackett_luce(orders, n), ranked, found, rankings)
+    return ExpectedRanks(fit_plackett_luce(orders, n), ranked, graph, rankings)
 
 
 def expected_ranks(
@@ -234,12 +234,12 @@ def pooled_averages(
     keep : array of bool, shape (n_cells,), optional
         Which cells were pooled; all by default.
     """
-    kept = slice(None) if keep is None else keep
+    rows = slice(None) if keep is None else keep
     humans = cells.of_kind("subject") if cells.reference == "humans" else None
     average = expected_ranks(pooled.model, pooled.ranked, humans)
-    count = np.bincount(cells.solver[kept], minlength=len(cells.solvers))
+    count = np.bincount(cells.solver[rows], minlength=len(cells.solvers))
     means = np.full((len(cells.problems), len(cells.solvers)), np.nan)
-    place = cells.problem[kept], cells.solver[kept]
+    place = cells.problem[rows], cells.solver[rows]
     means[place] = average[place[1]]
     return Averages(cells.solvers, cells.kinds, experience, average, count, means)
 

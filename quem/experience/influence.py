@@ -335,7 +335,7 @@ def vary(
     kind = settings.interval
     other = "prediction" if kind == "calibration" else "calibration"
     variants = [_variant("interval", other, e, other) for e in estimates if e.calibration]
-    others = [("form", name, found.function, averages) for name, found in forms.items()]
+    others = [("form", name, form_fit.function, averages) for name, form_fit in forms.items()]
     others = [o for o in others if o[1] not in ("cubic", function.form.name)]
     if cells is not None:
         others += _scored(cells, experience, function, settings)
@@ -410,7 +410,7 @@ def leave_out_recognized(
     cells: RankCells,
     averages: Averages,
     form: SkillForm,
-    found: list[Estimate],
+    estimates: list[Estimate],
     settings: ExperienceSettings,
 ) -> Recognized | None:
     """Estimate each system without what judges ranked and recognized.
@@ -421,7 +421,7 @@ def leave_out_recognized(
         With all ranks.
     form : SkillForm
         The headline's.
-    found : list of Estimate
+    estimates : list of Estimate
         With all ranks.
 
     Returns
@@ -444,7 +444,7 @@ def leave_out_recognized(
         n_judges=len(np.unique(cells.judge[marked])),
         of_ranks=int(cells.judged().sum()),
         fitted=function is not None,
-        estimates=tuple(_without(e, function, others, settings.level) for e in found),
+        estimates=tuple(_without(e, function, others, settings.level) for e in estimates),
     )
 
 
@@ -490,12 +490,14 @@ def _function(form: SkillForm, averages: Averages) -> SkillFunction | None:
 
 
 def _without(
-    found: Estimate, function: SkillFunction | None, averages: Averages, level: float
+    estimate: Estimate, function: SkillFunction | None, averages: Averages, level: float
 ) -> LeaveOneOut:
     """A system's estimate by what is left."""
     years, low, high = np.nan, np.nan, np.nan
-    if function and np.isfinite(averages.average[averages.solvers.index(found.system)]):
-        other = estimate_system(found.system, function, averages, level=level, at_least=())
+    if function and np.isfinite(averages.average[averages.solvers.index(estimate.system)]):
+        other = estimate_system(estimate.system, function, averages, level=level, at_least=())
         years, (low, high) = other.experience, other.prediction
-    change = years - found.experience
-    return LeaveOneOut("recognized", "recognized authors", found.system, years, low, high, change)
+    change = years - estimate.experience
+    return LeaveOneOut(
+        "recognized", "recognized authors", estimate.system, years, low, high, change
+    )

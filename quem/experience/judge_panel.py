@@ -60,6 +60,6 @@ def judges_panel(study: Study) -> Panel:
     shape = len(cells.judges), len(cells.problems), len(cells.solvers)
     ranks = np.full(shape, np.nan)
     ranks[cells.judge, cells.problem, cells.solver] = cells.score
-    kept = np.flatnonzero(~cells.of_kind("withheld"))
-    solvers = tuple(cells.solvers[solver] for solver in kept.tolist())
-    return Panel(cells.judges, cells.problems, solvers, ranks[:, :, kept])
+    places = np.flatnonzero(~cells.of_kind("withheld"))
+    solvers = tuple(cells.solvers[solver] for solver in places.tolist())
+    return Panel(cells.judges, cells.problems, solvers, ranks[:, :, places])

@@ -130,8 +130,8 @@ def load_study(
 def _unfit(draft: StudyFile, data: Rankings | PrintedAverages) -> list[Mistake]:
     """Say why no line can be fitted to these subjects, whatever their ranks are."""
     if isinstance(data, Rankings):
-        held = data.solver[~np.isnan(data.rank) | data.failed]
-        ranked = {data.solvers[solver] for solver in np.flatnonzero(np.bincount(held))}
+        solvers = data.solver[~np.isnan(data.rank) | data.failed]
+        ranked = {data.solvers[solver] for solver in np.flatnonzero(np.bincount(solvers))}
         ranked |= {solver for _, solver in draft.declared.failed}
     else:
         ranked = {data.solvers[i] for i in np.flatnonzero(np.isfinite(data.average))}

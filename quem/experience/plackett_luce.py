@@ -93,12 +93,12 @@ class PlackettLuce:
         array of float, shape (n_solvers, n_solvers)
             Row s, column j: that s beats j; one half on the diagonal.
         """
-        apart = self.log_worth[:, np.newaxis] - self.log_worth
+        differences = self.log_worth[:, np.newaxis] - self.log_worth
         delta = self.ties.get(2, 0.0)
         # Divided by the larger worth, so that nothing overflows.
-        lesser = np.exp(-np.abs(apart) / 2)
+        lesser = np.exp(-np.abs(differences) / 2)
         tie = delta * lesser / (1 + lesser**2 + delta * lesser)
-        return np.asarray(expit(apart) * (1 - tie) + tie / 2)
+        return np.asarray(expit(differences) * (1 - tie) + tie / 2)
 
 
 def fit_plackett_luce(
@@ -152,10 +152,10 @@ def _counted(orders: tuple[WeakOrders, ...], weights: Floats | None) -> tuple[We
     """Leave out rankings without weight."""
     if weights is None:
         return orders
-    kept = [(of, weights[of.ranking] > 0) for of in orders]
+    pairs = [(of, weights[of.ranking] > 0) for of in orders]
     return tuple(
         WeakOrders(of.ranking[keep], of.solver[:, keep], of.tied[:, keep], of.last[:, keep])
-        for of, keep in kept
+        for of, keep in pairs
     )
 
 
@@ -164,8 +164,8 @@ def _is_open(orders: tuple[WeakOrders, ...], n_solvers: int) -> bool:
     ranked = len(np.unique(np.concatenate([np.unique(of.solver) for of in orders])))
     # Where the first portion closes the graph, no other can open it.
     for looked_at in (orders[:1], orders):
-        found = connection(looked_at, n_solvers)
-        if not found.above and len(found.parts) == 1 and len(found.parts[0]) == ranked:
+        graph = connection(looked_at, n_solvers)
+        if not graph.above and len(graph.parts) == 1 and len(graph.parts[0]) == ranked:
             return False
     return True
 
@@ -268,8 +268,8 @@ class _Model:
 
         product = exactly if len(self.sizes) == 1 else by_difference
         inverse = operator(lambda values: values.ravel() / diagonal)
-        found, _ = cg(operator(product), gradient, rtol=0.05, maxiter=len(at), M=inverse)
-        return np.asarray(found)
+        step, _ = cg(operator(product), gradient, rtol=0.05, maxiter=len(at), M=inverse)
+        return np.asarray(step)
 
     def _summed(self, places: list[Floats]) -> Floats:
         """Sum the values at places by solver."""

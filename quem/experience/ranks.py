@@ -164,16 +164,16 @@ def unused_ranks(group: NDArray[np.int64], rank: NDArray[np.float64]) -> dict[in
     step[starts[:-1]] = np.maximum(rank[starts[:-1]] - failed[group[starts[:-1]]], 1)
     plain = np.logical_and.reduceat((rank == np.floor(rank)) & (step > 0), starts[:-1])
     gap = plain & np.logical_or.reduceat(step > 1, starts[:-1])
-    found = {}
+    gaps = {}
     for index in np.flatnonzero(gap):
-        held = rank[starts[index] : starts[index + 1]]
+        ranks = rank[starts[index] : starts[index + 1]]
         # A stray 1000000 is a gap of a million ranks; the first thousand tell the story.
-        lowest = min(1, int(held[0]))
-        top = min(int(held[-1]), lowest + len(held) + 1000)
-        unused = set(range(lowest, top + 1)) - set(held.astype(int).tolist())
+        lowest = min(1, int(ranks[0]))
+        top = min(int(ranks[-1]), lowest + len(ranks) + 1000)
+        unused = set(range(lowest, top + 1)) - set(ranks.astype(int).tolist())
         of = int(group[starts[index]])
-        found[of] = sorted(unused.difference(range(1, failed[of] + 1)))
-    return found
+        gaps[of] = sorted(unused.difference(range(1, failed[of] + 1)))
+    return gaps
 
 
 def _runs(values: NDArray[np.integer[Any]]) -> NDArray[np.int32]:

@@ -306,9 +306,9 @@ def ranked_blocks(
     judges, problems, solvers = ranks.shape
     size = simulated.scenario.block_size or solvers
     places = _dealt(judges, problems, solvers, size, index % _WAYS)
-    held = np.isfinite(ranks[places[0], places[1], places[3]])
-    judge, problem, block, solver = places[:, held]
-    group = np.unique(places[:3, held], axis=1, return_inverse=True)[1].ravel()
+    mask = np.isfinite(ranks[places[0], places[1], places[3]])
+    judge, problem, block, solver = places[:, mask]
+    group = np.unique(places[:3, mask], axis=1, return_inverse=True)[1].ravel()
     rank, _ = adjusted_ranks(group, ranks[judge, problem, solver])
     return judge, problem, block, solver, rank
 
@@ -324,8 +324,8 @@ def _dealt(
         (judge, problem, block, int(solver))
         for judge in range(judges)
         for problem in range(problems)
-        for block, held in enumerate(deal_blocks(names, block_size, met, rng), 1)
-        for solver in held
+        for block, members in enumerate(deal_blocks(names, block_size, met, rng), 1)
+        for solver in members
     ]
     return np.array(rows, dtype=np.int64).T
 
@@ -344,12 +344,12 @@ def blocked_ranks(simulated: Simulated) -> NDArray[np.float64]:
         NaN for a solver without any solution, and for all of a study whose rankings fall into
         parts.
     """
-    found = np.full((len(simulated), simulated.ranks.shape[-1]), np.nan)
+    values = np.full((len(simulated), simulated.ranks.shape[-1]), np.nan)
     for index, ranks in enumerate(simulated.ranks):
         judge, problem, block, solver, rank = ranked_blocks(simulated, index)
         ranking = (judge * ranks.shape[1] + problem) * int(block.max()) + block - 1
         orders = weak_orders(ranking, solver, rank)
-        if len(connection(orders, len(found[index])).parts) == 1:
-            model = fit_plackett_luce(orders, len(found[index]))
-            found[index] = expected_ranks(model, np.isfinite(ranks).any(axis=(0, 1)))
-    return found
+        if len(connection(orders, len(values[index])).parts) == 1:
+            model = fit_plackett_luce(orders, len(values[index]))
+            values[index] = expected_ranks(model, np.isfinite(ranks).any(axis=(0, 1)))
+    return values

@@ -258,7 +258,7 @@ def choose_form(fits: dict[str, FormFit]) -> str:
 
     A cubic is never chosen.
     """
-    candidates = {name: found.aicc for name, found in fits.items() if name != "cubic"}
+    candidates = {name: form_fit.aicc for name, form_fit in fits.items() if name != "cubic"}
     best = min(candidates, key=lambda name: candidates[name], default="linear")
     if best == "linear":
         return best

@@ -50,9 +50,9 @@ class Entry:
 def raised(error: BaseException) -> str:
     """Say what was raised, and where: "raised KeyError: 'x' (retriever.py:12)"."""
     text = " ".join(str(error).split())[:200]
-    told = f"raised {type(error).__name__}" + (f": {text}" if text else "")
+    message = f"raised {type(error).__name__}" + (f": {text}" if text else "")
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{told.split(' (', maxsplit=1)[0]} ({Path(error.filename).name}:{error.lineno})"
+        return f"{message.split(' (', maxsplit=1)[0]} ({Path(error.filename).name}:{error.lineno})"
     trace = error.__traceback__
     frames = []
     while trace:
@@ -66,8 +66,8 @@ def raised(error: BaseException) -> str:
     ]
     if outside:
         file, line = outside[-1]
-        told += f" ({Path(file).name}:{line})"
-    return told
+        message += f" ({Path(file).name}:{line})"
+    return message
 
 
 def find_entry(name: str, folder: Path, *, code: bool = True) -> Path:

@@ -147,14 +147,14 @@ def _starts(body: str, delimiter: str, first_line: int) -> Iterator[int]:
 
 def _beginning(text: str) -> tuple[int, str]:
     """Where the header starts, after blank lines and ``sep=;``, and what separates cells."""
-    start, given = _content(text, 0), ""
+    start, delimiter = _content(text, 0), ""
     line = text[start:].split("\n", 1)[0]
     if line.casefold().startswith("sep=") and len(line.strip()) <= len("sep=;"):
-        given = line[4:5] or ","
+        delimiter = line[4:5] or ","
         start = _content(text, start + len(line))
         line = text[start:].split("\n", 1)[0]
-    if given and given in _DELIMITERS:
-        return start, given
+    if delimiter and delimiter in _DELIMITERS:
+        return start, delimiter
     # A line without any is a title; then the lines below tell.
     head = text[start : start + _HEAD]
     return start, max(_DELIMITERS, key=lambda mark: (line.count(mark), head.count(mark)))

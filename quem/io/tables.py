@@ -117,9 +117,9 @@ class Table(Generic[Cell_co]):
         codes = column.codes[rows]
         _, first = np.unique(codes, return_index=True)
         for at in np.sort(first)[:MOST_NAMED].tolist():
-            told = message(column.values[int(codes[at])])
+            text = message(column.values[int(codes[at])])
             more = self.more_lines(rows[codes == codes[at]], name)
-            mistakes.append(self.mistake(int(rows[at]), name, told + more))
+            mistakes.append(self.mistake(int(rows[at]), name, text + more))
         if len(first) > MOST_NAMED:
             message_of_rest = f"and {len(first) - MOST_NAMED:,} more cells like these"
             where = self.place(int(rows[0]), name)

@@ -60,7 +60,7 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
         system_scores=tuple(_system_scores(study, used, lengths, places, scores)),
         undefined=tuple(_undefined(codes, scored.reasons)),
         groups=by_length(lengths, places, scores, scorer.headline, used),
-        sweeps=tuple(found for found in sweeps if found is not None),
+        sweeps=tuple(result for result in sweeps if result is not None),
         pairs=tuple(
             compare_systems(
                 scores,
@@ -85,7 +85,7 @@ def _lists(study: OptionsStudy, settings: OptionsSettings) -> tuple[Integers, In
     """Length of each list, -1 where it does not count, and place of its correct option."""
     answers = [study.offered.of_system(system) for system in range(len(study.systems))]
     lengths = np.stack([answer.length for answer in answers]).astype(np.int64)
-    places = np.stack([found.place for found in answers])
+    places = np.stack([answer.place for answer in answers])
     if settings.missing == "leave-out":
         lengths[~study.offered.answered] = -1
     return lengths, places

@@ -188,7 +188,7 @@ def by_length(
         for system in range(len(lengths))
         for length in np.unique(lengths[system][lengths[system] >= 0]).tolist()
     ]
-    found = []
+    length_groups = []
     for start in range(0, len(groups), _COLUMNS // 2):
         part = groups[start : start + _COLUMNS // 2]
         inside = np.stack([lengths[system] == length for system, length in part], axis=1)
@@ -201,7 +201,7 @@ def by_length(
         ends = list(zip(means.low.tolist(), means.high.tolist(), strict=True))
         for at, (system, length) in enumerate(part):
             members = inside[:, at]
-            found.append(
+            length_groups.append(
                 LengthGroup(
                     system,
                     length,
@@ -213,7 +213,7 @@ def by_length(
                     ends[len(part) + at],
                 )
             )
-    return tuple(found)
+    return tuple(length_groups)
 
 
 def _column_means(scores: Floats) -> Floats:
@@ -333,8 +333,8 @@ def _with_length(name: str, max_length: int) -> Measure:
     chosen = measure(name)
     asks = any(parameter.name == _LENGTH for parameter in chosen.definition.parameters)
     spelled = split_spelling(name)
-    told = spelled is not None and {_LENGTH, "m"} & spelled[1].keys()
-    return measure(chosen, max_length=max_length) if asks and not told else chosen
+    has_length = spelled is not None and {_LENGTH, "m"} & spelled[1].keys()
+    return measure(chosen, max_length=max_length) if asks and not has_length else chosen
 
 
 def _wrong(data: OptionsStudy, settings: OptionsSettings, key: str, message: str) -> Mistake:

@@ -78,7 +78,7 @@ def _rows_of_json(path: Path, name: str) -> Table[object]:
     mistakes: list[Mistake] = []
     first: dict[tuple[object, object], int] = {}
     for line, record in zip(records.lines(), records.entries, strict=True):
-        listed, wrong = _options(record)
+        pairs, wrong = _options(record)
         question, system = text_of(record.get("question")), text_of(record.get("system", "-"))
         if question is None:
             wrong.append(("question", "must be the id of a question"))
@@ -92,12 +92,12 @@ def _rows_of_json(path: Path, name: str) -> Table[object]:
         if not wrong and (of := first.setdefault((question, system), line)) != line:
             wrong.append(("question", f"duplicate: this list is also on line {of}; keep one"))
         mistakes += [Mistake(name, line, key=key, message=message) for key, message in wrong]
-        listed = listed or [("", None)]
-        options += [option for option, _ in listed]
-        confidences += [confidence for _, confidence in listed]
-        questions += [question] * len(listed)
-        systems += [system] * len(listed)
-        lines += [line] * len(listed)
+        pairs = pairs or [("", None)]
+        options += [option for option, _ in pairs]
+        confidences += [confidence for _, confidence in pairs]
+        questions += [question] * len(pairs)
+        systems += [system] * len(pairs)
+        lines += [line] * len(pairs)
     cells: dict[str, list[Any]] = {"question": questions, "option": options}
     cells |= {"confidence": confidences}
     if any("system" in record for record in records.entries):
@@ -181,9 +181,9 @@ class _Rows:
         """The options that the codes stand for."""
         return self.table.columns["option"].values
 
-    def name(self, listed: int) -> str:
+    def name(self, place: int) -> str:
         """Name a list: the question, and the system where there are several."""
-        system, question = divmod(listed, len(self.key.ids))
+        system, question = divmod(place, len(self.key.ids))
         of = f" of {shown(self.systems[system])}" if len(self.systems) > 1 else ""
         return f"the list{of} for {shown(self.key.ids[question])}"
 
@@ -396,8 +396,8 @@ def _nearly_right(rows: _Rows, key: AnswerKey, offered: Offered) -> Iterator[Stu
     """Lists without the correct option that have one which is written nearly the same."""
     folded = column_of(_folded(str(text)) for text in rows.texts)
     places = {text: code for code, text in enumerate(folded.values)}
-    wanted = np.array([places.get(_folded(text), -1) for text in key.correct], dtype=np.int64)
-    near = folded.codes[rows.option] == wanted[rows.list % max(len(key.ids), 1)]
+    correct = np.array([places.get(_folded(text), -1) for text in key.correct], dtype=np.int64)
+    near = folded.codes[rows.option] == correct[rows.list % max(len(key.ids), 1)]
     has_it = np.zeros(offered.answered.size, dtype=bool)
     has_it[offered.of_list[offered.correct]] = True
     close = np.flatnonzero(near & ~has_it[rows.list])

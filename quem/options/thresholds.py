@@ -94,7 +94,7 @@ class Sweep:
 
 
 def sweep(
-    system: int, answers: Answers, given: Floats, scorer: Scorer, settings: OptionsSettings
+    system: int, answers: Answers, headlines: Floats, scorer: Scorer, settings: OptionsSettings
 ) -> Sweep | None:
     """Score the lists of a system at each threshold.
 
@@ -102,7 +102,7 @@ def sweep(
     ----------
     answers : Answers
         With a confidence for each option.
-    given : array of float, shape (q,)
+    headlines : array of float, shape (q,)
         The headline of each list as it is.
 
     Returns
@@ -115,33 +115,33 @@ def sweep(
     Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 17.
     """
     answers = answers.by_confidence()
-    tried = _try(answers, settings.least, settings.thresholds)
-    scored = scorer.score(tried.length, tried.place)
+    trial = _try(answers, settings.least, settings.thresholds)
+    scored = scorer.score(trial.length, trial.place)
     every = scored.values[scored.which]
     values = every[:, scorer.headline]
     counted = answers.answered | (settings.missing == "empty")
     known = counted.copy()
-    for row in tried.which:
+    for row in trial.which:
         known &= ~np.isnan(values[row])
     if not known.any():
         return None
-    which, n = tried.which[:, known], int(known.sum())
+    which, n = trial.which[:, known], int(known.sum())
     mean = np.array([values[row].mean() for row in which])
     drawn = _drawn(values, which, settings)
     low, high = percentile_ends(drawn, np.full(len(mean), n), settings.level)
     best = _best(mean)
-    optimism, best_range = _optimism(drawn, mean, tried.threshold, settings.level)
+    optimism, best_range = _optimism(drawn, mean, trial.threshold, settings.level)
     held_out, folds = _held_out(values, which, settings.folds, settings.seed)
-    as_given = given[known]
+    as_given = headlines[known]
     beside = _means(np.column_stack([held_out, held_out - as_given, as_given]), settings)
     intervals = list(zip(beside.low.tolist(), beside.high.tolist(), strict=True))
     # How often each distinct list is there, at each threshold.
-    times = np.stack([np.bincount(row[counted], minlength=len(every)) for row in tried.which])
+    times = np.stack([np.bincount(row[counted], minlength=len(every)) for row in trial.which])
     return Sweep(
         system=system,
-        threshold=tried.threshold,
-        mean_length=times @ tried.length / counted.sum(),
-        share=times @ (tried.place > 0) / counted.sum(),
+        threshold=trial.threshold,
+        mean_length=times @ trial.length / counted.sum(),
+        share=times @ (trial.place > 0) / counted.sum(),
         scores=_weighted_means(every, times),
         low=low,
         high=high,
@@ -156,7 +156,7 @@ def sweep(
         gain=float(beside.mean[1]),
         gain_interval=intervals[1],
         n=n,
-        coarse=tried.coarse,
+        coarse=trial.coarse,
     )
 
 

@@ -146,8 +146,8 @@ def _still_there(
         return rankings, []
     known = set(declared.solvers)
     problems = {s.problem for s in rankings} - set(declared.problems)
-    kept = [s for s in rankings if s.problem not in problems]
-    solvers = {solver for s in kept for solver in s.state.ranks()} - known
+    rest = [s for s in rankings if s.problem not in problems]
+    solvers = {solver for s in rest for solver in s.state.ranks()} - known
     gone = [*sorted(solvers), *sorted(problems)]
     if not gone:
         return rankings, []
@@ -155,7 +155,7 @@ def _still_there(
         f"{', '.join(gone)}: removed from the study after judges had ranked; left out, as if never "
         "ranked; to keep their places, declare solvers under withheld"
     )
-    return [s.without(solvers) for s in kept], [StudyWarning("removed-after-ranking", message)]
+    return [s.without(solvers) for s in rest], [StudyWarning("removed-after-ranking", message)]
 
 
 def _events_doubted(events: Sequence[AuditEvent]) -> list[StudyWarning]:
@@ -181,10 +181,10 @@ def _events_doubted(events: Sequence[AuditEvent]) -> list[StudyWarning]:
         warnings.append(StudyWarning("session-reopened", message))
     replaced = [event for event in events if event.what == "link-replaced"]
     if replaced:
-        told = [f"the link of {event.judge} was replaced {_when(event)}" for event in replaced]
-        more = f", and {len(told) - _MOST} more" if len(told) > _MOST else ""
+        texts = [f"the link of {event.judge} was replaced {_when(event)}" for event in replaced]
+        more = f", and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
         message = (
-            f"{', '.join(told[:_MOST])}{more}, while the study was open; whoever had the new link "
+            f"{', '.join(texts[:_MOST])}{more}, while the study was open; whoever had the new link "
             "could rank as that judge"
         )
         warnings.append(StudyWarning("link-replaced", message))

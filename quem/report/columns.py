@@ -415,14 +415,16 @@ def _strict(schema: Any) -> Any:  # noqa: ANN401  JSON
         return [_strict(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {
+    entries = {
         key: {name: _strict(part) for name, part in value.items()}
         if key == "properties"
         else _strict(value)
         for key, value in schema.items()
         if key not in ("title", "default")
     }
-    return {**kept, "required": list(kept["properties"])} if "properties" in kept else kept
+    return (
+        {**entries, "required": list(entries["properties"])} if "properties" in entries else entries
+    )
 
 
 @dataclass(frozen=True)

@@ -82,24 +82,24 @@ def analyze_retrieval(
         See `RetrievalSettings`.
     """
     used = changed_settings(study.spec.analysis, settings)
-    made, warnings = make_retrievers(study)
-    require_truth(study, made)
+    retrievers, warnings = make_retrievers(study)
+    require_truth(study, retrievers)
     measures, headline = measures_of(study, used)
     n = study.data.task.n_candidates
     depth = depth_of(measures, n)
     times = Times(used.warm_up, used.repeats)
-    runs = run_retrievers(study, made, depth, times, progress)
-    phases = run_phases(study, made, times, progress)
+    runs = run_retrievers(study, retrievers, depth, times, progress)
+    phases = run_phases(study, retrievers, times, progress)
     # Only now is it known what is needed of the ground truth.
     lists = [*(run.lists for run in runs.values()), *(run.lists for run in phases.pairs)]
     need = Need(max(truth_depth_of(measures, n), phases.depth), lists)
-    truth = find_truth(study, made, keep, need, progress)
+    truth = find_truth(study, retrievers, keep, need, progress)
     work = _Work(study, used, truth, measures, depth)
     evaluated = [work.evaluated(name, run) for name, run in runs.items()]
     scored = [one for one in evaluated if one.scores is not None]
     if not scored and study.spec.mac_fac is None:
         raise QuemError([*(doubt.message for doubt in warnings), _nothing(study)])
-    found = RetrievalFindings(
+    findings = RetrievalFindings(
         study=study,
         settings=used,
         task=study.data.task,
@@ -115,7 +115,7 @@ def analyze_retrieval(
         n_panels=len(work.panels.chance) if work.panels else 0,
     )
     warnings = [*study.data.warnings, *warnings]
-    return RetrievalResult(replace(found, warnings=(*warnings, *find_warnings(found))))
+    return RetrievalResult(replace(findings, warnings=(*warnings, *find_warnings(findings))))
 
 
 def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
@@ -180,13 +180,13 @@ class _Work:
     def means(self, run: Run, scores: QueryScores) -> Means:
         """The means over queries, with intervals; of judges too, where they are the truth."""
         used = self.settings
-        found = query_means(
+        means = query_means(
             scores.values, level=used.level, replicates=used.bootstrap, seed=used.seed
         )
         if self.panels is None:
-            return found
+            return means
         ends = self._panel_intervals(self.on_panels(run))
-        return replace(found, low=ends[:, 0], high=ends[:, 1])
+        return replace(means, low=ends[:, 0], high=ends[:, 1])
 
     def on_panels(self, run: Run) -> list[NDArray[np.float64]]:
         """The scores against the consensus of each panel of judges."""
@@ -220,8 +220,8 @@ class _Work:
         for pair in pairs:
             both = pair.first, pair.second
             if both not in ends:
-                apart = [a - b for a, b in zip(each[both[0]], each[both[1]], strict=True)]
-                ends[both] = self._panel_intervals(apart)
+                differences = [a - b for a, b in zip(each[both[0]], each[both[1]], strict=True)]
+                ends[both] = self._panel_intervals(differences)
         return [
             replace(pair, interval=tuple(ends[pair.first, pair.second][pair.measure].tolist()))
             for pair in pairs

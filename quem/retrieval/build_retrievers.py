@@ -55,25 +55,27 @@ def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyW
     QuemError
         An attribute is unknown, or a class is not a retriever.
     """
-    made = make_built_in(study)
+    retrievers = make_built_in(study)
     mistakes: list[Mistake] = []
     warnings: list[StudyWarning] = []
     for at, retriever in enumerate(study.spec.retrievers):
         if retriever.python:
             try:
-                made[retriever.id] = _python(study, retriever.id)
+                retrievers[retriever.id] = _python(study, retriever.id)
             except BrokenEntry as error:
                 message = f"the retriever {shown(retriever.id)} is left out: {error}"
                 warnings.append(StudyWarning("retriever-left-out", message))
             except QuemError as error:
                 loc = ("retrievers", at, "python")
                 mistakes += [study.mistake(loc, m.message) for m in error.mistakes]
-    mistakes += _phases(study, made)
+    mistakes += _phases(study, retrievers)
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     # In the order of the study file.
-    made = {one.id: made[one.id] for one in study.spec.retrievers if one.id in made}
-    return made, [*warnings, *_outcomes(study, made)]
+    retrievers = {
+        one.id: retrievers[one.id] for one in study.spec.retrievers if one.id in retrievers
+    }
+    return retrievers, [*warnings, *_outcomes(study, retrievers)]
 
 
 def make_built_in(study: RetrievalStudy) -> dict[str, Runs]:
@@ -84,39 +86,39 @@ def make_built_in(study: RetrievalStudy) -> dict[str, Runs]:
     QuemError
         An attribute is unknown, or the second of two phases cannot search what the first kept.
     """
-    made: dict[str, Runs] = {}
+    retrievers: dict[str, Runs] = {}
     mistakes: list[Mistake] = []
     for at, retriever in enumerate(study.spec.retrievers):
         if retriever.linear is not None:
             linear = _linear(study, at, retriever, mistakes)
             if linear is not None:
-                made[retriever.id] = linear
+                retrievers[retriever.id] = linear
         elif not retriever.python:
-            made[retriever.id] = StoredRetriever(study.data.stored[retriever.id])
-    mistakes += _phases(study, made)
+            retrievers[retriever.id] = StoredRetriever(study.data.stored[retriever.id])
+    mistakes += _phases(study, retrievers)
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    return made
+    return retrievers
 
 
-def _outcomes(study: RetrievalStudy, made: dict[str, Runs]) -> Iterator[StudyWarning]:
+def _outcomes(study: RetrievalStudy, retrievers: dict[str, Runs]) -> Iterator[StudyWarning]:
     """Retrievers that compare the outcome, which nobody knows of a new problem."""
     declared = study.data.task.cases.solution
-    for name, retriever in made.items():
+    for name, retriever in retrievers.items():
         if not isinstance(retriever, LinearRetriever) or (
             declared and study.spec.ground_truth.retriever == name
         ):
             continue
         compared = [local.name for local in retriever.locals if local.weight]
-        found = [
+        columns = [
             column
             for column in compared
             if column in declared or (not declared and column.casefold().strip() in _OUTCOMES)
         ]
-        if found:
+        if columns:
             known = "the solution" if declared else "an outcome by its name"
             message = (
-                f"the retriever {shown(name)} compares {join_words(map(shown, found))}, {known}, "
+                f"the retriever {shown(name)} compares {join_words(map(shown, columns))}, {known}, "
                 "which "
                 "makes scores too good; leave it out of its attributes"
             )
@@ -150,11 +152,11 @@ def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., An
     function = entry.target
     if isinstance(function, type):
         try:
-            made = cast("Callable[..., Any]", function)(cases)
+            instance = cast("Callable[..., Any]", function)(cases)
         except Exception as error:
             message = f"{entry.name} ({entry.file}) {raised(error)}"
             raise BrokenEntry(message) from error
-        function = getattr(made, "retrieve", None)
+        function = getattr(instance, "retrieve", None)
         if not callable(function):
             message = (
                 f"{entry.name} ({entry.file}) is a class without a method "
@@ -232,15 +234,15 @@ def _local(attribute: Attribute, study: RetrievalStudy) -> Local:
         cases.columns[attribute.name],
         kind=attribute.type,
         weight=attribute.weight,
-        given=attribute.range,
+        limits=attribute.range,
         others=queries.columns[attribute.name],
     )
 
 
-def _phases(study: RetrievalStudy, made: dict[str, Runs]) -> list[Mistake]:
+def _phases(study: RetrievalStudy, retrievers: dict[str, Runs]) -> list[Mistake]:
     """The second phase has to search among some of the cases."""
     phases = study.spec.mac_fac
-    if phases is None or phases.fac not in made or made[phases.fac].takes_cases:
+    if phases is None or phases.fac not in retrievers or retrievers[phases.fac].takes_cases:
         return []
     message = (
         f"{shown(phases.fac)} cannot search what the first phase kept; let it take the cases to "
@@ -257,7 +259,7 @@ _NAMED = 4
 
 
 def run_retrievers(
-    study: RetrievalStudy, made: dict[str, Runs], depth: int, times: Times, progress: Progress
+    study: RetrievalStudy, retrievers: dict[str, Runs], depth: int, times: Times, progress: Progress
 ) -> dict[str, Run]:
     """Ask all retrievers that run, in turn; those that do not have their lists.
 
@@ -272,21 +274,24 @@ def run_retrievers(
         By their ids, in the order of the study.
     """
     task, truth = study.data.task, study.spec.ground_truth.retriever
-    specs = [one for one in study.spec.retrievers if one.id in made]
-    running = [one for one in specs if not isinstance(made[one.id], StoredRetriever)]
+    specs = [one for one in study.spec.retrievers if one.id in retrievers]
+    running = [one for one in specs if not isinstance(retrievers[one.id], StoredRetriever)]
     those = [
-        asked(made[one.id], task, depth, (), timed=_TRUTH_TIMED)
+        asked(retrievers[one.id], task, depth, (), timed=_TRUTH_TIMED)
         if one.id == truth
-        else asked(made[one.id], task, depth)
+        else asked(retrievers[one.id], task, depth)
         for one in running
     ]
     names = join_words((one.name or one.id for one in running), _NAMED)
-    found = {}
+    results = {}
     if those:
         done = progress(f"Retrieving: {names}", n_calls(those, times))
         runs = run_rounds(those, task, times, done)
-        found = {one.id: run for one, run in zip(running, runs, strict=True)}
-    return {one.id: found[one.id] if one.id in found else _stored(made[one.id]) for one in specs}
+        results = {one.id: run for one, run in zip(running, runs, strict=True)}
+    return {
+        one.id: results[one.id] if one.id in results else _stored(retrievers[one.id])
+        for one in specs
+    }
 
 
 def _stored(retriever: Runs) -> Run:
@@ -314,13 +319,13 @@ class Phases:
 
 
 def run_phases(
-    study: RetrievalStudy, made: dict[str, Runs], times: Times, progress: Progress
+    study: RetrievalStudy, retrievers: dict[str, Runs], times: Times, progress: Progress
 ) -> Phases:
     """Ask both phases, with each size of the filter, and the second alone, in turn."""
     spec, task = study.spec.mac_fac, study.data.task
-    if spec is None or not {spec.mac, spec.fac} <= made.keys():
+    if spec is None or not {spec.mac, spec.fac} <= retrievers.keys():
         return Phases()
-    mac, fac = made[spec.mac], made[spec.fac]
+    mac, fac = retrievers[spec.mac], retrievers[spec.fac]
     runs = not isinstance(mac, StoredRetriever) and not isinstance(fac, StoredRetriever)
     most = max(k for _, k in spec.pairs)
     those = [asked_both(mac, fac, task, size, k, take_time=runs) for size, k in spec.pairs]
@@ -328,6 +333,6 @@ def run_phases(
     if not stored:
         those.append(asked(fac, task, min(most, task.n_candidates)))
     label = f"MAC/FAC: {spec.mac}, {spec.fac}"
-    found = run_rounds(those, task, times, progress(label, n_calls(those, times)))
-    full = Run(fac.lists) if isinstance(fac, StoredRetriever) else found.pop()
-    return Phases(full, tuple(found), most)
+    results = run_rounds(those, task, times, progress(label, n_calls(those, times)))
+    full = Run(fac.lists) if isinstance(fac, StoredRetriever) else results.pop()
+    return Phases(full, tuple(results), most)

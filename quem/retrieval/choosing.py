@@ -146,11 +146,11 @@ def measures_of(
     for key, headline in (("measures", ""), ("headline", settings.headline)):
         try:
             chosen, at = chosen_measures(settings.measures, settings.k, kind, n, headline)
-            told = list(_unservable(chosen, kind, study.data.truth))
+            messages = list(_unservable(chosen, kind, study.data.truth))
         except QuemError as error:
-            told = [str(mistake.message) for mistake in error.mistakes]
-        if told:
-            raise QuemError([_wrong(study, settings, key, message) for message in told])
+            messages = [str(mistake.message) for mistake in error.mistakes]
+        if messages:
+            raise QuemError([_wrong(study, settings, key, message) for message in messages])
     return chosen, at
 
 

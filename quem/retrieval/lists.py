@@ -85,13 +85,13 @@ class CaseLists:
                 similarity = self.of(query)[1]
                 sizes[query] = np.count_nonzero(similarity >= self.similarity[ends[query]])
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        kept = np.repeat(self.starts[:-1] - starts[:-1], sizes) + np.arange(starts[-1])
+        rows = np.repeat(self.starts[:-1] - starts[:-1], sizes) + np.arange(starts[-1])
         return CaseLists(
             self.queries,
             self.cases,
             starts,
-            self.case[kept],
-            self.similarity[kept],
+            self.case[rows],
+            self.similarity[rows],
             self.scored,
             self.failed,
         )
@@ -131,21 +131,21 @@ def lists_of(
         In the order of the queries: places of cases, best first, and their similarities; or
         why there is no list.
     """
-    listed: list[NDArray[np.int32]] = []
+    places: list[NDArray[np.int32]] = []
     similar: list[NDArray[np.float64]] = []
     failed: dict[int, str] = {}
-    for query, given in enumerate(each):
-        if isinstance(given, str):
-            failed[query] = given
-            given = (np.empty(0, np.int32), np.empty(0))  # noqa: PLW2901  an empty list
-        listed.append(given[0])
-        similar.append(given[1])
-    sizes = [len(case) for case in listed]
+    for query, answer in enumerate(each):
+        if isinstance(answer, str):
+            failed[query] = answer
+            answer = (np.empty(0, np.int32), np.empty(0))  # noqa: PLW2901  an empty list
+        places.append(answer[0])
+        similar.append(answer[1])
+    sizes = [len(case) for case in places]
     return CaseLists(
         tuple(queries),
         tuple(cases),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.concatenate([np.empty(0, np.int32), *listed]),
+        np.concatenate([np.empty(0, np.int32), *places]),
         np.concatenate([np.empty(0), *similar]),
         scored,
         failed,

@@ -208,9 +208,9 @@ def _read_files(
             bases.append((*source.beside(part.file), what, part.id))
     read.files += [path for path, *_ in bases]
     try:
-        made, read.warnings = read_bases(bases, _roles(spec))
-        read.cases = made.pop(0) if spec.cases.file else None
-        read.queries = made.pop(0) if spec.queries.file else None
+        case_bases, read.warnings = read_bases(bases, _roles(spec))
+        read.cases = case_bases.pop(0) if spec.cases.file else None
+        read.queries = case_bases.pop(0) if spec.queries.file else None
     except QuemError as error:
         read.mistakes += error.mistakes
     else:
@@ -340,9 +340,9 @@ def _shared_ids(spec: RetrievalSpec, task: Task) -> Iterator[StudyWarning]:
     if shared:
         each = ", ".join(map(shown, shared[:_FEW])) + (", ..." if len(shared) > _FEW else "")
         n = len(shared)
-        told = "query has the id of a case" if n == 1 else "queries have the ids of cases"
+        clause = "query has the id of a case" if n == 1 else "queries have the ids of cases"
         message = (
-            f"{n} {told} ({each}) and may find {'itself' if n == 1 else 'themselves'}; "
+            f"{n} {clause} ({each}) and may find {'itself' if n == 1 else 'themselves'}; "
             "`queries: leave-one-out` leaves the query out of the case base"
         )
         yield StudyWarning("query-is-case", message)

@@ -71,9 +71,9 @@ def match(
     mistakes += _twice(stored.only(rows), query, case, len(cases))
     if mistakes:
         return None, mistakes[:MOST_NAMED], warnings
-    kept = stored.only(rows)
-    order = _order(kept, query)
-    warnings += _contradictions(kept, query, order, what)
+    subset = stored.only(rows)
+    order = _order(subset, query)
+    warnings += _contradictions(subset, query, order, what)
     sizes = np.bincount(query, minlength=len(queries))
     lacking = [queries.ids[at] for at in np.flatnonzero(sizes == 0).tolist()]
     if lacking:
@@ -87,7 +87,7 @@ def match(
         cases.ids,
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         case[order].astype(np.int32),
-        kept.value[order],
+        subset.value[order],
         stored.scored,
     )
     return lists, [], warnings
@@ -98,10 +98,12 @@ def _places(column: Column[str], base: CaseBase) -> NDArray[np.int64]:
 
 
 def _named(names: list[str]) -> str:
-    told = ", ".join(map(shown, names[:_FEW]))
+    listing = ", ".join(map(shown, names[:_FEW]))
     more = len(names) - _FEW
     what = "query" if len(names) == 1 else f"{len(names)} queries, such as"
-    return f"the {what} {told}" if len(names) == 1 else f"{what} {told}" + (", ..." * (more > 0))
+    return (
+        f"the {what} {listing}" if len(names) == 1 else f"{what} {listing}" + (", ..." * (more > 0))
+    )
 
 
 def _other_queries(

@@ -267,10 +267,10 @@ def asked_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time
 def _both(
     mac: Runs, fac: Runs, task: Task, query: int, size: int, k: int, guard: Guard
 ) -> tuple[Answer, tuple[float, float]]:
-    kept, mac_seconds = ask(mac, task, query, size, guard)
-    if isinstance(kept, str):
-        return f"the first phase {kept}", (mac_seconds, float("nan"))
-    among = np.sort(kept[0])
+    mac_answer, mac_seconds = ask(mac, task, query, size, guard)
+    if isinstance(mac_answer, str):
+        return f"the first phase {mac_answer}", (mac_seconds, float("nan"))
+    among = np.sort(mac_answer[0])
     # The query itself is not among them, so that none has to be asked for in its place.
     inside = replace(task, leave_one_out=False)
     answer, fac_seconds = ask(fac, inside, query, k, guard, among)
@@ -315,9 +315,9 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
 
         ids = [retriever.id for retriever in self.study.spec.retrievers]
         # What was read from an earlier report stays as it is.
-        kept = [] if self.findings.truth.reused else ["similarities.csv"]
+        truth_files = [] if self.findings.truth.reused else ["similarities.csv"]
         runs = {f"{stem}.txt" for stem in file_stems(ids)}
-        return super().file_names | {"qrels.txt", *kept, *runs}
+        return super().file_names | {"qrels.txt", *truth_files, *runs}
 
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:

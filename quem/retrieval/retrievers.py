@@ -94,12 +94,12 @@ class PythonRetriever:
         case, function = self.queries.case(query, solved=self.solved), self.function
         if not self.takes_cases:
             # One more, for the case that is the query.
-            wanted = k + self.leave_one_out
-            return lambda: function(case, wanted)
+            count = k + self.leave_one_out
+            return lambda: function(case, count)
         if among is not None:
             cases = {self._ids[place]: self.cases[self._ids[place]] for place in among.tolist()}
         elif self.leave_one_out and case.id in self.cases:
-            cases = {name: held for name, held in self.cases.items() if name != case.id}
+            cases = {name: other for name, other in self.cases.items() if name != case.id}
         else:
             cases = self.cases
         return lambda: function(case, k, cases=cases)
@@ -122,8 +122,8 @@ class StoredRetriever:
         """Give the first k of the list that are among those cases."""
         case, similarity = self.lists.of(query)
         if among is not None:
-            kept = np.isin(case, among)
-            case, similarity = case[kept], similarity[kept]
+            mask = np.isin(case, among)
+            case, similarity = case[mask], similarity[mask]
         if not self.lists.scored:
             similarity = np.arange(len(case), 0, -1, dtype=float)
         names = self.lists.cases
@@ -132,13 +132,13 @@ class StoredRetriever:
 
 
 def checked(
-    given: object, k: int, index: Mapping[str, int], own: int = -1, among: set[int] | None = None
+    output: object, k: int, index: Mapping[str, int], own: int = -1, among: set[int] | None = None
 ) -> Answer:
     """Make arrays of what a retriever gave for one query, or say what is wrong with it.
 
     Parameters
     ----------
-    given : object
+    output : object
         Should be pairs of the id of a case and its similarity, the highest first.
     k : int
         As many were asked for; more are cut off.
@@ -149,7 +149,7 @@ def checked(
     among : set of int, optional
         The places of the cases that were to be searched.
     """
-    pairs = _pairs(given)
+    pairs = _pairs(output)
     if isinstance(pairs, str):
         return pairs
     names = [pair[0] for pair in pairs]
@@ -195,11 +195,11 @@ def _wrong_places(names: list[Any], places: list[int], among: set[int] | None) -
     return ""
 
 
-def _pairs(given: object) -> list[Any] | str:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        return f"gave {_short(given)}, where a list of pairs of case and similarity should be"
+def _pairs(output: object) -> list[Any] | str:
+    if isinstance(output, str | bytes | Mapping) or not isinstance(output, Iterable):
+        return f"gave {_short(output)}, where a list of pairs of case and similarity should be"
     try:
-        pairs = list(given)
+        pairs = list(output)
     except Exception as error:  # noqa: BLE001  a generator of the user
         return raised(error)
     for pair in pairs:
@@ -311,8 +311,8 @@ class LinearRetriever:
         for local, cases, values in zip(self.locals, self.cases, self.queries, strict=True):
             if not local.weight:
                 continue
-            held = cases if among is None else cases[among]
-            similar, unknown = _local(local, values[queries, np.newaxis], held)
+            case_values = cases if among is None else cases[among]
+            similar, unknown = _local(local, values[queries, np.newaxis], case_values)
             weight: Any = local.weight
             if self.missing == "ignore":
                 weight = np.where(unknown, 0.0, local.weight)
@@ -364,7 +364,7 @@ def local_of(
     *,
     kind: str = "auto",
     weight: float = 1.0,
-    given: tuple[float, float] | None = None,
+    limits: tuple[float, float] | None = None,
     others: Sequence[Any] = (),
 ) -> Local:
     """Say how an attribute is compared.
@@ -375,7 +375,7 @@ def local_of(
         Those of the case base; the range of numbers is theirs unless one is given.
     kind : {"auto", "numeric", "categorical"}
         By default numeric where each value is a number or missing.
-    given : (float, float), optional
+    limits : (float, float), optional
         The range.
     others : sequence
         Those of the queries.
@@ -391,9 +391,9 @@ def local_of(
         wrong = next((v for v in texts if not is_number(v)), texts[0])
         message = f"has the value {str(wrong)[:60]!r}, which is not a number"
         raise ValueError(message)
-    if kind == "categorical" or texts or (kind == "auto" and not known and given is None):
+    if kind == "categorical" or texts or (kind == "auto" and not known and limits is None):
         return Local(name, numeric=False, weight=weight)
-    low, high = given or (min(known, default=0.0), max(known, default=0.0))
+    low, high = limits or (min(known, default=0.0), max(known, default=0.0))
     return Local(name, numeric=True, weight=weight, low=float(low), high=float(high))
 
 
@@ -404,13 +404,16 @@ def make_linear(
     of_cases, of_queries = [], []
     for local in locals_:
         absent = [None] * len(queries)
-        held, asked = cases.columns[local.name], queries.columns.get(local.name, absent)
+        case_values, query_values = (
+            cases.columns[local.name],
+            queries.columns.get(local.name, absent),
+        )
         if local.numeric:
-            of_cases.append(np.array([_float(value) for value in held]))
-            of_queries.append(np.array([_float(value) for value in asked]))
+            of_cases.append(np.array([_float(value) for value in case_values]))
+            of_queries.append(np.array([_float(value) for value in query_values]))
             continue
         codes: dict[Any, int] = {}
-        for column, place in ((held, of_cases), (asked, of_queries)):
+        for column, place in ((case_values, of_cases), (query_values, of_queries)):
             coded = [
                 -1 if value is None else codes.setdefault(_category(value), len(codes))
                 for value in column

@@ -193,14 +193,14 @@ def ask(
     try:
         call = _call(retriever, task, query, k, among)
         start = perf_counter()
-        given = call()
+        output = call()
         seconds = perf_counter() - start
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever the user's code raises
         guard.check()
         return raised(error), float("nan")
     guard.check()
-    held = None if among is None else set(among.tolist())
-    return checked(given, k, task.cases.index, task.own(query), held), seconds
+    allowed = None if among is None else set(among.tolist())
+    return checked(output, k, task.cases.index, task.own(query), allowed), seconds
 
 
 def _call(
@@ -209,8 +209,8 @@ def _call(
     if isinstance(retriever, PythonRetriever):
         return retriever.prepared(query, k, among)
     # One more, for the case that is the query.
-    wanted = k + task.leave_one_out
-    return lambda: retriever.retrieve(query, wanted, among)
+    count = k + task.leave_one_out
+    return lambda: retriever.retrieve(query, count, among)
 
 
 def spread(n_queries: int, most: int) -> list[int]:
@@ -270,11 +270,11 @@ def run_rounds(
             for _ in range(times.warm_up if one.timed else 0):
                 one.ask(one.timed[0], guard)
         for number in range(times.repeats if any(every) else 1):
-            wanted = every if number else first
-            for query in sorted(set().union(*wanted)):
+            round_queries = every if number else first
+            for query in sorted(set().union(*round_queries)):
                 for place in range(len(those)):
                     at = (place + query + number) % len(those)
-                    if query not in wanted[at]:
+                    if query not in round_queries[at]:
                         continue
                     answer, seconds = those[at].ask(query, guard)
                     done(1)
@@ -286,8 +286,8 @@ def run_rounds(
                         unstable[at].add(query)
     queries, cases = task.queries.ids, task.cases.ids
     return [
-        Run(lists_of(queries, cases, given), seconds, tuple(sorted(differ)))
-        for given, seconds, differ in zip(answers, taken, unstable, strict=True)
+        Run(lists_of(queries, cases, replies), seconds, tuple(sorted(differ)))
+        for replies, seconds, differ in zip(answers, taken, unstable, strict=True)
     ]
 
 

@@ -127,9 +127,9 @@ def consensus(
         With average ranks as similarities. A problem that no judge ranked has no list.
     """
     w = np.ones(len(experts.judges)) if weights is None else weights.astype(float)
-    held = ~np.isnan(experts.ranks)
-    total = np.einsum("j,jps->ps", w, np.where(held, experts.ranks, 0.0))
-    count = np.einsum("j,jps->ps", w, held.astype(float))
+    mask = ~np.isnan(experts.ranks)
+    total = np.einsum("j,jps->ps", w, np.where(mask, experts.ranks, 0.0))
+    count = np.einsum("j,jps->ps", w, mask.astype(float))
     with np.errstate(invalid="ignore", divide="ignore"):
         average = total / count
     return lists_of(queries.ids, cases.ids, _orders(average, experts, queries, cases))
@@ -253,11 +253,11 @@ class Need:
             return answer
         case, similarity = answer
         others = [lists.of(query)[0] for lists in self.lists]
-        kept = np.isin(case, np.concatenate(others)) if others else np.zeros(len(case), dtype=bool)
+        mask = np.isin(case, np.concatenate(others)) if others else np.zeros(len(case), dtype=bool)
         if len(case):
             # What is as similar as the last of them could stand in its place.
-            kept |= similarity >= similarity[: self.depth][-1]
-        return case[kept], similarity[kept]
+            mask |= similarity >= similarity[: self.depth][-1]
+        return case[mask], similarity[mask]
 
     def is_met_by(self, lists: CaseLists, depth: int) -> bool:
         """Whether lists that were cut to a depth hold all that is needed."""
@@ -270,7 +270,7 @@ class Need:
 
 def find_truth(
     study: RetrievalStudy,
-    made: dict[str, Runs],
+    retrievers: dict[str, Runs],
     keep: Path | None,
     need: Need,
     progress: Progress,
@@ -279,7 +279,7 @@ def find_truth(
 
     Parameters
     ----------
-    made : dict of str to Runs
+    retrievers : dict of str to Runs
         The retrievers.
     keep : Path, optional
         Where similarities of a retriever may be kept.
@@ -296,13 +296,13 @@ def find_truth(
         return Truth(data.truth, kind, title or spec.qrels or spec.similarities)
     name = spec.retriever
     source = f"the retriever {name}"
-    retriever = made[name]
+    retriever = retrievers[name]
     if isinstance(retriever, StoredRetriever):
         return Truth(retriever.lists, kind, source)
     mark = _mark(study, name)
-    kept = read_kept(keep, mark, data.task) if keep is not None else None
-    if kept is not None and (kept.depth is None or need.is_met_by(kept.lists, kept.depth)):
-        return Truth(kept.lists, kind, source, mark, reused=True, depth=kept.depth)
+    cache = read_kept(keep, mark, data.task) if keep is not None else None
+    if cache is not None and (cache.depth is None or need.is_met_by(cache.lists, cache.depth)):
+        return Truth(cache.lists, kind, source, mark, reused=True, depth=cache.depth)
     cuts = need.cuts(data.task)
     lists = _computed(name, retriever, data.task, need if cuts else None, progress)
     if len(lists.failed) == len(data.task.queries):
@@ -312,7 +312,7 @@ def find_truth(
     return Truth(lists, kind, source, mark, depth=need.depth if cuts else None)
 
 
-def require_truth(study: RetrievalStudy, made: dict[str, Runs]) -> None:
+def require_truth(study: RetrievalStudy, retrievers: dict[str, Runs]) -> None:
     """Refuse a study whose ground truth cannot be made, before anything is asked.
 
     Raises
@@ -321,7 +321,7 @@ def require_truth(study: RetrievalStudy, made: dict[str, Runs]) -> None:
         Its retriever was left out.
     """
     name = study.spec.ground_truth.retriever
-    if name and name not in made:
+    if name and name not in retrievers:
         entry = study.entries.get(name)
         why = entry if isinstance(entry, str) else "it cannot be made"
         message = f"there is no ground truth without the retriever {shown(name)}: {why}"
@@ -332,8 +332,8 @@ def _mark(study: RetrievalStudy, name: str) -> str:
     spec = next(one for one in study.spec.retrievers if one.id == name)
     entry = study.entries.get(name)
     sources = entry.sources if isinstance(entry, Entry) else ()
-    said = spec.model_dump(mode="json", exclude={"id", "name"})
-    return fingerprint(study.data.task, said, sources)
+    settings = spec.model_dump(mode="json", exclude={"id", "name"})
+    return fingerprint(study.data.task, settings, sources)
 
 
 def _computed(
@@ -380,15 +380,15 @@ def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] =
     sources : iterable of Path
         The files with its code.
     """
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     content: list[Any] = [retriever, task.leave_one_out]
     for base in dict.fromkeys((id(task.cases), id(task.queries))):
-        held = task.cases if base == id(task.cases) else task.queries
-        content.append([held.ids, held.columns, held.solution])
-    made.update(json.dumps(content, sort_keys=True, default=str).encode())
+        case_base = task.cases if base == id(task.cases) else task.queries
+        content.append([case_base.ids, case_base.columns, case_base.solution])
+    digest.update(json.dumps(content, sort_keys=True, default=str).encode())
     for path in sorted(sources):
-        made.update(path.read_bytes())
-    return made.hexdigest()[:32]
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:32]
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarnin
     """
     from quem.solutions.identity import identity_doubts
 
-    found = [
+    doubts = [
         *identity_doubts(solutions, spec),
         *_metadata(solutions),
         *_formats(solutions),
@@ -85,7 +85,7 @@ def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarnin
         *_losses(solutions),
         *_long_lists(solutions, spec),
     ]
-    return [printable(warning) for warning in found]
+    return [printable(warning) for warning in doubts]
 
 
 def _metadata(solutions: Solutions) -> Iterator[StudyWarning]:
@@ -94,14 +94,14 @@ def _metadata(solutions: Solutions) -> Iterator[StudyWarning]:
 
     seen: dict[SolutionFile, dict[str, str]] = {}
     for file in _files(solutions):
-        if file.kind in ("image", "pdf") and (found := metadata_of(file.path, file.kind)):
-            seen[file] = found
-    for file, found in list(seen.items())[:_MOST_FILES]:
-        entries = [f'{name} "{text}"' for name, text in found.items()]
-        told = ", ".join(entries[:4])
+        if file.kind in ("image", "pdf") and (fields := metadata_of(file.path, file.kind)):
+            seen[file] = fields
+    for file, fields in list(seen.items())[:_MOST_FILES]:
+        entries = [f'{name} "{text}"' for name, text in fields.items()]
+        listing = ", ".join(entries[:4])
         more = f" and {len(entries) - 4} more" if len(entries) > 4 else ""  # noqa: PLR2004
         yield StudyWarning(
-            "metadata", f"{file.name} holds {told}{more}, which is removed when shown"
+            "metadata", f"{file.name} holds {listing}{more}, which is removed when shown"
         )
     if len(seen) > _MOST_FILES:
         more = f"{len(seen) - _MOST_FILES} more files hold metadata, which are removed when shown"
@@ -125,12 +125,12 @@ def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
             continue
         usual = counts.most_common(1)[0][0]
         others: defaultdict[str, list[str]] = defaultdict(list)
-        for solver, found in kinds.items():
-            if found != usual:
-                others[found].append(solver)
-        told = "; ".join(f"{found}: {_joined(solvers)}" for found, solvers in others.items())
+        for solver, kind in kinds.items():
+            if kind != usual:
+                others[kind].append(solver)
+        listing = "; ".join(f"{kind}: {_joined(solvers)}" for kind, solvers in others.items())
         message = (
-            f"{problem}: most solutions are {usual}, but not all ({told}); a different format "
+            f"{problem}: most solutions are {usual}, but not all ({listing}); a different format "
             "can identify its author"
         )
         yield StudyWarning("formats-differ", message)
@@ -138,19 +138,19 @@ def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
 
 def _lost_images(solutions: Solutions) -> Iterator[StudyWarning]:
     """Images that a text refers to, and that are not among its files."""
-    told: list[str] = []
+    messages: list[str] = []
     for part in (*solutions, *solutions.sheets()):
         inside = {file.inner.casefold() for file in part.files if file.kind == "image"}
         for file in part.files:
-            told += [
+            messages += [
                 f"{file.name}:{line}: the image {shown(target)} is not shown, only its text; "
                 "put it into one folder with the text"
                 for line, target in _references(file)
                 if inner_path(target, file.inner).casefold() not in inside
             ]
-    for message in told[:_MOST_FILES]:
+    for message in messages[:_MOST_FILES]:
         yield StudyWarning("image-not-shown", message)
-    if more := max(len(told) - _MOST_FILES, 0):
+    if more := max(len(messages) - _MOST_FILES, 0):
         yield StudyWarning("image-not-shown", f"and {more} more images are not shown")
 
 
@@ -158,15 +158,15 @@ def _losses(solutions: Solutions) -> Iterator[StudyWarning]:
     """What scripts, styles and formulas would have shown."""
     from quem.solutions.losses import losses_of
 
-    lost = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
+    losses = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
     by_code: defaultdict[str, list[StudyWarning]] = defaultdict(list)
-    for loss in lost:
+    for loss in losses:
         message = f"{loss.name}:{loss.line}: {loss.warning.message}"
         by_code[loss.warning.code].append(replace(loss.warning, message=message))
-    for found in by_code.values():
-        yield from found[:_MOST_FILES]
-        if more := len(found[_MOST_FILES:]):
-            yield replace(found[0], message=f"and in {more} more files")
+    for warnings in by_code.values():
+        yield from warnings[:_MOST_FILES]
+        if more := len(warnings[_MOST_FILES:]):
+            yield replace(warnings[0], message=f"and in {more} more files")
 
 
 def _long_lists(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
@@ -201,8 +201,8 @@ def _references(file: SolutionFile) -> Iterator[tuple[int, str]]:
 
 
 def _kinds(solution: Solution) -> str:
-    found = {file.kind for file in solution.files}
-    return " with ".join(name for kind, name in _NAMES.items() if kind in found)
+    kinds = {file.kind for file in solution.files}
+    return " with ".join(name for kind, name in _NAMES.items() if kind in kinds)
 
 
 def _joined(names: list[str]) -> str:

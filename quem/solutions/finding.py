@@ -58,12 +58,12 @@ class Folder:
     def entries(self) -> list[Path]:
         """List what is in the folder, in natural order, without what editors put there."""
         try:
-            found = [path for path in self.path.iterdir() if not is_ignored(path.name)]
+            paths = [path for path in self.path.iterdir() if not is_ignored(path.name)]
         except OSError as error:
             self.refuse(self.name, f"cannot be read: {error.strerror or error}")
             return []
-        found.sort(key=lambda path: natural(path.name))
-        return [path for path in found if self._stays(path)]
+        paths.sort(key=lambda path: natural(path.name))
+        return [path for path in paths if self._stays(path)]
 
     def within(self, path: Path) -> Folder:
         """Give a folder inside this one."""
@@ -85,30 +85,30 @@ class Folder:
         if not entry.is_dir():
             return tuple(self._inspected([(entry, name, entry.name)]))
         before = len(self.mistakes)
-        listed = self.within(entry).listed()
-        if not listed and len(self.mistakes) == before:
+        files = self.within(entry).listed()
+        if not files and len(self.mistakes) == before:
             self.refuse(name, "is an empty folder; put the solution into it")
-        if len(listed) > _MOST_FILES:
-            message = f"holds {len(listed)} files; a judge can look at {_MOST_FILES} at most"
+        if len(files) > _MOST_FILES:
+            message = f"holds {len(files)} files; a judge can look at {_MOST_FILES} at most"
             self.refuse(name, message)
             return ()
-        return tuple(self._inspected(listed))
+        return tuple(self._inspected(files))
 
     def listed(self, prefix: str = "", depth: int = 0) -> list[tuple[Path, str, str]]:
         """List files here and below: path, name for messages, path inside this folder."""
-        found: list[tuple[Path, str, str]] = []
+        files: list[tuple[Path, str, str]] = []
         for path in self.entries():
             if not path.is_dir():
-                found.append((path, f"{self.name}/{path.name}", prefix + path.name))
+                files.append((path, f"{self.name}/{path.name}", prefix + path.name))
             elif depth < _DEEPEST:
-                found += self.within(path).listed(f"{prefix}{path.name}/", depth + 1)
+                files += self.within(path).listed(f"{prefix}{path.name}/", depth + 1)
             else:
                 self.refuse(f"{self.name}/{path.name}", "lies too deep; put its files higher up")
-        return found
+        return files
 
-    def _inspected(self, listed: list[tuple[Path, str, str]]) -> list[SolutionFile]:
+    def _inspected(self, places: list[tuple[Path, str, str]]) -> list[SolutionFile]:
         files = []
-        for path, name, inner in listed:
+        for path, name, inner in places:
             try:
                 files.append(inspect(path, name, inner))
             except QuemError as error:
@@ -178,8 +178,8 @@ class _Search:
         self.complete = complete
         self.mistakes: list[Mistake] = []
         self.warnings: list[StudyWarning] = []
-        given = file.spec.solutions if file.spec else content.get("solutions", "solutions")
-        self.given = given if isinstance(given, str) and given else "solutions"
+        setting = file.spec.solutions if file.spec else content.get("solutions", "solutions")
+        self.root_name = setting if isinstance(setting, str) and setting else "solutions"
         judging = content.get("judging")
         practice = judging.get("practice") if isinstance(judging, dict) else ""
         self.practice = practice if isinstance(practice, str) else ""
@@ -194,7 +194,7 @@ class _Search:
             self.mistakes += self._unusable_ids()
         folder = self._root()
         folders = self._folders(folder) if folder else {}
-        found = {
+        by_problem = {
             problem: self._problem(folders[same(problem)], problem)
             for problem in self.problems
             if same(problem) in folders
@@ -208,13 +208,15 @@ class _Search:
             for index, problem in enumerate(self.file.declared.problems):
                 if problem in self.problems and same(problem) not in folders:
                     self._missing_folder(problem, ("problems", index))
-        return Solutions(found, practice, self.practice, **sheets)
+        return Solutions(by_problem, practice, self.practice, **sheets)
 
     def _root(self) -> Folder | None:
         """The folder of all solutions, if there is one."""
-        path, name = self.file.beside(self.given)
-        if Path(self.given).is_absolute() or ".." in Path(self.given).parts:
-            message = f"{shown(self.given)} is not below the study's folder; name a folder there"
+        path, name = self.file.beside(self.root_name)
+        if Path(self.root_name).is_absolute() or ".." in Path(self.root_name).parts:
+            message = (
+                f"{shown(self.root_name)} is not below the study's folder; name a folder there"
+            )
             self._at(("solutions",), message)
             return None
         try:
@@ -224,11 +226,13 @@ class _Search:
         if is_folder:
             return Folder(path, name, path.resolve(), self.mistakes)
         if exists:
-            self._at(("solutions",), f"{shown(self.given)} is a file; name the solutions' folder")
+            self._at(
+                ("solutions",), f"{shown(self.root_name)} is a file; name the solutions' folder"
+            )
         elif self.complete:
             message = (
-                f"there is no folder {shown(self.given)}; make one that holds a folder for each "
-                "problem, with a file for each solver"
+                f"there is no folder {shown(self.root_name)}; make one that holds a folder for "
+                "each problem, with a file for each solver"
             )
             self._at(("solutions",), message)
         return None
@@ -277,14 +281,14 @@ class _Search:
                     "remove one of the two"
                 )
                 folder.refuse(f"{folder.name}/{candidates[0].name}", message)
-        elif not candidates and self.complete and not self._is_told(solver):
+        elif not candidates and self.complete and not self._has_reason(solver):
             message = (
                 f"there is no solution of {solver}; put it here as {solver}.md (or .txt, .html, "
                 ".png, .pdf…), or declare it under missing"
             )
             folder.refuse(folder.name, message)
 
-    def _is_told(self, solver: str) -> bool:
+    def _has_reason(self, solver: str) -> bool:
         """Whether a mistake in the study file already says why a solver has no solution."""
         return "solver" in self.file.declared.broken or _is_unusable(solver)
 
@@ -318,7 +322,9 @@ class _Search:
                 yield self.file.document.mistake(loc, message)
 
     def _missing_folder(self, problem: str, loc: Loc) -> None:
-        message = f"there is no folder {self.given}/{problem}; make it, with a file for each solver"
+        message = (
+            f"there is no folder {self.root_name}/{problem}; make it, with a file for each solver"
+        )
         self._at(loc, message)
 
     def _at(self, loc: Loc, message: str) -> None:
@@ -347,8 +353,8 @@ def _is_unusable(name: str) -> bool:
 def _ids(content: dict[str, Any]) -> Iterator[tuple[Loc, str]]:
     for section in ("problems", "subjects", "systems", "assisted", "withheld"):
         entries = content.get(section)
-        listed = [entries] if isinstance(entries, str) else entries
-        for index, entry in enumerate(listed if isinstance(listed, list) else []):
+        rows = [entries] if isinstance(entries, str) else entries
+        for index, entry in enumerate(rows if isinstance(rows, list) else []):
             name = entry.get("id") if isinstance(entry, dict) else entry
             if isinstance(name, str):
                 loc = (section, index, "id") if isinstance(entry, dict) else (section, index)

@@ -239,13 +239,13 @@ def identity_doubts(solutions: Solutions, spec: ExperienceSpec) -> Iterator[Stud
         and consent: texts as they are shown, pages of PDFs, and the bytes of images.
     """
     known = terms(spec)
-    found: dict[SolutionFile, list[tuple[str, Hit]]] = {}
+    hits_by_file: dict[SolutionFile, list[tuple[str, Hit]]] = {}
     for part in (*solutions, *solutions.sheets()):
         for file in part.files:
-            if file not in found and (hits := list(_hits_in(file, part.files, known))):
-                found[file] = hits
+            if file not in hits_by_file and (hits := list(_hits_in(file, part.files, known))):
+                hits_by_file[file] = hits
     left = _MOST_IN_ALL
-    for file, hits in found.items():
+    for file, hits in hits_by_file.items():
         for place, hit in hits[: min(_MOST_A_FILE, left)]:
             yield StudyWarning("identity", f'{file.name}{place}: names "{hit.text}", {hit.told}')
         left -= min(_MOST_A_FILE, left, len(hits))
@@ -256,9 +256,9 @@ def identity_doubts(solutions: Solutions, spec: ExperienceSpec) -> Iterator[Stud
             yield StudyWarning("identity", message)
         if not left:
             break
-    shown = list(found)[: list(found).index(file) + 1] if found else []
-    if others := [file for file in found if file not in shown]:
-        count = sum(len(found[file]) for file in others)
+    shown = list(hits_by_file)[: list(hits_by_file).index(file) + 1] if hits_by_file else []
+    if others := [file for file in hits_by_file if file not in shown]:
+        count = sum(len(hits_by_file[file]) for file in others)
         yield StudyWarning("identity", f"and {count:,} more in {len(others):,} other files")
 
 
@@ -268,19 +268,19 @@ def terms(spec: ExperienceSpec) -> list[Term]:
     What is also an ordinary word or number is looked for only where it is used as a name:
     the version 1 as "v1", "version 1" or "<name> 1", the id 7 as "subject 7".
     """
-    found = [_word(word, "an identity word") for word in spec.judging.identity_words]
+    candidates = [_word(word, "an identity word") for word in spec.judging.identity_words]
     for subject in spec.subjects:
-        found += _of_solver(subject.id, subject.name, "subject")
-        found += _parts(subject.name, subject.id)
+        candidates += _of_solver(subject.id, subject.name, "subject")
+        candidates += _parts(subject.name, subject.id)
     for system in spec.systems:
-        found += _of_solver(system.id, system.name, "system")
-        found += [_word(system.of, f"what versions of {system.id} are called")]
+        candidates += _of_solver(system.id, system.name, "system")
+        candidates += [_word(system.of, f"what versions of {system.id} are called")]
         names = [system.id, system.name, system.of]
-        found += _version(system.version, names, system.id)
+        candidates += _version(system.version, names, system.id)
     for solver in (*(assisted.id for assisted in spec.assisted), *spec.withheld):
-        found += _of_solver(solver, "", "solver")
+        candidates += _of_solver(solver, "", "solver")
     unique: dict[str, Term] = {}
-    for term in filter(None, found):
+    for term in filter(None, candidates):
         unique.setdefault(term.pattern.pattern, term)
     return list(unique.values())
 
@@ -348,21 +348,21 @@ def _hits_in_text(
 
     received = find_hits(read_as_judge(file, files), known)
     # Judges do not receive comments, scripts and classes, so names there do no harm.
-    told = {hit.told for hit in received}
-    yield from ((f":{hit.line}", hit) for hit in written if hit.told in told)
+    received_meanings = {hit.told for hit in received}
+    yield from ((f":{hit.line}", hit) for hit in written if hit.told in received_meanings)
     # Markup may split a name, which then has no line.
-    found = {hit.told for hit in written}
-    yield from (("", hit) for hit in received if hit.told not in found)
+    written_meanings = {hit.told for hit in written}
+    yield from (("", hit) for hit in received if hit.told not in written_meanings)
 
 
 def _of_solver(solver: str, name: str, noun: str) -> Iterator[Term | None]:
-    told = f"the {noun} {solver}" if noun != "solver" else f"the solver {solver}"
+    owner = f"the {noun} {solver}" if noun != "solver" else f"the solver {solver}"
     if len(solver) == 1 or _NUMERAL.fullmatch(solver):
-        yield _form(rf"(?:{_ROLES})[\s_\-#]*", solver, f"the id of {told}")
+        yield _form(rf"(?:{_ROLES})[\s_\-#]*", solver, f"the id of {owner}")
     else:
-        yield _word(solver, f"the id of {told}", exact=len(solver) <= _SHORT and solver.isalpha())
+        yield _word(solver, f"the id of {owner}", exact=len(solver) <= _SHORT and solver.isalpha())
     if name and name != solver:
-        yield _word(name, f"the name of {told}")
+        yield _word(name, f"the name of {owner}")
 
 
 def _parts(name: str, solver: str) -> Iterator[Term | None]:
@@ -377,16 +377,16 @@ def _parts(name: str, solver: str) -> Iterator[Term | None]:
 def _version(version: str, names: list[str], solver: str) -> Iterator[Term | None]:
     if not version:
         return
-    told = f"the version of the system {solver}"
+    meaning = f"the version of the system {solver}"
     bare = re.sub(r"(?i)^v(?:ersion)?[.\s]*(?=\d)", "", version)
     if len(bare) > _LEAST_PART and re.search(r"\d", bare) and re.search(r"[^\W\d_]", bare):
-        yield _word(version, told)
+        yield _word(version, meaning)
         return
     called = "|".join(_loose(name) for name in names if name)
-    yield _form(rf"(?:(?:{_VERSION})\.?|{called}){_BREAK}*", bare, told)
+    yield _form(rf"(?:(?:{_VERSION})\.?|{called}){_BREAK}*", bare, meaning)
 
 
-def _word(word: str, told: str, *, exact: bool = False) -> Term | None:
+def _word(word: str, meaning: str, *, exact: bool = False) -> Term | None:
     """A term as a word, in small or capital letters unless `exact`."""
     word = unicodedata.normalize("NFC", word.strip())
     if not re.search(r"\w", word):
@@ -395,13 +395,13 @@ def _word(word: str, told: str, *, exact: bool = False) -> Term | None:
     after = r"(?![^\W_])" if word[-1].isdecimal() or len(word) <= _SHORT else r"(?![^\W\d_])"
     before = r"(?<![^\W_])"
     flags = re.NOFLAG if exact else re.IGNORECASE
-    return Term(told, re.compile(before + _loose(word) + after, flags), _key(word))
+    return Term(meaning, re.compile(before + _loose(word) + after, flags), _key(word))
 
 
-def _form(before: str, word: str, told: str) -> Term:
+def _form(before: str, word: str, meaning: str) -> Term:
     """A term that names somebody only behind certain words."""
     pattern = rf"(?<![^\W_])(?:{before}){_loose(word)}(?![^\W_]|\.\d)"
-    return Term(told, re.compile(pattern, re.IGNORECASE), _key(word))
+    return Term(meaning, re.compile(pattern, re.IGNORECASE), _key(word))
 
 
 def _loose(word: str) -> str:

@@ -92,7 +92,7 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
     list of Loss
         At most one for a file and kind of loss.
     """
-    found: list[Loss] = []
+    losses: list[Loss] = []
     for file in files:
         if file.kind not in ("markdown", "html"):
             continue
@@ -101,9 +101,9 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
         except QuemError:
             # It was there a moment ago; finding the solutions tells of what cannot be read.
             continue
-        told = (*_formulas(text, file.kind), *_html_losses(text, file.kind))
-        found += [Loss(warning, file.name, line) for line, warning in told]
-    return found
+        warnings = (*_formulas(text, file.kind), *_html_losses(text, file.kind))
+        losses += [Loss(warning, file.name, line) for line, warning in warnings]
+    return losses
 
 
 def _formulas(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
@@ -161,9 +161,9 @@ def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
         yield line, StudyWarning("html-style-hides", message)
     if page.dropped:
         counts = Counter(name for _, name in page.dropped)
-        told = ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts.items())
+        listing = ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts.items())
         is_one = len(page.dropped) == 1
-        message = f"{told} {'is' if is_one else 'are'} not shown; {_REMEDY}"
+        message = f"{listing} {'is' if is_one else 'are'} not shown; {_REMEDY}"
         yield page.dropped[0][0], StudyWarning("html-not-shown", message)
     if page.mathml:
         message = f"a formula in MathML is not shown; {_REMEDY}, or write it in words"
@@ -179,7 +179,7 @@ def _without_code(text: str) -> str:
         if token.type in ("fence", "code_block") and token.map:
             start, end = token.map
             lines[start:end] = [""] * (end - start)
-    return _CODE_SPAN.sub(lambda found: "\n" * found[0].count("\n"), "\n".join(lines))
+    return _CODE_SPAN.sub(lambda match: "\n" * match[0].count("\n"), "\n".join(lines))
 
 
 def _lost_to_scripts(page: _Page) -> str:
@@ -237,12 +237,12 @@ def _read(text: str) -> _Page:
 def _hidden_by_sheets(text: str) -> set[str]:
     """The simple selectors by which style sheets hide something on a screen."""
     sheets = re.findall(r"<style[^>]*>(.*?)</style", text, re.DOTALL | re.IGNORECASE)
-    found = set()
+    hidden_selectors = set()
     for sheet in sheets:
         for selectors, body in _RULE.findall(_AT_PRINT.sub("", sheet)):
             if _HIDES.search(body):
-                found |= {selector.strip() for selector in selectors.split(",")}
-    return {selector for selector in found if selector and _SIMPLE.fullmatch(selector)}
+                hidden_selectors |= {selector.strip() for selector in selectors.split(",")}
+    return {selector for selector in hidden_selectors if selector and _SIMPLE.fullmatch(selector)}
 
 
 class _Reader(HTMLParser):
@@ -256,20 +256,24 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         line = self.getpos()[0]
-        given = {name: value or "" for name, value in attrs}
-        if tag == "script" or any(name.startswith("on") for name in given):
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "script" or any(name.startswith("on") for name in attributes):
             self.page.first_script = self.page.first_script or line
-            self.page.scripts += [value for name, value in given.items() if name.startswith("on")]
+            self.page.scripts += [
+                value for name, value in attributes.items() if name.startswith("on")
+            ]
         if tag == "math":
             self.page.mathml = self.page.mathml or line
         is_inside = any(element.tag in _DROPPED for element in self._open)
-        if tag in _DROPPED and not is_inside and given.get("type") != "hidden":
+        if tag in _DROPPED and not is_inside and attributes.get("type") != "hidden":
             self.page.dropped.append((line, _DROPPED[tag]))
         if tag in _EMPTY_TAGS:
             return
-        if given.get("id") and not is_inside:
-            self.page.by_id.setdefault(given["id"], [])
-        self._open.append(_Open(tag, given.get("id", ""), self._hides(tag, given), tag in _UNREAD))
+        if attributes.get("id") and not is_inside:
+            self.page.by_id.setdefault(attributes["id"], [])
+        self._open.append(
+            _Open(tag, attributes.get("id", ""), self._hides(tag, attributes), tag in _UNREAD)
+        )
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
@@ -295,9 +299,9 @@ class _Reader(HTMLParser):
         if not any(element.tag in ("pre", "code", "samp", "kbd") for element in self._open):
             self.page.prose.append((line, data))
 
-    def _hides(self, tag: str, given: dict[str, str]) -> bool:
-        if "hidden" in given or _HIDES.search(given.get("style", "")):
+    def _hides(self, tag: str, attributes: dict[str, str]) -> bool:
+        if "hidden" in attributes or _HIDES.search(attributes.get("style", "")):
             return True
-        names = ["", *(f".{name}" for name in given.get("class", "").split())]
-        names += [f"#{given['id']}"] if given.get("id") else []
+        names = ["", *(f".{name}" for name in attributes.get("class", "").split())]
+        names += [f"#{attributes['id']}"] if attributes.get("id") else []
         return any(name in self._hiding or f"{tag}{name}" in self._hiding for name in names)

@@ -88,8 +88,8 @@ class Solution:
         """
         if len(self.files) == 1:
             return _digests.of(self.files[0].path)
-        listed = "".join(f"{_digests.of(file.path)}  {file.inner}\n" for file in self.files)
-        return hashlib.sha256(listed.encode()).hexdigest()
+        listing = "".join(f"{_digests.of(file.path)}  {file.inner}\n" for file in self.files)
+        return hashlib.sha256(listing.encode()).hexdigest()
 
     def holds(self, digest: str) -> bool:
         """Whether a digest is of the contents as they are now; an OSError as for `digest`."""

@@ -43,12 +43,12 @@ class Sheets(TypedDict):
 
 def references(text: str) -> Iterator[tuple[int, str]]:
     """List what a text in Markdown or HTML refers to as images: the line and the target."""
-    for found in _REFERENCE.finditer(text):
-        target = next(group for group in found.groups() if group)
+    for match in _REFERENCE.finditer(text):
+        target = next(group for group in match.groups() if group)
         # What is defined for later may as well be a link.
-        if found[0].lstrip().startswith("[") and kind_of(PurePosixPath(target)) != "image":
+        if match[0].lstrip().startswith("[") and kind_of(PurePosixPath(target)) != "image":
             continue
-        yield text.count("\n", 0, found.start()) + 1, target
+        yield text.count("\n", 0, match.start()) + 1, target
 
 
 def inner_path(target: str, base: str = "") -> str:
@@ -85,9 +85,9 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
     problems = content.get("problems")
     for index, entry in enumerate(problems if isinstance(problems, list) else []):
         if isinstance(entry, dict):
-            given, problem = entry.get("statement"), entry.get("id")
+            statement, problem = entry.get("statement"), entry.get("id")
             loc = ("problems", index, "statement")
-            sheet = _sheet(file, loc, given, "statement", mistakes)
+            sheet = _sheet(file, loc, statement, "statement", mistakes)
             if sheet and isinstance(problem, str):
                 statements[problem] = sheet
     judging: Any = content.get("judging")
@@ -100,17 +100,17 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
 
 
 def _sheet(
-    file: StudyFile, loc: Loc, given: object, what: str, mistakes: list[Mistake]
+    file: StudyFile, loc: Loc, value: object, what: str, mistakes: list[Mistake]
 ) -> Sheet | None:
-    if not isinstance(given, str) or not given:
+    if not isinstance(value, str) or not value:
         return None
-    path, name = file.beside(given)
+    path, name = file.beside(value)
     try:
         if not path.exists():
             folder = path.parent
             names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
             hint = nearest(path.name, names) or "; check its name"
-            mistakes.append(file.document.mistake(loc, f"there is no file {shown(given)}{hint}"))
+            mistakes.append(file.document.mistake(loc, f"there is no file {shown(value)}{hint}"))
             return None
         text = inspect(path, name, path.name, what=what, only=_READABLE)
     except QuemError as error:
@@ -118,7 +118,7 @@ def _sheet(
         return None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        mistakes.append(file.document.mistake(loc, f"{shown(given)} cannot be read: {reason}"))
+        mistakes.append(file.document.mistake(loc, f"{shown(value)} cannot be read: {reason}"))
         return None
     return Sheet((text, *_images(text, mistakes)))
 

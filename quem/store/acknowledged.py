@@ -64,13 +64,13 @@ class Acknowledged:
         """What the database lacks, with what to do, as sentences; empty where it lacks nothing."""
         if self._gone is None:
             return ""
-        held = f"the newest one is of {self._held['made_at']}" if self._held else "there is none"
+        note = f"the newest one is of {self._held['made_at']}" if self._held else "there is none"
         fewer = self._gone["revisions"] - (self._held["revisions"] if self._held else 0)
         if fewer > 0:
-            held += f", and there are {fewer} fewer"
+            note += f", and there are {fewer} fewer"
         return (
             f"Rankings are missing: this server acknowledged a revision of "
-            f"{self._gone['made_at']}, but in {self._store.place.name} {held}. Stop the server and "
+            f"{self._gone['made_at']}, but in {self._store.place.name} {note}. Stop the server and "
             f"put the right database back; if an older one is meant to be here, delete {self.file}."
         )
 
@@ -97,13 +97,13 @@ class Acknowledged:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = json.loads(self.file.read_text())
+            content = json.loads(self.file.read_text())
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
             _log.warning("%s cannot be read: %s", self.file, error)
             return {}
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
     def _of_study(self, *columns: Any) -> Select[Any]:  # noqa: ANN401  what select takes
         return (

@@ -124,8 +124,8 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
     if not mistakes:
         rows = reader.finished()
         breaks = verify(_chained(rows)).breaks
-        found = sorted((reader.lines.get(id(b.row), len(lines)), b.message) for b in breaks)
-        mistakes = [Mistake(name, line, message=m) for line, m in found[:_MOST_MISTAKES]]
+        findings = sorted((reader.lines.get(id(b.row), len(lines)), b.message) for b in breaks)
+        mistakes = [Mistake(name, line, message=m) for line, m in findings[:_MOST_MISTAKES]]
     if mistakes:
         raise QuemError(mistakes)
     return rows
@@ -284,14 +284,14 @@ def _value(column: Column[Any], value: object) -> object:
         return None
     for kind, read in _READERS:
         if isinstance(column.type, kind):
-            found = read(value)
+            result = read(value)
             break
     else:
-        found = _json(column.name, value) if isinstance(column.type, JSON) else _string(value)
-    if found is None:
+        result = _json(column.name, value) if isinstance(column.type, JSON) else _string(value)
+    if result is None:
         message = f"{column.name} cannot be {shown(str(value))}"
         raise _WrongError(message)
-    return found
+    return result
 
 
 def _string(value: object) -> str | None:
@@ -304,8 +304,8 @@ def _json(name: str, value: object) -> object:
     if name in ("layout", "solvers"):
         return value if _is_list_of(value, str) else None
     if name == "items":
-        held = isinstance(value, list) and all(_is_list_of(v, str, type(None)) for v in value)
-        return value if held else None
+        is_valid = isinstance(value, list) and all(_is_list_of(v, str, type(None)) for v in value)
+        return value if is_valid else None
     return (
         value
         if isinstance(value, dict) and _string(json.dumps(value, ensure_ascii=False))
@@ -476,17 +476,17 @@ def _insert(c: Connection, study_id: str, rows: dict[str, list[Row]]) -> None:
     c.execute(insert(StudyRow), rows["study"])
     keys: dict[str, dict[int, int]] = {"judge": {}, "ballot": {}}
     for table, model in TABLES.items():
-        made = [dict(row) for row in rows[table]]
-        for row in made:
+        copies = [dict(row) for row in rows[table]]
+        for row in copies:
             if "study_id" in model.__table__.columns:
                 row["study_id"] = study_id
             for other, known in keys.items():
                 if row.get(f"{other}_key") is not None:
                     row[f"{other}_key"] = known[row[f"{other}_key"]]
         if table in keys:
-            for row in made:
+            for row in copies:
                 number = row.pop("key")
                 done = c.execute(insert(model).values(row)).inserted_primary_key
                 keys[table][number] = done[0] if done else 0
-        elif table != "study" and made:
-            c.execute(insert(model), made)
+        elif table != "study" and copies:
+            c.execute(insert(model), copies)

@@ -38,20 +38,20 @@ def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
         Of a writing transaction.
     """
     c.execute(select(JudgeRow.key).where(JudgeRow.key == judge_key).with_for_update())
-    held = ballots_of(c, judge_key)
-    taken = {(b.problem, b.block, b.occasion) for b in held}
+    ballots = ballots_of(c, judge_key)
+    taken = {(b.problem, b.block, b.occasion) for b in ballots}
     groups = list(plan.groups)
     _shuffler.shuffle(groups)
-    place_of = {(b.problem, b.block): b.position for b in held if b.occasion == 1}
-    first = _in_blocks(c, judge_key, plan, groups, held)
-    first.sort(key=lambda group: place_of.get((group.problem, group.block), len(held)))
-    wanted = [(group, 1, False) for group in first]
-    repeated = {(b.problem, b.block) for b in held if b.occasion > 1}
+    place_of = {(b.problem, b.block): b.position for b in ballots if b.occasion == 1}
+    first = _in_blocks(c, judge_key, plan, groups, ballots)
+    first.sort(key=lambda group: place_of.get((group.problem, group.block), len(ballots)))
+    additions = [(group, 1, False) for group in first]
+    repeated = {(b.problem, b.block) for b in ballots if b.occasion > 1}
     # The groups that he sees first come again: most lies between the two.
     fresh = [group for group in first if (group.problem, group.block) not in repeated]
-    wanted += [(group, 2, False) for group in fresh[: max(plan.repeat - len(repeated), 0)]]
+    additions += [(group, 2, False) for group in fresh[: max(plan.repeat - len(repeated), 0)]]
     if plan.practice:
-        wanted.insert(0, (plan.practice, 1, True))
+        additions.insert(0, (plan.practice, 1, True))
     rows = [
         {
             "public_id": secrets.token_urlsafe(9),
@@ -60,10 +60,10 @@ def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
             "block": group.block,
             "occasion": occasion,
             "practice": practice,
-            "position": place + len(held),
+            "position": place + len(ballots),
             "solvers": None if practice or group in plan.groups else list(group.solvers),
         }
-        for place, (group, occasion, practice) in enumerate(wanted)
+        for place, (group, occasion, practice) in enumerate(additions)
         if (group.problem, group.block, occasion) not in taken
     ]
     if rows:
@@ -75,11 +75,11 @@ def _in_blocks(
     judge_key: int,
     plan: JudgingPlan,
     groups: list[Group],
-    held: list[AssignedBallot],
+    ballots: list[AssignedBallot],
 ) -> list[Group]:
     """The groups as a judge is to have them: as dealt already, whole, or in fresh blocks."""
     mine: dict[str, list[Group]] = {}
-    for ballot in held:
+    for ballot in ballots:
         if ballot.occasion == 1 and not ballot.practice:
             group = plan.find(ballot)
             mine.setdefault(ballot.problem, []).extend([group] if group else [])
@@ -89,52 +89,52 @@ def _in_blocks(
         met = met or _met(c, judge_key)
         if group.problem in mine:
             parts += mine[group.problem]
-            parts += _more_blocks(plan, group, held, met)
+            parts += _more_blocks(plan, group, ballots, met)
             continue
         parts += plan.deal(group, met, _shuffler)
     return parts
 
 
 def _more_blocks(
-    plan: JudgingPlan, group: Group, held: list[AssignedBallot], met: PairCounts
+    plan: JudgingPlan, group: Group, ballots: list[AssignedBallot], met: PairCounts
 ) -> list[Group]:
     """Further blocks for solutions that came after a judge was dealt the problem in blocks.
 
     Some known solutions are in them too, so that all rankings of the problem hang together.
     """
-    missing = _undealt(group, held)
+    missing = _undealt(group, ballots)
     if not missing or plan.block_size is None:
         return []
     known = [solver for solver in group.solvers if solver not in missing]
     count = max(1, plan.block_size // 2 - len(missing))
     links = _shuffler.sample(known, min(count, len(known)))
-    last = max(b.block for b in held if b.problem == group.problem)
+    last = max(b.block for b in ballots if b.problem == group.problem)
     blocks = deal_blocks((*missing, *links), plan.block_size, met, _shuffler)
     return [Group(group.problem, block, last + n) for n, block in enumerate(blocks, 1)]
 
 
-def _undealt(group: Group, held: list[AssignedBallot]) -> list[str]:
+def _undealt(group: Group, ballots: list[AssignedBallot]) -> list[str]:
     """The solvers of a group that is dealt in blocks who are in none of them."""
-    blocks = [b.solvers for b in held if b.problem == group.problem and not b.practice]
+    blocks = [b.solvers for b in ballots if b.problem == group.problem and not b.practice]
     if not blocks or None in blocks:
         return []
     dealt = {solver for block in blocks for solver in block or ()}
     return [solver for solver in group.solvers if solver not in dealt]
 
 
-def is_assigned(plan: JudgingPlan, held: list[AssignedBallot]) -> bool:
+def is_assigned(plan: JudgingPlan, ballots: list[AssignedBallot]) -> bool:
     """Whether a judge has all ballots that the study has for them.
 
     Parameters
     ----------
-    held : list of AssignedBallot
+    ballots : list of AssignedBallot
         The judge's ballots.
     """
-    problems = {b.problem for b in held if not b.practice}
+    problems = {b.problem for b in ballots if not b.practice}
     return (
-        (plan.practice is None or any(b.practice and plan.find(b) for b in held))
-        and all(g.problem in problems and not _undealt(g, held) for g in plan.groups)
-        and sum(b.occasion > 1 for b in held) >= plan.repeat
+        (plan.practice is None or any(b.practice and plan.find(b) for b in ballots))
+        and all(g.problem in problems and not _undealt(g, ballots) for g in plan.groups)
+        and sum(b.occasion > 1 for b in ballots) >= plan.repeat
     )
 
 
@@ -153,7 +153,7 @@ def _met(c: Connection, judge_key: int) -> PairCounts:
 
 
 def assign_labels(
-    c: Connection, ballot: AssignedBallot, wanted: Mapping[str, Content | None]
+    c: Connection, ballot: AssignedBallot, contents: Mapping[str, Content | None]
 ) -> AssignedBallot:
     """Give solutions their letters, at random and then for good.
 
@@ -164,7 +164,7 @@ def assign_labels(
     ----------
     c : Connection
         Of a writing transaction.
-    wanted : mapping of str to Content or None
+    contents : mapping of str to Content or None
         What the solution of each solver of the group holds now; None where it cannot be read.
 
     Returns
@@ -178,11 +178,11 @@ def assign_labels(
         A solution that no judge saw yet cannot be read.
     """
     ballot = ballot_of(c, ballot.judge_key, ballot.public_id, lock=True)
-    if not needs_labels(ballot, wanted):
+    if not needs_labels(ballot, contents):
         return ballot
     mine = select(Layout.id, Layout.items).where(Layout.ballot_key == ballot.key)
     earlier = [Shown.stored(*row) for row in c.execute(mine.order_by(Layout.key))]
-    items = arrange(earlier, ballot.layout, wanted, _shuffler)
+    items = arrange(earlier, ballot.layout, contents, _shuffler)
     secret = c.execute(
         select(StudyRow.secret)
         .join(JudgeRow, JudgeRow.study_id == StudyRow.id)
@@ -192,18 +192,18 @@ def assign_labels(
     if identity not in {layout.id for layout in earlier}:
         values = {"ballot_key": ballot.key, "id": identity, "items": as_stored(items)}
         c.execute(insert(Layout).values(made_at=at, **values))
-    held = {"layout": identity, "opened_at": ballot.opened_at or at}
-    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(held))
+    columns = {"layout": identity, "opened_at": ballot.opened_at or at}
+    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(columns))
     return ballot_of(c, ballot.judge_key, ballot.public_id)
 
 
-def needs_labels(ballot: AssignedBallot, wanted: Mapping[str, Content | None]) -> bool:
+def needs_labels(ballot: AssignedBallot, contents: Mapping[str, Content | None]) -> bool:
     """Whether a ballot is to be given letters, or other ones."""
     if ballot.layout is None:
         return True
-    held = {item.solver: item for item in ballot.layout.items}
+    items = {item.solver: item for item in ballot.layout.items}
     is_other = any(
-        solver not in held or not (content is None or content.is_in(held[solver]))
-        for solver, content in wanted.items()
+        solver not in items or not (content is None or content.is_in(items[solver]))
+        for solver, content in contents.items()
     )
-    return is_other or (not ballot.is_complete and set(held) != set(wanted))
+    return is_other or (not ballot.is_complete and set(items) != set(contents))

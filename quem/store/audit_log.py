@@ -109,12 +109,14 @@ def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
         .order_by(RevisionRow.key.desc())
         .limit(most)
     )
-    found = [AuditEvent(at, who, what, judge or "", detail=d) for at, who, what, d, judge in events]
-    found += [
+    entries = [
+        AuditEvent(at, who, what, judge or "", detail=d) for at, who, what, d, judge in events
+    ]
+    entries += [
         AuditEvent(at, "judge", kind, judge, problem, occasion, practice)
         for at, kind, judge, problem, occasion, practice in saved
     ]
-    return sorted(found, key=attrgetter("at"), reverse=True)[:most]
+    return sorted(entries, key=attrgetter("at"), reverse=True)[:most]
 
 
 def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
@@ -124,7 +126,7 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
     a judge's link was replaced while the study was open. What was before trial rankings were
     discarded does not count: those that were seen are gone.
     """
-    found: list[AuditEvent] = []
+    events: list[AuditEvent] = []
     for row in c.execute(
         select(EventRow.made_at, EventRow.actor, EventRow.what, EventRow.detail, JudgeRow.id)
         .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)
@@ -134,15 +136,15 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
     ):
         event = AuditEvent(row[0], row[1], row[2], row[4] or "", detail=row[3])
         if event.what == "trial-discarded":
-            found = []
-        wanted = {
+            events = []
+        conditions = {
             "revealed": True,
             "open": event.detail.get("before") == "closed",
             "link-replaced": event.detail.get("state") == "open",
         }
-        if wanted.get(event.what):
-            found.append(event)
-    return found
+        if conditions.get(event.what):
+            events.append(event)
+    return events
 
 
 def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:

@@ -108,24 +108,24 @@ def back_up(
         # So the copy proves its own revisions. A database that is locked can still be copied.
         with suppress(DatabaseError, UnavailableError), store.write() as c:
             seal(c, study_id, "backup")
-        made = save_copy(store, study_id, folder, f"{stem}-{stamp()}")
+        copy = save_copy(store, study_id, folder, f"{stem}-{stamp()}")
     except QuemError as error:
         if every:
             _record_failure(store, study_id, actor, error)
         raise
-    notes = [made.note] if made.note else []
+    notes = [copy.note] if copy.note else []
     try:
-        _prune(folder, stem, keep, made.path)
+        _prune(folder, stem, keep, copy.path)
     except OSError as error:
         notes.append(f"older copies could not be removed: {reason_of(error)}")
-    detail: dict[str, Any] = {"file": made.path.name, "rows": made.holdings.row_count}
-    detail |= {"bytes": made.size} | ({"every": every} if every else {})
+    detail: dict[str, Any] = {"file": copy.path.name, "rows": copy.holdings.row_count}
+    detail |= {"bytes": copy.size} | ({"every": every} if every else {})
     try:
         with store.write() as c:
             record(c, study_id, actor, _GOOD, **detail)
     except (DatabaseError, UnavailableError) as error:
         notes.append(f"the copy is good but could not be logged: {reason_of(error)}")
-    return replace(made, note="; ".join(notes))
+    return replace(copy, note="; ".join(notes))
 
 
 def make_folder(folder: Path) -> None:
@@ -160,8 +160,8 @@ def backup_state(c: Connection, study_id: str) -> BackupState:
     failure = failed.detail["reason"] if failed and (not good or failed.key > good.key) else ""
     if good is None:
         return BackupState(failure=failure)
-    told = good.detail
-    return BackupState(good.made_at, told["rows"], told["bytes"], failure, told.get("every"))
+    detail = good.detail
+    return BackupState(good.made_at, detail["rows"], detail["bytes"], failure, detail.get("every"))
 
 
 def stem_of(study_id: str) -> str:

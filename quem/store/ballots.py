@@ -108,10 +108,10 @@ class JudgingPlan:
             return self.practice if same else None
         for group in self.groups:
             if group.problem == ballot.problem:
-                held = group.solvers
+                solvers = group.solvers
                 if ballot.solvers is not None:
-                    held = tuple(solver for solver in ballot.solvers if solver in held)
-                return Group(group.problem, held, ballot.block) if held else None
+                    solvers = tuple(solver for solver in ballot.solvers if solver in solvers)
+                return Group(group.problem, solvers, ballot.block) if solvers else None
         return None
 
 

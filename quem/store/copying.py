@@ -122,12 +122,12 @@ def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdin
     check = "integrity_check" if thorough else "quick_check"
     try:
         with engine.connect() as c:
-            said = str(c.exec_driver_sql(f"PRAGMA {check}(1)").scalar())
-            if said == "ok":
+            verdict = str(c.exec_driver_sql(f"PRAGMA {check}(1)").scalar())
+            if verdict == "ok":
                 return holdings_of(c)
     except DatabaseError as error:
-        said = str(error.orig)
-    raise QuemError([Mistake(name, message=f"is damaged ({said}); take another copy")])
+        verdict = str(error.orig)
+    raise QuemError([Mistake(name, message=f"is damaged ({verdict}); take another copy")])
 
 
 _LOCK_MILLISECONDS = 10_000
@@ -156,10 +156,10 @@ def dump_program(c: Connection) -> str | None:
     program = shutil.which("pg_dump")
     if program is None:
         return None
-    said = subprocess.run(  # noqa: S603  PostgreSQL's own program
+    output = subprocess.run(  # noqa: S603  PostgreSQL's own program
         [program, "--version"], capture_output=True, text=True, check=False
     ).stdout
-    major = re.search(r"\) (\d+)", said)
+    major = re.search(r"\) (\d+)", output)
     server = c.dialect.server_version_info or (0,)
     return program if major and int(major[1]) == server[0] else None
 
@@ -181,7 +181,7 @@ def dump(c: Connection, program: str, target: Path) -> Holdings:
     OSError
         The program failed, with its words.
     """
-    held = holdings_of(c)
+    holdings = holdings_of(c)
     snapshot = c.execute(text("SELECT pg_export_snapshot()")).scalar_one()
     address, environment = _reached(c.engine)
     tables = [*Base.metadata.tables, "alembic_version"]
@@ -193,7 +193,7 @@ def dump(c: Connection, program: str, target: Path) -> Holdings:
         *(f"--file={target}", f"--dbname={address}"),
         environment=environment,
     )
-    return held
+    return holdings
 
 
 def holdings_of_dump(file: Path, name: str) -> Holdings:
@@ -216,12 +216,12 @@ def holdings_of_dump(file: Path, name: str) -> Holdings:
             command, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", errors="replace"
         ) as program,
     ):
-        found = _counted(program.stdout or ())
+        holdings = _counted(program.stdout or ())
         if program.wait():
             errors.seek(0)
             message = f"is damaged ({_last_words(errors.read())}); take another copy"
             raise QuemError([Mistake(name, message=message)])
-    return found
+    return holdings
 
 
 def restore_dump(engine: Engine, file: Path) -> None:
@@ -278,9 +278,9 @@ def _run(*command: str, environment: dict[str, str]) -> None:
         raise OSError(_last_words(ended.stderr))
 
 
-def _last_words(said: str) -> str:
+def _last_words(output: str) -> str:
     """What a program said of its failure: the line that begins it, as the others are context."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return next((line for line in lines if "error:" in line), lines[-1] if lines else "no reason")
 
 
@@ -293,8 +293,8 @@ def _counted(lines: Iterable[str]) -> Holdings:
     for ended in lines:
         line = ended.removesuffix("\n")
         if not table:
-            if found := _COPY.fullmatch(line):
-                table, columns = found[1], [name.strip('"') for name in found[2].split(", ")]
+            if match := _COPY.fullmatch(line):
+                table, columns = match[1], [name.strip('"') for name in match[2].split(", ")]
                 rows[table] = 0
             continue
         if line == r"\.":
@@ -385,22 +385,22 @@ def _copy_file(store: Store, _: str, partial: Path) -> Holdings:
     In steps it would restart at each write of another connection, and never end.
     """
     with store.read() as c:
-        held = holdings_of(c)
+        holdings = holdings_of(c)
         source: Any = c.connection.driver_connection
         with closing(sqlite3.connect(partial)) as target:
             target.execute("PRAGMA fullfsync = ON")
             # The transaction that counted goes on, so the copy is of the very same state.
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
-    _compare(held, holdings_of_file(partial, f"copy of {store.place.name}"))
-    return held
+    _compare(holdings, holdings_of_file(partial, f"copy of {store.place.name}"))
+    return holdings
 
 
 def _write_dump(store: Store, program: str, partial: Path) -> Holdings:
     with store.read() as c:
-        held = dump(c, program, partial)
-    _compare(held, holdings_of_dump(partial, f"copy of {store.place.name}"))
-    return held
+        holdings = dump(c, program, partial)
+    _compare(holdings, holdings_of_dump(partial, f"copy of {store.place.name}"))
+    return holdings
 
 
 def _write_archive(store: Store, study_id: str, partial: Path) -> Holdings:
@@ -415,16 +415,16 @@ def _write_archive(store: Store, study_id: str, partial: Path) -> Holdings:
             with scratch.write() as c:
                 restore_archive(c, study_id, rows, partial.name)
             with scratch.read() as c:
-                again, held = archive_text(c, study_id), holdings_of(c)
+                again, holdings = archive_text(c, study_id), holdings_of(c)
         finally:
             scratch.close()
     if again.partition("\n")[2] != written.partition("\n")[2]:
         _refuse_copy()
-    return held
+    return holdings
 
 
-def _compare(held: Holdings, copied: Holdings) -> None:
-    if held != copied:
+def _compare(holdings: Holdings, copied: Holdings) -> None:
+    if holdings != copied:
         _refuse_copy()
 
 
@@ -486,5 +486,5 @@ def clear_failures(folder: Path) -> Iterator[None]:
 def reason_of(error: BaseException) -> str:
     """Give what an error of the system or of a database says, on one line."""
     known = (getattr(error, name, None) for name in ("strerror", "orig", "reason"))
-    said = next(filter(None, known), error)
-    return " ".join(str(said).split())
+    reason = next(filter(None, known), error)
+    return " ".join(str(reason).split())

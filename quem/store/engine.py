@@ -261,12 +261,12 @@ def clear_refusals(place: DatabaseLocation) -> Iterator[None]:
 
 
 def _reason(error: BaseException | None) -> str:
-    said = " ".join(str(error).split())
-    if "not a database" in said:
+    reason = " ".join(str(error).split())
+    if "not a database" in reason:
         return "is no SQLite database; name another file"
-    if "locked" in said:
-        return f"cannot be used: {said}; another program holds it, so try again when it is done"
-    return f"cannot be used: {said}; check that it is there and may be written to"
+    if "locked" in reason:
+        return f"cannot be used: {reason}; another program holds it, so try again when it is done"
+    return f"cannot be used: {reason}; check that it is there and may be written to"
 
 
 class LostError(UnavailableError):
@@ -299,13 +299,13 @@ class Watch:
     @property
     def lost(self) -> str:
         """What is wrong now; empty where both are in their places."""
-        for path, held in self._held.items():
-            found = _inode(path)
-            if found == held:
+        for path, original_inode in self._held.items():
+            inode = _inode(path)
+            if inode == original_inode:
                 continue
             if path.name.endswith("-wal"):
                 return f"{path} was renamed or deleted while in use; stop the server, and start it"
-            what = "another file is in its place" if found else "it was renamed or deleted"
+            what = "another file is in its place" if inode else "it was renamed or deleted"
             return f"{path}: {what}; put the file back that was there when the server started"
         return ""
 
@@ -323,7 +323,7 @@ class Watch:
 def _inode(path: Path) -> tuple[int, int] | None:
     """Give device and inode of a file, or None where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

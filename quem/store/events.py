@@ -113,9 +113,9 @@ def seal(c: Connection, study_id: str, why: str) -> None:
     if not keys and why in ("minute", "submit"):
         return
     _lock(c, {study_id}, set())
-    held = update(BallotRow).where(BallotRow.key == bindparam("held"))
+    statement = update(BallotRow).where(BallotRow.key == bindparam("held"))
     if keys:
-        c.execute(held.values(sealed=BallotRow.head), [{"held": key} for key in sorted(keys)])
+        c.execute(statement.values(sealed=BallotRow.head), [{"held": key} for key in sorted(keys)])
     last = (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.sealed)
     columns = select(BallotRow.key, BallotRow.public_id, BallotRow.sealed, RevisionRow.link)
     rows = c.execute(columns.join(RevisionRow, last).where(BallotRow.judge_key.in_(mine))).all()
@@ -132,8 +132,8 @@ def _lock(c: Connection, studies: set[str], judges: set[int]) -> None:
     """
     if c.dialect.name != "postgresql":
         return
-    for row, wanted in ((StudyRow.id, studies), (JudgeRow.key, judges)):
-        if wanted:
-            held = select(row).where(row.in_(wanted)).order_by(row)
-            c.execute(held.with_for_update(read=True, key_share=True))
+    for row, keys in ((StudyRow.id, studies), (JudgeRow.key, judges)):
+        if keys:
+            statement = select(row).where(row.in_(keys)).order_by(row)
+            c.execute(statement.with_for_update(read=True, key_share=True))
     c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))

@@ -86,8 +86,8 @@ def preflib_files(
             by_problem.setdefault(ranking.problem, []).append(ranking)
     names = _file_names(by_problem)
     return {
-        names[problem]: _preflib(names[problem], f"{title}: {problem}", given, solvers)
-        for problem, given in by_problem.items()
+        names[problem]: _preflib(names[problem], f"{title}: {problem}", group, solvers)
+        for problem, group in by_problem.items()
     }
 
 
@@ -268,13 +268,13 @@ def sights(c: Connection, study_id: str) -> list[Sight]:
         .where(or_(Layout.id == BallotRow.layout, Layout.id == RevisionRow.layout))
         .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
     )
-    found = {
+    unique = {
         Sight(problem, str(solver), digest, judge, str(letter))
         for judge, problem, items in rows
         for letter, solver, digest, _ in items
         if digest is not None
     }
-    return sorted(found)
+    return sorted(unique)
 
 
 def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:

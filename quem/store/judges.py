@@ -113,14 +113,14 @@ def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge])
         ).scalars()
     )
     for judge in declared:
-        told = {"name": judge.name, "experience": judge.experience}
+        fields = {"name": judge.name, "experience": judge.experience}
         if judge.id not in known:
             if _hash(study_id, judge.id) not in gone:
-                values = {**_named(study_id, judge.id), "added": False, **told}
+                values = {**_named(study_id, judge.id), "added": False, **fields}
                 # Several workers start at once.
                 c.execute(insert_new(c, JudgeRow).values(values))
         elif (known[judge.id].name, known[judge.id].experience) != (judge.name, judge.experience):
-            c.execute(update(JudgeRow).where(JudgeRow.key == known[judge.id].key).values(**told))
+            c.execute(update(JudgeRow).where(JudgeRow.key == known[judge.id].key).values(**fields))
 
 
 def add_judge(

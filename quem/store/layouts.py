@@ -120,7 +120,7 @@ def as_stored(items: Sequence[Item]) -> list[list[str | None]]:
 def arrange(
     earlier: Sequence[Layout],
     current: Layout | None,
-    wanted: Mapping[str, Content | None],
+    contents: Mapping[str, Content | None],
     rng: Random,
 ) -> tuple[Item, ...]:
     """Give each solution its letter: the one that it had, or the next one.
@@ -131,7 +131,7 @@ def arrange(
         All that the ballot ever had, oldest first.
     current : Layout or None
         The one that holds.
-    wanted : mapping of str to Content or None
+    contents : mapping of str to Content or None
         What each solver's solution holds now; None where it cannot be read.
     rng : random.Random
         Shuffles those that are new.
@@ -143,26 +143,29 @@ def arrange(
     """
     now = {item.solver: item for item in current.items} if current else {}
     seen = [item for layout in reversed(earlier) for item in layout.items]
-    kept, fresh = [], []
-    for solver, content in wanted.items():
-        held = now.get(solver)
+    items, fresh = [], []
+    for solver, content in contents.items():
+        current_item = now.get(solver)
         if content is None:
-            if held is None:
+            if current_item is None:
                 raise MissingSolutionError(solver)
-            kept.append(held)
+            items.append(current_item)
             continue
-        mine = [*([held] if held else []), *(item for item in seen if item.solver == solver)]
+        mine = [
+            *([current_item] if current_item else []),
+            *(item for item in seen if item.solver == solver),
+        ]
         same = next((item for item in mine if content.is_in(item)), None)
         if same is None and mine and content.is_correction:
             before = mine[0]
             same = Item(before.letter, solver, content.digest, before.origin or before.digest)
-        kept += [same] if same else []
+        items += [same] if same else []
         fresh += [] if same else [(solver, content)]
     rng.shuffle(fresh)
     taken = {item.letter for item in seen}
     names = [name for name in labels(len(taken) + len(fresh)) if name not in taken]
-    kept += [
+    items += [
         Item(name, solver, content.digest, content.digest)
         for name, (solver, content) in zip(names, fresh, strict=False)
     ]
-    return tuple(sorted(kept, key=lambda item: (len(item.letter), item.letter)))
+    return tuple(sorted(items, key=lambda item: (len(item.letter), item.letter)))

@@ -50,9 +50,9 @@ def contents_of(spec: ExperienceSpec, solutions: Solutions, group: Group) -> Con
         Its corrections count.
     """
     corrections = {(c.problem, c.solver, c.sha256) for c in spec.corrections}
-    held = solutions.group(group.problem)
+    by_solver = solutions.group(group.problem)
     return {
-        solver: _content(held[solver], corrections) if solver in held else None
+        solver: _content(by_solver[solver], corrections) if solver in by_solver else None
         for solver in group.solvers
     }
 
@@ -130,7 +130,7 @@ def effects(
     list of Effect
         Of rankings that judges have opened, practice left out; by kind and solver.
     """
-    found: dict[tuple[str, str], Effect] = {}
+    by_key: dict[tuple[str, str], Effect] = {}
     for judge in judges_of(c, study_id):
         ballots = [b for b in ballots_of(c, judge.key) if not b.practice and b.layout]
         blocks: defaultdict[str, set[str]] = defaultdict(set)
@@ -146,12 +146,12 @@ def effects(
                 added = contents(whole)
                 now |= {s: added[s] for s in added if s not in blocks[ballot.problem]}
             for what, solver in _differences(ballot, now):
-                effect = found.setdefault((what, solver), Effect(what, solver))
+                effect = by_key.setdefault((what, solver), Effect(what, solver))
                 effect.note(judge.id, ballot, now.get(solver))
-    return [found[key] for key in sorted(found)]
+    return [by_key[key] for key in sorted(by_key)]
 
 
-def note_effects(c: Connection, study_id: str, found: list[Effect]) -> None:
+def note_effects(c: Connection, study_id: str, changes: list[Effect]) -> None:
     """Log whom a change of the study affects, unless that was logged last.
 
     Parameters
@@ -159,21 +159,21 @@ def note_effects(c: Connection, study_id: str, found: list[Effect]) -> None:
     c : Connection
         Of a writing transaction.
     """
-    if found:
-        sentences = [told(effect).message for effect in found]
+    if changes:
+        sentences = [told(effect).message for effect in changes]
         note_once(c, study_id, "server", "study-changed", effects=sentences)
 
 
 def _differences(ballot: AssignedBallot, now: Contents) -> Iterator[tuple[str, str]]:
     # A submitted ranking is of what it was made on, whatever its letters are by now.
     layout = ballot.placed if ballot.is_submitted and ballot.placed else ballot.layout
-    held = {item.solver: item for item in layout.items} if layout else {}
+    items = {item.solver: item for item in layout.items} if layout else {}
     for solver, content in now.items():
-        if solver not in held:
+        if solver not in items:
             yield "added", solver
-        elif content is not None and not content.is_in(held[solver]):
+        elif content is not None and not content.is_in(items[solver]):
             yield "corrected" if content.is_correction else "changed", solver
-    for solver in held:
+    for solver in items:
         if solver not in now:
             yield "removed", solver
 

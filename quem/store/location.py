@@ -35,23 +35,23 @@ class DatabaseLocation:
         return self.file is None or self.file.is_file()
 
 
-def locate_database(study: Path, given: str | None = None) -> DatabaseLocation:
+def locate_database(study: Path, database: str | None = None) -> DatabaseLocation:
     """Say where the store of a study is.
 
     Parameters
     ----------
     study : Path
         The study file; by default the store is an SQLite file beside it.
-    given : str, optional
+    database : str, optional
         A URL or the path of an SQLite file. Without it the environment variable
         ``QUEM_DATABASE_URL`` counts.
     """
-    given = given or os.environ.get(DATABASE_VARIABLE, "")
-    if not given:
+    database = database or os.environ.get(DATABASE_VARIABLE, "")
+    if not database:
         return _sqlite(study.with_suffix(".sqlite3"))
-    scheme, mark, rest = given.partition("://")
+    scheme, mark, rest = database.partition("://")
     if not mark:
-        return _sqlite(Path(given))
+        return _sqlite(Path(database))
     if scheme.partition("+")[0] == "sqlite":
         return _sqlite(Path(rest.removeprefix("/").partition("?")[0]))
     if scheme in ("postgres", "postgresql"):

@@ -152,12 +152,12 @@ def _version(c: Connection, place: DatabaseLocation) -> str:
         if tables:
             raise _refusal(place, _FOREIGN)
         return ""
-    found = c.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    if found is not None and found not in _KNOWN:
+    version = c.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    if version is not None and version not in _KNOWN:
         if not {"study", "ballot"} <= tables:
             raise _refusal(place, _FOREIGN)
-        require_known(found, place.name)
-    return str(found or "")
+        require_known(version, place.name)
+    return str(version or "")
 
 
 def require_known(version: str, name: str) -> None:
@@ -197,8 +197,8 @@ Rows = dict[str, list[Row]]
 
 
 def _table(name: str, *columns: tuple[str, Any], may_lack: tuple[str, ...] = ()) -> Table:
-    made = (Column(column, kind, nullable=column in may_lack) for column, kind in columns)
-    return Table(name, MetaData(), *made)
+    definitions = (Column(column, kind, nullable=column in may_lack) for column, kind in columns)
+    return Table(name, MetaData(), *definitions)
 
 
 # In the order in which they refer to each other.
@@ -292,9 +292,9 @@ def converted(old: Rows) -> Rows:
     link = ""
     for event in events:
         link = event["link"] = event_link(link, event, digests_of.get(event["judge_key"]))
-    kept = {name: old[name] for name in ("judge", "forgotten", "ballot", "revision")}
+    old_tables = {name: old[name] for name in ("judge", "forgotten", "ballot", "revision")}
     new = {"study": [study | {"secret": secret}], "organizer": [], "layout": layouts}
-    return {**kept, **new, "event": events}
+    return {**old_tables, **new, "event": events}
 
 
 def _chain_revisions(

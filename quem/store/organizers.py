@@ -101,18 +101,18 @@ def sync_organizers(c: Connection, study_id: str, declared: Iterable[DeclaredOrg
     c : Connection
         Of a writing transaction.
     """
-    wanted = {one.id: {"name": one.name, "role": one.role, "added": False} for one in declared}
-    wanted = wanted or {DEFAULT: {"name": "", "role": "manager", "added": False}}
+    rows = {one.id: {"name": one.name, "role": one.role, "added": False} for one in declared}
+    rows = rows or {DEFAULT: {"name": "", "role": "manager", "added": False}}
     known = {one.id: one for one in organizers_of(c, study_id)}
-    for organizer_id, values in wanted.items():
-        held = known.get(organizer_id)
-        if held is None:
+    for organizer_id, values in rows.items():
+        row = known.get(organizer_id)
+        if row is None:
             # Several workers start at once.
             c.execute(insert_new(c, Organizer).values(study_id=study_id, id=organizer_id, **values))
-        elif any(getattr(held, name) != value for name, value in values.items()):
-            c.execute(update(Organizer).where(Organizer.key == held.key).values(**values))
+        elif any(getattr(row, name) != value for name, value in values.items()):
+            c.execute(update(Organizer).where(Organizer.key == row.key).values(**values))
     for one in known.values():
-        if one.id not in wanted and not one.added:
+        if one.id not in rows and not one.added:
             c.execute(delete(Organizer).where(Organizer.key == one.key))
             record(c, study_id, "server", "organizer-removed", whom=one.id)
 
@@ -160,10 +160,10 @@ def issue_organizer_link(
     QuemError
         There is no such organizer.
     """
-    held = organizer_named(c, study_id, organizer)
+    row = organizer_named(c, study_id, organizer)
     token, values = new_link()
-    c.execute(update(Organizer).where(Organizer.key == held.key).values(**values))
-    what = "organizer-link-replaced" if held.linked_at else "organizer-link-made"
+    c.execute(update(Organizer).where(Organizer.key == row.key).values(**values))
+    what = "organizer-link-replaced" if row.linked_at else "organizer-link-made"
     record(c, study_id, actor, what, whom=organizer)
     return token
 
@@ -183,6 +183,6 @@ def revoke_organizer_link(c: Connection, study_id: str, organizer: str, actor: s
     QuemError
         There is no such organizer.
     """
-    held = organizer_named(c, study_id, organizer)
-    c.execute(update(Organizer).where(Organizer.key == held.key).values(**ended_link()))
+    row = organizer_named(c, study_id, organizer)
+    c.execute(update(Organizer).where(Organizer.key == row.key).values(**ended_link()))
     record(c, study_id, actor, "organizer-link-revoked", whom=organizer)

@@ -46,7 +46,7 @@ __all__ = ["Restored", "restore_copy"]
 _SQLITE, _DUMP = b"SQLite format 3\0", b"PGDMP"
 _LOCK_SECONDS = 2
 _STOP = "stop the server (quem serve) first"
-_KEPT = "the database is kept beside it"
+_BACKUP_NOTE = "the database is kept beside it"
 _OTHERS = """
 SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user
 AND backend_type = 'client backend' AND pid <> pg_backend_pid()
@@ -92,12 +92,12 @@ class _Task:
             message = f"is a copy of {_listed(holdings)}, and this is {shown(self.study_id)}"
             raise self.refusal(message)
 
-    def require_room(self, held: Holdings) -> None:
+    def require_room(self, holdings: Holdings) -> None:
         """Refuse to replace a database that holds something, unless that was asked for."""
-        if held.studies and not self.replace:
+        if holdings.studies and not self.replace:
             message = (
-                f"holds {_listed(held)} already; name another place with --database, or give "
-                f"--replace to put the copy in its place ({_KEPT})"
+                f"holds {_listed(holdings)} already; name another place with --database, or give "
+                f"--replace to put the copy in its place ({_BACKUP_NOTE})"
             )
             raise QuemError([Mistake(self.place.name, message=message)])
 
@@ -171,13 +171,13 @@ def _restore_file(task: _Task) -> Restored:
         holdings = _checked_part(task, part)
         task.require_room(_held(file, replace=task.replace))
         with _alone(file):
-            kept = _set_aside(file)
+            backup = _set_aside(file)
             part.replace(file)
         sync_folder(file.parent)
     finally:
         for side in ("", *SIDES):
             part.with_name(part.name + side).unlink(missing_ok=True)
-    return Restored(holdings, kept)
+    return Restored(holdings, backup)
 
 
 def _checked_part(task: _Task, part: Path) -> Holdings:
@@ -227,7 +227,7 @@ def _held(file: Path, *, replace: bool) -> Holdings:
     try:
         return holdings_of_file(file, str(file))
     except QuemError:
-        message = f"cannot be read; give --replace to put the copy in its place ({_KEPT})"
+        message = f"cannot be read; give --replace to put the copy in its place ({_BACKUP_NOTE})"
         raise FileError(file, message) from None
 
 
@@ -236,17 +236,17 @@ def _set_aside(file: Path) -> Path | None:
 
     A log that stayed beside the restored database would be taken for its own.
     """
-    kept = file.with_name(f"{file.name}.before-restore-{stamp()}")
+    backup = file.with_name(f"{file.name}.before-restore-{stamp()}")
     if file.exists():
         # The database has its own name until the copy takes it, so that there always is one.
         try:
-            kept.hardlink_to(file)
+            backup.hardlink_to(file)
         except OSError:
-            shutil.copyfile(file, kept)
+            shutil.copyfile(file, backup)
     for side in SIDES:
         with suppress(FileNotFoundError):
-            file.with_name(file.name + side).rename(kept.with_name(kept.name + side))
-    return kept if kept.exists() else None
+            file.with_name(file.name + side).rename(backup.with_name(backup.name + side))
+    return backup if backup.exists() else None
 
 
 def _restore_dump(task: _Task) -> Restored:
@@ -260,8 +260,8 @@ def _restore_dump(task: _Task) -> Restored:
     task.require_study(holdings)
     engine = engine_of(task.place)
     try:
-        held = _held_by_server(task, engine)
-        kept = _dumped(Store(engine, task.place), task) if held.studies else None
+        holdings_now = _held_by_server(task, engine)
+        backup = _dumped(Store(engine, task.place), task) if holdings_now.studies else None
         restore_dump(engine, task.copy)
         with engine.connect() as c:
             if holdings_of(c) != holdings:
@@ -269,21 +269,21 @@ def _restore_dump(task: _Task) -> Restored:
                 raise task.refusal(message)
     finally:
         engine.dispose()
-    return Restored(holdings, kept)
+    return Restored(holdings, backup)
 
 
 def _held_by_server(task: _Task, engine: Engine) -> Holdings:
     """Tell what a PostgreSQL database holds, or refuse to replace it."""
     version_of(engine, task.place)
     with engine.connect() as c:
-        held = holdings_of(c)
+        holdings = holdings_of(c)
         others = c.execute(text(_OTHERS)).all()
-    task.require_room(held)
-    if held.studies and others:
+    task.require_room(holdings)
+    if holdings.studies and others:
         pids = ", ".join(str(pid) for (pid,) in others)
         message = f"is in use (connections of processes {pids}); {_STOP}"
         raise QuemError([Mistake(task.place.name, message=message)])
-    return held
+    return holdings
 
 
 def _dumped(store: Store, task: _Task) -> Path:
@@ -298,13 +298,13 @@ def _restore_archive(task: _Task) -> Restored:
     has_study = _may_be_cleared(task)
     store = open_store(task.place)
     try:
-        kept = _kept(store, task) if has_study else None
+        backup = _backup(store, task) if has_study else None
         with store.write() as c:
             if has_study:
                 for table in reversed(Base.metadata.sorted_tables):
                     c.execute(table.delete())
             restore_archive(c, task.study_id, rows, name)
-            return Restored(holdings_of(c), kept)
+            return Restored(holdings_of(c), backup)
     finally:
         store.close()
 
@@ -316,14 +316,16 @@ def _may_be_cleared(task: _Task) -> bool:
         return False
     try:
         with store.read() as c:
-            held = holdings_of(c)
-        task.require_room(held)
+            holdings = holdings_of(c)
+        task.require_room(holdings)
         if task.place.file is None:
             _held_by_server(task, store.engine)
     finally:
         store.close()
-    if len(held.studies) > 1:
-        message = f"holds {_listed(held)}, and an archive holds one; name another with --database"
+    if len(holdings.studies) > 1:
+        message = (
+            f"holds {_listed(holdings)}, and an archive holds one; name another with --database"
+        )
         raise QuemError([Mistake(task.place.name, message=message)])
     if task.place.file:
         with _alone(task.place.file):
@@ -331,7 +333,7 @@ def _may_be_cleared(task: _Task) -> bool:
     return True
 
 
-def _kept(store: Store, task: _Task) -> Path:
+def _backup(store: Store, task: _Task) -> Path:
     """Copy a database whose one study is to be replaced."""
     if task.place.file is None:
         return _dumped(store, task)

@@ -101,11 +101,11 @@ def person_named(people: Iterable[Person], person_id: str, noun: str) -> Person:
     QuemError
         There is none.
     """
-    found = {person.id: person for person in people}
-    if person_id not in found:
-        known = ", ".join(found) or "none"
+    by_id = {person.id: person for person in people}
+    if person_id not in by_id:
+        known = ", ".join(by_id) or "none"
         raise QuemError([f"there is no {noun} {person_id!r}; the study's {noun}s are: {known}"])
-    return found[person_id]
+    return by_id[person_id]
 
 
 def digest_of(session: str) -> str:

@@ -122,7 +122,7 @@ def _order(model: Any) -> tuple[Any, ...]:  # noqa: ANN401  a table and its colu
     return (model.id if model is StudyRow else model.key,)
 
 
-def verify(held: Held) -> Verified:
+def verify(content: Held) -> Verified:
     """Recompute every digest and link of a study.
 
     Returns
@@ -130,34 +130,34 @@ def verify(held: Held) -> Verified:
     Verified
         Breaks of judges come first, then those of tasks, then that of the events.
     """
-    judges = {row["key"]: row for row in held.judges}
-    erased = _Erased.by(held.events)
-    breaks = [Break(m, row) for row in held.judges for m in _check_judge(row, erased)]
-    tasks = {row["key"]: _Task(row, judges[row["judge_key"]], erased) for row in held.ballots}
-    for row in held.layouts:
-        tasks[row["ballot_key"]].show(held.study["secret"], row)
-    for row in held.revisions:
+    judges = {row["key"]: row for row in content.judges}
+    erased = _Erased.by(content.events)
+    breaks = [Break(m, row) for row in content.judges for m in _check_judge(row, erased)]
+    tasks = {row["key"]: _Task(row, judges[row["judge_key"]], erased) for row in content.ballots}
+    for row in content.layouts:
+        tasks[row["ballot_key"]].show(content.study["secret"], row)
+    for row in content.revisions:
         tasks[row["ballot_key"]].add(row)
-    replay = Replay(held.study)
-    broken = _first_broken_event(held.events, judges)
-    for event in held.events[: broken and broken[0]]:
+    replay = Replay(content.study)
+    broken = _first_broken_event(content.events, judges)
+    for event in content.events[: broken and broken[0]]:
         replay.take(event)
     by_id = {task.row["public_id"]: task for task in tasks.values()}
     for task in tasks.values():
         task.end(replay.sealed.get(task.row["public_id"], []))
     breaks += [task.first for task in tasks.values() if task.first]
     if broken:
-        breaks.append(Break(broken[1], held.events[broken[0]]))
+        breaks.append(Break(broken[1], content.events[broken[0]]))
     else:
         ends = replay.ends({name: task.row["sealed"] for name, task in by_id.items()})
-        breaks += [Break(message, row or held.study) for message, row in ends]
+        breaks += [Break(message, row or content.study) for message, row in ends]
     known = {name: min(replay.number(name), len(task.links)) for name, task in by_id.items()}
     return Verified(
         tasks=sum(bool(task.links) for task in tasks.values()),
         revisions=sum(len(task.links) for task in tasks.values()),
-        seals=sum(event["what"] == "sealed" for event in held.events),
+        seals=sum(event["what"] == "sealed" for event in content.events),
         unsealed=sum(len(task.links) - known[name] for name, task in by_id.items()),
-        heads=tuple(event["link"] for event in held.events),
+        heads=tuple(event["link"] for event in content.events),
         breaks=tuple(breaks),
     )
 
@@ -293,8 +293,8 @@ class _Task:
         if row["head"] != count:
             self.tell(f"has {count} revisions, and the task says {row['head']}", row)
         if row["submitted"] != self.submitted:
-            said, found = row["submitted"] or "none", self.submitted or "none"
-            self.tell(f"the last submitted revision is {found}, and the task says {said}", row)
+            claim, actual = row["submitted"] or "none", self.submitted or "none"
+            self.tell(f"the last submitted revision is {actual}, and the task says {claim}", row)
         if row["layout"] is not None and row["layout"] not in self.layouts:
             self.tell("the layout that it has now is missing", row)
 
@@ -321,14 +321,14 @@ def find_receipt(c: Connection, study_id: str, code: str) -> list[str]:
         .join(RevisionRow, RevisionRow.ballot_key == BallotRow.key)
         .where(JudgeRow.study_id == study_id, RevisionRow.link.startswith(code))
     ).mappings()
-    found = []
+    sentences = []
     for row in rows:
         newest = "the newest" if row["number"] == row["head"] else f"{row['head']} is the newest"
-        found.append(
+        sentences.append(
             f"revision {row['number']} ({newest}) of the {task_named(row['id'], {**row})}, "
             f"{_KINDS[row['kind']]} on {row['made_at']:%Y-%m-%d %H:%M:%S} UTC"
         )
-    return found or _discarded(c, study_id, code)
+    return sentences or _discarded(c, study_id, code)
 
 
 def _discarded(c: Connection, study_id: str, code: str) -> list[str]:
@@ -436,7 +436,7 @@ def _named_in(event: Row) -> str:
 def _named(event: Row) -> Named | None:
     """Number and link of the newest revision of each ballot that an event names."""
     try:
-        found = event["detail"]["ballots"].items()
-        return {name: (max(int(number), 1), str(link)) for name, (number, link) in found}
+        ballots = event["detail"]["ballots"].items()
+        return {name: (max(int(number), 1), str(link)) for name, (number, link) in ballots}
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

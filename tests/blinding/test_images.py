@@ -232,7 +232,7 @@ def test_large_files_are_cleaned_once(tmp_path: Path, monkeypatch: pytest.Monkey
     info.add_text("Author", SECRET)
     Image.effect_noise((600, 600), 90).save(path, pnginfo=info)
     first = clean_file(path)
-    monkeypatch.setattr(images, "_kept", SizedCache(0))
+    monkeypatch.setattr(images, "_cache", SizedCache(0))
     monkeypatch.setattr(images, "clean_image", pytest.fail)
     assert clean_file(path) == first
     (entry,) = cache.cache_folder("images").iterdir()

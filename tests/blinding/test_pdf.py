@@ -223,7 +223,7 @@ def test_pages_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     asked = pdf._worker.ask  # noqa: SLF001  nobody may be asked
     monkeypatch.setattr(pdf._worker, "ask", pytest.fail)  # noqa: SLF001
-    pdf._kept._values.clear()  # noqa: SLF001  as after a restart
+    pdf._cache._values.clear()  # noqa: SLF001  as after a restart
     assert read_pdf(path) == before
     assert page_image(path, 1) == first
     monkeypatch.setattr(pdf._worker, "ask", asked)  # noqa: SLF001

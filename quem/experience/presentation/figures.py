@@ -85,10 +85,13 @@ def estimate(findings: ExperienceFindings) -> Figure:
             name = short(system_name(findings, system.system))
             if listed:
                 _number(axes, system, at + 1, color)
-                text, y = f"{at + 1}  {name}: {_told(system)}", 1 - at * 0.17 / (height - 0.85)
+                text, y = (
+                    f"{at + 1}  {name}: {_estimate_text(system)}",
+                    1 - at * 0.17 / (height - 0.85),
+                )
                 axes.text(1.03, y, text, color=color, va="top", transform=axes.transAxes)
             else:
-                _name(axes, findings, system, f"{name}  {_told(system)}", color)
+                _name(axes, findings, system, f"{name}  {_estimate_text(system)}", color)
         rising = _rising(findings)
         anchor = (_BARS + 0.02, 1.0) if rising else (1.0, 1.0)
         axes.legend(loc="upper left" if rising else "upper right", bbox_to_anchor=anchor)
@@ -151,7 +154,7 @@ def _subjects(axes: Axes, findings: ExperienceFindings) -> None:
         )
 
 
-def _told(system: Estimate) -> str:
+def _estimate_text(system: Estimate) -> str:
     """The estimate as the headline says it."""
     lead = {"above": "at least ", "below": "at most "}.get(system.side, "")
     return f"{lead}{format_number(system.bound if lead else system.experience)}"
@@ -407,8 +410,8 @@ def _weightiest(
     for left in left_out:
         moved = abs(left.change) if np.isfinite(left.change) else np.inf
         change[left.id] = max(change[left.id], moved)
-    kept = sorted(change, key=lambda name: -change[name])[:most]
-    return {name: row for name, row in group.items() if name in kept}
+    names = sorted(change, key=lambda name: -change[name])[:most]
+    return {name: row for name, row in group.items() if name in names}
 
 
 def influence(findings: ExperienceFindings) -> Figure:

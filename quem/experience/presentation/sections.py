@@ -165,13 +165,13 @@ def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
         interval = format_interval(estimate.interval(settings.interval))
         detail = f"{format_percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
     name = system_name(findings, estimate.system)
-    said = sentence(name, estimate, interval=settings.interval, level=settings.level, unit=unit)
+    text = sentence(name, estimate, interval=settings.interval, level=settings.level, unit=unit)
     return Answer(
         name,
         lead,
         value,
         interval,
-        said,
+        text,
         detail,
         [(f"{years:g} {unit}", format_probability(p)) for years, p in estimate.at_least],
         list(_dependences(findings, estimate.system)),
@@ -213,7 +213,7 @@ _MOST_ROWS = 25
 
 def sections(findings: ExperienceFindings) -> list[Section]:
     """Make the sections of the report below its first screen."""
-    made = [
+    parts = [
         _estimates(findings),
         _solvers(findings),
         _experience_matters(findings),
@@ -221,7 +221,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         _influence(findings),
         _settings(findings),
     ]
-    return [section for section in made if section is not None]
+    return [section for section in parts if section is not None]
 
 
 def _estimates(findings: ExperienceFindings) -> Section:

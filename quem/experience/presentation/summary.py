@@ -137,10 +137,10 @@ def data_notes(findings: ExperienceFindings) -> list[str]:
         )
         notes.append(f"{format_count(solutions, 'failed solution')} tied last")
     withheld = cells.of_kind("withheld")
-    held = [cells.solvers[i] for i in np.unique(cells.solver[withheld[cells.solver]])]
-    if held:
-        noun, verb = ("solver", "keeps its") if len(held) == 1 else ("solvers", "keep their")
-        notes.append(f"withheld {noun} {join_words(held)} {verb} rank positions")
+    names = [cells.solvers[i] for i in np.unique(cells.solver[withheld[cells.solver]])]
+    if names:
+        noun, verb = ("solver", "keeps its") if len(names) == 1 else ("solvers", "keep their")
+        notes.append(f"withheld {noun} {join_words(names)} {verb} rank positions")
     counted = ~withheld & np.isfinite(findings.averages.average)
     expected = cells.n_groups * int(counted.sum())
     missing = expected - int(counted[cells.solver].sum())

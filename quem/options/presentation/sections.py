@@ -62,7 +62,7 @@ _TESTED = (
 )
 
 
-_MOST_TOLD = 6
+_MOST_NAMED = 6
 
 
 def report_context(findings: OptionsFindings) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def report_context(findings: OptionsFindings) -> dict[str, Any]:
         "meaning": _meaning(findings),
         "thresholds": [
             f"{findings.name_of(sweep.system)}: {threshold_text(findings, sweep)}."
-            for sweep in findings.sweeps[:_MOST_TOLD]
+            for sweep in findings.sweeps[:_MOST_NAMED]
         ],
         "first_figure": "scores",
         "sections": sections(findings),
@@ -123,14 +123,14 @@ def _answers(findings: OptionsFindings) -> TextTable:
 
 
 def _meaning(findings: OptionsFindings) -> str:
-    told = {
+    sentence = {
         "OLAR": "OLAR is high where lists have the correct option, then where they are short, "
         "then where it comes early; 1 is the correct option alone.",
         "LAR": "LAR is high where lists have the correct option, then where they are short; 1 is "
         "the correct option alone.",
     }.get(findings.headline)
     definition = findings.scorer.measures[findings.scorer.headline].definition
-    return told or definition.summary
+    return sentence or definition.summary
 
 
 def _methods(findings: OptionsFindings) -> Iterator[str]:
@@ -145,16 +145,18 @@ def _methods(findings: OptionsFindings) -> Iterator[str]:
             f"Intervals are {format_percent(settings.level)} percentile intervals of "
             f"{settings.bootstrap:,} bootstrap samples of the questions (Efron & Tibshirani, 1993)."
         )
-    for entry in findings.system_scores[:_MOST_TOLD]:
+    for entry in findings.system_scores[:_MOST_NAMED]:
         yield f"{findings.name_of(entry.system)}: {standing_text(findings, entry)}."
     if findings.pairs:
         yield (
             "Systems were compared by paired randomization tests (Smucker et al., 2007), "
             "with p values adjusted after Holm (1979): "
-            + join_words((f"{name} {told}" for name, told in headline_pairs(findings)[:_MOST_TOLD]))
+            + join_words(
+                (f"{name} {text}" for name, text in headline_pairs(findings)[:_MOST_NAMED])
+            )
             + "."
         )
-    for sweep in findings.sweeps[:_MOST_TOLD]:
+    for sweep in findings.sweeps[:_MOST_NAMED]:
         yield f"{findings.name_of(sweep.system)}: {threshold_text(findings, sweep)}."
     yield f"Analyses were done with quem {__version__}."
 
@@ -178,7 +180,7 @@ _MOST_COLUMNS = 8
 
 def sections(findings: OptionsFindings) -> list[Section]:
     """Make the sections of the report."""
-    made = [
+    parts = [
         _differences(findings) if findings.pairs else None,
         _thresholds(findings) if findings.sweeps else None,
         _lengths(findings),
@@ -186,7 +188,7 @@ def sections(findings: OptionsFindings) -> list[Section]:
         _each_list(findings) if (findings.lengths >= 0).sum() <= _MOST_LISTS else None,
         _promises(findings) if findings.properties else None,
     ]
-    return [section for section in made if section is not None]
+    return [section for section in parts if section is not None]
 
 
 def _several(findings: OptionsFindings) -> bool:
@@ -318,8 +320,8 @@ def marked(findings: OptionsFindings, table: TextTable) -> TextTable:
         for column, text in enumerate(texts)
     ]
     muted = frozenset((row, column) for row, column, text in cells if DAGGER in text)
-    told = dagger_note(findings, (text for _, _, text in cells))
-    return replace(table, muted=muted, note=f"{table.note} {told}.")
+    note = dagger_note(findings, (text for _, _, text in cells))
+    return replace(table, muted=muted, note=f"{table.note} {note}.")
 
 
 def _measures(findings: OptionsFindings) -> Section:

@@ -86,8 +86,8 @@ def _differences(findings: OptionsFindings) -> Iterator[str]:
     adjusted = f", p adjusted for {len(pairs)} pairs (Holm)" if len(pairs) > 1 else ""
     yield from ("", f"Differences in {findings.headline} (paired randomization test{adjusted})")
     width = max(len(name) for name, _ in pairs[:_MOST_PAIRS])
-    for name, told in pairs[:_MOST_PAIRS]:
-        yield f"  {name:<{width}}  {told}"
+    for name, text in pairs[:_MOST_PAIRS]:
+        yield f"  {name:<{width}}  {text}"
     if len(pairs) > _MOST_PAIRS:
         yield f"  and {len(pairs) - _MOST_PAIRS} more pairs: see differences.csv"
 
@@ -121,14 +121,14 @@ def basis(findings: OptionsFindings) -> str:
     """Say what the numbers are based on."""
     lists = sum(entry.n_lists for entry in findings.system_scores)
     longest = int(findings.lengths.max(initial=0))
-    told = (
+    text = (
         f"{count(len(findings.data.key.ids), 'question')}, "
         f"{count(len(findings.system_scores), 'system')}, "
         f"{count(lists, 'list')}, the longest of {count(longest, 'option')}"
     )
     if "OLAR" in findings.scorer.names:
-        told += f"; OLAR for lists of up to {findings.scorer.max_length}"
-    return told
+        text += f"; OLAR for lists of up to {findings.scorer.max_length}"
+    return text
 
 
 DIGITS = 3
@@ -151,18 +151,18 @@ def mean_text(findings: OptionsFindings, entry: SystemScores, at: int) -> str:
     A mean over fewer than half of the questions has a dagger; see `dagger_note`.
     """
     n = entry.defined[at]
-    told = score(entry.scores[at])
+    text = score(entry.scores[at])
     if 0 < n < len(findings.data.key.ids):
-        told += f" n = {n:,}"
-    return f"{told} {DAGGER}" if 0 < n < findings.fewest else told
+        text += f" n = {n:,}"
+    return f"{text} {DAGGER}" if 0 < n < findings.fewest else text
 
 
 def dagger_note(findings: OptionsFindings, texts: Iterable[str]) -> str:
     """Say over how many questions means are, and what a dagger means, if there is one."""
-    told = f"n = {len(findings.data.key.ids):,} questions unless stated"
+    note = f"n = {len(findings.data.key.ids):,} questions unless stated"
     if any(DAGGER in text for text in texts):
-        told += f"; {DAGGER} fewer than half of them: not ranked and not tested"
-    return told
+        note += f"; {DAGGER} fewer than half of them: not ranked and not tested"
+    return note
 
 
 def span(interval: tuple[float, float]) -> str:
@@ -188,11 +188,11 @@ def bare_p(p: float) -> str:
 def standing_text(findings: OptionsFindings, entry: SystemScores) -> str:
     """Say a system's result in one phrase."""
     at = findings.scorer.headline
-    told = f"{findings.headline} {mean_text(findings, entry, at)}"
+    text = f"{findings.headline} {mean_text(findings, entry, at)}"
     if not np.isnan(entry.intervals[at][0]):
-        told += f" ({format_percent(findings.settings.level)} interval {span(entry.intervals[at])})"
+        text += f" ({format_percent(findings.settings.level)} interval {span(entry.intervals[at])})"
     return (
-        f"{told}; the correct option is in {share(entry.share)} of lists of "
+        f"{text}; the correct option is in {share(entry.share)} of lists of "
         f"{length_text(entry.mean_length)}"
     )
 
@@ -206,26 +206,26 @@ def difference_text(findings: OptionsFindings, pair: PairDifference) -> str:
     """Say how far two systems are apart by the headline."""
     if not pair.n:
         return "no question where both have a score"
-    told = measured(pair.difference, DIGITS, sign=True)
+    text = measured(pair.difference, DIGITS, sign=True)
     if not np.isnan(pair.interval[0]):
-        told += f" ({format_percent(findings.settings.level)} interval {span(pair.interval)})"
+        text += f" ({format_percent(findings.settings.level)} interval {span(pair.interval)})"
     several = len(findings.data.systems) > 2  # noqa: PLR2004  more than one pair
     adjusted = "adjusted " if several else ""
-    told += f", {adjusted}{format_p(pair.p_holm)}" if not np.isnan(pair.p) else ""
-    return f"{told}; better on {pair.higher:,}, worse on {pair.lower:,} of {pair.n:,} questions"
+    text += f", {adjusted}{format_p(pair.p_holm)}" if not np.isnan(pair.p) else ""
+    return f"{text}; better on {pair.higher:,}, worse on {pair.lower:,} of {pair.n:,} questions"
 
 
 def threshold_text(findings: OptionsFindings, sweep: Sweep) -> str:
     """Say what the best threshold of a system is, and what it is worth on other questions."""
     best = sweep.best
-    told = (
+    text = (
         f"best threshold {sweep.threshold[best]:.4g}: lists of "
         f"{length_text(float(sweep.mean_length[best]))}, {findings.headline} "
         f"{score(float(sweep.scores[best, findings.scorer.headline]))}"
     )
     if sweep.folds:
-        told += f", cross-validated {score(sweep.cross_validated)}"
-    return f"{told} (original lists {score(sweep.given)})"
+        text += f", cross-validated {score(sweep.cross_validated)}"
+    return f"{text} (original lists {score(sweep.given)})"
 
 
 def list_text(length: int, place: int) -> str:

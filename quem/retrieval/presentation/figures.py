@@ -150,12 +150,12 @@ def _differences(findings: RetrievalFindings) -> Figure | None:
         return None
     names = [one.name for one in findings.scored]
     labels = [f"{short(names[a], 20)} − {short(names[b], 20)}" for a, b in both]
-    held = {(pair.first, pair.second, pair.measure): pair for pair in pairs}
+    by_pair = {(pair.first, pair.second, pair.measure): pair for pair in pairs}
     with with_style():
         figure, panels = _grid(labels, len(measures))
         for panel, at in zip(panels, measures, strict=True):
             for row, (first, second) in enumerate(both):
-                pair = held.get((first, second, at))
+                pair = by_pair.get((first, second, at))
                 if pair is None:
                     continue
                 clear = pair.p_holm <= 1 - findings.settings.level
@@ -247,14 +247,14 @@ def _panel(axes: Axes, mac_fac: MacFacFound, at: int, *, timed: bool, last: bool
         y = np.array([pair.means.mean[at] for pair in pairs])
         low = np.array([pair.means.low[at] for pair in pairs])
         high = np.array([pair.means.high[at] for pair in pairs])
-        held = np.isfinite(low)
-        axes.vlines(x[held], low[held], high[held], color=color, linewidth=1.2, alpha=0.5)
+        mask = np.isfinite(low)
+        axes.vlines(x[mask], low[mask], high[mask], color=color, linewidth=1.2, alpha=0.5)
         label = "" if single else f"k = {k:,}"
         axes.plot(x, y, "o-", color=color, markersize=4.5, linewidth=1.4, label=label)
         if number == 0:
             for pair, place, value in zip(pairs, x.tolist(), y.tolist(), strict=True):
-                told = f"{pair.filter:,}" + (f" (k {pair.k:,})" if single else "")
-                _label(axes, told, place, value)
+                text = f"{pair.filter:,}" + (f" (k {pair.k:,})" if single else "")
+                _label(axes, text, place, value)
     axes.axhline(1, color=GRID, linewidth=1, zorder=0)
     if timed:
         axes.axvline(1, color=MUTED, linewidth=0.9, linestyle="--")
@@ -266,10 +266,10 @@ def _panel(axes: Axes, mac_fac: MacFacFound, at: int, *, timed: bool, last: bool
         axes.legend(loc="lower right")
 
 
-def _label(axes: Axes, told: str, x: float, y: float) -> None:
+def _label(axes: Axes, text: str, x: float, y: float) -> None:
     if np.isfinite(x) and np.isfinite(y):
         axes.annotate(
-            told,
+            text,
             (x, y),
             textcoords="offset points",
             xytext=(4, -11),

@@ -142,8 +142,8 @@ def _marked(findings: RetrievalFindings, table: TextTable) -> TextTable:
         for column, text in enumerate(cells)
         if DAGGER in text
     )
-    told = dagger_note(findings, (text for cells in table.rows for text in cells))
-    return replace(table, muted=muted, note=f"{table.note} {told}.".strip() if told else table.note)
+    note = dagger_note(findings, (text for cells in table.rows for text in cells))
+    return replace(table, muted=muted, note=f"{table.note} {note}.".strip() if note else table.note)
 
 
 def _sections(findings: RetrievalFindings) -> Iterator[Section]:
@@ -336,8 +336,8 @@ def _queries(findings: RetrievalFindings) -> Section:
 
 def _settings(findings: RetrievalFindings) -> Iterator[tuple[str, str]]:
     for key, value in findings.settings.model_dump(mode="json").items():
-        told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        yield key, told or "by default"
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        yield key, text or "by default"
     for retriever in findings.study.spec.retrievers:
         if retriever.linear is not None:
             yield f"{retriever.id}: missing values", retriever.linear.missing
@@ -451,4 +451,4 @@ def references(findings: RetrievalFindings) -> list[str]:
     cited.append((_MAC_FAC, findings.mac_fac is not None))
     cited.append((_ORDER, any(len(one.run.timed) for one in findings.evaluated)))
     cited.append((_HEOM, any(one.source == "linear" for one in findings.evaluated)))
-    return [text for text, wanted in cited if wanted]
+    return [text for text, is_used in cited if is_used]

@@ -87,25 +87,25 @@ def _wrapped(text: str) -> list[str]:
 
 def _table(findings: RetrievalFindings) -> Iterator[str]:
     """A line a retriever, the best first: the headline, as many other measures as fit, time."""
-    listed = [*findings.best_first[:_MOST_ROWS], *([findings.judges] if findings.judges else [])]
-    if not listed:
+    entries = [*findings.best_first[:_MOST_ROWS], *([findings.judges] if findings.judges else [])]
+    if not entries:
         return
     timed = [one for one in findings.evaluated if len(one.run.timed)]
     columns = [
-        ("", [_short(one.name) for one in listed]),
+        ("", [_short(one.name) for one in entries]),
         (
             findings.measures[findings.headline].name,
-            mean_column(findings, listed, findings.headline),
+            mean_column(findings, entries, findings.headline),
         ),
-        ("n", count_column(listed, findings.headline)),
-        *list_columns(listed),
+        ("n", count_column(entries, findings.headline)),
+        *list_columns(entries),
     ]
     if timed:
-        columns.append(("time per query", [time_text(findings.time(one)) for one in listed]))
+        columns.append(("time per query", [time_text(findings.time(one)) for one in entries]))
     shown = 1
     width = sum(max(map(len, (head, *cells))) + 2 for head, cells in columns)
     for at in drawn_measures(findings)[1:]:
-        more = findings.measures[at].name, beside_column(findings, listed, at)
+        more = findings.measures[at].name, beside_column(findings, entries, at)
         width += max(map(len, (more[0], *more[1]))) + 2
         if width > _WIDTH:
             break
@@ -233,11 +233,11 @@ def cell_text(
 
     A mean over fewer queries than `fewest` has a dagger; see `dagger_note`.
     """
-    told, n = value_text(float(means.mean[at])), int(means.defined[at])
+    text, n = value_text(float(means.mean[at])), int(means.defined[at])
     ends = ends_text(float(means.low[at]), float(means.high[at]))
-    told += f" ({ends})" if ends and interval else ""
-    told += f" n = {n:,}" if count else ""
-    return f"{told} {DAGGER}" if 0 < n < fewest else told
+    text += f" ({ends})" if ends and interval else ""
+    text += f" n = {n:,}" if count else ""
+    return f"{text} {DAGGER}" if 0 < n < fewest else text
 
 
 def mean_cells(findings: RetrievalFindings, columns: Iterable[Evaluated], at: int) -> list[str]:
@@ -281,11 +281,11 @@ def beside_column(findings: RetrievalFindings, rows: Iterable[Evaluated], at: in
 
 def list_columns(rows: Iterable[Evaluated]) -> list[tuple[str, list[str]]]:
     """Write a column with the failures of each retriever, and one with its tied positions."""
-    told = [
+    notes = [
         ("", "") if one.source == "judges" else (f"{one.n_failed:,}", tied_text(one.tied_share))
         for one in rows
     ]
-    columns = zip(_LIST_NOTES, map(list, zip(*told, strict=True)), strict=True)
+    columns = zip(_LIST_NOTES, map(list, zip(*notes, strict=True)), strict=True)
     # Columns that only say 0 are left out.
     return [(head, cells) for head, cells in columns if set(cells) - {"", "0", "0%", "–"}]
 
@@ -358,16 +358,16 @@ def rounds_text(findings: RetrievalFindings) -> str:
     """Say how time was taken."""
     used = findings.settings
     timed = max((len(one.run.timed) for one in findings.evaluated), default=0)
-    told = (
+    text = (
         f"medians over {used.repeats} round{'' if used.repeats == 1 else 's'} of the mean time of "
         f"{timed:,} quer{'y' if timed == 1 else 'ies'}, all retrievers in turn"
     )
     fewest = fewest_for(used.level)
     if used.repeats < fewest:
         return (
-            f"{told}; an interval at {format_percent(used.level)} needs {fewest} rounds (repeats)"
+            f"{text}; an interval at {format_percent(used.level)} needs {fewest} rounds (repeats)"
         )
-    return f"{told}, with {format_percent(used.level)} intervals between order statistics"
+    return f"{text}, with {format_percent(used.level)} intervals between order statistics"
 
 
 def bare_p(p: float) -> str:
@@ -396,9 +396,9 @@ def pair_text(findings: RetrievalFindings, pair: PairDifference) -> str:
     if not _first_wins(findings, pair):
         difference, low, high = -difference, -high, -low
     ends = ends_text(low, high)
-    apart = measured(difference, sign=True) + (f" ({ends})" if ends else "")
+    text = measured(difference, sign=True) + (f" ({ends})" if ends else "")
     return (
-        f"{better} scores better than {worse} on {name}: difference {apart}, adjusted "
+        f"{better} scores better than {worse} on {name}: difference {text}, adjusted "
         f"{format_p(pair.p_holm)}"
     )
 

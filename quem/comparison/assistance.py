@@ -55,8 +55,8 @@ def uplifts_of(study: Study, settings: ExperienceSettings) -> list[AssistanceGai
     """
     if not study.spec.assisted or not isinstance(study.data, Rankings):
         return []
-    helped = {name for one in study.spec.assisted for name in (one.id, one.person)}
-    located = locate(study.data, study.declared, helped)
+    assisted_ids = {name for one in study.spec.assisted for name in (one.id, one.person)}
+    located = locate(study.data, study.declared, assisted_ids)
     ranked = [
         (at, one)
         for at, one in enumerate(study.spec.assisted)
@@ -148,7 +148,7 @@ class PersonUplift:
     ----------
     assisted, person : str
         Ids of the assisted solver and of the subject.
-    unaided, aided : float
+    unassisted_rank, assisted_rank : float
         Average rank among the references.
     test : PairTest
         Of the gain in average rank, over the problems.
@@ -160,10 +160,10 @@ class PersonUplift:
 
     assisted: str
     person: str
-    unaided_problems: tuple[str, ...]
-    aided_problems: tuple[str, ...]
-    unaided: float
-    aided: float
+    unassisted_problems: tuple[str, ...]
+    assisted_problems: tuple[str, ...]
+    unassisted_rank: float
+    assisted_rank: float
     test: PairTest
     p_holm: float
     years: float
@@ -172,7 +172,7 @@ class PersonUplift:
     @property
     def gain(self) -> float:
         """The gain in average rank."""
-        return self.aided - self.unaided
+        return self.assisted_rank - self.unassisted_rank
 
 
 @dataclass(frozen=True)
@@ -232,11 +232,13 @@ def _of_system(
 ) -> AssistanceGain:
     people = [_of_person(located, one, function, level) for one in assisted]
     adjusted = holm([person.test.p for person in people])
-    aided = np.array([located.of(one.id) for one in assisted])
-    unaided = np.array([located.of(one.person) for one in assisted])
-    test, n_problems, n_sets = gain_test(unaided, aided, level)
+    assisted_scores = np.array([located.of(one.id) for one in assisted])
+    unassisted_scores = np.array([located.of(one.person) for one in assisted])
+    test, n_problems, n_sets = gain_test(unassisted_scores, assisted_scores, level)
     gain = float(np.mean([person.gain for person in people]))
-    middle = float(np.mean([(person.aided + person.unaided) / 2 for person in people]))
+    middle = float(
+        np.mean([(person.assisted_rank + person.unassisted_rank) / 2 for person in people])
+    )
     return AssistanceGain(
         system,
         tuple(replace(person, p_holm=p) for person, p in zip(people, adjusted, strict=True)),
@@ -252,9 +254,9 @@ def _of_system(
 def _of_person(
     located: Located, one: Assisted, function: SkillFunction, level: float
 ) -> PersonUplift:
-    unaided, aided = located.of(one.person), located.of(one.id)
-    test, _, _ = gain_test(unaided[np.newaxis], aided[np.newaxis], level)
-    ends = float(np.nanmean(unaided)), float(np.nanmean(aided))
+    unassisted, assisted = located.of(one.person), located.of(one.id)
+    test, _, _ = gain_test(unassisted[np.newaxis], assisted[np.newaxis], level)
+    ends = float(np.nanmean(unassisted)), float(np.nanmean(assisted))
     return PersonUplift(
         one.id,
         one.person,
@@ -268,7 +270,7 @@ def _of_person(
 
 
 def gain_test(
-    unaided: NDArray[np.float64], aided: NDArray[np.float64], level: float
+    unassisted: NDArray[np.float64], assisted: NDArray[np.float64], level: float
 ) -> tuple[PairTest, int, int]:
     r"""Test the mean gain of some people, over the problems.
 
@@ -288,7 +290,7 @@ def gain_test(
 
     Parameters
     ----------
-    unaided, aided : array of float, shape (n_people, n_problems)
+    unassisted, assisted : array of float, shape (n_people, n_problems)
         NaN where a person did not solve the problem in that way; never a value in both.
 
     Returns
@@ -296,12 +298,12 @@ def gain_test(
     test : PairTest
     n_problems, n_sets : int
     """
-    with_help, alone = np.isfinite(aided), np.isfinite(unaided)
+    with_help, alone = np.isfinite(assisted), np.isfinite(unassisted)
     used = (with_help | alone).any(axis=0)
     with_help, alone = with_help[:, used], alone[:, used]
     weight = with_help / with_help.sum(axis=1, keepdims=True)
     weight = weight - alone / alone.sum(axis=1, keepdims=True)
-    score = np.where(with_help, aided[:, used], np.where(alone, unaided[:, used], 0.0))
+    score = np.where(with_help, assisted[:, used], np.where(alone, unassisted[:, used], 0.0))
     _, first, of_set, size = np.unique(
         np.sign(weight), axis=1, return_index=True, return_inverse=True, return_counts=True
     )

@@ -46,19 +46,19 @@ def compare_experience(
     changed_settings(ComparisonSettings(), {"test": test})
     refuse_studies(studies)
     settings["level"] = _level(studies, settings.get("level"))
-    found = tuple(analyze_experience(s, **settings, bootstrap=0).findings for s in studies)
-    system_estimates = [s for at, f in enumerate(found) for s in estimates_of(at, f)]
+    findings = tuple(analyze_experience(s, **settings, bootstrap=0).findings for s in studies)
+    system_estimates = [s for at, f in enumerate(findings) for s in estimates_of(at, f)]
     chosen = chosen_of(system_estimates, systems, studies)
     start = ComparisonFindings(
-        "systems", found, tuple(chosen), test, tuple(systems), settings["level"]
+        "systems", findings, tuple(chosen), test, tuple(systems), settings["level"]
     )
     if same_system:
-        made = _over_time(start, studies)
+        comparison = _over_time(start, studies)
     elif len(studies) > 1:
-        made = _unrelated(start, studies)
+        comparison = _unrelated(start, studies)
     else:
-        made = _in_one_study(start, studies[0])
-    return ComparisonResult(replace(made, warnings=tuple(find_warnings(made))))
+        comparison = _in_one_study(start, studies[0])
+    return ComparisonResult(replace(comparison, warnings=tuple(find_warnings(comparison))))
 
 
 def _level(studies: Sequence[Study], level: float | None) -> float:
@@ -74,20 +74,20 @@ def _level(studies: Sequence[Study], level: float | None) -> float:
 
 
 def _in_one_study(start: ComparisonFindings, study: Study) -> ComparisonFindings:
-    found = start.studies[0]
+    findings = start.studies[0]
     if isinstance(study.data, PrintedAverages):
         message = (
             "comparing systems of one study needs the ranks, and this study has only their "
             "averages; give the ranks, or name a second study"
         )
         raise QuemError([study.mistake(("rankings",), message)])
-    _refuse_blocks(found)
+    _refuse_blocks(findings)
     # Naming systems asks for these and for nothing else.
-    uplifts = [] if start.chosen else uplifts_of(study, found.settings)
+    uplifts = [] if start.chosen else uplifts_of(study, findings.settings)
     names = [entry.system for entry in start.system_estimates]
     if len(names) < 2 and not uplifts:  # noqa: PLR2004  a comparison is of two
         raise QuemError(list(_nothing_to_compare(start, study, names)))
-    pairs = compare_pairs(found, names, start.test)
+    pairs = compare_pairs(findings, names, start.test)
     _refuse_untestable(study, pairs)
     progressions = progressions_of(start.system_estimates, pairs)
     return replace(
@@ -147,8 +147,8 @@ def _unrelated(start: ComparisonFindings, studies: Sequence[Study]) -> Compariso
         what = "none of the named systems has" if start.chosen else "no system has"
         message = f"{what} ranks in this study, so that there is nothing to compare; leave it out"
         raise QuemError([study.mistake(("systems",), message) for study in empty])
-    apart = compare_studies(start.system_estimates, start.level)
-    return replace(start, mode="studies", apart=tuple(apart))
+    differences = compare_studies(start.system_estimates, start.level)
+    return replace(start, mode="studies", differences=tuple(differences))
 
 
 def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> ComparisonFindings:
@@ -161,16 +161,16 @@ def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> Compariso
     of, versions = one_system(start.system_estimates, studies, named=bool(start.chosen))
 
     def within(before: SystemEstimate, after: SystemEstimate) -> Pair:
-        found: ExperienceFindings = start.studies[before.study]
-        if found.cells is None:
+        findings: ExperienceFindings = start.studies[before.study]
+        if findings.cells is None:
             message = (
                 f"{before.name} and {after.name} are versions in one study of averages, and "
                 "comparing them needs the ranks; leave one out by --systems"
             )
-            raise QuemError([found.study.mistake(("rankings",), message)])
-        _refuse_blocks(found)
-        (pair,) = compare_pairs(found, [before.system, after.system], start.test)
-        _refuse_untestable(found.study, [pair])
+            raise QuemError([findings.study.mistake(("rankings",), message)])
+        _refuse_blocks(findings)
+        (pair,) = compare_pairs(findings, [before.system, after.system], start.test)
+        _refuse_untestable(findings.study, [pair])
         return pair
 
     progression = across_studies(of, versions, within, start.level)

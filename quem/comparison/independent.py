@@ -77,9 +77,11 @@ def compare_studies(
 
 def adjusted(compared: Iterable[IndependentDifference]) -> list[IndependentDifference]:
     """Adjust the p values for their number."""
-    found = list(compared)
-    p_values = holm([apart.p for apart in found])
-    return [replace(apart, p_holm=p) for apart, p in zip(found, p_values, strict=True)]
+    differences = list(compared)
+    p_values = holm([difference.p for difference in differences])
+    return [
+        replace(difference, p_holm=p) for difference, p in zip(differences, p_values, strict=True)
+    ]
 
 
 def compare_apart(a: SystemEstimate, b: SystemEstimate, level: float) -> IndependentDifference:

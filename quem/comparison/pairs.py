@@ -172,11 +172,11 @@ def difference_interval(
         return replace(refused, reason=reason)
     known = dict(zip(averages.solvers, averages.experience, strict=True))
     experience = np.array([known[solver] for solver in ids])
-    found = worth_differences(ranks[np.newaxis], experience[np.newaxis], *pair, level=level)
-    low, high = float(found.low[0]), float(found.high[0])
+    by_worths = worth_differences(ranks[np.newaxis], experience[np.newaxis], *pair, level=level)
+    low, high = float(by_worths.low[0]), float(by_worths.high[0])
     if np.isnan(low):
         return replace(refused, reason="quality does not rise clearly enough with experience")
-    return Difference(years, calibrated, float(found.years[0]), (low, high))
+    return Difference(years, calibrated, float(by_worths.years[0]), (low, high))
 
 
 def _unfit(cells: RankCells, averages: Averages) -> str:
@@ -216,10 +216,10 @@ def _ahead(cells: RankCells, a: str, b: str) -> float:
         score = np.full(shape, np.nan)
         score[cells.judge[own], cells.problem[own], cells.block[own] - 1] = cells.score[own]
         scores.append(score)
-    apart = scores[0] - scores[1]
-    met = np.isfinite(apart)
+    difference = scores[0] - scores[1]
+    met = np.isfinite(difference)
     # The mean over problems, as the tests have it.
-    total, count = np.where(met, apart, 0.0).sum(axis=(0, 2)), met.sum(axis=(0, 2))
+    total, count = np.where(met, difference, 0.0).sum(axis=(0, 2)), met.sum(axis=(0, 2))
     return float((total[count > 0] / count[count > 0]).mean()) if met.any() else float("nan")
 
 

@@ -42,7 +42,7 @@ class ComparisonFindings:
         The systems that the caller named; empty for all.
     pairs : tuple of Pair
         Only of mode "systems".
-    apart : tuple of IndependentDifference
+    differences : tuple of IndependentDifference
         Only of mode "studies".
     uplifts : tuple of AssistanceGain
         Only of mode "systems".
@@ -55,7 +55,7 @@ class ComparisonFindings:
     chosen: tuple[str, ...]
     level: float
     pairs: tuple[Pair, ...] = ()
-    apart: tuple[IndependentDifference, ...] = ()
+    differences: tuple[IndependentDifference, ...] = ()
     progressions: tuple[Progression, ...] = ()
     uplifts: tuple[AssistanceGain, ...] = ()
     warnings: tuple[StudyWarning, ...] = ()

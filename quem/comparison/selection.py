@@ -96,10 +96,10 @@ def chosen_of(
     chosen: set[int] = set()
     mistakes = []
     for name in dict.fromkeys(names):
-        found = [at for at, s in enumerate(system_estimates) if s.system == name]
-        found = found or [at for at, s in enumerate(system_estimates) if s.of == name]
-        chosen.update(found)
-        if not found:
+        matches = [at for at, s in enumerate(system_estimates) if s.system == name]
+        matches = matches or [at for at, s in enumerate(system_estimates) if s.of == name]
+        chosen.update(matches)
+        if not matches:
             mistakes.append(
                 Mistake("", key="systems", message=_unknown(name, system_estimates, studies))
             )
@@ -143,17 +143,19 @@ def one_system(
         It is not clear which system is meant.
     """
     by_study = [[s for s in system_estimates if s.study == at] for at in range(len(studies))]
-    if empty := [study.name for study, found in zip(studies, by_study, strict=True) if not found]:
+    if empty := [
+        study.name for study, systems in zip(studies, by_study, strict=True) if not systems
+    ]:
         message = f"{empty[0]} has none of these systems; name one that each study has"
         raise QuemError([Mistake("", key="systems", message=message)])
     shared = [
         of
         for of in dict.fromkeys(s.of for s in system_estimates)
-        if all(any(s.of == of for s in found) for found in by_study)
+        if all(any(s.of == of for s in systems) for systems in by_study)
     ]
     if len(shared) == 1:
         return shared[0], [s for s in system_estimates if s.of == shared[0]]
-    if not shared and (named or all(len(found) == 1 for found in by_study)):
+    if not shared and (named or all(len(systems) == 1 for systems in by_study)):
         return system_estimates[0].of, list(system_estimates)
     which = f"share {len(shared)} systems ({', '.join(shared)})" if shared else "share none"
     message = (
@@ -203,7 +205,7 @@ class Located:
         return [cells.problems[at] for at in np.unique(cells.problem[few])]
 
 
-def locate(rankings: Rankings, declared: Declared, helped: Iterable[str]) -> Located:
+def locate(rankings: Rankings, declared: Declared, assisted: Iterable[str]) -> Located:
     """Locate every solution against people who worked alone.
 
     The references are those who never had help. If some group that matters holds fewer than
@@ -212,11 +214,11 @@ def locate(rankings: Rankings, declared: Declared, helped: Iterable[str]) -> Loc
 
     Parameters
     ----------
-    helped : iterable of str
+    assisted : iterable of str
         Ids of those who had help on some problem, as persons and as assisted solvers.
     """
     cells = judged_cells(rankings, declared, reference="humans")
-    with_help = np.isin(cells.solvers, list(helped))
+    with_help = np.isin(cells.solvers, list(assisted))
     never = cells.of_kind("subject") & ~with_help
     adjusted, size = adjusted_ranks(cells.group, cells.given, never[cells.solver])
     common = bool((size[with_help[cells.solver]] >= LEAST_COMMON).all())

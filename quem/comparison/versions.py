@@ -175,15 +175,15 @@ def progressions_of(
     families: dict[str, list[SystemEstimate]] = {}
     for entry in system_estimates:
         families.setdefault(entry.of, []).append(entry)
-    made = []
+    progressions = []
     for of, versions in families.items():
         steps = []
         for before, after in pairwise(versions):
             pair = by_ends[before.system, after.system]
             steps.append(Step(before, after, pair, pair.p_holm))
         if steps:
-            made.append(Progression(of, tuple(versions), tuple(steps)))
-    return made
+            progressions.append(Progression(of, tuple(versions), tuple(steps)))
+    return progressions
 
 
 def across_studies(

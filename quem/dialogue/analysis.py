@@ -53,11 +53,11 @@ def analyze_dialogue(
     **settings
         In the place of those of the study file.
     """
-    asked = changed_settings(study.spec.analysis, settings).model_dump()
-    inference = Inference(**{name: asked.pop(name) for name in _INFERENCE})
+    requested = changed_settings(study.spec.analysis, settings).model_dump()
+    inference = Inference(**{name: requested.pop(name) for name in _INFERENCE})
     experiment = prepare(
         study.cases,
-        SimulationSettings(**asked),
+        SimulationSettings(**requested),
         strategies=study.strategies,
         users=study.users,
         questions=study.questions,
@@ -82,7 +82,9 @@ def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:
     """Say what an analysis of a study would warn of, as far as no dialogue is needed."""
     from quem.dialogue.checks import warnings_before
 
-    asked = study.spec.analysis.model_dump()
-    settings = SimulationSettings(**{name: asked[name] for name in asked if name not in _INFERENCE})
+    requested = study.spec.analysis.model_dump()
+    settings = SimulationSettings(
+        **{name: requested[name] for name in requested if name not in _INFERENCE}
+    )
     yield from study.warnings
     yield from warnings_before(study.cases, settings, study.users)

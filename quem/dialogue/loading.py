@@ -17,7 +17,7 @@ from quem.io.custom_functions import BrokenEntry, find_entry, load_entry, raised
 from quem.io.text import nearest, shown
 from quem.study.dialogue import FIVE, SEVEN, Strategy
 from quem.study.dialogue import DialogueSpec as Spec
-from quem.study.dialogue import User as AskedUser
+from quem.study.dialogue import User as DeclaredUser
 from quem.study.reading import draft_of_kind
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ class CustomFunction:
             There is no such function, or its code raised.
         """
         try:
-            found = load_entry(self.entry, Path(self.folder))
+            entry = load_entry(self.entry, Path(self.folder))
         except BrokenEntry as error:
             raise QuemError([str(error)]) from error
         digest = hashlib.sha256(self.entry.encode())
-        for path in found.sources:
+        for path in entry.sources:
             digest.update(path.read_bytes())
-        self.files, self.fingerprint = found.sources, digest.hexdigest()
-        _LOADED[self.entry, self.folder, self.fingerprint] = found.target
+        self.files, self.fingerprint = entry.sources, digest.hexdigest()
+        _LOADED[self.entry, self.folder, self.fingerprint] = entry.target
 
     def __call__(self, *arguments: Any) -> Any:  # noqa: ANN401  what the protocols say
         """Call it.
@@ -118,7 +118,7 @@ def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> Custo
     return CustomFunction(what, entry, str(folder))
 
 
-Part = TypeVar("Part", Strategy, AskedUser)
+Part = TypeVar("Part", Strategy, DeclaredUser)
 
 
 @dataclass(frozen=True, repr=False)
@@ -180,18 +180,18 @@ class _Loading:
     def wrong(self, loc: Loc, message: str) -> None:
         self.mistakes.append(self.draft.document.mistake(loc, message))
 
-    def place(self, loc: Loc, given: str) -> tuple[Path, str] | None:
+    def place(self, loc: Loc, file: str) -> tuple[Path, str] | None:
         """Where a file of the case base is; None where it is not there."""
-        path, name = self.draft.beside(given)
+        path, name = self.draft.beside(file)
         if self.data is not None:
-            path = self.data / given
+            path = self.data / file
             name = str(path)
         self.files.append(path)
         if path.exists():
             # Whether it is a file, reading it tells.
             return path, name
         where = f"in {self.data}" if self.data is not None else "beside the study file"
-        message = f"there is no file {shown(given)} {where}; name the folder that holds it: --data"
+        message = f"there is no file {shown(file)} {where}; name the folder that holds it: --data"
         if self.spec.cases.source:
             message += f". It comes from {self.spec.cases.source}"
         self.wrong(loc, message)
@@ -322,29 +322,29 @@ def _strategies(loading: _Loading) -> tuple[NamedStrategy, ...]:
 
 def _users(loading: _Loading) -> tuple[User, ...]:
     users = []
-    for index, asked in enumerate(loading.spec.users or _paper(AskedUser, SEVEN)):
-        user = named_user(asked.name, asked.b)
-        if asked.function:
+    for index, declared in enumerate(loading.spec.users or _paper(DeclaredUser, SEVEN)):
+        user = named_user(declared.name, declared.b)
+        if declared.function:
             function = loading.own(
-                ("users", index, "function"), f"the user {asked.name}", asked.function
+                ("users", index, "function"), f"the user {declared.name}", declared.function
             )
-            name = asked.name if asked.b is None else f"{asked.name} {asked.b:g}"
-            user = User(name, "own", asked.top, asked.b, function)
+            name = declared.name if declared.b is None else f"{declared.name} {declared.b:g}"
+            user = User(name, "own", declared.top, declared.b, function)
         if user is not None:
             users.append(user)
     return tuple(users)
 
 
 def _questions(loading: _Loading, cases: EncodedCases | None) -> Questions | None:
-    asked = loading.spec.questions
-    if asked.order == "own":
-        function = loading.own(("questions",), "the choice of questions", asked.function)
-        return Questions("own", function=function, name=asked.function)
-    if asked.order != "fixed":
-        return Questions(asked.order)
+    declared = loading.spec.questions
+    if declared.order == "own":
+        function = loading.own(("questions",), "the choice of questions", declared.function)
+        return Questions("own", function=function, name=declared.function)
+    if declared.order != "fixed":
+        return Questions(declared.order)
     if cases is None:
         return None
-    names = asked.attributes or cases.attributes
+    names = declared.attributes or cases.attributes
     order = []
     for index, name in enumerate(names):
         if name in cases.attributes:

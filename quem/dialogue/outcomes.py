@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def efficiency(told: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
+def efficiency(dialogues: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
     """Which share of the questions each dialogue did without.
 
     Parameters
@@ -48,18 +48,18 @@ def efficiency(told: Dialogues, settings: SimulationSettings) -> NDArray[np.floa
     array of float, shape (targets, strategies, users, dialogues)
         NaN where a dialogue is left out.
     """
-    m = told.quality.shape[2] - 1
+    m = dialogues.quality.shape[2] - 1
     if settings.efficiency == "questions":
-        share = 1 - (told.stop - 1.0) / max(m - 1, 1)
+        share = 1 - (dialogues.stop - 1.0) / max(m - 1, 1)
     else:
-        share = 1 - told.stop / m
+        share = 1 - dialogues.stop / m
     if settings.efficiency == "halved":
         share = share / 2
     none = np.nan if settings.no_selection == "leave_out" else 0.0
-    return np.where(told.stop >= 0, share, none)
+    return np.where(dialogues.stop >= 0, share, none)
 
 
-def precision(told: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
+def precision(dialogues: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
     """Whether the case selected in each dialogue has the solution of the target.
 
     Parameters
@@ -73,16 +73,16 @@ def precision(told: Dialogues, settings: SimulationSettings) -> NDArray[np.float
         1 or 0; NaN where a dialogue is left out.
     """
     none = {
-        "top": told.top_right[:, :, np.newaxis].astype(float),
+        "top": dialogues.top_right[:, :, np.newaxis].astype(float),
         "zero": np.zeros(1),
         "leave_out": np.full(1, np.nan),
     }[settings.no_selection]
-    return np.where(told.stop >= 0, told.right, none)
+    return np.where(dialogues.stop >= 0, dialogues.right, none)
 
 
-def unselected(told: Dialogues) -> NDArray[np.float64]:
+def unselected(dialogues: Dialogues) -> NDArray[np.float64]:
     """The share of dialogues in which no case was selected, shape (strategies, users)."""
-    share: NDArray[np.float64] = (told.stop < 0).mean(axis=(0, 3))
+    share: NDArray[np.float64] = (dialogues.stop < 0).mean(axis=(0, 3))
     return share
 
 
@@ -183,9 +183,9 @@ def _taus(means: NDArray[np.float64]) -> NDArray[np.float64]:
     one, other = np.array(pairs_of(strategies)).T
     near = np.round(means, _DECIMALS)
     sign = np.sign(near[:, one] - near[:, other])
-    told = np.nan_to_num(sign, nan=0.0)
-    concordance = np.einsum("dpa,dpb->dab", told, told)
-    untied = (told != 0).sum(axis=1).astype(float)
+    direction = np.nan_to_num(sign, nan=0.0)
+    concordance = np.einsum("dpa,dpb->dab", direction, direction)
+    untied = (direction != 0).sum(axis=1).astype(float)
     scale = np.sqrt(untied[:, :, np.newaxis] * untied[:, np.newaxis, :])
     whole = ~np.asarray(np.isnan(means).any(axis=1))
     defined = (scale > 0) & whole[:, np.newaxis, :] & whole[:, :, np.newaxis]
@@ -359,7 +359,7 @@ def evaluate(
 
 def _estimate(values: NDArray[np.float64], inference: Inference, seed: int) -> StrategyOutcomes:
     targets, strategies, columns = values.shape
-    told = query_means(
+    means = query_means(
         values.reshape(targets, -1),
         level=inference.level,
         replicates=inference.bootstrap,
@@ -368,9 +368,9 @@ def _estimate(values: NDArray[np.float64], inference: Inference, seed: int) -> S
     shape = (strategies, columns)
     return StrategyOutcomes(
         values,
-        told.mean.reshape(shape),
-        told.low.reshape(shape),
-        told.high.reshape(shape),
+        means.mean.reshape(shape),
+        means.low.reshape(shape),
+        means.high.reshape(shape),
         _tests(values, inference.permutations, seed),
     )
 

@@ -91,36 +91,36 @@ def question_orders(
     others, whole = cases.without(target), cases.values[target]
     answers = np.full((rows, m), np.nan)
     asked = np.zeros((rows, m), dtype=bool)
-    found = np.empty((rows, m), dtype=np.intp)
+    sequences = np.empty((rows, m), dtype=np.intp)
     every = np.arange(rows)
     for step in range(m):
         following = choose(others, answers.copy(), asked.copy(), random)
         if questions.function:
             following = _checked(following, asked, questions.name)
-        found[:, step] = following
+        sequences[:, step] = following
         asked[every, following] = True
         answers[every, following] = whole[following]
-    return found
+    return sequences
 
 
-def _checked(given: Any, asked: NDArray[np.bool_], name: str) -> NDArray[np.intp]:  # noqa: ANN401
+def _checked(output: Any, asked: NDArray[np.bool_], name: str) -> NDArray[np.intp]:  # noqa: ANN401
     rows, m = asked.shape
-    found = np.asarray(given)
-    if found.shape != (rows,) or found.dtype.kind not in "iu":
+    attributes = np.asarray(output)
+    if attributes.shape != (rows,) or attributes.dtype.kind not in "iu":
         message = (
-            f"the choice of questions {name} gave {found.dtype} of shape {found.shape}; it should "
-            f"be {rows} whole numbers, the next attribute of each dialogue"
+            f"the choice of questions {name} gave {attributes.dtype} of shape {attributes.shape}; "
+            f"it should be {rows} whole numbers, the next attribute of each dialogue"
         )
         raise QuemError([message])
-    wrong = (found < 0) | (found >= m)
-    wrong[~wrong] = asked[np.flatnonzero(~wrong), found[~wrong]]
+    wrong = (attributes < 0) | (attributes >= m)
+    wrong[~wrong] = asked[np.flatnonzero(~wrong), attributes[~wrong]]
     if wrong.any():
         message = (
-            f"the choice of questions {name} asks for attribute {found[wrong][0]}, which was asked "
-            f"for already or is none of 0 to {m - 1}"
+            f"the choice of questions {name} asks for attribute {attributes[wrong][0]}, which was "
+            f"asked for already or is none of 0 to {m - 1}"
         )
         raise QuemError([message])
-    return found.astype(np.intp)
+    return attributes.astype(np.intp)
 
 
 def information_gain(
@@ -144,7 +144,7 @@ def information_gain(
     del random
     grouped, answered = _grouped(cases, answers)
     known = ~np.isnan(answers)
-    found = np.empty(len(answers), dtype=np.intp)
+    attributes = np.empty(len(answers), dtype=np.intp)
     for row in range(len(answers)):
         at = np.flatnonzero(known[row])
         agree = (grouped[:, at] == answered[row, at]).all(axis=1)
@@ -153,8 +153,8 @@ def information_gain(
         gains = np.full(len(cases.attributes), -np.inf)
         for attribute in np.flatnonzero(~asked[row]):
             gains[attribute] = _gain(grouped[agree, attribute], cases.classes[agree])
-        found[row] = np.round(gains, 9).argmax()
-    return found
+        attributes[row] = np.round(gains, 9).argmax()
+    return attributes
 
 
 def _grouped(

@@ -84,8 +84,8 @@ def read_published(
     table = read_table(
         path, name, what="table of published results", fields=_COLUMNS, required=_COLUMNS
     )
-    given = table.column("value")
-    table = table.only(np.flatnonzero(given.lookup(map(bool, given.values), np.bool_)))
+    column = table.column("value")
+    table = table.only(np.flatnonzero(column.lookup(map(bool, column.values), np.bool_)))
     mistakes: list[Mistake] = []
     value = table.numbers("value", mistakes, such="0.45")
     codes = [
@@ -224,17 +224,17 @@ def find_sensitivity(
         See `quem.dialogue.analysis.analyze_dialogue`.
     """
     experiment = findings.experiment
-    wanted = list(_wanted(experiment))
-    done = progress("Trying open choices", len(wanted) + 1)
+    variants = list(_variants(experiment))
+    done = progress("Trying open choices", len(variants) + 1)
     done(1)
     trials = []
-    for name, value in wanted:
+    for name, value in variants:
         settings = replace(experiment.settings, **{name: value})
         if value == getattr(experiment.settings, name):
-            told = findings.dialogues
+            dialogues = findings.dialogues
         else:
-            told = _dialogues(experiment, findings.dialogues, name, settings, workers)
-        trials.append(_trial(name, value, told, experiment, settings, published))
+            dialogues = _dialogues(experiment, findings.dialogues, name, settings, workers)
+        trials.append(_trial(name, value, dialogues, experiment, settings, published))
         done(1)
     if published is None:
         return Sensitivity(tuple(trials), (np.nan, np.nan), None)
@@ -243,15 +243,15 @@ def find_sensitivity(
     return Sensitivity(tuple(trials), constant, best)
 
 
-def _wanted(experiment: Experiment) -> list[tuple[str, Any]]:
+def _variants(experiment: Experiment) -> list[tuple[str, Any]]:
     """Each choice that matters here, with each of its plausible values and the present one."""
-    found = []
+    variants = []
     for name, present, choice in open_choices(experiment.settings):
         if not matters(name, experiment):
             continue
         values = sorted({present, *choice.values}, key=_in_order(choice.values))
-        found += [(name, value) for value in values]
-    return found
+        variants += [(name, value) for value in values]
+    return variants
 
 
 def _in_order(values: tuple[Any, ...]) -> Callable[[Any], Any]:
@@ -289,14 +289,14 @@ _CONCERNED = {
 
 def _dialogues(
     experiment: Experiment,
-    told: Dialogues,
+    dialogues: Dialogues,
     name: str,
     settings: SimulationSettings,
     workers: Workers,
 ) -> Dialogues:
     """Simulate again what the choice changes."""
     if name in _AFTER:
-        return told
+        return dialogues
     concerned = [
         place
         for place, strategy in enumerate(experiment.strategies)
@@ -309,18 +309,20 @@ def _dialogues(
         users=experiment.users,
         questions=experiment.questions,
     )
-    return told.with_strategies(concerned, run_experiment(again, workers=workers))
+    return dialogues.with_strategies(concerned, run_experiment(again, workers=workers))
 
 
 def _trial(
     name: str,
     value: Any,  # noqa: ANN401  a number or a word
-    told: Dialogues,
+    dialogues: Dialogues,
     experiment: Experiment,
     settings: SimulationSettings,
     published: Published | None,
 ) -> Variation:
-    measures = [means_of_targets(measure(told, settings)) for measure in (efficiency, precision)]
+    measures = [
+        means_of_targets(measure(dialogues, settings)) for measure in (efficiency, precision)
+    ]
     means = [_means(values) for values in measures]
     users = len(experiment.users)
     alike = [agreement(values, users, draws=0, level=0.95, seed=0).mean for values in measures]
@@ -333,8 +335,8 @@ def _trial(
         value == getattr(experiment.settings, name),
         means[0],
         means[1],
-        told.quality.mean(axis=(0, 2)),
-        float((told.stop < 0).mean()),
+        dialogues.quality.mean(axis=(0, 2)),
+        float((dialogues.stop < 0).mean()),
         alike[0],
         alike[1],
         errors,
@@ -404,24 +406,24 @@ def search(
     """
     plans = {strategy: _plans(strategy) for strategy in experiment.strategies}
     done = progress("Searching combinations", sum(map(len, plans.values())))
-    kept: list[Scored] = []
+    scored: list[Scored] = []
     errors = {
         strategy.name: _errors(experiment, place, plans[strategy], published, workers, done)
         for place, strategy in enumerate(experiment.strategies)
     }
     for picked in _product(_all_choices(experiment)):
-        told = np.sum([_of(errors[name], name, picked) for name in errors], axis=0)
-        kept.append((picked, *(told[:2] / np.maximum(told[2:], 1)).tolist()))
+        sums = np.sum([_of(errors[name], name, picked) for name in errors], axis=0)
+        scored.append((picked, *(sums[:2] / np.maximum(sums[2:], 1)).tolist()))
     return Search(
-        len(kept),
-        tuple(min(kept, key=_by(which)) for which in ("efficiency", "precision", "both")),
-        min((k for k in kept if k[0]["efficiency"] == "attributes"), key=_by("both")),
+        len(scored),
+        tuple(min(scored, key=_by(which)) for which in ("efficiency", "precision", "both")),
+        min((k for k in scored if k[0]["efficiency"] == "attributes"), key=_by("both")),
     )
 
 
 def _by(which: str) -> Callable[[Scored], float]:
-    def criterion(told: Scored) -> float:
-        used = {"efficiency": told[1:2], "precision": told[2:], "both": told[1:]}[which]
+    def criterion(scored: Scored) -> float:
+        used = {"efficiency": scored[1:2], "precision": scored[2:], "both": scored[1:]}[which]
         return sum(used) / len(used)
 
     return criterion
@@ -475,7 +477,7 @@ def _errors(
 ) -> Errors:
     """For each combination that concerns a strategy: sums of errors, and of figures."""
     readings = list(_product(_READING))
-    found: Errors = {}
+    errors: Errors = {}
     for picked in plans:
         settings = replace(experiment.settings, **picked)
         again = prepare(
@@ -489,19 +491,21 @@ def _errors(
             ],
             questions=experiment.questions,
         )
-        told = run_experiment(again, workers=workers)
+        dialogues = run_experiment(again, workers=workers)
         for after in _product(_AFTER_DIALOGUES):
             counted = replace(settings, **after)
             means = [
-                _means_of_strategies(measure(told, counted)).reshape(len(readings), -1)
+                _means_of_strategies(measure(dialogues, counted)).reshape(len(readings), -1)
                 for measure in (efficiency, precision)
             ]
             for row, reading in enumerate(readings):
                 key = _key((*_READING, *_AFTER_DIALOGUES), {**reading, **after})
                 values = np.array([mean[row] for mean in means])
-                found[tuple(picked.values()), key] = _apart(values, published.values[:, place])
+                errors[tuple(picked.values()), key] = _error_sums(
+                    values, published.values[:, place]
+                )
         done(1)
-    return found
+    return errors
 
 
 def _means_of_strategies(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -511,11 +515,13 @@ def _means_of_strategies(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(count > 0, np.nansum(by_target, axis=0) / np.maximum(count, 1), np.nan)
 
 
-def _apart(found: NDArray[np.float64], published: NDArray[np.float64]) -> NDArray[np.float64]:
+def _error_sums(
+    computed: NDArray[np.float64], published: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Sums of absolute errors in efficiency and precision, and how many figures there are.
 
     What is printed and could not be found is off by 1.
     """
     there = ~np.isnan(published)
-    apart = np.where(np.isnan(found), 1.0, np.abs(found - published))
-    return np.concatenate([np.where(there, apart, 0.0).sum(axis=1), there.sum(axis=1)])
+    errors = np.where(np.isnan(computed), 1.0, np.abs(computed - published))
+    return np.concatenate([np.where(there, errors, 0.0).sum(axis=1), there.sum(axis=1)])

@@ -178,9 +178,9 @@ class Experiment:
         points, which = np.unique(revealed.reshape(-1, m), axis=0, return_inverse=True)
         apart = self.space.differences(target)
         true = self.space.distances(target, apart)
-        found = self._at(points, target, ties, apart, true)
+        by_strategy = self._at(points, target, ties, apart, true)
         which = which.reshape(self.dialogues, m + 1)
-        return self._told(target, found, which, chance, true)
+        return self._read_lists(target, by_strategy, which, chance, true)
 
     def _at(
         self,
@@ -232,47 +232,47 @@ class Experiment:
         # leaves out the candidates that are tied, wherever it ends.
         compared = min(2 * k + 1, others)
         shown = max(compared, min(max((user.top for user in self.users), default=1), others))
-        found = nearest(strategy.apart(known), ties, shown)
-        partial = found.apart[:, :compared] / NANO
+        candidates = nearest(strategy.apart(known), ties, shown)
+        partial = candidates.apart[:, :compared] / NANO
         nearest_true = np.partition(true, k - 1)[:k]
         quality = rank_quality(
             partial,
-            true[found.cases[:, :compared]],
+            true[candidates.cases[:, :compared]],
             k,
             ideal=np.broadcast_to(nearest_true, (len(partial), k)),
             lam=settings.lam,
             lowest=settings.lowest,
             highest=settings.highest,
         )
-        return found, quality, boundary(partial, k) == 0
+        return candidates, quality, boundary(partial, k) == 0
 
-    def _told(
+    def _read_lists(
         self,
         target: int,
-        found: list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]],
+        by_strategy: list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]],
         which: NDArray[np.intp],
         chance: NDArray[np.float64],
         true: NDArray[np.float64],
     ) -> Dialogues:
         """Let the users read the lists, and put together what they did."""
-        shape = (1, len(found), len(self.users), len(which))
+        shape = (1, len(by_strategy), len(self.users), len(which))
         stop = np.full(shape, -1, dtype=np.int16)
         right = np.zeros(shape, dtype=bool)
         true = steps(true) / NANO
         same = self.cases.classes == self.cases.classes[target]
-        for row, (lists, _, _) in enumerate(found):
+        for row, (lists, _, _) in enumerate(by_strategy):
             for column, user in enumerate(self.users):
                 stop[0, row, column], right[0, row, column] = self._selected(
                     user, lists, which, true, same, chance
                 )
-        last = [lists.cases[which[:, -1], 0] for lists, _, _ in found]
+        last = [lists.cases[which[:, -1], 0] for lists, _, _ in by_strategy]
         return Dialogues(
             np.array([target]),
             stop,
             right,
             same[np.array(last)][np.newaxis],
-            np.array([quality[which].mean(axis=0) for _, quality, _ in found])[np.newaxis],
-            np.array([nothing[which].mean(axis=0) for _, _, nothing in found])[np.newaxis],
+            np.array([quality[which].mean(axis=0) for _, quality, _ in by_strategy])[np.newaxis],
+            np.array([nothing[which].mean(axis=0) for _, _, nothing in by_strategy])[np.newaxis],
         )
 
     def _selected(
@@ -376,11 +376,11 @@ def run_experiment(
     size = _targets_in_a_task(experiment)
     tasks = [(missing[start : start + size],) for start in range(0, len(missing), size)]
     try:
-        for told in workers.each(experiment.run, tasks):
+        for dialogues in workers.each(experiment.run, tasks):
             if finished:
-                finished.add(told)
-            parts.append(told)
-            done(len(told))
+                finished.add(dialogues)
+            parts.append(dialogues)
+            done(len(dialogues))
     finally:
         if finished:
             finished.close()
@@ -473,16 +473,16 @@ class Finished:
             raise self._refusal(error) from None
         if lines[0] != self._header():
             return []
-        found: list[Dialogues] = []
+        parts: list[Dialogues] = []
         seen: set[int] = set()
         for line in lines[1:]:
-            told = _unpacked(line)
-            if told is not None and not seen & set(told.targets.tolist()):
-                seen |= set(told.targets.tolist())
-                found.append(told)
-        return found
+            dialogues = _unpacked(line)
+            if dialogues is not None and not seen & set(dialogues.targets.tolist()):
+                seen |= set(dialogues.targets.tolist())
+                parts.append(dialogues)
+        return parts
 
-    def add(self, told: Dialogues) -> None:
+    def add(self, dialogues: Dialogues) -> None:
         """Add a line and put it to disk.
 
         Raises
@@ -493,7 +493,7 @@ class Finished:
         try:
             if self._file is None:
                 self._file = self._opened()
-            self._file.write(_packed(told) + b"\n")
+            self._file.write(_packed(dialogues) + b"\n")
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -532,10 +532,10 @@ class Finished:
         return QuemError([Mistake(str(self.path), message=message)])
 
 
-def _packed(told: Dialogues) -> bytes:
+def _packed(dialogues: Dialogues) -> bytes:
     raw, shapes = [], {}
     for name in Dialogues.__dataclass_fields__:
-        values: np.ndarray[Any, Any] = getattr(told, name)
+        values: np.ndarray[Any, Any] = getattr(dialogues, name)
         shapes[name] = [values.dtype.str, list(values.shape)]
         raw.append(np.ascontiguousarray(values).tobytes())
     data = zlib.compress(b"".join(raw), 1)

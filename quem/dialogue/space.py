@@ -121,14 +121,14 @@ class Space:
     def differences(self, case: int) -> NDArray[np.float64]:
         """Weighted differences between a case and all, shape (m, n)."""
         counted = self.share[:, np.newaxis] if self.missing == "worst" else 0.0
-        found = np.empty((self.m, self.n))
-        found[self.numeric] = np.abs(self.numbers - self.numbers[case]).T
+        weighted = np.empty((self.m, self.n))
+        weighted[self.numeric] = np.abs(self.numbers - self.numbers[case]).T
         same = self.marks * self.marks[case]
         for place, attribute in enumerate(self.categorical):
             equal = same[:, self.owner == place].any(axis=1)
-            found[attribute] = np.where(equal, 0.0, self.share[attribute])
+            weighted[attribute] = np.where(equal, 0.0, self.share[attribute])
         there = (self.known * self.known[case]).T > 0
-        return np.asarray(np.where(there, found, counted))
+        return np.asarray(np.where(there, weighted, counted))
 
     def distances(
         self, case: int, differences: NDArray[np.float64] | None = None
@@ -197,7 +197,7 @@ class Space:
         -------
         array of float, shape (rows, n)
         """
-        found = self._categories_apart(hidden[:, self.categorical], fills.codes)
+        differences = self._category_differences(hidden[:, self.categorical], fills.codes)
         one_for_all = len(fills.numbers) == 1
         for place, attribute in enumerate(self.numeric):
             rows = np.flatnonzero(hidden[:, attribute])
@@ -208,10 +208,10 @@ class Space:
                 apart *= there
                 if self.missing == "worst":
                     apart += self.share[attribute] * (1 - there)
-            found[rows] += apart
-        return found
+            differences[rows] += apart
+        return differences
 
-    def _categories_apart(
+    def _category_differences(
         self, hidden: NDArray[np.bool_], codes: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         if not len(self.categorical):
@@ -219,12 +219,12 @@ class Space:
         weight = hidden * self.share[self.categorical]
         same = np.zeros((len(hidden), self.marks.shape[1]))
         np.put_along_axis(same, np.broadcast_to(codes, weight.shape), weight, axis=1)
-        found: NDArray[np.float64] = same @ self.marks.T
+        differences: NDArray[np.float64] = same @ self.marks.T
         if self.missing == "worst" or self.complete:
-            found -= weight.sum(axis=1, keepdims=True)
+            differences -= weight.sum(axis=1, keepdims=True)
         else:
-            found -= weight @ self.known[:, self.categorical].T
-        return np.negative(found, out=found)
+            differences -= weight @ self.known[:, self.categorical].T
+        return np.negative(differences, out=differences)
 
     def compared(
         self, revealed: NDArray[np.bool_], case: int, numerators: NDArray[np.float64]
@@ -331,9 +331,9 @@ class Neighborhoods:
         """See `Regions`."""
         key = keyed(apart, np.full(len(apart), target)) if self.ordered else apart
         held = key <= self.edge
-        found = self.inner.copy()
-        found[held] = self.outer[held] - features[target]
-        return found
+        totals = self.inner.copy()
+        totals[held] = self.outer[held] - features[target]
+        return totals
 
 
 @dataclass(frozen=True)
@@ -369,8 +369,8 @@ def keyed(apart: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int6
     order : array of int
         From 0 to less than 2^20; broadcast.
     """
-    found: NDArray[np.int64] = (apart << _BITS) | order
-    return found
+    keys: NDArray[np.int64] = (apart << _BITS) | order
+    return keys
 
 
 # A million cases; distances up to 8,000 fit into the rest.
@@ -412,8 +412,8 @@ def clusters(space: Space, size: int) -> NDArray[np.int64]:
     n = space.n
     condensed = [np.maximum(space.distances(case)[case + 1 :], 0) for case in range(n)]
     tree = linkage(np.round(np.concatenate(condensed), 9), "average")
-    found = fcluster(tree, max(1, round(n / size)), "maxclust")
-    return np.asarray(found, dtype=np.int64) - 1
+    labels = fcluster(tree, max(1, round(n / size)), "maxclust")
+    return np.asarray(labels, dtype=np.int64) - 1
 
 
 def _neighborhoods(space: Space, size: int, *, ordered: bool) -> Neighborhoods:

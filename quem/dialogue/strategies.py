@@ -111,7 +111,7 @@ class Revealed:
     @cached_property
     def by_default(self) -> NDArray[np.int64]:
         """Distances in steps by DD, shape (rows, n)."""
-        return self._apart(self.differences)
+        return self._distances(self.differences)
 
     @cached_property
     def by_overall(self) -> NDArray[np.int64]:
@@ -121,12 +121,12 @@ class Revealed:
 
     def assuming(self, fills: Fills) -> NDArray[np.int64]:
         """Give the distances, in steps, if the attributes not known are as assumed."""
-        return self._apart(self.differences + self.space.assumed(self.hidden, fills))
+        return self._distances(self.differences + self.space.assumed(self.hidden, fills))
 
-    def _apart(self, together: NDArray[np.float64]) -> NDArray[np.int64]:
-        found = steps(self.space.compared(self.revealed, self.target, together))
-        found[:, self.target] = FAR
-        return found
+    def _distances(self, together: NDArray[np.float64]) -> NDArray[np.int64]:
+        distances = steps(self.space.compared(self.revealed, self.target, together))
+        distances[:, self.target] = FAR
+        return distances
 
     def sums_of_nearest(
         self, apart: NDArray[np.int64], count: int, features: NDArray[np.float64]
@@ -144,12 +144,12 @@ class Revealed:
         """
         count = min(count, self.space.n - 1)
         order = np.arange(self.space.n)
-        found = nearest(apart, order, count + 1)
-        sums: NDArray[np.float64] = features[found.cases[:, :count]].sum(axis=1)
+        candidates = nearest(apart, order, count + 1)
+        sums: NDArray[np.float64] = features[candidates.cases[:, :count]].sum(axis=1)
         if self.settings.neighbor_ties == "order":
             return sums
-        split = np.flatnonzero(found.apart[:, count] == found.apart[:, count - 1])
-        edge = found.apart[split, count - 1, np.newaxis]
+        split = np.flatnonzero(candidates.apart[:, count] == candidates.apart[:, count - 1])
+        edge = candidates.apart[split, count - 1, np.newaxis]
         sums[split] = (apart[split] <= edge).astype(float) @ features
         return sums
 
@@ -221,22 +221,22 @@ def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArr
     """
     answers = np.where(known.revealed, known.cases.values[known.target], np.nan)
     others = known.cases.without(known.target)
-    given = strategy(others, answers)
+    output = strategy(others, answers)
     shape = (len(answers), len(others))
     try:
-        found = np.asarray(given, dtype=float)
+        distances = np.asarray(output, dtype=float)
     except (TypeError, ValueError):
-        message = f"the strategy {name} gave {type(given).__name__}, not an array of numbers"
+        message = f"the strategy {name} gave {type(output).__name__}, not an array of numbers"
         raise QuemError([message]) from None
-    if found.shape != shape:
+    if distances.shape != shape:
         message = (
-            f"the strategy {name} gave distances of shape {found.shape}; it should be {shape}: "
+            f"the strategy {name} gave distances of shape {distances.shape}; it should be {shape}: "
             "one row per problem, one column per case"
         )
         raise QuemError([message])
-    if not ((found >= 0) & (found <= 1)).all():
-        odd = found[~((found >= 0) & (found <= 1))][0]
+    if not ((distances >= 0) & (distances <= 1)).all():
+        odd = distances[~((distances >= 0) & (distances <= 1))][0]
         message = f"the strategy {name} gave the distance {odd:g}; distances go from 0 to 1"
         raise QuemError([message])
-    apart = np.insert(steps(found), known.target, FAR, axis=1)
+    apart = np.insert(steps(distances), known.target, FAR, axis=1)
     return np.asarray(apart, dtype=np.int64)

@@ -151,24 +151,24 @@ def _average(shown: CandidateList, top: int, settings: SimulationSettings) -> ND
 
 
 def _own(user: User, function: Callable[..., Any], shown: CandidateList) -> NDArray[np.int64]:
-    given = function(shown)
+    output = function(shown)
     lists, top = shown.cases.shape
-    found = np.asarray(given)
-    if found.shape != (lists,) or found.dtype.kind not in "iub":
+    positions = np.asarray(output)
+    if positions.shape != (lists,) or positions.dtype.kind not in "iub":
         message = (
-            f"the user {user.name} gave {found.dtype} of shape {found.shape}; it should be {lists} "
-            "whole numbers, a position for each list or -1"
+            f"the user {user.name} gave {positions.dtype} of shape {positions.shape}; it "
+            f"should be {lists} whole numbers, a position for each list or -1"
         )
         raise QuemError([message])
-    found = found.astype(np.int64)
-    if ((found < -1) | (found >= top)).any():
-        odd = found[(found < -1) | (found >= top)][0]
+    positions = positions.astype(np.int64)
+    if ((positions < -1) | (positions >= top)).any():
+        odd = positions[(positions < -1) | (positions >= top)][0]
         message = (
             f"the user {user.name} selected position {odd} of a list of {top}; positions go from 0 "
             f"to {top - 1}, and -1 is for none"
         )
         raise QuemError([message])
-    return found
+    return positions
 
 
 def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
@@ -189,11 +189,11 @@ def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
     if not shares:
         return {}
     places = [min(max(int(b * space.n + 0.5), 1), space.n - 1) - 1 for b in shares]
-    found = np.zeros(len(places))
+    sums = np.zeros(len(places))
     for case in range(space.n):
         others = np.delete(space.distances(case), case)
-        found += np.partition(others, places)[places]
-    level = steps(found / space.n) / NANO
+        sums += np.partition(others, places)[places]
+    level = steps(sums / space.n) / NANO
     return dict(zip(shares, level.tolist(), strict=True))
 
 

@@ -81,7 +81,7 @@ class Scores:
     @property
     def names(self) -> tuple[str, ...]:
         """The measures as they are spelled."""
-        return tuple(found.name for found in self.measures)
+        return tuple(column.name for column in self.measures)
 
     @property
     def mean(self) -> dict[str, float]:
@@ -214,18 +214,18 @@ def score(
     return Score(float(scores.values[0, 0]), scores.reasons[int(scores.reason_codes[0, 0])])
 
 
-def _measures(given: Iterable[str | Measure]) -> tuple[Measure, ...]:
-    if isinstance(given, str):
-        given = [given]
+def _measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
+    if isinstance(measures, str):
+        measures = [measures]
     chosen: dict[str, Measure] = {}
     mistakes: list[Mistake | str] = []
-    for one in given:
+    for one in measures:
         try:
-            found = measure(one)
+            entry = measure(one)
         except QuemError as error:
             mistakes += error.mistakes
         else:
-            chosen[found.name] = found
+            chosen[entry.name] = entry
     if mistakes:
         raise QuemError(mistakes)
     if not chosen:
@@ -234,10 +234,10 @@ def _measures(given: Iterable[str | Measure]) -> tuple[Measure, ...]:
 
 
 def _check(run: object, truth: object, ties: str) -> None:
-    for given, what in ((run, "run"), (truth, "ground truth")):
-        if not isinstance(given, Mapping):
+    for value, what in ((run, "run"), (truth, "ground truth")):
+        if not isinstance(value, Mapping):
             message = (
-                f"the {what} should be a dict of query to list, and not {type(given).__name__}"
+                f"the {what} should be a dict of query to list, and not {type(value).__name__}"
             )
             raise QuemError([message])
     run, truth = cast("Mapping[Any, Any]", run), cast("Mapping[Any, Any]", truth)
@@ -275,10 +275,10 @@ def _parts(
 
 
 def _read(
-    given: Mapping[Any, Items], queries: list[Hashable], *, best_first: bool
+    lists: Mapping[Any, Items], queries: list[Hashable], *, best_first: bool
 ) -> tuple[list[dict[Hashable, float]], list[bool]]:
     """Make each list into a dict, and say which have scores."""
-    plain = [given.get(query, _NOTHING) for query in queries]
+    plain = [lists.get(query, _NOTHING) for query in queries]
     if {type(items) for items in plain} == {dict}:
         # As large runs are; to look at each by itself would take as long as to score it.
         return cast("list[dict[Hashable, float]]", plain), [True] * len(plain)
@@ -286,7 +286,7 @@ def _read(
     mistakes: list[str] = []
     for query in queries:
         try:
-            items, has_scores = read_items(given.get(query, {}), best_first=best_first)
+            items, has_scores = read_items(lists.get(query, {}), best_first=best_first)
         except QuemError as error:
             mistakes += [f"query {query!r}: {mistake}" for mistake in error.mistakes]
         else:

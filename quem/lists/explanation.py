@@ -98,36 +98,36 @@ def explain(by: str | Measure) -> dict[str, Any]:
         There is no such measure.
     """
     chosen = measure(by)
-    told = describe(chosen.definition)
+    description = describe(chosen.definition)
     kind = chosen.definition.family
     listed, truth = _EXAMPLES[kind]
     plain = chosen.name == chosen.definition.name
     shown = chosen.definition.shown if plain else (chosen.name,)
-    told["example"] = {
+    description["example"] = {
         "list": list(listed) if kind in _ONLY_ORDER else listed,
         "ground_truth": truth,
         "scores": [_worked(measure(name), listed, truth) for name in shown],
     }
     if kind == "options":
-        told["properties"] = [
+        description["properties"] = [
             {
-                "name": found.name,
-                "promise": found.promise,
-                "holds": found.holds,
-                "counterexample": str(found.counterexample) if found.counterexample else None,
+                "name": entry.name,
+                "promise": entry.promise,
+                "holds": entry.holds,
+                "counterexample": str(entry.counterexample) if entry.counterexample else None,
             }
-            for found in properties(chosen, 5)
+            for entry in properties(chosen, 5)
         ]
-    return told
+    return description
 
 
 def _worked(chosen: Measure, listed: _Items, truth: _Items) -> dict[str, str | float | None]:
-    found = score(listed, truth, chosen)
-    if found.reason:
-        return {"measure": chosen.name, "score": None, "undefined": found.reason}
+    result = score(listed, truth, chosen)
+    if result.reason:
+        return {"measure": chosen.name, "score": None, "undefined": result.reason}
     lists = Lists([listed], [truth])
     calculation = WORKED[chosen.definition.name](lists, **dict(chosen.values))
-    return {"measure": chosen.name, "calculation": calculation, "score": found.value}
+    return {"measure": chosen.name, "calculation": calculation, "score": result.value}
 
 
 def _sum(terms: Iterable[str]) -> str:
@@ -177,8 +177,8 @@ def _stromer(lists: Lists, k: int | None) -> str:
     match = [0] * depth
     for place, true in enumerate(lists.true_position[:depth]):
         match[place] = int(true == place + 1)
-    found = _sum(f"{hit} × {weight}" for hit, weight in zip(match, weights, strict=True))
-    return f"({found}) / ({_sum(map(str, weights))})"
+    terms = _sum(f"{hit} × {weight}" for hit, weight in zip(match, weights, strict=True))
+    return f"({terms}) / ({_sum(map(str, weights))})"
 
 
 def _mueller(lists: Lists, k: int | None) -> str:
@@ -234,25 +234,25 @@ def _counts(lists: Lists, rel: float) -> tuple[Hits, int, int, int]:
 
 
 def _f1(lists: Lists, rel: float) -> str:
-    _, found, relevant, n = _counts(lists, rel)
-    return f"2 × {found} / ({n} + {relevant})"
+    _, n_hits, relevant, n = _counts(lists, rel)
+    return f"2 × {n_hits} / ({n} + {relevant})"
 
 
 def _f1s(lists: Lists, rel: float) -> str:
-    _, found, relevant, n = _counts(lists, rel)
-    return f"2 × ({found} + 1) / ({n} + {relevant} + 2)"
+    _, n_hits, relevant, n = _counts(lists, rel)
+    return f"2 × ({n_hits} + 1) / ({n} + {relevant} + 2)"
 
 
 def _lar(lists: Lists, rel: float) -> str:
-    _, found, _, n = _counts(lists, rel)
-    return f"({found} + 1/{n}) / 2"
+    _, n_hits, _, n = _counts(lists, rel)
+    return f"({n_hits} + 1/{n}) / 2"
 
 
 def _olar(lists: Lists, rel: float, max_length: int, m: float | None) -> str:
-    _, found, _, n = _counts(lists, rel)
+    _, n_hits, _, n = _counts(lists, rel)
     if m is None:
         m = 0.998 / (max_length * (max_length - 1)) if max_length > 1 else 0
-    return f"({found} + 1/{n} + {_n(m)} × {_rr(lists, rel, None)}) / (2 + {_n(m)})"
+    return f"({n_hits} + 1/{n} + {_n(m)} × {_rr(lists, rel, None)}) / (2 + {_n(m)})"
 
 
 def _precisions(hits: Hits, k: int | None = None) -> str:
@@ -262,8 +262,8 @@ def _precisions(hits: Hits, k: int | None = None) -> str:
 
 def _p(lists: Lists, rel: float, k: int | None) -> str:
     places = lists.hits(rel).position.tolist()
-    found = sum(k is None or place <= k for place in places)
-    return f"{found} / {k or lists.run.total or 1}"
+    n_hits = sum(k is None or place <= k for place in places)
+    return f"{n_hits} / {k or lists.run.total or 1}"
 
 
 def _ap(lists: Lists, rel: float, k: int | None) -> str:
@@ -272,14 +272,14 @@ def _ap(lists: Lists, rel: float, k: int | None) -> str:
 
 
 def _aps(lists: Lists, rel: float) -> str:
-    hits, found, relevant, n = _counts(lists, rel)
-    return f"({_precisions(hits)} + ({found} + 1)/({n} + 1)) / ({relevant} + 1)"
+    hits, n_hits, relevant, n = _counts(lists, rel)
+    return f"({_precisions(hits)} + ({n_hits} + 1)/({n} + 1)) / ({relevant} + 1)"
 
 
 def _apl(lists: Lists, rel: float) -> str:
-    hits, found, relevant, n = _counts(lists, rel)
-    t = f"{found}/{relevant}"
-    return f"({_precisions(hits)} + {t} × ({found} + {t})/({n} + 1)) / ({relevant} + 1)"
+    hits, n_hits, relevant, n = _counts(lists, rel)
+    t = f"{n_hits}/{relevant}"
+    return f"({_precisions(hits)} + {t} × ({n_hits} + {t})/({n} + 1)) / ({relevant} + 1)"
 
 
 def _rr(lists: Lists, rel: float, k: int | None) -> str:
@@ -299,10 +299,10 @@ def _ndcg(lists: Lists, gain: str, k: int | None) -> str:
 
 
 def _ndcgl(lists: Lists, rel: float) -> str:
-    hits, found, relevant, n = _counts(lists, rel)
+    hits, n_hits, relevant, n = _counts(lists, rel)
     terms = [f"1/log2({place + 1})" for place in hits.position.tolist()]
     ideal = _sum(f"1/log2({place})" for place in range(2, relevant + 3))
-    return f"({_sum([*terms, f'{found}/{relevant}/log2({n + 2})'])}) / ({ideal})"
+    return f"({_sum([*terms, f'{n_hits}/{relevant}/log2({n + 2})'])}) / ({ideal})"
 
 
 def _rbp(lists: Lists, p: float, rel: float, top: float | None, k: int | None) -> str:
@@ -316,8 +316,8 @@ def _rbp(lists: Lists, p: float, rel: float, top: float | None, k: int | None) -
 
 
 def _rbpl(lists: Lists, p: float, rel: float) -> str:
-    _, found, relevant, n = _counts(lists, rel)
-    return f"{_rbp(lists, p, rel, None, None)} + {found}/{relevant} × {_n(p)}^{n}"
+    _, n_hits, relevant, n = _counts(lists, rel)
+    return f"{_rbp(lists, p, rel, None, None)} + {n_hits}/{relevant} × {_n(p)}^{n}"
 
 
 def _rank_quality(lists: Lists, k: int, lam: float, low: float, high: float) -> str:
@@ -335,9 +335,9 @@ def _rank_quality(lists: Lists, k: int, lam: float, low: float, high: float) -> 
         pairs = zip(_all(weights), _all(distances), strict=True)
         return _sum(f"{w} × {d}" for w, d in pairs)
 
-    found = weighted(averaged, (1 - lists.value)[:up_to])
+    actual = weighted(averaged, (1 - lists.value)[:up_to])
     target = weighted(weight[:k], nearest)
-    return f"1 - (({found}) - ({target})) / ({_sum(_all(weight[:up_to]))})"
+    return f"1 - (({actual}) - ({target})) / ({_sum(_all(weight[:up_to]))})"
 
 
 WORKED: dict[str, Callable[..., str]] = {

@@ -119,20 +119,22 @@ def compare_systems(
         for first, second in combinations(range(systems), 2)
         for measure in range(measures)
     ]
-    found = [
+    differences = [
         pair
         for start in range(0, len(wanted), _COLUMNS)
         for pair in _differences(
             scores, wanted[start : start + _COLUMNS], level, replicates, permutations, seed
         )
     ]
-    found = [pair if pair.n >= max(fewest, 1) else _untested(pair) for pair in found]
+    differences = [pair if pair.n >= max(fewest, 1) else _untested(pair) for pair in differences]
     for measure in range(measures):
-        places = [at for at, pair in enumerate(found) if pair.measure == measure and pair.tested]
-        adjusted = holm([found[at].p for at in places])
+        places = [
+            at for at, pair in enumerate(differences) if pair.measure == measure and pair.tested
+        ]
+        adjusted = holm([differences[at].p for at in places])
         for at, p in zip(places, adjusted, strict=True):
-            found[at] = replace(found[at], p_holm=p)
-    return found
+            differences[at] = replace(differences[at], p_holm=p)
+    return differences
 
 
 def _untested(pair: PairDifference) -> PairDifference:

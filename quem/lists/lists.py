@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Hits", "Lists", "Ties"]
 
 Ties = Literal["given", "id", "expected"]
-_Made = TypeVar("_Made")
+_Value = TypeVar("_Value")
 # No similarity and no grade: stands for an item that the ground truth does not have.
 _ABSENT = float(np.finfo(np.float64).min)
 
@@ -112,7 +112,7 @@ class Lists:
         self.run = Ragged(np.fromiter(map(len, run), dtype=np.intp, count=len(run)))
         self.truth = Ragged(np.fromiter(map(len, truth), dtype=np.intp, count=len(truth)))
         self._given_score, self._given_truth, self._given_value = self._read()
-        self._made: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
         """Count the queries."""
@@ -149,11 +149,11 @@ class Lists:
                 (self.truth.starts + 1).tolist(), self._truth, self._run, strict=True
             )
         )
-        given = np.fromiter(chain.from_iterable(places), dtype=np.intp, count=self.run.total)
+        indices = np.fromiter(chain.from_iterable(places), dtype=np.intp, count=self.run.total)
         # One more cell, the first, for what is unknown.
         position = np.zeros(self.truth.total + 1, dtype=np.intp)
         position[self._true_order + 1] = self.truth.position
-        return position[given][self._order]
+        return position[indices][self._order]
 
     @cached_property
     def places(self) -> Places:
@@ -199,17 +199,17 @@ class Lists:
     def _find_hits(self, least: float) -> Hits:
         at = np.flatnonzero(self.value >= least)
         query = self.run.row[at]
-        found = np.bincount(query, minlength=len(self))
-        before = np.cumsum(found) - found
+        counts = np.bincount(query, minlength=len(self))
+        before = np.cumsum(counts) - counts
         nth = np.arange(1, len(at) + 1) - before[query]
         relevant = self.truth.only(self._given_truth >= least).sizes
-        return Hits(query, self.run.position[at], self.places.only(at), nth, found, relevant)
+        return Hits(query, self.run.position[at], self.places.only(at), nth, counts, relevant)
 
-    def once(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
+    def once(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
         """Make something that several measures need, when the first of them asks for it."""
-        if key not in self._made:
-            self._made[key] = make()
-        return cast("_Made", self._made[key])
+        if key not in self._cache:
+            self._cache[key] = make()
+        return cast("_Value", self._cache[key])
 
     # How they are read
 

@@ -75,7 +75,7 @@ class Parameter:
     most: float | None = None
     choices: tuple[str, ...] = ()
 
-    def read(self, given: object) -> Value:
+    def read(self, argument: object) -> Value:
         """Check a value, which may be spelled as text.
 
         Raises
@@ -83,9 +83,9 @@ class Parameter:
         QuemError
             Without the name of the measure.
         """
-        if given is None:
+        if argument is None:
             return self.default
-        value = self._converted(given)
+        value = self._converted(argument)
         low, high = self.least, self.most
         wrong = (
             value is None
@@ -95,17 +95,17 @@ class Parameter:
             or (high is not None and isinstance(value, int | float) and value > high)
         )
         if wrong:
-            message = f"{self.name}: should be {self.allowed}, and not {given!r}"
+            message = f"{self.name}: should be {self.allowed}, and not {argument!r}"
             raise QuemError([message])
         return value
 
-    def _converted(self, given: object) -> Value:
+    def _converted(self, argument: object) -> Value:
         if self.kind is str:
-            return given if isinstance(given, str) else None
-        if isinstance(given, bool) or not isinstance(given, int | float | str):
+            return argument if isinstance(argument, str) else None
+        if isinstance(argument, bool) or not isinstance(argument, int | float | str):
             return None
         try:
-            number = float(given)
+            number = float(argument)
         except (ValueError, OverflowError):
             return None
         if self.kind is float:
@@ -174,7 +174,7 @@ class Definition:
         """The measures that the example shows, as they are spelled."""
         return tuple(f"{self.name}{spelling}" for spelling in self.shown_with)
 
-    def with_values(self, given: Mapping[str, object]) -> Measure:
+    def with_values(self, arguments: Mapping[str, object]) -> Measure:
         """Give values to the parameters; others have their defaults.
 
         Raises
@@ -183,11 +183,11 @@ class Definition:
             A parameter is unknown, or its value wrong.
         """
         known = {parameter.name: parameter for parameter in self.parameters}
-        mistakes = [self._no_parameter(name) for name in given if name not in known]
+        mistakes = [self._no_parameter(name) for name in arguments if name not in known]
         values: dict[str, Value] = {}
         for name, parameter in known.items():
             try:
-                values[name] = parameter.read(given.get(name))
+                values[name] = parameter.read(arguments.get(name))
             except QuemError as error:
                 mistakes += [f"{self.name}: {mistake}" for mistake in error.mistakes]
         if mistakes:

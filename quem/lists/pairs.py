@@ -66,9 +66,9 @@ def best_choices(lists: Lists, k: int) -> tuple[NDArray[np.intp], list[NDArray[n
             if number in open_queries
             else [(own.last <= k) & known & (own_true.last <= k)]
         )
-        for kept in chosen:
+        for mask in chosen:
             query.append(number)
-            cells.append(at[kept])
+            cells.append(at[mask])
     return np.array(query), cells
 
 
@@ -84,10 +84,10 @@ def _choices(
     ties = [_tie(places, there, k) for places, there in sides]
     sure = [there & (places.last <= k) for places, there in sides]
     for picked in _picked([(n, m) for _, n, m in ties]):
-        kept = [side.copy() for side in sure]
-        for side, (members, _, _), best in zip(kept, ties, picked, strict=True):
+        masks = [side.copy() for side in sure]
+        for side, (members, _, _), best in zip(masks, ties, picked, strict=True):
             side[[int(members[one]) for one in best if one < len(members)]] = True
-        yield kept[0] & kept[1]
+        yield masks[0] & masks[1]
 
 
 def _tie(places: Places, there: NDArray[np.bool_], k: int) -> tuple[NDArray[np.intp], int, int]:
@@ -230,14 +230,14 @@ def count_pairs(lists: Lists, k: int | None) -> Pairs:
     k : int, optional
         Of items that are among the best k of both list and ground truth; of all by default.
     """
-    return lists.once(("pairs", k), lambda: _count_kept(lists, k))
+    return lists.once(("pairs", k), lambda: _count_common(lists, k))
 
 
-def _count_kept(lists: Lists, k: int | None) -> Pairs:
-    kept = common(lists, k)
+def _count_common(lists: Lists, k: int | None) -> Pairs:
+    mask = common(lists, k)
     rows, score, value = lists.run, lists.score, lists.value
-    if not kept.all():
-        rows, score, value = rows.only(kept), score[kept], value[kept]
+    if not mask.all():
+        rows, score, value = rows.only(mask), score[mask], value[mask]
     return _count(rows, score, value)
 
 

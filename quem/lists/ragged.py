@@ -63,14 +63,14 @@ class Ragged:
         """The length of all rows where it is the same, else 0."""
         return int(self.sizes[0]) if len(self) and np.ptp(self.sizes) == 0 else 0
 
-    def only(self, kept: NDArray[np.bool_]) -> Ragged:
+    def only(self, mask: NDArray[np.bool_]) -> Ragged:
         """The rows with only some of their cells.
 
         Parameters
         ----------
-        kept : array of bool, shape (n,)
+        mask : array of bool, shape (n,)
         """
-        return Ragged(np.bincount(self.row[kept], minlength=len(self)).astype(np.intp))
+        return Ragged(np.bincount(self.row[mask], minlength=len(self)).astype(np.intp))
 
     def sum(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
         """Sum each row; 0 for one without cells.
@@ -245,9 +245,9 @@ class Places:
         """How many positions each item can have, shape (n,)."""
         return self.last - self.first + 1
 
-    def only(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> Places:
+    def only(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Places:
         """The places of some items."""
-        return Places(self.first[kept], self.last[kept])
+        return Places(self.first[which], self.last[which])
 
     def within(self, k: NDArray[np.intp] | int) -> NDArray[np.float64]:
         """Give the chance that each item is among the best k, shape (n,)."""

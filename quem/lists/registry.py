@@ -38,11 +38,11 @@ _FAMILIES = (
 
 
 DEFINITIONS: Mapping[str, Definition] = {
-    found.name: found for family in _FAMILIES for found in family
+    entry.name: entry for family in _FAMILIES for entry in family
 }
 
 
-_FOLDED = {name.casefold(): found for name, found in DEFINITIONS.items()}
+_FOLDED = {name.casefold(): entry for name, entry in DEFINITIONS.items()}
 
 
 def definition(name: str) -> Definition:
@@ -96,12 +96,12 @@ Items: TypeAlias = Mapping[Any, float] | Collection[Any]
 _PAIR = 2
 
 
-def read_items(given: Items, *, best_first: bool) -> tuple[dict[Hashable, float], bool]:
+def read_items(entries: Items, *, best_first: bool) -> tuple[dict[Hashable, float], bool]:
     """Read one list, or one ground truth.
 
     Parameters
     ----------
-    given : mapping or collection
+    entries : mapping or collection
         Item to score, pairs of item and score, or items alone.
     best_first : bool
         Whether items alone are a list with its best first; else each has the grade 1.
@@ -118,17 +118,17 @@ def read_items(given: Items, *, best_first: bool) -> tuple[dict[Hashable, float]
     QuemError
         An item occurs twice, or this is not a list.
     """
-    if type(given) is dict:
-        return given, True
-    if isinstance(given, Mapping):
-        return dict(given), True
-    if hasattr(given, "keys") and hasattr(given, "items"):
+    if type(entries) is dict:
+        return entries, True
+    if isinstance(entries, Mapping):
+        return dict(entries), True
+    if hasattr(entries, "keys") and hasattr(entries, "items"):
         # A Series of pandas is like a mapping, and yields its values, not its keys.
-        return _unique(list(given.keys()), list(given.items())), True
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        message = f"should be a dict or a list of items, and not {given!r}"
+        return _unique(list(entries.keys()), list(entries.items())), True
+    if isinstance(entries, str | bytes) or not isinstance(entries, Iterable):
+        message = f"should be a dict or a list of items, and not {entries!r}"
         raise QuemError([message])
-    items = list(given)
+    items = list(entries)
     pairs = bool(items) and all(isinstance(i, tuple | list) and len(i) == _PAIR for i in items)
     names = [item[0] for item in items] if pairs else items
     numbers = range(len(items), 0, -1) if best_first else repeat(1.0)

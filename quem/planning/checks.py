@@ -50,13 +50,13 @@ def _nearest_and_needed(plan: PlanFindings, width: float) -> Iterator[str]:
         f"{format_number(plan.best_half_width(plan.nearest), 2)} with {design.words}."
     )
     noise, variance = plan.circumstances.noise, plan.experience_variance
-    if plan.limit > width:
+    if plan.half_width_limit > width:
         allowed = closed_form.largest_variance(width, 1e6, variance, plan.level) ** 0.5
         yield (
             "No number of subjects, judges, and problems can: the SD between people of equal "
             f"experience, {format_number(noise.person, 2)} {plan.unit}, alone leaves ± "
-            f"{format_number(plan.limit, 2)}. Recruit people who are more alike, with an SD below "
-            f"{format_number(float(allowed), 2)}."
+            f"{format_number(plan.half_width_limit, 2)}. Recruit people who are more alike, with "
+            f"an SD below {format_number(float(allowed), 2)}."
         )
         return
     if plan.limit_of_subjects > width:
@@ -91,7 +91,7 @@ def _few_simulations(plan: PlanFindings) -> Iterator[str]:
     if not plan.trials:
         return
     error = 2 * plan.simulation_error
-    if error <= _INACCURATE * plan.best_half_width(plan.reference):
+    if error <= _INACCURATE * plan.best_half_width(plan.suggested_index):
         return
     studies = next(iter(plan.trials.values())).studies
     if studies > 1:
@@ -155,7 +155,7 @@ def _pilot_small(plan: PlanFindings) -> Iterator[str]:
     if pilot is None or pilot.df >= _FEW_DEGREES_OF_FREEDOM or "person" in plan.replaced:
         return
     low, high = pilot.person_interval
-    design = plan.design(plan.reference)
+    design = plan.design(plan.suggested_index)
     worse = plan.formula(design, replace(plan.circumstances.noise, person=high))
     yield (
         f"with {format_count(pilot.df, 'degree')} of freedom in the pilot the "
@@ -167,7 +167,7 @@ def _pilot_small(plan: PlanFindings) -> Iterator[str]:
 
 @_RULES.add("long-lists")
 def _long_lists(plan: PlanFindings) -> Iterator[str]:
-    subjects = plan.design(plan.reference).subjects
+    subjects = plan.design(plan.suggested_index).subjects
     length = subjects + plan.circumstances.systems
     if length > LONG_LIST:
         yield (
@@ -179,7 +179,7 @@ def _long_lists(plan: PlanFindings) -> Iterator[str]:
 
 @_RULES.add("taste-false-alarms", remedy="use more judges")
 def _taste_false_alarms(plan: PlanFindings) -> Iterator[str]:
-    rate = plan.designs.false_alarms.flat[plan.reference]
+    rate = plan.designs.false_alarms.flat[plan.suggested_index]
     if rate > _MOST_FALSE_POSITIVES:
         yield (
             f"with judge × solver SD {format_number(plan.circumstances.noise.taste, 2)}, the t "

@@ -187,7 +187,7 @@ def power(
     with np.errstate(divide="ignore", invalid="ignore"):
         noncentrality = np.clip(np.nan_to_num(shift / spread), -_CERTAIN, _CERTAIN)
     critical = stdtrit(df, 1 - _TEST_LEVEL / 2)
-    found = np.where(
+    probability = np.where(
         noncentrality == 0, stdtr(df, -critical), 1 - nctdtr(df, noncentrality, critical)
     )
-    return np.asarray((found * weights).sum(axis=-1) / weights.sum())
+    return np.asarray((probability * weights).sum(axis=-1) / weights.sum())

@@ -103,10 +103,14 @@ def shared_noise(ranks: NDArray[np.float64]) -> Shared:
     """
     totals = np.zeros((3, 2))
     for solver in range(ranks.shape[2] - 1):
-        apart = ranks[..., solver, np.newaxis] - ranks[..., solver + 1 :]
-        same_problem = _changes(apart, (0,))
-        same_judge = _changes(apart, (1,))
-        totals += [same_problem, same_judge, _changes(apart, (0, 1)) - same_problem - same_judge]
+        differences = ranks[..., solver, np.newaxis] - ranks[..., solver + 1 :]
+        same_problem = _changes(differences, (0,))
+        same_judge = _changes(differences, (1,))
+        totals += [
+            same_problem,
+            same_judge,
+            _changes(differences, (0, 1)) - same_problem - same_judge,
+        ]
     with np.errstate(invalid="ignore", divide="ignore"):
         judge_taste, judge_solution, every = totals[:, 0] / totals[:, 1] / 4
     return Shared(
@@ -118,10 +122,10 @@ def shared_noise(ranks: NDArray[np.float64]) -> Shared:
     )
 
 
-def _changes(apart: NDArray[np.float64], over: tuple[int, ...]) -> NDArray[np.float64]:
+def _changes(differences: NDArray[np.float64], over: tuple[int, ...]) -> NDArray[np.float64]:
     """Sum of the squared changes over all pairs along some axes, and how many they are."""
-    held = np.isfinite(apart)
-    values = np.where(held, apart, 0.0)
+    held = np.isfinite(differences)
+    values = np.where(held, differences, 0.0)
     n = held.sum(axis=over)
     squares = n * (values**2).sum(axis=over) - values.sum(axis=over) ** 2
     return np.array([squares.sum(), (n * (n - 1) / 2).sum()])
@@ -194,9 +198,13 @@ def _noise_variances(
     """
     missing_dimension: Literal["judge", "problem"] = "judge"
     if np.isfinite(seen.judge):
-        found = {"solution": seen.solution, "judge": seen.judge, "taste": seen.taste}
-        negative_variance = tuple(name for name, variance in found.items() if variance < 0)
-        return {name: max(0.0, variance) for name, variance in found.items()}, negative_variance, ""
+        variances = {"solution": seen.solution, "judge": seen.judge, "taste": seen.taste}
+        negative_variance = tuple(name for name, variance in variances.items() if variance < 0)
+        return (
+            {name: max(0.0, variance) for name, variance in variances.items()},
+            negative_variance,
+            "",
+        )
     if np.isfinite(seen.solution_and_judge):
         unit = seen.solution_and_judge / (LOW.solution**2 + LOW.judge**2)
     elif np.isfinite(seen.judge_and_taste):

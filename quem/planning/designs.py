@@ -149,14 +149,14 @@ def smallest(designs: Designs, width: float) -> list[int]:
     # More subjects are narrower, so that the first of each column is the fewest.
     fewest = np.where(reach.any(axis=1), reach.argmax(axis=1), len(designs.subjects))
     best = np.full((fewest.shape[0] + 1, fewest.shape[1] + 1), len(designs.subjects))
-    found = []
+    places = []
     for j, p in np.ndindex(fewest.shape):
         others = min(best[j, p + 1], best[j + 1, p])
         if fewest[j, p] < others:
             index = np.ravel_multi_index((j, int(fewest[j, p]), p), designs.half_width.shape)
-            found.append(int(index))
+            places.append(int(index))
         best[j + 1, p + 1] = min(others, fewest[j, p])
-    return _cheapest_first(designs, found)
+    return _cheapest_first(designs, places)
 
 
 def efficient(designs: Designs) -> list[int]:
@@ -169,12 +169,12 @@ def efficient(designs: Designs) -> list[int]:
     """
     order = _cheapest_first(designs, list(range(designs.half_width.size)))
     narrowest = np.inf
-    found = []
+    places = []
     for index in order:
         if designs.half_width.flat[index] < narrowest:
             narrowest = designs.half_width.flat[index]
-            found.append(index)
-    return found
+            places.append(index)
+    return places
 
 
 def _cheapest_first(designs: Designs, places: list[int]) -> list[int]:

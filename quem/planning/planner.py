@@ -176,14 +176,14 @@ def _power(
         return np.nan
     middle = sum(scenario.experience) / 2
     pair = (middle + difference / 2, middle - difference / 2)
-    found = [
-        _found_better(simulated.ranks[..., -2] - simulated.ranks[..., -1])
+    detections = [
+        _significantly_better(simulated.ranks[..., -2] - simulated.ranks[..., -1])
         for simulated in _simulated(replace(scenario, systems=pair), studies, seeds)
     ]
-    return float(np.concatenate(found).mean())
+    return float(np.concatenate(detections).mean())
 
 
-def _found_better(difference: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _significantly_better(difference: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether the t test over problems finds the first of two systems better.
 
     Differences in rank have shape (studies, judges, problems).
@@ -220,41 +220,41 @@ def make_plan(
     QuemError
         A setting is wrong, or the pilot does not allow estimates of the SDs.
     """
-    asked = plan_settings(settings)
+    requested = plan_settings(settings)
     components = _components(pilot) if pilot else None
-    if components and asked.noise:
+    if components and requested.noise:
         message = "noise: a pilot gives the SDs; leave noise out"
         raise QuemError([message])
-    noise, source, replaced = _noise(asked, components)
-    systems = asked.systems or max(
-        2 if asked.power_for else 1, len(pilot.spec.systems) if pilot else 0
+    noise, source, replaced = _noise(requested, components)
+    systems = requested.systems or max(
+        2 if requested.power_for else 1, len(pilot.spec.systems) if pilot else 0
     )
     circumstances = PlanAssumptions(
         noise=noise,
-        experience=asked.experience or (components.experience if components else _EXPERIENCE),
+        experience=requested.experience or (components.experience if components else _EXPERIENCE),
         systems=systems,
-        difference=asked.power_for,
-        level=asked.level or (pilot.spec.analysis.level if pilot else 0.95),
+        difference=requested.power_for,
+        level=requested.level or (pilot.spec.analysis.level if pilot else 0.95),
     )
     low, high = circumstances.experience
-    costs = _costs(asked, measured)
+    costs = _costs(requested, measured)
     designs = make_designs(
-        (asked.judges, asked.subjects, asked.problems),
+        (requested.judges, requested.subjects, requested.problems),
         noise,
         (high - low) ** 2 / 12,
         level=circumstances.level,
         systems=systems,
-        difference=asked.power_for,
+        difference=requested.power_for,
         costs=costs,
     )
-    reaching = smallest(designs, asked.width) if asked.width else []
+    reaching = smallest(designs, requested.width) if requested.width else []
     plan = PlanFindings(
-        settings=asked,
+        settings=requested,
         source=source,
         replaced=replaced,
         circumstances=circumstances,
         costs=costs,
-        measured=measured is not None and asked.minutes is None,
+        measured=measured is not None and requested.minutes is None,
         unit=pilot.spec.experience_unit if pilot else "years",
         pilot=pilot,
         components=components,
@@ -282,29 +282,29 @@ def simulate_plan(
     """
     if not plan.settings.simulate:
         return plan
-    plan = _tried(plan, plan.shown, workers, done)
+    plan = _with_trials(plan, plan.shown, workers, done)
     width, by_formula = plan.settings.width, plan.designs.half_width.ravel()
     if width is not None and by_formula[plan.designs.largest] <= width:
         wrong = max(plan.trials[index].half_width / by_formula[index] for index in plan.shown)
         for larger in (smallest(plan.designs, width / wrong)[:_SHOWN], [plan.designs.largest]):
             if plan.recommended is None:
                 untried = tuple(index for index in larger if index not in plan.trials)
-                plan = _tried(plan, untried, workers, done)
+                plan = _with_trials(plan, untried, workers, done)
     return replace(plan, warnings=tuple(find_warnings(plan)))
 
 
-def _tried(
+def _with_trials(
     plan: PlanFindings, places: tuple[int, ...], workers: Workers, done: Callable[[], object]
 ) -> PlanFindings:
     trials = dict(plan.trials)
-    found = try_designs(
+    results = try_designs(
         [plan.design(index) for index in places],
         plan.circumstances,
         studies=plan.settings.simulate,
         seed=plan.settings.seed,
         workers=workers,
     )
-    for index, trial in zip(places, found, strict=True):
+    for index, trial in zip(places, results, strict=True):
         trials[index] = trial
         done()
     cost = plan.designs.cost.ravel()
@@ -313,18 +313,18 @@ def _tried(
 
 
 def _noise(
-    asked: PlanSettings, components: Components | None
+    requested: PlanSettings, components: Components | None
 ) -> tuple[Noise, str, tuple[str, ...]]:
-    source = "pilot" if components else asked.noise or "low"
+    source = "pilot" if components else requested.noise or "low"
     noise = components.noise if components else NOISES[source]
-    given = {name: getattr(asked, name) for name in COMPONENTS}
-    given = {name: value for name, value in given.items() if value is not None}
-    return replace(noise, **given), source, tuple(given)
+    values = {name: getattr(requested, name) for name in COMPONENTS}
+    values = {name: value for name, value in values.items() if value is not None}
+    return replace(noise, **values), source, tuple(values)
 
 
-def _costs(asked: PlanSettings, measured: float | None) -> Costs:
-    minutes = asked.minutes or measured or _MINUTES_OF_JUDGEMENT
-    solution, judgment = asked.cost_solution, asked.cost_judgment
+def _costs(requested: PlanSettings, measured: float | None) -> Costs:
+    minutes = requested.minutes or measured or _MINUTES_OF_JUDGEMENT
+    solution, judgment = requested.cost_solution, requested.cost_judgment
     return Costs(
         solution=_MINUTES_OF_SOLUTION if solution is None else solution,
         judgment=minutes if judgment is None else judgment,

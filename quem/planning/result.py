@@ -79,11 +79,11 @@ class PlanFindings:
     @property
     def assumed(self) -> bool:
         """Whether nobody said what the noise is."""
-        given = set(self.replaced) == {"person", "solution", "judge", "taste"}
-        return self.pilot is None and self.settings.noise is None and not given
+        all_replaced = set(self.replaced) == {"person", "solution", "judge", "taste"}
+        return self.pilot is None and self.settings.noise is None and not all_replaced
 
     @property
-    def limit(self) -> float:
+    def half_width_limit(self) -> float:
         """Half of the interval that no number of subjects, judges and problems makes narrower."""
         noise, variance = self.circumstances.noise, self.experience_variance
         return closed_form.least_half_width(noise, variance, self.level)
@@ -96,9 +96,9 @@ class PlanFindings:
         return closed_form.least_half_width(noise, variance, self.level, most)
 
     @property
-    def person_share(self) -> float:
+    def person_variance_share(self) -> float:
         """The share of persons in the variance of average quality, in the design to begin with."""
-        design, noise = self.designs.at(self.reference), self.circumstances.noise
+        design, noise = self.designs.at(self.suggested_index), self.circumstances.noise
         total = closed_form.average_variance(noise, design.judges, design.problems)
         return noise.person**2 / float(total) if total else np.nan
 
@@ -110,7 +110,7 @@ class PlanFindings:
         return next((index for index in self.shown if self.reaches(index)), None)
 
     @property
-    def reference(self) -> int:
+    def suggested_index(self) -> int:
         """The design to talk about: recommended, or the nearest, or one in the middle."""
         if self.recommended is not None:
             return self.recommended
@@ -135,8 +135,10 @@ class PlanFindings:
         Simulation is read to two decimals, as it is shown: its error is of that order.
         """
         width = self.settings.width
-        found = self.best_half_width(index)
-        return width is not None and (round(found, 2) if index in self.trials else found) <= width
+        half_width = self.best_half_width(index)
+        if index in self.trials:
+            half_width = round(half_width, 2)
+        return width is not None and half_width <= width
 
     @property
     def simulation_error(self) -> float:
@@ -167,9 +169,9 @@ class PlanResult(BaseResult["PlanFindings"]):
     def __repr__(self) -> str:
         """One line; `summary` says more."""
         plan = self.findings
-        design = plan.design(plan.reference)
+        design = plan.design(plan.suggested_index)
         return (
-            f"<PlanResult: ± {plan.best_half_width(plan.reference):.2f} {plan.unit} with "
+            f"<PlanResult: ± {plan.best_half_width(plan.suggested_index):.2f} {plan.unit} with "
             f"{design.subjects} subjects, {design.judges} judges, {design.problems} problems>"
         )
 

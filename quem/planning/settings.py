@@ -193,7 +193,7 @@ class PlanSettings(BaseModel):
         return self
 
 
-def plan_settings(given: dict[str, Any]) -> PlanSettings:
+def plan_settings(values: dict[str, Any]) -> PlanSettings:
     """Check the settings of a plan, of which None means not given.
 
     Raises
@@ -201,11 +201,11 @@ def plan_settings(given: dict[str, Any]) -> PlanSettings:
     QuemError
         With all that is wrong, each with the name of its setting.
     """
-    wanted = {key: value for key, value in given.items() if value is not None}
+    wanted = {key: value for key, value in values.items() if value is not None}
     if "cost_judgement" in wanted:  # the name before version 0.1
         wanted["cost_judgment"] = wanted.pop("cost_judgement")
     try:
         return PlanSettings.model_validate(wanted)
     except ValidationError as error:
-        found = complaints(error, PlanSettings, wanted, what="setting")
-    raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in found)
+        mistakes = complaints(error, PlanSettings, wanted, what="setting")
+    raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in mistakes)

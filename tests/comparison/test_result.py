@@ -49,7 +49,7 @@ def test_tables_hold_what_the_findings_hold(mode: str) -> None:
     found, tables = _compared(mode).findings, _compared(mode).tables()
     rows = {
         "estimates": len(found.system_estimates),
-        "differences": len(found.pairs) + len(found.apart),
+        "differences": len(found.pairs) + len(found.differences),
         "rankings": sum(pair.paired.n_cells for pair in found.pairs),
         "progression": sum(len(progress.versions) for progress in found.progressions),
         "uplift": sum(len(uplift.people) + 1 for uplift in found.uplifts),
@@ -58,7 +58,7 @@ def test_tables_hold_what_the_findings_hold(mode: str) -> None:
         stem: count for stem, count in rows.items() if count
     }
     if mode in ("systems", "studies"):
-        expected = [pair.p_holm for pair in found.pairs] + [a.p_holm for a in found.apart]
+        expected = [pair.p_holm for pair in found.pairs] + [a.p_holm for a in found.differences]
         assert tables["differences"]["p_holm"].tolist() == expected
     assert tables.get("rankings", {"won": np.array([0.5])})["won"].mean() == pytest.approx(
         np.mean([pair.paired.share_won for pair in found.pairs] or [0.5])

@@ -75,7 +75,7 @@ def test_difference_is_that_of_welch() -> None:
 def test_swapping_studies_flips_signs() -> None:
     """The difference changes its sign, and nothing else changes."""
     one, other = _study(1, "one"), _study(2, "other")
-    (there,), (back,) = _found(one, other).apart, _found(other, one).apart
+    (there,), (back,) = _found(one, other).differences, _found(other, one).differences
     assert there.years == -back.years
     assert there.interval == pytest.approx(tuple(-end for end in reversed(back.interval)))
     assert (there.p, there.df) == (back.p, back.df)
@@ -83,14 +83,14 @@ def test_swapping_studies_flips_signs() -> None:
 
 def test_a_study_and_its_copy_differ_by_0() -> None:
     """A study compared with itself, under another name, gives 0 and p = 1."""
-    (apart,) = _found(_study(1, "one"), _study(1, "copy")).apart
+    (apart,) = _found(_study(1, "one"), _study(1, "copy")).differences
     assert (apart.years, apart.p) == (0, 1)
 
 
 def test_prediction_variances_are_summed() -> None:
     """The standard error is that of both prediction intervals together."""
     studies = [_study(3, "one", subjects=7), _study(4, "other", subjects=11)]
-    (apart,) = _found(*studies).apart
+    (apart,) = _found(*studies).differences
     variances = []
     for study in studies:
         (estimate,) = quem.analyze(study, bootstrap=0).findings.estimates
@@ -133,20 +133,20 @@ def test_averages_can_be_compared_between_studies() -> None:
     years = {"S1": 1.0, "S2": 3.0, "S3": 5.0, "S4": 8.0}
     one = printed_study(averages, years)
     other = replace(one, spec=one.spec.model_copy(update={"id": "other"}))
-    assert _found(one, other).apart[0].p == 1
+    assert _found(one, other).differences[0].p == 1
 
 
 def test_every_pair_of_different_studies_is_compared() -> None:
     """Two systems here and two there are four pairs, adjusted together."""
     found = _found(_study(1, "one", {}, {}), _study(2, "other", {}, {}))
-    assert [(a.a.system, a.b.system) for a in found.apart] == [
+    assert [(a.a.system, a.b.system) for a in found.differences] == [
         ("K0", "K0"),
         ("K0", "K1"),
         ("K1", "K0"),
         ("K1", "K1"),
     ]
-    adjusted = multipletests([a.p for a in found.apart], method="holm")[1]
-    assert [a.p_holm for a in found.apart] == pytest.approx(list(adjusted))
+    adjusted = multipletests([a.p for a in found.differences], method="holm")[1]
+    assert [a.p_holm for a in found.differences] == pytest.approx(list(adjusted))
     assert not found.pairs
 
 

@@ -110,12 +110,12 @@ def test_helped_are_located_among_those_who_never_had_help() -> None:
     quality["H"] = np.array([[4.0, 4.0, NAN]])
     quality["H+"] = np.array([[NAN, NAN, 7.0]])
     (person,) = _uplift(_study(quality, {"H+": ("P2",)}, years)).people
-    assert person.unaided == 1 + 2 * 3 / 4
-    assert person.aided == 1 + 3.5 * 3 / 4
-    assert person.unaided_problems == ("P0", "P1")
-    assert person.aided_problems == ("P2",)
+    assert person.unassisted_rank == 1 + 2 * 3 / 4
+    assert person.assisted_rank == 1 + 3.5 * 3 / 4
+    assert person.unassisted_problems == ("P0", "P1")
+    assert person.assisted_problems == ("P2",)
     slope = 2.0  # the years of A to D over the ranks 1 to 4, and H at 2.5 has 4
-    assert person.years == pytest.approx(slope * (person.aided - person.unaided))
+    assert person.years == pytest.approx(slope * (person.assisted_rank - person.unassisted_rank))
 
 
 def test_unequal_groups_are_scaled() -> None:
@@ -126,7 +126,7 @@ def test_unequal_groups_are_scaled() -> None:
     quality["H"] = np.array([[4.0, 4.0, NAN]])
     quality["H+"] = np.array([[NAN, NAN, 9.0]])
     (person,) = _uplift(_study(quality, {"H+": ("P2",)}, years)).people
-    assert person.aided == (1 + 3 * 2 / 3) * (4 + 1) / (3 + 1)
+    assert person.assisted_rank == (1 + 3 * 2 / 3) * (4 + 1) / (3 + 1)
 
 
 @given(SEEDS, st.integers(2, 5), st.integers(2, 5))

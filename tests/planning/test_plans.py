@@ -361,7 +361,7 @@ def test_figures_suit_the_designs() -> None:
     assert figure is not None
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert len(titles) == 6
-    chosen = many.findings.design(many.findings.reference).judges
+    chosen = many.findings.design(many.findings.suggested_index).judges
     assert f"{chosen} judges" in titles
     assert _plan(subjects=8).plot("reach") is None
     assert set(_plan(subjects=8).figures()) == {"growth"}
@@ -378,7 +378,7 @@ def test_reports_are_whole_and_the_same(tmp_path: Path, pilot: quem.Study) -> No
     assert set(files) == plan.file_names
     assert files == report_files(again)
     page = files["report.html"].decode()
-    design = plan.findings.design(plan.findings.reference).words
+    design = plan.findings.design(plan.findings.suggested_index).words
     assert design in page
     assert "Expected half-width of the 95% prediction interval, in simulation" in page
     assert "From the pilot: Simulated study 0" in page

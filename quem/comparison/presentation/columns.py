@@ -498,10 +498,10 @@ _IDS = each(NAME, 1)
 _PERSON: Columns[PersonUplift, ComparisonFindings] = Columns(
     Column("assisted", NAME, "id of the assisted solver"),
     Column("person", NAME, "id of the subject"),
-    Column("unaided_problems", _IDS, "problems solved without help"),
-    Column("aided_problems", _IDS, "problems solved with help"),
-    Column("unaided", NUMBER, "average rank without help"),
-    Column("aided", NUMBER, "average rank with help"),
+    Column("unaided_problems", _IDS, "problems solved without help", of="unassisted_problems"),
+    Column("aided_problems", _IDS, "problems solved with help", of="assisted_problems"),
+    Column("unaided", NUMBER, "average rank without help", of="unassisted_rank"),
+    Column("aided", NUMBER, "average rank with help", of="assisted_rank"),
     *_GAIN,
     _p("p_holm", "adjusted for the people whom the system helped"),
 )
@@ -546,7 +546,7 @@ def _mean(name: str) -> Callable[[_Gained, ComparisonFindings], float]:
 def _n_problems(row: _Gained, _: ComparisonFindings) -> str:
     if row.person is None:
         return f"{row.of.n_problems}"
-    return f"{len(row.person.unaided_problems)} and {len(row.person.aided_problems)}"
+    return f"{len(row.person.unassisted_problems)} and {len(row.person.assisted_problems)}"
 
 
 GAINS: Columns[_Gained, ComparisonFindings] = Columns(
@@ -569,12 +569,21 @@ GAINS: Columns[_Gained, ComparisonFindings] = Columns(
         heading="Problems without and with help",
         only="report",
     ),
-    Column("unaided", NUMBER, "average rank without help", of=_of_person("unaided", np.nan)),
-    Column("aided", NUMBER, "average rank with help", of=_of_person("aided", np.nan)),
     Column(
-        "rank_without", NUMBER, "mean", of=_mean("unaided"), heading="Unassisted", only="report"
+        "unaided", NUMBER, "average rank without help", of=_of_person("unassisted_rank", np.nan)
     ),
-    Column("rank_with", NUMBER, "mean", of=_mean("aided"), heading="Assisted", only="report"),
+    Column("aided", NUMBER, "average rank with help", of=_of_person("assisted_rank", np.nan)),
+    Column(
+        "rank_without",
+        NUMBER,
+        "mean",
+        of=_mean("unassisted_rank"),
+        heading="Unassisted",
+        only="report",
+    ),
+    Column(
+        "rank_with", NUMBER, "mean", of=_mean("assisted_rank"), heading="Assisted", only="report"
+    ),
     *(
         Column(
             column.name,
@@ -635,7 +644,7 @@ DOCUMENT: Columns[ComparisonFindings, ComparisonFindings] = Columns(
         "independent",
         each(INDEPENDENT),
         "each two systems of different studies; only of mode `studies`",
-        of="apart",
+        of="differences",
     ),
     Column("progressions", each(_PROGRESSION), "versions of one system"),
     Column("uplifts", each(_UPLIFT), "one entry per system that helped people"),
@@ -644,7 +653,12 @@ DOCUMENT: Columns[ComparisonFindings, ComparisonFindings] = Columns(
 TABLES: tuple[Table[Any, ComparisonFindings], ...] = (
     Table("estimates", "one row per system", ESTIMATES, lambda c: c.system_estimates),
     Table("differences", "one row per pair of systems of one study", PAIRS, lambda c: c.pairs),
-    Table("differences", "one row per pair of systems of several", INDEPENDENT, lambda c: c.apart),
+    Table(
+        "differences",
+        "one row per pair of systems of several",
+        INDEPENDENT,
+        lambda c: c.differences,
+    ),
     Table("rankings", "one row per pair and ranking", _RANKINGS, _rankings),
     Table("progression", "one row per version", _VERSIONS, _versions),
     Table("uplift", "one row per person and system, and one per system", GAINS, _gained),

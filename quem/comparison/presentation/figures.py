@@ -51,14 +51,14 @@ def estimates(comparison: ComparisonFindings) -> Figure | None:
     if not shown:
         return None
     labels = [short(comparison.name_of(entry), 34) for entry in shown]
-    told = [_told(entry) for entry in shown]
+    texts = [_interval_text(entry) for entry in shown]
     with with_style():
-        left, right = label_inches(labels), label_inches(told)
+        left, right = label_inches(labels), label_inches(texts)
         height = 0.85 + _ROW * len(shown)
         figure, axes = one_axes(left + 4.4 + right, height, left=left, right=right)
         low, high = _limits(comparison, shown)
         axes.set_xlim(low, high)
-        for row, (entry, color, text) in enumerate(zip(shown, colors(), told, strict=False)):
+        for row, (entry, color, text) in enumerate(zip(shown, colors(), texts, strict=False)):
             axes.plot(_range(comparison, entry), [row, row], color=BAND, linewidth=13, zorder=1)
             _bar(axes, entry, row, color)
             axes.text(1.015, row, text, transform=axes.get_yaxis_transform(), va="center")
@@ -75,7 +75,7 @@ def estimates(comparison: ComparisonFindings) -> Figure | None:
     return figure
 
 
-def _told(entry: SystemEstimate) -> str:
+def _interval_text(entry: SystemEstimate) -> str:
     text = estimate_text(entry)
     if entry.estimate.side in ("above", "below"):
         return text
@@ -166,15 +166,15 @@ def differences(comparison: ComparisonFindings) -> Figure | None:
 
 
 def _of_studies(comparison: ComparisonFindings) -> Figure | None:
-    apart = sorted(comparison.apart, key=lambda a: np.nan_to_num(a.p, nan=2.0))[:MOST_ROWS]
-    if not apart:
+    shown = sorted(comparison.differences, key=lambda a: np.nan_to_num(a.p, nan=2.0))[:MOST_ROWS]
+    if not shown:
         return None
     labels = [
         f"{short(comparison.name_of(a.b), 30)} − {short(comparison.name_of(a.a), 30)}"
-        for a in apart
+        for a in shown
     ]
     points: list[Point] = []
-    for a in apart:
+    for a in shown:
         low = a.lower if np.isfinite(a.lower) else a.interval[0]
         high = a.upper if np.isfinite(a.upper) else a.interval[1]
         low = -np.inf if np.isnan(low) and np.isfinite(high) else low
@@ -188,7 +188,7 @@ def _of_studies(comparison: ComparisonFindings) -> Figure | None:
             f"{short(comparison.unit.capitalize(), 24)}, {format_percent(comparison.level)} "
             "intervals",
         )
-        _p_column(axes, [a.p_holm for a in apart])
+        _p_column(axes, [a.p_holm for a in shown])
     return figure
 
 
@@ -455,12 +455,14 @@ def _people(axes: Axes, people: list[PersonUplift], names: list[str], color: str
     for row, person in enumerate(people):
         axes.annotate(
             "",
-            (person.aided, row),
-            (person.unaided, row),
+            (person.assisted_rank, row),
+            (person.unassisted_rank, row),
             arrowprops={"arrowstyle": "-|>", "color": color, "shrinkA": 4, "shrinkB": 4},
         )
-        axes.plot([person.unaided], [row], "o", color=MUTED, markerfacecolor=PAPER, markersize=6)
-        axes.plot([person.aided], [row], "D", color=color, markersize=5)
+        axes.plot(
+            [person.unassisted_rank], [row], "o", color=MUTED, markerfacecolor=PAPER, markersize=6
+        )
+        axes.plot([person.assisted_rank], [row], "D", color=color, markersize=5)
         axes.text(1.02, row, format_signed(person.gain, 2), transform=place, va="center")
     axes.set_yticks(range(len(people)), names)
     axes.set_ylim(-0.7, len(people) - 0.3)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = [
     "TEST_NAMES",
     "answers_table",
-    "apart_text",
     "bare_p",
     "bound_text",
+    "difference_text",
     "estimate_text",
     "less",
     "names_of",
@@ -123,36 +123,38 @@ def won_text(pair: Pair) -> str:
     return f"ranked higher in {share} of {rankings} both (ties count ½)"
 
 
-def bound_text(apart: IndependentDifference) -> str:
+def bound_text(difference: IndependentDifference) -> str:
     """Write the interval between two studies, or the bound that is left of it."""
-    if np.isfinite(apart.lower):
-        return f"at least {format_signed(apart.lower)}"
-    if np.isfinite(apart.upper):
-        return f"at most {format_signed(apart.upper)}"
-    return format_interval(apart.interval) if np.isfinite(apart.p) else "none"
+    if np.isfinite(difference.lower):
+        return f"at least {format_signed(difference.lower)}"
+    if np.isfinite(difference.upper):
+        return f"at most {format_signed(difference.upper)}"
+    return format_interval(difference.interval) if np.isfinite(difference.p) else "none"
 
 
-def apart_text(apart: IndependentDifference, level: float, unit: str, *, several: bool) -> str:
+def difference_text(
+    difference: IndependentDifference, level: float, unit: str, *, several: bool
+) -> str:
     """Say how far systems of two studies are apart, one-sided where only a bound holds."""
-    text = f"{format_signed(apart.years)} {unit}"
-    if np.isfinite(apart.p):
-        adjusted = f", adjusted {format_p(apart.p_holm)}" if several else ""
+    text = f"{format_signed(difference.years)} {unit}"
+    if np.isfinite(difference.p):
+        adjusted = f", adjusted {format_p(difference.p_holm)}" if several else ""
         return (
-            f"{text} ({format_percent(level)} CI {format_interval(apart.interval)}; "
-            f"t({format_number(apart.df)}) = {format_number(apart.t, 2)}, "
-            f"{format_p(apart.p)}{adjusted})"
+            f"{text} ({format_percent(level)} CI {format_interval(difference.interval)}; "
+            f"t({format_number(difference.df)}) = {format_number(difference.t, 2)}, "
+            f"{format_p(difference.p)}{adjusted})"
         )
-    bound = bound_text(apart)
+    bound = bound_text(difference)
     bound = "no interval" if bound == "none" else f"{bound}, one-sided {format_percent(level)}"
-    return f"{text} (extrapolated; {bound}: {apart.reason})"
+    return f"{text} (extrapolated; {bound}: {difference.reason})"
 
 
 def step_text(step: Step) -> str:
     """Say by how much a version is ahead of the one before; where only a bound holds, the bound."""
-    apart = step.how if isinstance(step.how, IndependentDifference) else None
-    if apart is None or np.isfinite(apart.p):
+    difference = step.how if isinstance(step.how, IndependentDifference) else None
+    if difference is None or np.isfinite(difference.p):
         return format_signed(step.years)
-    bound = bound_text(apart)
+    bound = bound_text(difference)
     return f"{format_signed(step.years)} (extrapolated)" if bound == "none" else bound
 
 
@@ -198,15 +200,15 @@ def answers_table(comparison: ComparisonFindings) -> TextTable | None:
     """Say what came out in one table, for the first screen; None where help alone is measured."""
     if comparison.pairs:
         return _answers_of_pairs(comparison)
-    if comparison.apart:
+    if comparison.differences:
         rows = [
             (
-                less(comparison.name_of(apart.b), comparison.name_of(apart.a)),
-                format_signed(apart.years),
-                bound_text(apart),
-                bare_p(apart.p_holm),
+                less(comparison.name_of(difference.b), comparison.name_of(difference.a)),
+                format_signed(difference.years),
+                bound_text(difference),
+                bare_p(difference.p_holm),
             )
-            for apart in comparison.apart[:_FIRST]
+            for difference in comparison.differences[:_FIRST]
         ]
         columns = (
             "Difference",
@@ -214,7 +216,7 @@ def answers_table(comparison: ComparisonFindings) -> TextTable | None:
             f"{format_percent(comparison.level)} interval",
             "Adjusted p",
         )
-        return TextTable("Independent estimates", columns, rows, _more(len(comparison.apart)))
+        return TextTable("Independent estimates", columns, rows, _more(len(comparison.differences)))
     if comparison.progressions:
         return steps_table(comparison)
     return None

@@ -12,7 +12,7 @@ from quem.comparison.presentation.columns import ESTIMATES, GAINS, INDEPENDENT, 
 from quem.comparison.presentation.phrases import (
     TEST_NAMES,
     answers_table,
-    apart_text,
+    difference_text,
     less,
     names_of,
     rank_text,
@@ -49,7 +49,7 @@ CAPTIONS = {
 }
 
 
-_MOST_TOLD = 6
+_MOST_SENTENCES = 6
 
 
 _HOLM = (
@@ -117,7 +117,7 @@ def _methods(comparison: ComparisonFindings) -> Iterator[str]:
         f"the subjects' experience on their average ranks, with {level} prediction intervals: "
         f"{join_words(_estimates(comparison), 12) or 'no system was ranked alone'}."
     )
-    several = len(comparison.pairs or comparison.apart) > 1
+    several = len(comparison.pairs or comparison.differences) > 1
     if comparison.pairs:
         adjusted = " (p adjusted by Holm, 1979)" if several else ""
         yield (
@@ -126,13 +126,14 @@ def _methods(comparison: ComparisonFindings) -> Iterator[str]:
             f"judge had ranked both. {INFERENCES[comparison.test]}"
         )
         names = names_of(comparison)
-        for pair in comparison.pairs[:_MOST_TOLD]:
+        for pair in comparison.pairs[:_MOST_SENTENCES]:
             ranks = rank_text(pair, comparison.level, several=several)
             years = years_text(pair, comparison.level, comparison.unit)
             yield f"{names[pair.b]} against {names[pair.a]}: {ranks}; {years}."
-    for apart in comparison.apart[:_MOST_TOLD]:
-        told = apart_text(apart, comparison.level, comparison.unit, several=several)
-        yield f"{comparison.name_of(apart.b)} against {comparison.name_of(apart.a)}: {told}."
+    for difference in comparison.differences[:_MOST_SENTENCES]:
+        text = difference_text(difference, comparison.level, comparison.unit, several=several)
+        b, a = comparison.name_of(difference.b), comparison.name_of(difference.a)
+        yield f"{b} against {a}: {text}."
     if comparison.mode == "time":
         for step in comparison.progressions[0].steps:
             yield (
@@ -150,15 +151,15 @@ def _methods(comparison: ComparisonFindings) -> Iterator[str]:
 def _estimates(comparison: ComparisonFindings) -> list[str]:
     each = []
     for entry in comparison.system_estimates:
-        told = statement(
+        text = statement(
             entry.estimate, interval="prediction", level=comparison.level, unit=comparison.unit
         )
-        each.append(f"{comparison.name_of(entry)} {told}")
+        each.append(f"{comparison.name_of(entry)} {text}")
     return each
 
 
 def _references(comparison: ComparisonFindings) -> list[str]:
-    several = len(comparison.pairs or comparison.apart) > 1
+    several = len(comparison.pairs or comparison.differences) > 1
     return [*REFERENCES[:1], *([_HOLM] if several else []), *REFERENCES[1:]]
 
 
@@ -198,15 +199,15 @@ _ADJUSTED = "Adjusted p values (Holm 1979) hold for all pairs together."
 
 def sections(comparison: ComparisonFindings) -> list[Section]:
     """Make the sections of the report below its first screen."""
-    made = [
+    parts = [
         _differences(comparison) if comparison.pairs else None,
         _wins(comparison) if comparison.pairs else None,
-        _apart(comparison) if comparison.apart else None,
+        _independent(comparison) if comparison.differences else None,
         _progressions(comparison) if comparison.progressions else None,
         _uplifts(comparison) if comparison.uplifts else None,
         _estimates_sections(comparison) if comparison.system_estimates else None,
     ]
-    return [section for section in made if section is not None]
+    return [section for section in parts if section is not None]
 
 
 def _differences(comparison: ComparisonFindings) -> Section:
@@ -245,18 +246,18 @@ def _wins(comparison: ComparisonFindings) -> Section:
     return Section("wins", "Who beats whom", [_WINS], ("wins",), tables)
 
 
-def _apart(comparison: ComparisonFindings) -> Section:
+def _independent(comparison: ComparisonFindings) -> Section:
     text = [
         "The variance of a difference is the sum of both prediction variances, with Welch's "
         f"degrees of freedom. {INDEPENDENCE}"
     ]
-    if any(apart.reason for apart in comparison.apart):
+    if any(difference.reason for difference in comparison.differences):
         text.append(
             "Outside its subjects' range an estimate is only a bound, and so is a difference: it "
             "has no interval and no p value."
         )
     table = INDEPENDENT.text_table(
-        "Differences of independent estimates", comparison.apart[:_MOST_ROWS], comparison
+        "Differences of independent estimates", comparison.differences[:_MOST_ROWS], comparison
     )
     return Section("independent", "Differences", text, ("differences",), [table])
 

@@ -9,7 +9,7 @@ import numpy as np
 from quem.comparison.pair_tests import INFERENCES
 from quem.comparison.presentation.phrases import (
     TEST_NAMES,
-    apart_text,
+    difference_text,
     estimate_text,
     names_of,
     rank_text,
@@ -58,7 +58,7 @@ def summary_text(comparison: ComparisonFindings, *, warnings: bool) -> str:
         title_of(comparison),
         *_estimates(comparison),
         *_pairs(comparison),
-        *_apart(comparison),
+        *_differences(comparison),
     ]
     for progression in comparison.progressions:
         lines += _progression(comparison, progression)
@@ -101,17 +101,18 @@ def _pairs(comparison: ComparisonFindings) -> Iterator[str]:
             yield f"  No interval in {comparison.unit}: {reason}."
 
 
-def _apart(comparison: ComparisonFindings) -> Iterator[str]:
-    if not comparison.apart:
+def _differences(comparison: ComparisonFindings) -> Iterator[str]:
+    if not comparison.differences:
         return
-    several = len(comparison.apart) > 1
-    adjusted = f"; Holm-adjusted p, {len(comparison.apart)} pairs" if several else ""
-    tested = any(np.isfinite(apart.p) for apart in comparison.apart)
+    several = len(comparison.differences) > 1
+    adjusted = f"; Holm-adjusted p, {len(comparison.differences)} pairs" if several else ""
+    tested = any(np.isfinite(difference.p) for difference in comparison.differences)
     how = f"Welch's t test of independent estimates{adjusted}" if tested else "one-sided bounds"
     yield from ("", f"Pairwise differences ({how})")
-    for apart in comparison.apart:
-        yield f"  {comparison.name_of(apart.b)} − {comparison.name_of(apart.a)}"
-        yield f"    {apart_text(apart, comparison.level, comparison.unit, several=several)}"
+    for difference in comparison.differences:
+        yield f"  {comparison.name_of(difference.b)} − {comparison.name_of(difference.a)}"
+        text = difference_text(difference, comparison.level, comparison.unit, several=several)
+        yield f"    {text}"
     yield f"  {INDEPENDENCE}"
 
 

@@ -442,8 +442,8 @@ def _nearest(tried: Sensitivity | None, last: str) -> list[_Nearest]:
     if tried is None or tried.found is None:
         return []
     names = ("efficiency", "precision", "both", last)
-    found = (*tried.found.best, tried.found.as_defined)
-    return [_Nearest(name, *one) for name, one in zip(names, found, strict=True)]
+    combinations = (*tried.found.best, tried.found.as_defined)
+    return [_Nearest(name, *one) for name, one in zip(names, combinations, strict=True)]
 
 
 _ERRORS: tuple[Column[Any, DialogueFindings], ...] = (

@@ -130,9 +130,11 @@ def agreement(
     """Draw how alike users order the strategies; None for one strategy."""
     if len(findings.strategies) == 1:
         return None
-    told = findings.by_efficiency if measure == "efficiency" else findings.by_precision
+    user_agreement = findings.by_efficiency if measure == "efficiency" else findings.by_precision
     title = f"Order of the strategies by {measure}"
-    return heat_map(findings.users, [*findings.users, "rank quality"], told.between[:-1], title)
+    return heat_map(
+        findings.users, [*findings.users, "rank quality"], user_agreement.between[:-1], title
+    )
 
 
 # By file stem.

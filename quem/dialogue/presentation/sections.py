@@ -71,16 +71,16 @@ def _answers(findings: DialogueFindings) -> list[tuple[str, str, str]]:
         f"{format_number(findings.whole.low[best, 0], 3)} to "
         f"{format_number(findings.whole.high[best, 0], 3)}"
     )
-    told = f"{interval}."
+    detail = f"{interval}."
     if equal:
-        told += f" Not significantly different from {join_words(equal)}."
+        detail += f" Not significantly different from {join_words(equal)}."
     elif len(order) > 1:
-        told += " Significantly better than every other strategy (tests over targets)."
+        detail += " Significantly better than every other strategy (tests over targets)."
     answers = [
         (
             "Best rank quality over the dialogue",
             f"{findings.strategies[best]} {format_number(findings.whole.mean[best, 0], 3)}",
-            told,
+            detail,
         )
     ]
     for name, agreed, sentence in zip(
@@ -172,11 +172,15 @@ def _quality(findings: DialogueFindings) -> Section:
         "Holm-adjusted). All: the mean over the dialogue.",
     )
     return Section(
-        "quality", "Rank quality along the dialogue", [_apart(findings, estimate)], (), [table]
+        "quality",
+        "Rank quality along the dialogue",
+        [_differences_text(findings, estimate)],
+        (),
+        [table],
     )
 
 
-def _apart(findings: DialogueFindings, estimate: StrategyOutcomes) -> str:
+def _differences_text(findings: DialogueFindings, estimate: StrategyOutcomes) -> str:
     """Where strategies differ."""
     points = estimate.mean.shape[1]
     clear = []
@@ -228,7 +232,7 @@ def _sensitivity(tried: Sensitivity) -> list[Section]:
     ]
     sections = [Section("sensitivity", "Sensitivity to the open choices", tables=tables)]
     if tried.found:
-        told = TextTable(
+        table = TextTable(
             f"Nearest to the published results, of {tried.found.combinations:,} combinations",
             ("", "efficiency off by", "precision off by", "choices"),
             search_rows(tried),
@@ -238,7 +242,7 @@ def _sensitivity(tried: Sensitivity) -> list[Section]:
             words=frozenset({3}),
         )
         sections.append(
-            Section("published", "Comparison with the published results", tables=[told])
+            Section("published", "Comparison with the published results", tables=[table])
         )
     return sections
 

@@ -118,7 +118,7 @@ def users_sentence(findings: DialogueFindings) -> list[str]:
     """How far users agree on the strategies, a sentence a measure."""
     if len(findings.users) < _LEAST or len(findings.strategies) < _LEAST:
         return ["Needs at least two users and two strategies"]
-    told = []
+    sentences = []
     for measure, agreed in (
         ("efficiency", findings.by_efficiency),
         ("precision", findings.by_precision),
@@ -135,8 +135,8 @@ def users_sentence(findings: DialogueFindings) -> list[str]:
             text += (
                 f"; two users agree on the best one in {percent_of(agreed.same_winner)} of pairs"
             )
-        told.append(f"{text}: {winners(findings, agreed)}")
-    return told
+        sentences.append(f"{text}: {winners(findings, agreed)}")
+    return sentences
 
 
 def percent_of(share: float) -> str:

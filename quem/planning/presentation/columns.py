@@ -125,7 +125,7 @@ _LIMITS: Columns[PlanFindings, PlanFindings] = Columns(
         "any_number",
         NOT_NEGATIVE,
         "half-width with unlimited subjects, judges, and problems",
-        of="limit",
+        of="half_width_limit",
     ),
     Column(
         "most_subjects",

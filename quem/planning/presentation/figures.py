@@ -88,7 +88,7 @@ def _panels(plan: PlanFindings) -> list[int]:
     if len(judges) <= _MOST_PANELS:
         return list(range(len(judges)))
     chosen = np.linspace(0, len(judges) - 1, _MOST_PANELS).round().astype(int).tolist()
-    wanted = int(np.searchsorted(judges, plan.design(plan.reference).judges))
+    wanted = int(np.searchsorted(judges, plan.design(plan.suggested_index).judges))
     nearest = min(range(_MOST_PANELS), key=lambda i: abs(chosen[i] - wanted))
     chosen[nearest] = wanted
     return sorted(chosen)
@@ -145,7 +145,7 @@ def _designs_shown(axes: Axes, plan: PlanFindings, panel: int) -> None:
 
 def growth(plan: PlanFindings) -> Figure:
     """Draw the half-width as subjects, problems or judges change and the others stay."""
-    design = plan.design(plan.reference)
+    design = plan.design(plan.suggested_index)
     with with_style():
         figure = Figure(figsize=(7.4, 2.75))
         axes = figure.subplots(1, 3, sharey=True)
@@ -156,7 +156,7 @@ def growth(plan: PlanFindings) -> Figure:
             at.plot(curve[0], curve[1], color=LINE, linewidth=2)
             at.plot([now], [plan.formula(design)], "D", color=_WANTED, markersize=6.5)
             _lines(at, plan)
-            trial = plan.trials.get(plan.reference)
+            trial = plan.trials.get(plan.suggested_index)
             if trial:
                 at.plot([now], [trial.half_width], "o", color="none", markeredgecolor=INK)
             others = [f"{v} {k}" for k, v in design._asdict().items() if k != name]
@@ -189,13 +189,13 @@ def _height(plan: PlanFindings, design: StudyDesign) -> float:
 
 def _lines(axes: Axes, plan: PlanFindings) -> None:
     """What is wanted, and what no number of anything goes below, each with its value."""
-    limit, width = plan.limit, plan.settings.width or 0.0
+    limit, width = plan.half_width_limit, plan.settings.width or 0.0
     for value, style, color, text in (
         (width, "--", _WANTED, "wanted"),
         (limit, ":", MUTED, "limit"),
     ):
         # What lies far above all that is drawn is not looked for there.
-        if value and value <= _height(plan, plan.design(plan.reference)):
+        if value and value <= _height(plan, plan.design(plan.suggested_index)):
             axes.axhline(value, linestyle=style, color=color, linewidth=1.2)
             axes.annotate(
                 f"{text} ± {format_number(value, 2)}",

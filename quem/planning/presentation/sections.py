@@ -27,7 +27,7 @@ __all__ = ["report_context"]
 
 def report_context(plan: PlanFindings) -> dict[str, Any]:
     """Give what the template ``report/plan.html`` shows."""
-    index = plan.reference
+    index = plan.suggested_index
     reached = plan.settings.width is None or plan.recommended is not None
     return {
         "title": title(plan),
@@ -51,15 +51,15 @@ def report_context(plan: PlanFindings) -> dict[str, Any]:
 
 def _details(plan: PlanFindings) -> list[str]:
     """What the number in large letters is, as sentences."""
-    index, width = plan.reference, plan.settings.width
+    index, width = plan.suggested_index, plan.settings.width
     by = "in simulation" if index in plan.trials else "by the closed form"
     what = f"Expected half-width of the {format_percent(plan.level)} prediction interval, {by}"
     if width is not None and plan.recommended is not None:
         what += f"; ± {width:g} or less is wanted, and no cheaper design shown gives it"
-    told = [f"{what}."]
+    sentences = [f"{what}."]
     if plan.circumstances.difference is not None:
-        told.append(f"{power_text(plan)}.")
-    return told
+        sentences.append(f"{power_text(plan)}.")
+    return sentences
 
 
 def _designs_table(plan: PlanFindings) -> TextTable:
@@ -114,16 +114,16 @@ def _noise_table(plan: PlanFindings) -> TextTable:
 
 
 def _pilot_text(plan: PlanFindings) -> str:
-    told = plan.components
-    if told is None or plan.pilot is None:
+    pilot = plan.components
+    if pilot is None or plan.pilot is None:
         return ""
-    low, high = told.person_interval
+    low, high = pilot.person_interval
     return (
-        f"The noise was estimated from {plan.pilot.spec.title}: {told.subjects} subjects, "
-        f"{told.judges} judge{'s' if told.judges != 1 else ''}, {told.problems} "
-        f"problem{'s' if told.problems != 1 else ''}. There the average rank rose by "
-        f"{format_number(told.ranks_per_year, 2)} a unit of experience ({format_p(told.p_value)}), "
-        "by which "
+        f"The noise was estimated from {plan.pilot.spec.title}: {pilot.subjects} subjects, "
+        f"{pilot.judges} judge{'s' if pilot.judges != 1 else ''}, {pilot.problems} "
+        f"problem{'s' if pilot.problems != 1 else ''}. There the average rank rose by "
+        f"{format_number(pilot.ranks_per_year, 2)} a unit of experience "
+        f"({format_p(pilot.p_value)}), by which "
         f"the variance components of its ranks were brought to {plan.unit}. That of persons is "
         f"between {format_number(low, 2)} and {format_number(high, 2)} with about 90% confidence."
     )

@@ -67,7 +67,7 @@ def title(plan: PlanFindings) -> str:
 
 def answer(plan: PlanFindings) -> list[str]:
     """What to do, in a line or two."""
-    index, width = plan.reference, plan.settings.width
+    index, width = plan.suggested_index, plan.settings.width
     by = "in simulation" if index in plan.trials else "by the closed form"
     gives = f"± {format_number(plan.best_half_width(index), 2)} {plan.unit} {by}"
     design = plan.design(index).words
@@ -80,8 +80,8 @@ def answer(plan: PlanFindings) -> list[str]:
 
 
 def power_text(plan: PlanFindings) -> str:
-    """The power of the reference design."""
-    index = plan.reference
+    """The power of the suggested design."""
+    index = plan.suggested_index
     trial = plan.trials.get(index)
     power = trial.power if trial else float(plan.designs.power.flat[index])
     if power != power:  # noqa: PLR0124  NaN: one problem
@@ -105,10 +105,10 @@ def table_title(plan: PlanFindings) -> str:
 def columns(plan: PlanFindings) -> tuple[str, ...]:
     """The columns of the table of designs."""
     names = ["subjects", "judges", "problems", "half-width"]
-    asked = plan.circumstances.difference is not None
+    with_power = plan.circumstances.difference is not None
     if plan.trials:
         names += ["simulated", "coverage"]
-    if asked:
+    if with_power:
         names.append(f"power for {plan.circumstances.difference:g}")
     if plan.settings.width is not None:
         names.append("meets target")
@@ -172,13 +172,13 @@ def _source(plan: PlanFindings) -> str:
 
 
 def _cost_text(plan: PlanFindings) -> str:
-    costs, asked = plan.costs, plan.settings
+    costs, settings = plan.costs, plan.settings
     how = f"{costs.minutes:.3g} minutes"
     how += " as measured in the pilot's judging session" if plan.measured else ""
-    if asked.cost_solution is None and asked.cost_judgment is None:
+    if settings.cost_solution is None and settings.cost_judgment is None:
         return (
             f"cost in minutes of work: {costs.solution:g} for a subject's solution (assumed), "
-            f"{how} to place a solution{'' if plan.measured or asked.minutes else ' (assumed)'}"
+            f"{how} to place a solution{'' if plan.measured or settings.minutes else ' (assumed)'}"
         )
     return (
         f"cost {costs.solution:g} for a subject's solution, {costs.judgment:.3g} for placing a "
@@ -188,19 +188,19 @@ def _cost_text(plan: PlanFindings) -> str:
 
 def growth(plan: PlanFindings) -> list[str]:
     """The effect of doubling each count, and the limit of all designs, one line each."""
-    design = plan.design(plan.reference)
+    design = plan.design(plan.suggested_index)
     lines = [f"{design.words}: ± {format_number(plan.formula(design), 2)} {plan.unit}"]
     for name in ("subjects", "problems", "judges"):
         twice = design._replace(**{name: 2 * getattr(design, name)})
         lines.append(f"2 × {name}: ± {format_number(plan.formula(twice), 2)}")
-    if plan.limit == 0:
+    if plan.half_width_limit == 0:
         why = "because the between-person SD, which sets the limit, is 0"
     else:
         why = (
             "set by differences between people of equal experience "
-            f"({100 * plan.person_share:.0f}% of the error variance of an average rank)"
+            f"({100 * plan.person_variance_share:.0f}% of the error variance of an average rank)"
         )
-    limit = f"± {format_number(plan.limit, 2)}, {why}"
+    limit = f"± {format_number(plan.half_width_limit, 2)}, {why}"
     return [*lines, f"limit with unlimited subjects, judges, and problems: {limit}"]
 
 

@@ -83,22 +83,22 @@ def test_swapping_studies_flips_signs() -> None:
 
 def test_a_study_and_its_copy_differ_by_0() -> None:
     """A study compared with itself, under another name, gives 0 and p = 1."""
-    (apart,) = _found(_study(1, "one"), _study(1, "copy")).differences
-    assert (apart.years, apart.p) == (0, 1)
+    (difference,) = _found(_study(1, "one"), _study(1, "copy")).differences
+    assert (difference.years, difference.p) == (0, 1)
 
 
 def test_prediction_variances_are_summed() -> None:
     """The standard error is that of both prediction intervals together."""
     studies = [_study(3, "one", subjects=7), _study(4, "other", subjects=11)]
-    (apart,) = _found(*studies).differences
+    (difference,) = _found(*studies).differences
     variances = []
     for study in studies:
         (estimate,) = quem.analyze(study, bootstrap=0).findings.estimates
         df = len(study.spec.subjects) - 2
         low, high = estimate.prediction
         variances.append(((high - low) / 2 / stats.t.ppf(0.975, df)) ** 2)
-    assert apart.error == pytest.approx(np.sqrt(sum(variances)))
-    assert apart.df == pytest.approx(
+    assert difference.error == pytest.approx(np.sqrt(sum(variances)))
+    assert difference.df == pytest.approx(
         sum(variances) ** 2 / (variances[0] ** 2 / 5 + variances[1] ** 2 / 9)
     )
 

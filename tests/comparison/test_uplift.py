@@ -133,9 +133,9 @@ def test_unequal_groups_are_scaled() -> None:
 def test_one_persons_test_is_that_of_two_samples(seed: int, alone: int, helped: int) -> None:
     """t, df, p and interval are those of Student's test of two samples of problems."""
     values = np.random.default_rng(seed).normal(size=alone + helped)
-    is_aided = np.arange(len(values)) >= alone
-    unaided, aided = np.where(is_aided, NAN, values), np.where(is_aided, values, NAN)
-    found, n_problems, n_sets = gain_test(unaided[None], aided[None], 0.9)
+    is_assisted = np.arange(len(values)) >= alone
+    unassisted, assisted = np.where(is_assisted, NAN, values), np.where(is_assisted, values, NAN)
+    found, n_problems, n_sets = gain_test(unassisted[None], assisted[None], 0.9)
     oracle = stats.ttest_ind(values[alone:], values[:alone])
     assert (n_problems, n_sets, found.df) == (alone + helped, 2, alone + helped - 2)
     assert found.statistic == pytest.approx(oracle.statistic)
@@ -147,9 +147,9 @@ def test_one_persons_test_is_that_of_two_samples(seed: int, alone: int, helped: 
 def test_people_with_the_same_problems_are_averaged_first(seed: int) -> None:
     """The test of several is that of two samples of the people's means on each problem."""
     scores = np.random.default_rng(seed).normal(size=(3, 8))
-    is_aided = np.arange(8) >= 4
+    is_assisted = np.arange(8) >= 4
     found, _, n_sets = gain_test(
-        np.where(is_aided, NAN, scores), np.where(is_aided, scores, NAN), 0.95
+        np.where(is_assisted, NAN, scores), np.where(is_assisted, scores, NAN), 0.95
     )
     means = scores.mean(axis=0)
     oracle = stats.ttest_ind(means[4:], means[:4])
@@ -162,13 +162,13 @@ def test_crossed_halves_have_as_many_degrees_of_freedom(seed: int) -> None:
     """With half of the people helped on either half, each problem is a contrast of people."""
     rng = np.random.default_rng(seed)
     scores, second = rng.normal(size=(4, 8)), np.arange(8) >= 4
-    is_aided = np.array([second, ~second, second, ~second])
+    is_assisted = np.array([second, ~second, second, ~second])
     found, _, n_sets = gain_test(
-        np.where(is_aided, NAN, scores), np.where(is_aided, scores, NAN), 0.95
+        np.where(is_assisted, NAN, scores), np.where(is_assisted, scores, NAN), 0.95
     )
     assert (n_sets, found.df) == (2, 6)
     # On each problem two people have help and two have none.
-    contrast = (np.where(is_aided, scores, 0) - np.where(is_aided, 0, scores)).sum(axis=0) / 4
+    contrast = (np.where(is_assisted, scores, 0) - np.where(is_assisted, 0, scores)).sum(axis=0) / 4
     gain = contrast[~second].mean() + contrast[second].mean()
     spread = sum(
         ((half - half.mean()) ** 2).sum() for half in (contrast[second], contrast[~second])
@@ -342,22 +342,22 @@ def test_unequal_designs_keep_their_level() -> None:
     rng = np.random.default_rng(1)
     found, studies = 0, 1500
     for _ in range(studies):
-        unaided, aided = np.full((2, 4, 9), np.nan)
+        unassisted, assisted = np.full((2, 4, 9), np.nan)
         for person, problems in enumerate(_ALONE_ON):
-            unaided[person, list(problems)] = rng.standard_normal(len(problems))
-            aided[person, 0] = rng.standard_normal()
-        unaided[0, :], unaided[1, :] = np.nan, np.nan
-        unaided[0, [1, 2]] = rng.standard_normal(2)
-        unaided[1, 3:9] = rng.standard_normal(6)
-        found += gain_test(unaided, aided, 0.95)[0].p < 0.05
+            unassisted[person, list(problems)] = rng.standard_normal(len(problems))
+            assisted[person, 0] = rng.standard_normal()
+        unassisted[0, :], unassisted[1, :] = np.nan, np.nan
+        unassisted[0, [1, 2]] = rng.standard_normal(2)
+        unassisted[1, 3:9] = rng.standard_normal(6)
+        found += gain_test(unassisted, assisted, 0.95)[0].p < 0.05
     assert 0.03 < found / studies < 0.075
 
 
 def test_variance_of_the_gain_is_that_of_its_weights() -> None:
     """With two people of unequal designs the standard error is that of a sum by hand."""
-    unaided = np.array([[np.nan, 2.0, 3.5, 1.0, np.nan, np.nan], [np.nan] * 4 + [4.0, 1.5]])
-    aided = np.array([[5.0] + [np.nan] * 5, [6.5] + [np.nan] * 5])
-    test, n_problems, n_sets = gain_test(unaided, aided, 0.95)
+    unassisted = np.array([[np.nan, 2.0, 3.5, 1.0, np.nan, np.nan], [np.nan] * 4 + [4.0, 1.5]])
+    assisted = np.array([[5.0] + [np.nan] * 5, [6.5] + [np.nan] * 5])
+    test, n_problems, n_sets = gain_test(unassisted, assisted, 0.95)
     assert (n_problems, n_sets) == (6, 3)
     gain = ((5.0 - 6.5 / 3) + (6.5 - 2.75)) / 2
     # Sums of squares of the scores alone; each weighs 1/3 and 1/2 of half the people.

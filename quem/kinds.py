@@ -359,26 +359,26 @@ def load_study(
 
 
 @overload
-def analyze(study: Study, **settings: Any) -> ExperienceResult: ...
+def analyze(study: Study, **settings: object) -> ExperienceResult: ...
 
 
 @overload
-def analyze(study: OptionsStudy, **settings: Any) -> OptionsResult: ...
+def analyze(study: OptionsStudy, **settings: object) -> OptionsResult: ...
 
 
 @overload
-def analyze(study: RetrievalStudy, **settings: Any) -> RetrievalResult: ...
+def analyze(study: RetrievalStudy, **settings: object) -> RetrievalResult: ...
 
 
 @overload
-def analyze(study: DialogueStudy, **settings: Any) -> DialogueResult: ...
+def analyze(study: DialogueStudy, **settings: object) -> DialogueResult: ...
 
 
 @overload
-def analyze(study: AnyStudy, **settings: Any) -> BaseResult[Any]: ...
+def analyze(study: AnyStudy, **settings: object) -> BaseResult[Any]: ...
 
 
-def analyze(study: AnyStudy, **settings: Any) -> BaseResult[Any]:
+def analyze(study: AnyStudy, **settings: object) -> BaseResult[Any]:
     """Analyze a study.
 
     Parameters
@@ -429,7 +429,7 @@ def compare(
     systems: Sequence[str] = (),
     test: Literal["problem", "twoway", "signflip"] = "problem",
     same_system: bool = False,
-    **settings: Any,
+    **settings: object,
 ) -> ComparisonResult:
     """Compare the systems of a study, or those of several independent studies.
 
@@ -483,7 +483,7 @@ def plan(
     database: str | None = None,
     jobs: int = 1,
     cluster: str | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> PlanResult:
     """Say how large a study has to be.
 

@@ -55,7 +55,7 @@ class Runs(Protocol):
 
     takes_cases: bool
 
-    def retrieve(self, query: int, k: int, among: NDArray[np.int32] | None = None) -> Any:  # noqa: ANN401  see `checked`
+    def retrieve(self, query: int, k: int, among: NDArray[np.int32] | None = None) -> object:
         """Give the k most similar cases of those, by their places, or of all."""
 
 
@@ -104,7 +104,7 @@ class PythonRetriever:
             cases = self.cases
         return lambda: function(case, k, cases=cases)
 
-    def retrieve(self, query: int, k: int, among: NDArray[np.int32] | None = None) -> Any:  # noqa: ANN401  the user's
+    def retrieve(self, query: int, k: int, among: NDArray[np.int32] | None = None) -> object:
         """Ask the user's code."""
         return self.prepared(query, k, among)()
 

@@ -107,9 +107,9 @@ def _without_manager(document: Document, content: dict[str, Any]) -> Iterator[Mi
 
 def _broken(mistakes: list[Mistake]) -> frozenset[str]:
     """The kinds of which some id cannot be known."""
-    found = [_AT_ID.fullmatch(mistake.key) for mistake in mistakes]
+    at_ids = [_AT_ID.fullmatch(mistake.key) for mistake in mistakes]
     # An unknown section may be one of these whose name is misspelt.
-    sections = [closest(match[1], _KINDS) for match in found if match]
+    sections = [closest(match[1], _KINDS) for match in at_ids if match]
     return frozenset(_KINDS[section] for section in sections if section)
 
 

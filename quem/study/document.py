@@ -44,8 +44,8 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int, str]:
         return 0, 0, f"{problem}; check the indentation and the quotes"
     lines = text.split("\n")
     character = lines[end.line][end.column : end.column + 1] if end.line < len(lines) else ""
-    told = ", ".join(filter(None, (context, problem)))
-    mark, message = end, f"{told}; look at this line and the one above it"
+    reasons = ", ".join(filter(None, (context, problem)))
+    mark, message = end, f"{reasons}; look at this line and the one above it"
     if "quoted scalar" in context:
         mark, message = start, "the quote that begins here is never closed"
     elif character == "\t":
@@ -57,8 +57,8 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int, str]:
     elif "simple key" in context or "mapping values" in problem:
         # The parser stumbles in the line with the mistake or, still reading text, below it.
         for number in dict.fromkeys((start.line, max(end.line - 1, 0), end.line)):
-            if number < len(lines) and (found := _NO_SPACE.match(lines[number])):
-                return number + 1, len(found[1]) + 1, "a space is missing after the colon"
+            if number < len(lines) and (joined := _NO_SPACE.match(lines[number])):
+                return number + 1, len(joined[1]) + 1, "a space is missing after the colon"
         if "mapping values" in problem:
             message = "put text that holds ': ' in quotes"
     return mark.line + 1, mark.column + 1, message

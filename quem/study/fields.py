@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -94,7 +94,7 @@ def _no_percent(value: object) -> object:
     return value
 
 
-def allowed(text: str, default: str = "") -> Any:  # noqa: ANN401  as `Field` is declared
+def allowed(text: str, default: str = "") -> object:
     """Say for the reference what a key takes, and what it is where it is left out.
 
     Only needed where neither follows from the annotation and the default.

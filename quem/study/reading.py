@@ -51,12 +51,12 @@ class Draft(Generic[Spec_co]):
         shown = Path(self.name).parent / name
         return path, str(shown)
 
-    def not_there(self, loc: Loc, given: str) -> Mistake | None:
+    def not_there(self, loc: Loc, name: str) -> Mistake | None:
         """Say at `loc` that a file the study names is not there, if it is not."""
-        path, _ = self.beside(given)
+        path, _ = self.beside(name)
         try:
             if path.is_dir():
-                message = f"{given[:60]!r} is a folder; name a file inside it"
+                message = f"{name[:60]!r} is a folder; name a file inside it"
                 return self.document.mistake(loc, message)
             if path.exists():
                 return None
@@ -65,7 +65,7 @@ class Draft(Generic[Spec_co]):
             # Reading it will tell what the system says.
             return None
         hint = nearest(path.name, names) or "; check its name"
-        return self.document.mistake(loc, f"there is no file {given[:60]!r}{hint}")
+        return self.document.mistake(loc, f"there is no file {name[:60]!r}{hint}")
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,10 @@ def draft_study(path: str | os.PathLike[str]) -> StudyFile:
         The file cannot be read, is not a YAML mapping, or of another kind.
     """
     draft = draft_of_kind(path, ExperienceSpec)
-    found, more = declared(draft.document, draft.mistakes)
+    ids, more = declared(draft.document, draft.mistakes)
     source = draft.spec.rankings if draft.spec else _source_alone(draft.document.content)
     ordered = sorted([*draft.mistakes, *more], key=lambda m: (m.line, m.column))
-    return StudyFile(draft.path, draft.name, draft.document, draft.spec, ordered, found, source)
+    return StudyFile(draft.path, draft.name, draft.document, draft.spec, ordered, ids, source)
 
 
 def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[Spec_co]:

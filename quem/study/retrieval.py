@@ -174,10 +174,10 @@ class Retriever(StudyPart):
 
     @model_validator(mode="after")
     def _one_source(self) -> Retriever:
-        given = [key for key in ("linear", "python", "similarities", "run") if getattr(self, key)]
-        if len(given) != 1:
-            found = f", and not both {given[0]} and {given[1]}" if given else ""
-            message = f"should have one of linear, python, similarities, or run{found}"
+        named = [key for key in ("linear", "python", "similarities", "run") if getattr(self, key)]
+        if len(named) != 1:
+            two = f", and not both {named[0]} and {named[1]}" if named else ""
+            message = f"should have one of linear, python, similarities, or run{two}"
             raise ValueError(message)
         return self
 
@@ -200,10 +200,10 @@ class GroundTruth(StudyPart):
     @model_validator(mode="after")
     def _one_source(self) -> GroundTruth:
         keys = ("retriever", "similarities", "qrels", "study")
-        given = [key for key in keys if getattr(self, key)]
-        if len(given) != 1:
-            found = f", and not both {given[0]} and {given[1]}" if given else ""
-            message = f"should have one of retriever, similarities, qrels, or study{found}"
+        named = [key for key in keys if getattr(self, key)]
+        if len(named) != 1:
+            two = f", and not both {named[0]} and {named[1]}" if named else ""
+            message = f"should have one of retriever, similarities, qrels, or study{two}"
             raise ValueError(message)
         return self
 

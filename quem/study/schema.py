@@ -49,8 +49,8 @@ def validate(model: type[Model], document: Document) -> tuple[Model | None, list
     try:
         return model.model_validate(document.content), []
     except ValidationError as error:
-        found = complaints(error, model, document.content)
-    return None, [document.mistake(loc, message, at_key=at_key) for loc, message, at_key in found]
+        wrong = complaints(error, model, document.content)
+    return None, [document.mistake(loc, message, at_key=at_key) for loc, message, at_key in wrong]
 
 
 def changed_settings(settings: Model, changed: Mapping[str, object]) -> Model:
@@ -71,8 +71,8 @@ def changed_settings(settings: Model, changed: Mapping[str, object]) -> Model:
     try:
         return model.model_validate({**settings.model_dump(), **wanted})
     except ValidationError as error:
-        found = complaints(error, model, wanted, what="setting")
-    raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in found)
+        wrong = complaints(error, model, wanted, what="setting")
+    raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in wrong)
 
 
 def setting_value(model: type[BaseModel], name: str, value: object) -> object:
@@ -111,16 +111,16 @@ def complaints(
         Where, what is wrong and how to mend it, and whether the key is wrong or its value.
     """
     keys = dict(known_keys(model))
-    found: list[tuple[Loc, str, bool]] = []
+    wrong: list[tuple[Loc, str, bool]] = []
     for detail in error.errors(include_url=False):
         loc = _loc_in(content, detail["loc"])
         if detail["type"] == "extra_forbidden":
             siblings = keys.get(tuple(part for part in loc[:-1] if isinstance(part, str)), [])
             message = _split_number(content, loc) or _unknown(str(loc[-1]), siblings, what)
-            found.append((loc, message, True))
+            wrong.append((loc, message, True))
         else:
-            found.append((loc, _message(detail), False))
-    return found
+            wrong.append((loc, _message(detail), False))
+    return wrong
 
 
 def known_keys(
@@ -165,16 +165,16 @@ def _split_number(content: Any, loc: Loc) -> str:  # noqa: ANN401  plain data
 
 
 def _message(detail: ErrorDetails) -> str:
-    kind, given = detail["type"], detail["input"]
-    it = shown(given) if isinstance(given, str) else "this"
+    kind, value = detail["type"], detail["input"]
+    it = shown(value) if isinstance(value, str) else "this"
     if kind == "missing":
         return "is missing; add it"
-    if given is None:
+    if value is None:
         return "is empty; add a value"
     if kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("' or '", "', '")
         known = [word.strip("'") for word in expected.split(", ")]
-        hint = nearest(given, known) if isinstance(given, str) else ""
+        hint = nearest(value, known) if isinstance(value, str) else ""
         return f"{it} is not one of {', '.join(known)}{hint}"
     if kind == "value_error":
         return str(detail["ctx"]["error"])

@@ -39,16 +39,9 @@ Truth = Literal[
     "peer", "typical", "outside", "missing", "few problems", "blocks", "two studies", "difference"
 ]
 
-
 Taste = Literal["none", "all", "systems"]
-
-
 _LEVEL = 0.95
-
-
 _BLOCK_SIZE = 8
-
-
 # The bootstrap takes a thousand times as long as all others together.
 _BOOTSTRAPPED, _REPLICATES = 20, 400
 
@@ -255,16 +248,9 @@ def _median(values: NDArray[np.float64]) -> float:
 
 
 HERE = Path(__file__).resolve().parent
-
-
 FORMAT = 1
-
-
 STUDIES_A_PART = 500
-
-
 NOISE_LEVELS = ("low", "high")
-
 
 TRUTHS: tuple[Truth, ...] = (
     "peer",
@@ -274,7 +260,6 @@ TRUTHS: tuple[Truth, ...] = (
     "few problems",
     "two studies",
 )
-
 
 TASTES: tuple[Taste, ...] = ("none", "all", "systems")
 
@@ -302,7 +287,6 @@ def blocks(subjects: tuple[int, ...], designs: tuple[tuple[int, int], ...]) -> I
 
 
 DESIGNS = tuple(product((2, 3, 5), (3, 6, 12)))
-
 
 # Name: cases, and parts of 500 studies for each.
 GRIDS = {

@@ -40,8 +40,6 @@ _FORMS = tuple(form.lower() for form in FORMATS)
 _WORTH_KEEPING = 200_000
 # Part of the cache's key: a change of how images are cleaned makes them anew.
 _RECIPE = 1
-
-
 _cache: SizedCache[object, tuple[bytes, str]] = SizedCache(_MOST_KEPT)
 # One at a time: a large image takes hundreds of megabytes while it is decoded.
 _one = Lock()

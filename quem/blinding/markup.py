@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TOP_HEADING", "code_html", "markdown_html", "sanitize", "text_html"]
 
-
 # The page's own headings end at 2.
 TOP_HEADING = 3
 _LOWEST_HEADING = 6
@@ -155,8 +154,6 @@ def _table(attributes: str) -> str:
 
 
 _FINISHES = {"a": _link, "img": _image, "pre": _pre, "table": _table}
-
-
 # Longer code is shown without colors, which would take seconds.
 _MOST_COLOURED = 100_000
 # What programs put above a text: title, author, date.

@@ -32,7 +32,6 @@ __all__ = [
     "show_result",
 ]
 
-
 Command = Any  # a function, or a command that click made of one
 
 

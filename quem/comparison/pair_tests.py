@@ -35,9 +35,7 @@ __all__ = [
     "worth_differences",
 ]
 
-
 TESTS = get_args(Test)
-
 
 INFERENCES = {
     "problem": "Inference of the t test: other problems of this kind, same judges.",
@@ -46,23 +44,14 @@ INFERENCES = {
     "no normality assumption.",
 }
 
-
 LEAST_FOR_SIGNFLIP = 6
-
-
 _MOST_EXACT = 20
-
-
 _ROUNDING = 1e-9
-
-
 _NONE = float("nan")
-
 
 _NO_SPREAD = (
     "the difference is the same on every problem, so a t test has no spread to compare it with"
 )
-
 
 _NO_INTERVAL = (_NONE, _NONE)
 

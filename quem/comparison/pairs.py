@@ -103,11 +103,7 @@ def _compare(findings: ExperienceFindings, a: str, b: str, test: str) -> Pair:
 # What the interval holds for in simulations (docs/explanation/differences.md); otherwise there
 # is none.
 _FEWEST_JUDGES, _FEWEST_PROBLEMS, _FEWEST_SUBJECTS = 2, 3, 7
-
-
 _MOST_PROBLEMS_OF_TWO = 6
-
-
 _MOST_CELLS = 20_000_000
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ComparisonFindings", "ComparisonResult", "Mode"]
 
-
 Mode = Literal["systems", "studies", "time"]
 
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CustomFunction", "DialogueStudy", "find_own", "load_dialogue"]
 
-
 # What this process has loaded, by name, folder and fingerprint.
 _LOADED: dict[tuple[str, str, str], Any] = {}
 

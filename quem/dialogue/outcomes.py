@@ -100,8 +100,6 @@ def means_of_targets(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 _DECIMALS = 9
-
-
 _DRAWS = 500
 
 

@@ -28,13 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CaseFiles", "EncodedCases", "ReadCases", "read_cases"]
 
-
 _FEWEST = 3
-
-
 _MOST = 1 << 20
-
-
 _COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 

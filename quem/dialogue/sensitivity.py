@@ -45,7 +45,6 @@ __all__ = [
     "search",
 ]
 
-
 MEASURES = ("efficiency", "precision")
 _COLUMNS = ("measure", "user", "strategy", "value")
 Key = TypeVar("Key")
@@ -278,7 +277,6 @@ def matters(name: str, experiment: Experiment) -> bool:
 # Choices after the dialogues, and those that concern some strategies alone.
 _AFTER = ("no_selection", "efficiency")
 
-
 _CONCERNED = {
     "neighbors": ("ND", "NF"),
     "neighbor_ties": ("ND", "NF", "RA"),
@@ -351,20 +349,10 @@ def _means(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 # Choices of how lists are read, of how they are made, of what is counted; and of one strategy.
 _READING = ("first_list", "user_distance", "average_ties")
-
-
 _LISTS = ("list_ties", "neighbor_ties")
-
-
 _AFTER_DIALOGUES = ("no_selection", "efficiency")
-
-
 _OWN = {"ND": ("neighbors",), "NF": ("neighbors",), "RA": ("regions", "region_size")}
-
-
 Picked = dict[str, Any]
-
-
 Scored = tuple[Picked, float, float]
 
 

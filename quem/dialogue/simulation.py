@@ -47,7 +47,6 @@ __all__ = [
     "run_experiment",
 ]
 
-
 # Cells (points of dialogues x cases) that are worked on at once: some 20 MB.
 _CELLS = 400_000
 
@@ -424,8 +423,6 @@ def made_of(experiment: Experiment) -> str:
 
 # What the file is called in the folder of a report.
 FINISHED = "finished-targets.jsonl"
-
-
 _FORMAT = 1
 
 

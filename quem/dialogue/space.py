@@ -30,7 +30,6 @@ __all__ = [
     "steps",
 ]
 
-
 # Distances are compared in billionths. What is exact in theory carries noise of 1e-16, so the
 # edge between two billionths lies where no simple fraction is.
 NANO = 1_000_000_000

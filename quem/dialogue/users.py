@@ -37,7 +37,6 @@ __all__ = [
     "thresholds",
 ]
 
-
 _NAMED = re.compile(r"(?:([TA])([1-9]\d?)|(DL))", re.IGNORECASE | re.ASCII)
 
 

@@ -29,10 +29,8 @@ __all__ = [
     "retest_agreement",
 ]
 
-
 # Of more pairs of judges than the first, a sample as large as the second is compared.
 _MOST_PAIRS, _SAMPLE = 1000, 200
-
 
 _STATISTICS = (
     "kendall_w",

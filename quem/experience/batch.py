@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchEstimates", "BatchFit", "batch_estimates", "fit_batch"]
 
-
 _SAME = 1e-6
 
 

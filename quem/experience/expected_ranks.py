@@ -33,7 +33,6 @@ __all__ = [
     "pooled_averages",
 ]
 
-
 # In each of its cells a solver also draws so often with one of average worth, which keeps the
 # worth of who is always first finite.
 _DRAWS = 0.4

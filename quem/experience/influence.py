@@ -45,10 +45,7 @@ __all__ = [
     "without_recognized",
 ]
 
-
 _ROUNDING = 1e-10
-
-
 # Cells to be pooled, over all that are left out in turn.
 _MOST_POOLED = 20_000_000
 

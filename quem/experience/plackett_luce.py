@@ -47,7 +47,6 @@ __all__ = [
     "weak_orders",
 ]
 
-
 # The default penalty: as if each log worth had been drawn from a normal distribution of
 # variance 1/RIDGE (see docs/explanation/blocks.md).
 RIDGE = 0.01

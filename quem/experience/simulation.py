@@ -59,11 +59,7 @@ class Noise:
 
 
 LOW = Noise()
-
-
 HIGH = Noise(person=2.0, solution=2.0, judge=2.0, taste=1.0)
-
-
 NOISES = {"low": LOW, "high": HIGH}
 
 

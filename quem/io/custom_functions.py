@@ -169,8 +169,6 @@ def _refuse_foreign(word: str, target: object, code: StudyCode, file: Path) -> N
 
 
 _PREFIX = "_quem_study_"
-
-
 _NUMBERS = count(1)
 
 

@@ -78,7 +78,6 @@ def _hits_norm(lists: Lists, k: int | None) -> Outcome:
 
 _UNKNOWN = "An item that the ground truth does not have is not a hit."
 
-
 HITS = (
     Definition(
         name="hits",

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ERROR", "RANKS"]
 
-
 _BY = Parameter(
     "by",
     "position",
@@ -37,7 +36,6 @@ _BY = Parameter(
     kind=str,
     choices=("position", "case"),
 )
-
 
 _NO_PAIR = {
     "position": "the list or the ground truth is empty",
@@ -126,7 +124,6 @@ def _spearman(lists: Lists) -> Outcome:
 
 
 _COMMON = "Only items that both list and ground truth have are compared."
-
 
 RANKS = (
     Definition(

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WORKED", "describe", "explain"]
 
-
 _Items: TypeAlias = "dict[Hashable, float]"
-
 
 # List and ground truth, item to score.
 _EXAMPLES: dict[str, tuple[_Items, _Items]] = {
@@ -39,7 +37,6 @@ _EXAMPLES: dict[str, tuple[_Items, _Items]] = {
         {"c": 0.9, "b": 0.8, "a": 0.7, "e": 0.5, "d": 0.4},
     ),
 }
-
 
 _ONLY_ORDER = ("options", "relevance")
 

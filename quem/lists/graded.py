@@ -74,7 +74,6 @@ _GAIN = Parameter(
     choices=("linear", "exponential"),
 )
 
-
 GAIN = (
     Definition(
         name="nDCG",
@@ -149,11 +148,9 @@ _PATIENCE = Parameter(
     "p", 0.5, "with which probability the reader continues to the next item", float, 0, 0.999999
 )
 
-
 _HIGHEST = Parameter(
     "top", None, "the highest grade; with it, an item of grade g counts g/top", float, 1e-9
 )
-
 
 RANK_BIASED = (
     Definition(

@@ -33,11 +33,8 @@ __all__ = [
     "sign_flips",
 ]
 
-
 # Columns of differences that are held at once.
 _COLUMNS = 256
-
-
 # Scores that differ by less are equal: they differ by rounding.
 _SAME = 1e-12
 
@@ -194,12 +191,8 @@ def holm(p_values: list[float]) -> list[float]:
 
 # A mean over fewer of the queries says little of all of them: it is not ranked and not tested.
 LEAST_SHARE = 0.5
-
-
 # Draws of queries that are held at once.
 _CHUNK = 4_000_000
-
-
 _FEWEST = 2
 
 
@@ -364,11 +357,7 @@ def fewest_for(level: float) -> int:
 
 
 _MOST_EXACT = 14
-
-
 _CHUNK_RANDOMISATION = 4_000_000
-
-
 _ROUNDING = 1e-9
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PAIRS", "Pairs", "ascents", "best_choices", "count_pairs", "mean_outcome"]
 
-
 # Choices that are tried; of more, as many random ones.
 _MOST = 100
 
@@ -339,13 +338,11 @@ def _kendall(lists: Lists, variant: str) -> Outcome:
 
 _COMMON = "Only items that both list and ground truth have are compared."
 
-
 _ACROSS = (
     "Where a tie goes across k, which of its items are among the k best is as given or by id; with "
     "expected ties, the score is the mean over the choices where it is defined: all choices up to "
     "100, and 100 random ones of more."
 )
-
 
 PAIRS = (
     Definition(

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Places", "Ragged", "mean_gap", "sum_by", "tied_places"]
 
-
 _Cell = TypeVar("_Cell", bound="np.generic")
 
 

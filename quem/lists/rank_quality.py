@@ -33,7 +33,6 @@ __all__ = [
     "rank_weights",
 ]
 
-
 _NO_TRUTH = "the ground truth is empty"
 
 
@@ -108,7 +107,6 @@ QUALITY = (
         shown_with=("", "@2"),
     ),
 )
-
 
 # Distances that differ by less are the same: they come from sums in different orders.
 _DECIMALS = 9

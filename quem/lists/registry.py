@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFINITIONS", "Items", "definition", "measure", "read_items"]
 
-
 _FAMILIES = (
     HITS,
     ERROR,
@@ -36,11 +35,9 @@ _FAMILIES = (
     RANK_QUALITY,
 )
 
-
 DEFINITIONS: Mapping[str, Definition] = {
     entry.name: entry for family in _FAMILIES for entry in family
 }
-
 
 _FOLDED = {name.casefold(): entry for name, entry in DEFINITIONS.items()}
 
@@ -91,8 +88,6 @@ def measure(spelling: str | Measure, **values: object) -> Measure:
 
 
 Items: TypeAlias = Mapping[Any, float] | Collection[Any]
-
-
 _PAIR = 2
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AnswerKey", "OptionsStudy", "load_options", "read_key"]
 
-
 # Where an answer is, the question, its right option and its title.
 _Entry = tuple[Mistake, str, str, str]
 

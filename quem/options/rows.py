@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembled", "assemble", "read_rows"]
 
-
 _FIELDS = {
     "question": ("question",),
     "system": ("system",),
@@ -36,7 +35,6 @@ _FIELDS = {
     "position": ("position",),
     "confidence": ("confidence", "score"),
 }
-
 
 _KEYS = ("question", "system", "options")
 

@@ -41,7 +41,6 @@ __all__ = [
     "try_designs",
 ]
 
-
 _CELLS = 500_000
 _TEST_LEVEL = 0.05
 

@@ -25,22 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["FIELDS", "assemble", "repeated"]
 
-
 # The columns, and under what names they are read.
 FIELDS = {
     name: (name,) for name in ("judge", "problem", "block", "occasion", "solver", "rank", "reason")
 } | {"recognized": ("recognized", "recognised")}
 
-
 _MISSING = BLANKS | {"-", "–", "—", "none", ".", "absent", "failed"}
-
-
 _MARKED, _UNMARKED = {"1", "true", "yes", "x"}, {"", "0", "false", "no", "-"}
-
-
 _POSITION = re.compile(r"0*[1-9]\d{0,8}", re.ASCII)
-
-
 # Sums of squares stay finite, and no rank that means one is larger.
 _LARGEST_RANK = 1e9
 
@@ -171,8 +163,6 @@ def _contradicted(word: str) -> str:
 
 
 _GROUP = ["judge", "problem", "block"]
-
-
 _MOST_NAMED = 3
 
 

@@ -55,13 +55,8 @@ __all__ = [
     "tables_table",
 ]
 
-
 Row = TypeVar("Row")
-
-
 Findings = TypeVar("Findings")
-
-
 _UNKNOWN = "–"
 
 
@@ -172,23 +167,11 @@ def each(entry: Type | Columns[Any, Any], fewest: int = 0) -> Type:
 
 
 TEXT = Type({"type": "string"})
-
-
 NAME = Type({"type": "string", "minLength": 1})
-
-
 NUMBER = Type({"type": "number"})
-
-
 NOT_NEGATIVE = Type({"type": "number", "minimum": 0})
-
-
 SHARE = Type({"type": "number", "minimum": 0, "maximum": 1})
-
-
 COUNT = Type({"type": "integer", "minimum": 0})
-
-
 FLAG = Type({"type": "boolean"})
 
 
@@ -199,8 +182,6 @@ def _interval(end: Mapping[str, Any]) -> Type:
 
 
 INTERVAL = _interval(NUMBER.schema)
-
-
 # Both ends are null where the interval is unbounded or undefined.
 OPEN_INTERVAL = _interval(_or_null(NUMBER.schema))
 
@@ -380,11 +361,9 @@ _WARNING: Columns[Any, Any] = Columns(
     Column("message", NAME, "what was observed, what it does to the result, and what to do"),
 )
 
-
 STUDY: Columns[Any, Any] = Columns(
     Column("id", NAME, "as in the study file"), Column("title", TEXT, "as in the study file")
 )
-
 
 WARNINGS: Column[Any, Any] = Column(
     "warnings", each(_WARNING), "what a reader of the result must know"

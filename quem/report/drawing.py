@@ -51,15 +51,9 @@ __all__ = [
     "with_style",
 ]
 
-
 INK, MUTED, GRID, PAPER = "#1b1f24", "#5b6470", "#d9dee4", "#ffffff"
-
-
 LINE, BAND, INNER_BAND = "#1f5f99", "#e3edf7", "#bcd5ec"
-
-
 SYSTEMS = ("#b4381f", "#7a4aa0", "#18794e", "#9a6700", "#0e7490", "#a2296b")
-
 
 # What each color becomes on a dark screen. The hue stays, the lightness turns.
 _DARK = {
@@ -77,7 +71,6 @@ _DARK = {
     "#0e7490": "#5cc8e0",
     "#a2296b": "#f08cc0",
 }
-
 
 # matplotlib types the keys of its settings, which differ between its versions.
 _STYLE: Any = {
@@ -112,7 +105,6 @@ _STYLE: Any = {
     "ytick.color": MUTED,
     "ytick.labelcolor": INK,
 }
-
 
 # For names that DejaVu Sans has no letters for, in pictures; SVG leaves this to its viewer.
 _FALLBACK_FONTS = (
@@ -239,17 +231,9 @@ def dark_rules(prefix: str = "") -> str:
 
 
 MOST_LABELS = 24
-
-
 MOST_ROWS = 40
-
-
 LONGEST_NAME = 22
-
-
 HALO = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.75}
-
-
 _LETTER = 0.072  # inches, of the style's font size
 
 

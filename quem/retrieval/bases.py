@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Case", "CaseBase", "Roles", "Value", "is_number", "named_only", "read_bases"]
 
-
 Value = float | str | None
 
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Phases", "make_built_in", "make_retrievers", "run_phases", "run_retrievers"]
 
-
 # Columns that hold what is to be found out, where the study file names no solution.
 _OUTCOMES = {"class", "label", "outcome", "solution", "target"}
 
@@ -253,8 +252,6 @@ def _phases(study: RetrievalStudy, retrievers: dict[str, Runs]) -> list[Mistake]
 
 # The ground truth has its lists already, and is slow; so many queries tell its time.
 _TRUTH_TIMED = 20
-
-
 _NAMED = 4
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RetrievalData", "RetrievalStudy", "StudySource", "load_retrieval", "read_retrieval"]
 
-
 _FEW = 3
 
 

@@ -41,7 +41,6 @@ __all__ = [
     "time_of",
 ]
 
-
 TruthKind = Literal["similarities", "grades", "experts"]
 
 

@@ -42,7 +42,6 @@ __all__ = [
     "make_linear",
 ]
 
-
 # Places of cases, best first, and their similarities; or why there is no list.
 Answer = tuple["NDArray[np.int32]", "NDArray[np.float64]"] | str
 _PAIR = 2

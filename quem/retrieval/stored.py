@@ -36,7 +36,6 @@ __all__ = [
     "words_of",
 ]
 
-
 _MISSING = BLANKS | {"-", "–", "—"}
 _QUERY = {
     "query": ("query", "query_id", "qid", "question", "topic"),

@@ -64,7 +64,6 @@ __all__ = [
     "similarities_parts",
 ]
 
-
 # Panels that are scored at most; more than that are a sample of them.
 _MOST_PANELS = 200
 _FEWEST = 2

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Folder", "find_solutions", "printable", "same"]
 
-
 _DEEPEST = 6
 _MOST_FILES = 50
 

@@ -38,7 +38,6 @@ __all__ = [
     "terms",
 ]
 
-
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 # Decoded, this is a quarter of a gigabyte.
 MOST_PIXELS = 64_000_000

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "archive_text", "read_archive", "restore_archive"]
 
-
 # Format 1 knew no blocks, format 2 neither layouts nor links.
 FORMAT = 3
 Row = dict[str, Any]

@@ -31,7 +31,6 @@ __all__ = [
     "refusal",
 ]
 
-
 # Seconds that a writer waits for other writers, of this process and of others.
 PATIENCE = 5.0
 # Seconds after which a writer is stuck: before it holds the database's lock, and after.

@@ -131,14 +131,8 @@ def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdin
 
 
 _LOCK_MILLISECONDS = 10_000
-
-
 _COPY = re.compile(r'COPY (?:\S+\.)?"?(\w+)"? \((.*)\) FROM stdin;')
-
-
 _ESCAPE = re.compile(r"\\(.)")
-
-
 _QUOTED, _BACKSLASHED = re.compile(r"(['\\])"), r"\\\1"
 
 
@@ -315,8 +309,6 @@ def _counted(lines: Iterable[str]) -> Holdings:
 
 
 PARTIAL = ".partial"
-
-
 # Files beside one of SQLite that belong to it.
 SIDES = ("-wal", "-shm", "-journal")
 

@@ -46,10 +46,7 @@ __all__ = [
     "store_of",
 ]
 
-
 _log = logging.getLogger(__name__)
-
-
 # Set in the `info` of a connection whose transaction deleted what must not even stay as bytes.
 SCRUB = "quem_scrub"
 

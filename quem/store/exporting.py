@@ -33,14 +33,12 @@ __all__ = [
     "submitted_rankings",
 ]
 
-
 # Answers that no judge wrote: comments are for the dashboard and the archive.
 _ANSWERS = tuple(field for field in QUESTIONS if not field.is_words)
 _HEADER = (
     *("judge", "problem", "block", "occasion", "solver", "rank", "reason"),
     *(field.name for field in _ANSWERS),
 )
-
 
 _LONGEST_STEM = 100
 
@@ -144,7 +142,6 @@ def _file_names(problems: Iterable[str]) -> dict[str, str]:
 _SUBMITTED = and_(
     RevisionRow.ballot_key == BallotRow.key, RevisionRow.number == BallotRow.submitted
 )
-
 
 # Each page asks this: a statement that is made once takes half the time.
 _RECEIPTS = (

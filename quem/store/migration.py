@@ -42,19 +42,10 @@ if TYPE_CHECKING:
 
 __all__ = ["HEAD", "TABLES", "converted", "migrate", "require_known", "version_of"]
 
-
 HEAD = "0003"
-
-
 _KNOWN = ("0001", "0002", "0003")
-
-
 _SCRIPTS = Path(__file__).with_name("migrations")
-
-
 _FOREIGN = "holds tables of another program; use a separate database for quem"
-
-
 # Any number, the same in every process: who holds it in PostgreSQL migrates.
 _LOCK = 7_319_044_512
 
@@ -191,8 +182,6 @@ def _refusal(place: DatabaseLocation, message: str) -> QuemError:
 
 
 Row = dict[str, Any]
-
-
 Rows = dict[str, list[Row]]
 
 

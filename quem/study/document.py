@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Document", "Loc", "SourcePosition", "dotted", "explain", "parse_document"]
 
-
 _NO_SPACE = re.compile(r"(\s*(?:- +)?)\w+:(?=[^\s:/])")
 
 

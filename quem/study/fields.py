@@ -42,7 +42,6 @@ __all__ = [
     "allowed",
 ]
 
-
 # Squares of it stay finite.
 _MOST_YEARS = 1_000_000_000
 _ALL = 100

@@ -32,7 +32,6 @@ SOURCES = {
     "store": "",
 }
 
-
 KINDS = (*SOURCES, "options", "retrieval", "dialogue")
 
 

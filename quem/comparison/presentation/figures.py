@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FIGURES", "differences", "ends_of", "estimates", "progression", "uplift", "wins"]
 
-
 _ROW = 0.3  # inches
 
 
@@ -121,11 +120,7 @@ def _bar(axes: Axes, entry: SystemEstimate, row: float, color: str) -> None:
 
 
 _ROW_PAIR_FIGURES = 0.27  # inches
-
-
 _NONE = float("nan")
-
-
 Point = tuple[float, float, float]
 
 
@@ -274,19 +269,11 @@ def wins(comparison: ComparisonFindings) -> Figure | None:
 
 
 _MOST_PANELS = 4
-
-
 # In inches: what a version and its step take, a panel above its labels, margins, a line of a
 # label, and how far apart labels and steps have to be.
 _EACH, _HEIGHT, _LEFT, _RIGHT, _LINE = 1.7, 2.9, 0.7, 0.2, 0.15
-
-
 _LABEL, _STEP = 1.2, 1.3
-
-
 _REACH = 0.16  # of the versions' span, on both sides of it
-
-
 _OPAQUE = {**HALO, "alpha": 1.0}
 
 
@@ -401,8 +388,6 @@ def _labels(comparison: ComparisonFindings, progress: Progression, width: float)
 
 
 _ROW_UPLIFT_FIGURE = 0.26  # inches
-
-
 _MOST_PANELS_UPLIFT_FIGURE = 4
 
 

@@ -40,7 +40,6 @@ __all__ = [
     "years_text",
 ]
 
-
 TEST_NAMES = {
     "problem": "t test over problems",
     "twoway": "two-way t test, problems and judges random",
@@ -186,8 +185,6 @@ def uplift_text(
 
 
 _FIRST = 10
-
-
 _LONGEST = 36
 
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["YEARS", "report_context", "sections"]
 
-
 CAPTIONS = {
     "estimates": "Each system's estimate with its prediction interval, or all that its one-sided "
     "bound leaves. The shaded bar is the experience of the study's subjects.",
@@ -48,9 +47,7 @@ CAPTIONS = {
     "uplift": "Each person's average rank without and with help, experience in brackets.",
 }
 
-
 _MOST_SENTENCES = 6
-
 
 _HOLM = (
     "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
@@ -173,10 +170,7 @@ def _settings(comparison: ComparisonFindings) -> Iterator[tuple[str, str]]:
 
 
 _MOST_ROWS = 50
-
-
 _MOST_COLUMNS = 20
-
 
 YEARS = (
     "The difference in years is estimated in three ways. By the skill function it is the "
@@ -187,12 +181,10 @@ YEARS = (
     "belongs to it; there is none where none was found to cover."
 )
 
-
 _WINS = (
     "Each cell is the share of the judges who put the first system above the second, a tie "
     "counting one half; the last column is over all rankings that hold both."
 )
-
 
 _ADJUSTED = "Adjusted p values (Holm 1979) hold for all pairs together."
 

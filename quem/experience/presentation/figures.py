@@ -51,10 +51,7 @@ __all__ = [
     "skill_function",
 ]
 
-
 _MOST_NAMED = 5  # systems with their name beside their point; more stand in a list
-
-
 _BARS = 0.07  # of the width, for the systems' intervals
 
 
@@ -236,14 +233,8 @@ def _frame(
 
 
 _ACROSS = 3
-
-
 _MOST_PANELS = 6
-
-
 _ROW = 0.185  # inches
-
-
 Row = tuple[str, dict[str, tuple[float, float, float]]]
 
 

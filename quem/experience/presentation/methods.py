@@ -24,7 +24,6 @@ REFERENCES = (
     "package.",
 )
 
-
 _OF_WORTHS = (
     "Plackett, R. L. (1975). The analysis of permutations. Applied Statistics, 24(2), 193–202.",
     "Turner, H. L., van Etten, J., Firth, D. and Kosmidis, I. (2020). Modelling rankings in R: the "

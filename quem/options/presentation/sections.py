@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CAPTIONS", "marked", "report_context", "sections"]
 
-
 CAPTIONS = {
     "scores": "The mean of each measure over the questions, with its bootstrap interval.",
     "lengths": "How many lists have each length, and how many of them have the correct option.",
@@ -46,13 +45,11 @@ CAPTIONS = {
     "bootstrap intervals.",
 }
 
-
 _REFERENCES = (
     "Atanasova, P., Karadzhov, G., Kiprov, Y., Nakov, P. and Sebastiani, F. (2019). Evaluating "
     "variable-length multiple-option lists in chatbots and mobile search. SIGIR, 997–1000.",
     "Efron, B. and Tibshirani, R. J. (1993). An introduction to the bootstrap. Chapman & Hall.",
 )
-
 
 _TESTED = (
     "Smucker, M. D., Allan, J. and Carterette, B. (2007). A comparison of statistical significance "
@@ -60,7 +57,6 @@ _TESTED = (
     "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
     "Journal of Statistics, 6(2), 65–70.",
 )
-
 
 _MOST_NAMED = 6
 
@@ -170,11 +166,7 @@ def _references(findings: OptionsFindings) -> list[str]:
 
 
 _MOST_ROWS = 40
-
-
 _MOST_LISTS = 60
-
-
 _MOST_COLUMNS = 8
 
 

@@ -35,10 +35,7 @@ __all__ = [
     "threshold_text",
 ]
 
-
 _MOST_PAIRS = 10
-
-
 _MOST_COLUMNS = 6
 
 
@@ -132,11 +129,7 @@ def basis(findings: OptionsFindings) -> str:
 
 
 DIGITS = 3
-
-
 DAGGER = "†"
-
-
 _LONGEST_DRAWN = 12
 
 

@@ -22,7 +22,6 @@ __all__ = [
     "title",
 ]
 
-
 _SDS = {
     "person": "between persons of equal experience",
     "solution": "person × problem",

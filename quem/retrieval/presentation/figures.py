@@ -30,16 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FIGURES", "drawn_measures", "trade_off"]
 
-
 _ROW = 0.27  # inches
-
-
 _PANEL, _PANELS = 2.15, 3
-
-
 _MOST_PANELS = 6
-
-
 # Counted, or all but the same as another.
 _SECONDARY = {"hits", "MSE", "completeness"}
 

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["methods_paragraph", "references", "report_context"]
 
-
 CAPTIONS = {
     "quality": "The mean of each measure over the queries, with its bootstrap interval.",
     "differences": "Each pair of retrievers by the headline measure, query by query, with "
@@ -55,19 +54,10 @@ CAPTIONS = {
     "second phase alone.",
 }
 
-
 _MOST_QUERIES = 20
-
-
 _MOST_PAIRS = 200
-
-
 _MOST_ROWS = 20
-
-
 _MOST_COLUMNS = 8
-
-
 _MOST_BESIDE = 3
 
 
@@ -348,33 +338,27 @@ _PROCAKE = (
     "case-based reasoning framework. ICCBR workshops; and its documentation, Retriever Evaluation."
 )
 
-
 _SMUCKER = (
     "Smucker, M. D., Allan, J., & Carterette, B. (2007). A comparison of statistical significance "
     "tests for information retrieval evaluation. CIKM, 623-632."
 )
-
 
 _HOLM = (
     "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
     "Journal of Statistics, 6(2), 65-70."
 )
 
-
 _QUEM = (
     "Hayes, C. C., & Parzen, M. I. (1997). QUEM: An achievement test for knowledge-based systems. "
     "IEEE Transactions on Knowledge and Data Engineering, 9(6), 838-847."
 )
-
 
 _MAC_FAC = (
     "Forbus, K. D., Gentner, D., & Law, K. (1995). MAC/FAC: A model of similarity-based retrieval. "
     "Cognitive Science, 19(2), 141-205."
 )
 
-
 _ORDER = "David, H. A., & Nagaraja, H. N. (2003). Order statistics (3rd ed.). Wiley."
-
 
 _HEOM = (
     "Wilson, D. R., & Martinez, T. R. (1997). Improved heterogeneous distance functions. Journal "

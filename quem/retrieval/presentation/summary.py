@@ -42,16 +42,9 @@ __all__ = [
     "winner",
 ]
 
-
 _WIDTH = 96
-
-
 _MOST_ROWS = 20
-
-
 _MOST_PAIRS = 6
-
-
 _LONGEST = 26
 
 
@@ -191,21 +184,14 @@ def _pair_cells(findings: RetrievalFindings, pair: MacFacPair) -> Iterator[str]:
 
 DAGGER = "†"
 
-
 _LIST_NOTES = {
     "failures": "failures: queries without a list, which count as empty lists",
     "tied": "tied: the share of positions whose similarity another case of the list has",
 }
 
-
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
-
-
 _SMALL_TIME, _LARGE_TIME = 10, 100
-
-
 _LARGE_SHARE = 0.1
-
 
 _TIES = {
     "expected": "Tied cases: each score is the mean over all orders of cases with equal similarity",

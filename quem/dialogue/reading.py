@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.io.tables import Table
+    from quem.io.tables import SourceTable
     from quem.study.document import Loc
 
 __all__ = ["CaseFiles", "EncodedCases", "ReadCases", "read_cases"]
@@ -131,9 +131,9 @@ def read_cases(source: CaseFiles) -> ReadCases:
     return result
 
 
-def _table(source: CaseFiles, mistakes: list[Mistake]) -> Table[str] | None:
+def _table(source: CaseFiles, mistakes: list[Mistake]) -> SourceTable[str] | None:
     """Read all files; one after the other makes the case base."""
-    tables: list[Table[str]] = []
+    tables: list[SourceTable[str]] = []
     for path, name in source.files:
         try:
             table = read_delimited(
@@ -154,7 +154,7 @@ def _table(source: CaseFiles, mistakes: list[Mistake]) -> Table[str] | None:
     return None if mistakes else stack(tables)
 
 
-def _encode(source: CaseFiles, table: Table[str], result: ReadCases) -> None:
+def _encode(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> None:
     apart = {source.label, source.id, *source.ignore}
     names, values, categories = [], [], []
     for name in [name for name in table.columns if name not in apart]:
@@ -223,7 +223,7 @@ def _contradictions(source: CaseFiles) -> Iterator[tuple[Loc, str]]:
 
 
 def _attribute(
-    source: CaseFiles, table: Table[str], name: str, result: ReadCases
+    source: CaseFiles, table: SourceTable[str], name: str, result: ReadCases
 ) -> tuple[NDArray[np.float64], tuple[str, ...] | None] | None:
     """The values of one attribute, and its categories; None where every value is missing."""
     blank = {"", *source.missing}
@@ -253,7 +253,7 @@ def _attribute(
 
 def _is_numeric(
     source: CaseFiles,
-    table: Table[str],
+    table: SourceTable[str],
     name: str,
     numbers: dict[str, float | None],
     known: dict[str, int],
@@ -292,7 +292,7 @@ def _not_a_number(text: str, decimal: str, number: float | None) -> str:
     return f"{shown(text)} is not a number; if it means a missing value, name it under missing"
 
 
-def _ids(source: CaseFiles, table: Table[str], result: ReadCases) -> list[str]:
+def _ids(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> list[str]:
     if not source.id:
         return [str(number) for number in range(1, len(table) + 1)]
     table.lacking([source.id], result.mistakes)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from quem.dialogue.outcomes import DialogueFindings
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.simulation import Dialogues, Experiment, NamedStrategy
-    from quem.io.tables import Table
+    from quem.io.tables import SourceTable
     from quem.parallel import Workers
 
 __all__ = [
@@ -114,7 +114,7 @@ def read_published(
 
 
 def _codes(
-    table: Table[str], name: str, known: dict[Key, int], key: Callable[[str], Key]
+    table: SourceTable[str], name: str, known: dict[Key, int], key: Callable[[str], Key]
 ) -> NDArray[np.int64]:
     column = table.columns[name]
     return column.lookup((known.get(key(text), -1) for text in column.values), np.int64)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Cell_co", "Column", "column_of"]
+__all__ = ["Cell_co", "CodedColumn", "column_of"]
 
 Cell_co = TypeVar("Cell_co", covariant=True)
 Item = TypeVar("Item")
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-class Column(NamedTuple, Generic[Cell_co]):
+class CodedColumn(NamedTuple, Generic[Cell_co]):
     """The cells of one column: ``values[codes[i]]`` is the cell of row ``i``."""
 
     codes: NDArray[np.integer[Any]]
@@ -36,9 +36,9 @@ class Column(NamedTuple, Generic[Cell_co]):
         """Give the cells of all rows."""
         return [self.values[code] for code in self.codes.tolist()]
 
-    def only(self, rows: NDArray[np.int64]) -> Column[Cell_co]:
+    def only(self, rows: NDArray[np.int64]) -> CodedColumn[Cell_co]:
         """Give some of the rows."""
-        return Column(self.codes[rows], self.values)
+        return CodedColumn(self.codes[rows], self.values)
 
     def used(self) -> list[int]:
         """Give the codes that some row holds."""
@@ -56,13 +56,15 @@ class Column(NamedTuple, Generic[Cell_co]):
         return np.asarray(meaning[self.codes])
 
 
-def column_of(cells: Iterable[Item], key: Callable[[Item], Hashable] | None = None) -> Column[Item]:
+def column_of(
+    cells: Iterable[Item], key: Callable[[Item], Hashable] | None = None
+) -> CodedColumn[Item]:
     """Make a column of cells; cells of one key are the same."""
     if key is not None:
         cells = list(cells)
         codes = column_of(map(key, cells)).codes
         _, first = np.unique(codes, return_index=True)
-        return Column(codes, [cells[row] for row in first.tolist()])
+        return CodedColumn(codes, [cells[row] for row in first.tolist()])
     seen: dict[Item, int] = {}
     places = [seen.setdefault(cell, len(seen)) for cell in cells]
-    return Column(np.array(places, dtype=np.int64), list(seen))
+    return CodedColumn(np.array(places, dtype=np.int64), list(seen))

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import Column, column_of
+from quem.io.columns import CodedColumn, column_of
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Delimited:
         The file as the user named it.
     header : list of list of str
         The header rows, padding stripped, each as wide as the table.
-    columns : list of Column
+    columns : list of CodedColumn
         One a header cell, without the header rows.
     header_lines : list of int
         The line on which each header row begins.
@@ -53,7 +53,7 @@ class Delimited:
 
     name: str
     header: list[list[str]]
-    columns: list[Column[str]]
+    columns: list[CodedColumn[str]]
     header_lines: list[int]
     _body: str
     _delimiter: str
@@ -180,10 +180,10 @@ def _content(text: str, start: int) -> int:
 
 def _columns(
     body: str, delimiter: str, name: str, width: int, first_line: int
-) -> list[Column[str]]:
+) -> list[CodedColumn[str]]:
     """Parse the rows below the header."""
     if not body.strip():
-        return [Column(np.empty(0, dtype=np.int64), []) for _ in range(width)]
+        return [CodedColumn(np.empty(0, dtype=np.int64), []) for _ in range(width)]
     if body.count("\n") < _FEW_ROWS:
         # What pandas does for each column takes longer than the rows of a wide table.
         with suppress(csv.Error):
@@ -217,7 +217,7 @@ def _columns(
     return columns
 
 
-def _stripped(cells: pd.Series) -> Column[str]:
+def _stripped(cells: pd.Series) -> CodedColumn[str]:
     """Leave out the mark, and merge the categories that differ only in padding."""
     texts = [str(text).strip() for text in cells.cat.categories]
     codes = cells.cat.codes.to_numpy()[1:]
@@ -228,14 +228,14 @@ def _stripped(cells: pd.Series) -> Column[str]:
             codes = codes - (codes > at)
     merged = {text: code for code, text in enumerate(dict.fromkeys(texts))}
     if len(merged) == len(texts):
-        return Column(codes, texts)
+        return CodedColumn(codes, texts)
     place = np.array([merged[text] for text in texts], dtype=np.int64)
-    return Column(place[codes], list(merged))
+    return CodedColumn(place[codes], list(merged))
 
 
 def _columns_of_rows(
     body: str, delimiter: str, name: str, width: int, first_line: int, *, strict: bool = False
-) -> list[Column[str]]:
+) -> list[CodedColumn[str]]:
     """Parse row by row: only blank cells may be beyond the header."""
     rows, mistakes = [], []
     # A quote that never ends is an error where it is strict.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
     from pathlib import Path
 
-    from quem.io.columns import Column
+    from quem.io.columns import CodedColumn
 
 __all__ = ["Records", "is_json", "is_json_lines", "read_records", "text_of"]
 
@@ -40,7 +40,7 @@ class Records:
         """Give the line on which each record begins; worked out only when a message needs it."""
         return list(_starts(self._text)) if self._lines is None else self._lines
 
-    def columns(self) -> dict[str, Column[object]]:
+    def columns(self) -> dict[str, CodedColumn[object]]:
         """Give the values of each key; None where a record lacks it."""
         keys = dict.fromkeys(key for entry in self.entries for key in entry)
         return {key: column_of((entry.get(key) for entry in self.entries), _same) for key in keys}

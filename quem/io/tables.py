@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.io.columns import Cell_co, Column, column_of
+from quem.io.columns import Cell_co, CodedColumn, column_of
 from quem.io.delimited import read_delimited
 from quem.io.numbers import finite_number, not_finite
 from quem.io.records import is_json, read_records
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_NAMED",
-    "Table",
+    "SourceTable",
     "all_columns",
     "named_columns",
     "read_table",
@@ -45,14 +45,14 @@ _MOST_COMPARED = 10_000
 
 
 @dataclass(frozen=True)
-class Table(Generic[Cell_co]):
+class SourceTable(Generic[Cell_co]):
     """Rows with named columns.
 
     Parameters
     ----------
     name : str
         The file as the user named it.
-    columns : mapping of str to Column
+    columns : mapping of str to CodedColumn
         All of one length.
     place : callable
         From row and column name to the place of that cell, without a message.
@@ -61,7 +61,7 @@ class Table(Generic[Cell_co]):
     """
 
     name: str
-    columns: Mapping[str, Column[Cell_co]]
+    columns: Mapping[str, CodedColumn[Cell_co]]
     place: Callable[[int, str], Mistake] = field(repr=False)
     warnings: tuple[StudyWarning, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
@@ -70,13 +70,13 @@ class Table(Generic[Cell_co]):
         """Count the rows."""
         return len(next(iter(self.columns.values())).codes)
 
-    def column(self, name: str) -> Column[Cell_co | str]:
+    def column(self, name: str) -> CodedColumn[Cell_co | str]:
         """Give a column; one of empty cells where there is none."""
         if name in self.columns:
             return self.columns[name]
-        return Column(np.broadcast_to(np.int64(0), len(self)), [""])
+        return CodedColumn(np.broadcast_to(np.int64(0), len(self)), [""])
 
-    def only(self, rows: NDArray[np.int64]) -> Table[Cell_co]:
+    def only(self, rows: NDArray[np.int64]) -> SourceTable[Cell_co]:
         """Give some of the rows."""
         if len(rows) == len(self):
             return self
@@ -86,7 +86,7 @@ class Table(Generic[Cell_co]):
             place=lambda row, name: self.place(int(rows[row]), name),
         )
 
-    def without_blank_rows(self) -> Table[Cell_co]:
+    def without_blank_rows(self) -> SourceTable[Cell_co]:
         """Leave out the rows whose cells are all empty."""
         blank = np.ones(len(self), dtype=bool)
         for column in self.columns.values():
@@ -222,7 +222,7 @@ def read_table(
     fields: Mapping[str, Sequence[str]] | Sequence[str],
     required: Sequence[str],
     otherwise: str = "",
-) -> Table[str]:
+) -> SourceTable[str]:
     """Read the columns of a table that mean something: JSON or JSON Lines by its ending, else CSV.
 
     Parameters
@@ -256,7 +256,7 @@ def read_table(
     columns = dict.fromkeys(required, column_of([""] * len(records.entries)))
     for key, column in records.columns().items():
         texts = [_text(value) for value in column.values]
-        columns[meaning.get(key, key)] = Column(column.codes, [text or "" for text in texts])
+        columns[meaning.get(key, key)] = CodedColumn(column.codes, [text or "" for text in texts])
         message = "must be a text or a number"
         wrong = column.lookup((text is None for text in texts), np.bool_)
         if key not in meaning:
@@ -266,7 +266,7 @@ def read_table(
             mistakes.append(replace(place(int(np.argmax(wrong)), key), message=message))
     if mistakes:
         raise QuemError(mistakes[:MOST_NAMED])
-    return Table(name, columns, place)
+    return SourceTable(name, columns, place)
 
 
 def _text(value: object) -> str | None:
@@ -283,7 +283,7 @@ def named_columns(
     fields: Mapping[str, Sequence[str]] | Sequence[str],
     required: Sequence[str],
     otherwise: str = "",
-) -> Table[str]:
+) -> SourceTable[str]:
     """Find the columns of a delimited file by the names in its header.
 
     Parameters
@@ -297,7 +297,7 @@ def named_columns(
 
     Returns
     -------
-    Table
+    SourceTable
         With a warning for each unknown column, and without blank rows.
 
     Raises
@@ -338,7 +338,7 @@ def named_columns(
     )
     columns = {field: table.columns[index] for field, index in at.items()}
     titles = {field: header[index] for field, index in at.items()}
-    return Table(table.name, columns, _places(table, at, titles), warnings)
+    return SourceTable(table.name, columns, _places(table, at, titles), warnings)
 
 
 def _names(fields: Mapping[str, Sequence[str]] | Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -347,7 +347,7 @@ def _names(fields: Mapping[str, Sequence[str]] | Sequence[str]) -> Mapping[str, 
 
 def all_columns(
     table: Delimited, names: Sequence[str] = (), *, unnamed: bool = False
-) -> Table[str]:
+) -> SourceTable[str]:
     """Take every column of a delimited file by its own name, without blank rows.
 
     Parameters
@@ -375,7 +375,7 @@ def all_columns(
     if mistakes:
         raise QuemError(mistakes)
     columns = {name: table.columns[index] for name, index in at.items()}
-    return Table(table.name, columns, _places(table, at, {})).without_blank_rows()
+    return SourceTable(table.name, columns, _places(table, at, {})).without_blank_rows()
 
 
 def _places(
@@ -390,25 +390,25 @@ def _places(
     return place
 
 
-def stack(tables: Sequence[Table[Cell_co]]) -> Table[Cell_co | str]:
+def stack(tables: Sequence[SourceTable[Cell_co]]) -> SourceTable[Cell_co | str]:
     """Put the rows of several files below each other; a column that one lacks is empty there."""
     if len(tables) == 1:
         return tables[0]
     starts = np.cumsum([0, *map(len, tables)])
-    columns: dict[str, Column[Cell_co | str]] = {}
+    columns: dict[str, CodedColumn[Cell_co | str]] = {}
     for name in dict.fromkeys(name for table in tables for name in table.columns):
         parts = [table.column(name) for table in tables]
         values = column_of([cell for part in parts for cell in part.values])
         ends = np.cumsum([len(part.values) for part in parts])[:-1]
         meaning = np.split(values.codes, ends)
         codes = [new[part.codes] for new, part in zip(meaning, parts, strict=True)]
-        columns[name] = Column(np.concatenate(codes), values.values)
+        columns[name] = CodedColumn(np.concatenate(codes), values.values)
 
     def place(row: int, name: str) -> Mistake:
         file = int(np.searchsorted(starts, row, side="right")) - 1
         return tables[file].place(row - int(starts[file]), name)
 
-    return Table(
+    return SourceTable(
         ", ".join(dict.fromkeys(table.name for table in tables)),
         columns,
         place,

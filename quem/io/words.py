@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import Column
-from quem.io.tables import MOST_NAMED, Table
+from quem.io.columns import CodedColumn
+from quem.io.tables import MOST_NAMED, SourceTable
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ __all__ = ["read_words"]
 
 def read_words(
     path: Path, name: str, *, what: str, fields: Sequence[str], least: int = 0
-) -> Table[str] | None:
+) -> SourceTable[str] | None:
     """Read lines of words between spaces, as TREC writes them, without a header.
 
     Parameters
@@ -39,7 +39,7 @@ def read_words(
 
     Returns
     -------
-    Table or None
+    SourceTable or None
         With the columns `fields`, without the last one where a line may lack it; None where the
         file has separators, fewer words, or a header.
 
@@ -80,8 +80,8 @@ def read_words(
     columns = {}
     for at, column in enumerate(fields[: least or None]):
         codes, distinct = pd.factorize(frame.pop(str(at)).to_numpy())
-        columns[column] = Column(codes.astype(np.int64), [str(word) for word in distinct])
+        columns[column] = CodedColumn(codes.astype(np.int64), [str(word) for word in distinct])
     place = {field: at + 1 for at, field in enumerate(fields)}
-    return Table(
+    return SourceTable(
         name, columns, lambda row, key: Mistake(name, int(filled[row]) + 1, place.get(key, 0), key)
     )

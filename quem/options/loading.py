@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.io.tables import Table
+    from quem.io.tables import SourceTable
     from quem.options.lists import Offered
     from quem.study.document import Loc
     from quem.study.reading import Draft
@@ -203,7 +203,7 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
     spec = draft.spec
     key, mistakes = read_key(draft, spec)
     mistakes += _twice(draft, [("systems", i) for i in range(len(spec.systems))])
-    tables: list[tuple[Table[object], str]] = []
+    tables: list[tuple[SourceTable[object], str]] = []
     files = [draft.path, *key.files]
     for loc, name, system in _named_files(spec):
         if missing := draft.not_there(loc, name):

@@ -11,7 +11,7 @@ from quem.errors import Mistake, StudyWarning
 from quem.io.columns import column_of
 from quem.io.numbers import finite_number
 from quem.io.records import is_json, read_records, text_of
-from quem.io.tables import MOST_NAMED, Table, read_table, repeats, stack
+from quem.io.tables import MOST_NAMED, SourceTable, read_table, repeats, stack
 from quem.io.text import nearest, shown
 from quem.options.lists import Offered
 from quem.wording import join_words
@@ -39,7 +39,7 @@ _FIELDS = {
 _KEYS = ("question", "system", "options")
 
 
-def read_rows(path: Path, name: str) -> Table[object]:
+def read_rows(path: Path, name: str) -> SourceTable[object]:
     """Read lists: CSV with one line per option, or JSON or JSON Lines with one record per list.
 
     Parameters
@@ -49,7 +49,7 @@ def read_rows(path: Path, name: str) -> Table[object]:
 
     Returns
     -------
-    Table
+    SourceTable
         One row per option, or a row without one for an empty list, with the columns question
         and option, and any of system, position and confidence.
 
@@ -65,7 +65,7 @@ def read_rows(path: Path, name: str) -> Table[object]:
     return table.without_blank_rows()
 
 
-def _rows_of_json(path: Path, name: str) -> Table[object]:
+def _rows_of_json(path: Path, name: str) -> SourceTable[object]:
     example = '{"question": "Q1", "options": ["a", "b"]}'
     records = read_records(path, name, what="lists", example=example, key="question")
     questions: list[object] = []
@@ -100,7 +100,7 @@ def _rows_of_json(path: Path, name: str) -> Table[object]:
     cells |= {"confidence": confidences}
     if any("system" in record for record in records.entries):
         cells["system"] = systems
-    return Table(
+    return SourceTable(
         name,
         {key: column_of(column) for key, column in cells.items()},
         lambda row, key: Mistake(name, lines[row], key=key),
@@ -160,7 +160,7 @@ class _Rows:
         NaN where there is none.
     """
 
-    table: Table[object]
+    table: SourceTable[object]
     files: tuple[str, ...]
     systems: tuple[str, ...]
     key: AnswerKey
@@ -192,7 +192,7 @@ class _Rows:
 
 
 def _encode(
-    tables: Sequence[tuple[Table[object], str]],
+    tables: Sequence[tuple[SourceTable[object], str]],
     key: AnswerKey,
     declared: Sequence[str],
     mistakes: list[Mistake],
@@ -237,7 +237,7 @@ def _encode(
     )
 
 
-def _refuse_foreign(table: Table[object], owner: str, mistakes: list[Mistake]) -> None:
+def _refuse_foreign(table: SourceTable[object], owner: str, mistakes: list[Mistake]) -> None:
     """A file of one system may name it, and no other."""
     column = table.column("system")
     foreign = [cell not in ("", None, owner) for cell in column.values]
@@ -250,7 +250,7 @@ def _refuse_foreign(table: Table[object], owner: str, mistakes: list[Mistake]) -
 
 
 def _systems(
-    tables: Iterable[tuple[Table[object], str]], declared: Sequence[str]
+    tables: Iterable[tuple[SourceTable[object], str]], declared: Sequence[str]
 ) -> tuple[str, ...]:
     """The systems of the study, or those that the files name."""
     if declared:
@@ -323,13 +323,13 @@ class Assembled:
 
 
 def assemble(
-    tables: Sequence[tuple[Table[object], str]], key: AnswerKey, declared: Sequence[str]
+    tables: Sequence[tuple[SourceTable[object], str]], key: AnswerKey, declared: Sequence[str]
 ) -> tuple[Assembled, list[Mistake]]:
     """Put the rows of all files together.
 
     Parameters
     ----------
-    tables : sequence of (Table, str)
+    tables : sequence of (SourceTable, str)
         Each file, and the system whose lists it holds; empty where it names systems.
     declared : sequence of str
         The systems of the study file; without any, those that the files name.

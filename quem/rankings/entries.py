@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.io.tables import Table
+    from quem.io.tables import SourceTable
     from quem.study import Declared
 
 __all__ = ["FIELDS", "assemble", "repeated"]
@@ -38,13 +38,13 @@ _LARGEST_RANK = 1e9
 
 
 def _checked(
-    table: Table[str], known: dict[str, tuple[str, ...]], mistakes: list[Mistake]
-) -> tuple[Table[str], dict[str, NDArray[Any]]]:
+    table: SourceTable[str], known: dict[str, tuple[str, ...]], mistakes: list[Mistake]
+) -> tuple[SourceTable[str], dict[str, NDArray[Any]]]:
     """Turn cells into codes and numbers; rows that hold nothing are left out.
 
     Parameters
     ----------
-    table : Table
+    table : SourceTable
         All files.
     known : dict of str to tuple of str
         The ids of the study, by judge, problem and solver.
@@ -66,7 +66,7 @@ def _checked(
     return table, columns
 
 
-def _positions(table: Table[str], name: str, mistakes: list[Mistake]) -> NDArray[np.int64]:
+def _positions(table: SourceTable[str], name: str, mistakes: list[Mistake]) -> NDArray[np.int64]:
     """Blocks and occasions: whole numbers from 1, 1 where nothing is said."""
     column = table.column(name)
     good = [not word or _POSITION.fullmatch(word) is not None for word in column.values]
@@ -79,7 +79,7 @@ def _positions(table: Table[str], name: str, mistakes: list[Mistake]) -> NDArray
 
 
 def _ranks(
-    table: Table[str], mistakes: list[Mistake]
+    table: SourceTable[str], mistakes: list[Mistake]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The numbers of the rank cells, and which of the missing ones failed."""
     ranks, reasons = table.column("rank"), table.column("reason")
@@ -100,7 +100,7 @@ def _ranks(
     return rank, (failed | failed_rank) & absent
 
 
-def _marks(table: Table[str], name: str, mistakes: list[Mistake]) -> NDArray[np.bool_]:
+def _marks(table: SourceTable[str], name: str, mistakes: list[Mistake]) -> NDArray[np.bool_]:
     """Which cells of a column hold a mark, such as 1 or yes."""
     column = table.column(name)
     folded = [word.casefold() for word in column.values]
@@ -110,7 +110,7 @@ def _marks(table: Table[str], name: str, mistakes: list[Mistake]) -> NDArray[np.
 
 
 def _refuse(
-    table: Table[str],
+    table: SourceTable[str],
     name: str,
     wrong: list[bool],
     mistakes: list[Mistake],
@@ -233,13 +233,13 @@ _KEY = ("judge", "problem", "block", "occasion", "solver")
 
 
 def assemble(
-    files: Sequence[Table[str]], declared: Declared, judges: tuple[str, ...] | None = None
+    files: Sequence[SourceTable[str]], declared: Declared, judges: tuple[str, ...] | None = None
 ) -> tuple[Rankings, list[Mistake]]:
     """Check what the files say against the study, and make one table of it.
 
     Parameters
     ----------
-    files : sequence of Table
+    files : sequence of SourceTable
         With columns named as in `FIELDS`; judge, problem, solver and rank at least.
     declared : Declared
         The ids of the study.
@@ -283,7 +283,7 @@ def assemble(
 
 
 def _repeated(
-    table: Table[str], columns: dict[str, NDArray[Any]], known: dict[str, tuple[str, ...]]
+    table: SourceTable[str], columns: dict[str, NDArray[Any]], known: dict[str, tuple[str, ...]]
 ) -> list[Mistake]:
     """The same judge, problem, block, occasion and solver twice."""
     key = np.zeros(len(table), dtype=np.int64)
@@ -309,7 +309,7 @@ def _repeated(
 
 
 def _contradictions(
-    table: Table[str],
+    table: SourceTable[str],
     columns: dict[str, NDArray[Any]],
     known: dict[str, tuple[str, ...]],
     declared: Declared,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
 from quem.io.delimited import read_delimited
-from quem.io.tables import Table, read_table
+from quem.io.tables import SourceTable, read_table
 from quem.io.text import shown
 from quem.rankings.entries import FIELDS
 
@@ -24,7 +24,7 @@ Heads = dict[int, tuple[str, str]]
 _REQUIRED = ("judge", "problem", "solver", "rank")
 
 
-def read_long(path: Path, name: str) -> Table[str]:
+def read_long(path: Path, name: str) -> SourceTable[str]:
     """Read a long table: one line per ranked solution.
 
     Parameters
@@ -50,7 +50,7 @@ def read_long(path: Path, name: str) -> Table[str]:
     )
 
 
-def read_wide(path: Path, name: str, declared: Declared) -> Table[str]:
+def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
     """Read a wide table, laid out like Figure 1 of the QUEM paper: one row per solver.
 
     Parameters
@@ -107,7 +107,7 @@ def read_wide(path: Path, name: str, declared: Declared) -> Table[str]:
             return Mistake(name, header, column, field)
         return Mistake(name, line, 1 if field == "solver" else column, field)
 
-    return Table(name, columns, place, warnings, tuple(mistakes))
+    return SourceTable(name, columns, place, warnings, tuple(mistakes))
 
 
 def _refuse_other_header(table: Delimited, declared: Declared) -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import Column, column_of
-from quem.io.tables import Table, read_table
+from quem.io.columns import CodedColumn, column_of
+from quem.io.tables import SourceTable, read_table
 from quem.io.text import nearest, read_text, shown
 from quem.rankings.entries import assemble
 from quem.rankings.layouts import read_long, read_wide
@@ -75,7 +75,7 @@ def read_averages(
     fields = {"solver": ("solver",), "rank": ("average_rank",)}
     table = read_table(path, name, what="average ranks", fields=fields, required=("solver", "rank"))
     # One judge and one problem without a name: the same checks as of any ranks.
-    shared = Column(np.zeros(len(table), dtype=np.int64), [""])
+    shared = CodedColumn(np.zeros(len(table), dtype=np.int64), [""])
     ranks = replace(table, columns={"judge": shared, "problem": shared, **table.columns})
     alone = Declared(("",), ("",), declared.solvers, broken=declared.broken & {"solver"})
     rankings, mistakes = assemble([replace(ranks, warnings=())], alone)
@@ -96,7 +96,7 @@ Order = tuple[int, int, list[list[str]]]
 
 def read_preflib(
     path: Path, name: str, problem: str, judges: tuple[str, ...], declared: Declared
-) -> tuple[Table[str], int]:
+) -> tuple[SourceTable[str], int]:
     """Read one PrefLib file (.soc, .soi, .toc or .toi).
 
     The file lists orders from best to worst. The first order is the first judge's; an order
@@ -115,7 +115,7 @@ def read_preflib(
 
     Returns
     -------
-    table : Table
+    table : SourceTable
     n_judges : int
         The number of orders.
 
@@ -202,7 +202,9 @@ def _groups(text: str, names: dict[str, str]) -> tuple[list[list[str]], str]:
     return [[names[member] for member in group] for group in groups], ""
 
 
-def _table(name: str, problem: str, orders: list[Order], judges: tuple[str, ...]) -> Table[str]:
+def _table(
+    name: str, problem: str, orders: list[Order], judges: tuple[str, ...]
+) -> SourceTable[str]:
     lines, judge, solver, rank = [], [], [], []
     index = 0
     for number, times, groups in orders:
@@ -221,7 +223,7 @@ def _table(name: str, problem: str, orders: list[Order], judges: tuple[str, ...]
         "solver": column_of(solver),
         "rank": column_of(rank),
     }
-    return Table(name, columns, lambda row, key: Mistake(name, lines[row], key=key))
+    return SourceTable(name, columns, lambda row, key: Mistake(name, lines[row], key=key))
 
 
 def read_rankings(
@@ -321,7 +323,7 @@ def _read_preflib_files(
     declared = file.declared
     known = () if "judge" in declared.broken else declared.judges
     mistakes: list[Mistake] = []
-    tables: list[Table[str]] = []
+    tables: list[SourceTable[str]] = []
     most = 0
     for index, part in enumerate(source.file):
         loc = (*(("rankings", "file") if _part(file) else ("rankings",)), index)

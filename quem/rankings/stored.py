@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
-from quem.io.tables import Table
+from quem.io.tables import SourceTable
 from quem.rankings.entries import FIELDS, assemble
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def read_stored(
         message = "the judging session is not closed; its rankings are not final"
         warnings.append(StudyWarning("session-open", message))
     name = store.place.name
-    table = Table(name, columns, lambda _, key: Mistake(name, key=key), tuple(warnings))
+    table = SourceTable(name, columns, lambda _, key: Mistake(name, key=key), tuple(warnings))
     return assemble([table], replace(file.declared, judges=judges))
 
 

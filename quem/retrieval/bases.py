@@ -16,7 +16,7 @@ from quem.io.columns import column_of
 from quem.io.delimited import read_delimited
 from quem.io.numbers import BLANKS, nearly_numeric, not_finite, numeric_looks, parse_number
 from quem.io.records import is_json, read_records, text_of
-from quem.io.tables import MOST_NAMED, Table, all_columns, repeats
+from quem.io.tables import MOST_NAMED, SourceTable, all_columns, repeats
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.io.columns import Column
+    from quem.io.columns import CodedColumn
 
 __all__ = ["Case", "CaseBase", "Roles", "Value", "is_number", "named_only", "read_bases"]
 
@@ -159,7 +159,7 @@ def read_bases(
         With every mistake in them.
     """
     roles = roles or Roles()
-    raw: list[tuple[tuple[str, ...], Table[object]]] = []
+    raw: list[tuple[tuple[str, ...], SourceTable[object]]] = []
     mistakes: list[Mistake] = []
     warnings: list[StudyWarning] = []
     for file in files:
@@ -198,9 +198,9 @@ def read_bases(
 
 def _read_base(
     path: Path, name: str, what: str, id_name: str
-) -> tuple[tuple[str, ...], Table[object]]:
+) -> tuple[tuple[str, ...], SourceTable[object]]:
     """The ids of one file and its attributes: JSON by its ending, else CSV."""
-    table: Table[object]
+    table: SourceTable[object]
     if is_json(path):
         example = f'{{"{id_name}": "c1", "price": 7}}'
         records = read_records(path, name, what=what, example=example, key=id_name)
@@ -211,7 +211,7 @@ def _read_base(
             lines.extend(() if lines else records.lines())
             return Mistake(name, lines[row], key=key)
 
-        table = Table(name, columns, place)
+        table = SourceTable(name, columns, place)
         column = columns.get(id_name)
         texts = [] if column is None else [text_of(value) or "" for value in column.values]
         if column is not None:
@@ -246,7 +246,7 @@ def _read_base(
 
 def _is_numeric(
     name: str,
-    tables: list[Table[object]],
+    tables: list[SourceTable[object]],
     roles: Roles,
     mistakes: list[Mistake],
     warnings: list[StudyWarning],
@@ -279,7 +279,7 @@ def _is_numeric(
     return looks.numeric
 
 
-def _rows(table: Table[object], name: str, texts: Collection[str]) -> NDArray[np.int64]:
+def _rows(table: SourceTable[object], name: str, texts: Collection[str]) -> NDArray[np.int64]:
     """The rows whose cell of an attribute holds one of these texts."""
     column = table.columns[name]
     rows = np.flatnonzero(column.lookup((_text(v) in texts for v in column.values), np.bool_))
@@ -307,7 +307,7 @@ def _number(value: object) -> float | None:
     return parse_number(_text(value) if isinstance(value, str) else value)
 
 
-def _typed(column: Column[object], *, numeric: bool) -> list[Any]:
+def _typed(column: CodedColumn[object], *, numeric: bool) -> list[Any]:
     typed = [_one(value, numeric=numeric) for value in column.values]
     return [typed[code] for code in column.codes.tolist()]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.io.columns import Column
+    from quem.io.columns import CodedColumn
     from quem.retrieval.bases import CaseBase
     from quem.retrieval.stored import Stored
 
@@ -93,7 +93,7 @@ def match(
     return lists, [], warnings
 
 
-def _places(column: Column[str], base: CaseBase) -> NDArray[np.int64]:
+def _places(column: CodedColumn[str], base: CaseBase) -> NDArray[np.int64]:
     return column.lookup((base.index.get(value, -1) for value in column.values), np.int64)
 
 

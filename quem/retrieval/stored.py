@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import Column
+from quem.io.columns import CodedColumn
 from quem.io.delimited import read_delimited
 from quem.io.numbers import BLANKS, finite_number, not_finite
 from quem.io.records import is_json
-from quem.io.tables import MOST_NAMED, Table, named_columns, read_table
+from quem.io.tables import MOST_NAMED, SourceTable, named_columns, read_table
 from quem.io.words import read_words
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Stored:
 
     Parameters
     ----------
-    table : Table
+    table : SourceTable
         With the columns query and case.
     value : array of float, shape (n,)
         The similarity, score or grade; NaN where the file has none.
@@ -67,18 +67,18 @@ class Stored:
         Whether there are values.
     """
 
-    table: Table[str]
+    table: SourceTable[str]
     value: NDArray[np.float64]
     rank: NDArray[np.float64]
     scored: bool
 
     @property
-    def query(self) -> Column[str]:
+    def query(self) -> CodedColumn[str]:
         """The query of each row."""
         return self.table.columns["query"]
 
     @property
-    def case(self) -> Column[str]:
+    def case(self) -> CodedColumn[str]:
         """The case of each row."""
         return self.table.columns["case"]
 
@@ -166,7 +166,7 @@ def _header_rows(first: list[str]) -> int:
     return 2 if first and first[0].startswith("# quem similarities") else 1
 
 
-def _long(table: Table[str], value_name: str) -> Stored:
+def _long(table: SourceTable[str], value_name: str) -> Stored:
     table = table.without_blank_rows()
     if not len(table):
         raise QuemError([Mistake(table.name, message="holds no line below the header")])
@@ -205,7 +205,7 @@ def _square(csv: Delimited) -> Stored:
         return Mistake(name, lines[row], at, column)
 
     columns = dict(zip(("query", *cases), csv.columns, strict=True))
-    table = Table(name, columns, place).without_blank_rows()
+    table = SourceTable(name, columns, place).without_blank_rows()
     if not len(table):
         raise QuemError([Mistake(name, message="holds no line below the header")])
     table.lacking(["query"], mistakes)
@@ -229,9 +229,9 @@ def _square(csv: Delimited) -> Stored:
     row, column_at = np.nonzero(~np.isnan(values))
     pairs = {
         "query": table.columns["query"].only(row),
-        "case": Column(column_at.astype(np.int64), cases),
+        "case": CodedColumn(column_at.astype(np.int64), cases),
     }
-    cells = Table(name, pairs, lambda at, _: table.place(int(row[at]), cases[column_at[at]]))
+    cells = SourceTable(name, pairs, lambda at, _: table.place(int(row[at]), cases[column_at[at]]))
     value = values[row, column_at]
     return Stored(cells, value, np.full(len(row), np.nan), scored=True)
 

@@ -9,7 +9,7 @@ import pytest
 import quem
 from quem.errors import Mistake, QuemError
 from quem.io.columns import column_of
-from quem.io.tables import Table
+from quem.io.tables import SourceTable
 from quem.rankings import Rankings
 from quem.rankings.entries import assemble
 from quem.study import Declared
@@ -132,7 +132,7 @@ def test_rows_of_a_store_need_no_file() -> None:
     ]
     names = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized")
     columns = {name: column_of([row[i] for row in rows]) for i, name in enumerate(names)}
-    table = Table("store.db", columns, lambda _row, field: Mistake("store.db", key=field))
+    table = SourceTable("store.db", columns, lambda _row, field: Mistake("store.db", key=field))
     declared = Declared((), ("P1",), dict.fromkeys(("S1", "S2", "S3"), "subject"))
     rankings, mistakes = assemble([table], declared, ("J1",))
     assert mistakes == []

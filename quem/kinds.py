@@ -197,7 +197,7 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
 
 def _experts(path: Path, name: str) -> ExpertRanks:
     """Give what the judges of an experience study said."""
-    from quem.experience.judge_panel import judges_panel
+    from quem.experience.loading import judges_panel
     from quem.retrieval.truth import ExpertRanks
 
     study = KINDS["experience"].load(path)

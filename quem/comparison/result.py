@@ -100,11 +100,6 @@ class ComparisonResult(BaseResult["ComparisonFindings"]):
         return tuple(file for findings in self.findings.studies for file in findings.study.files)
 
     @property
-    def warnings(self) -> tuple[StudyWarning, ...]:
-        """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.warnings
-
-    @property
     def estimates(self) -> pd.DataFrame:
         """One row per system: study, version, average rank, experience, interval, bounds."""
         return self.table("estimates")

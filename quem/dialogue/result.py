@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.outcomes import DialogueFindings
-    from quem.errors import StudyWarning
 
 __all__ = ["DialogueResult"]
 
@@ -51,11 +50,6 @@ class DialogueResult(BaseResult["DialogueFindings"]):
     def inputs(self) -> tuple[Path, ...]:
         """The files that the result was made of."""
         return self.study.files
-
-    @property
-    def warnings(self) -> tuple[StudyWarning, ...]:
-        """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.warnings
 
     @property
     def outcomes(self) -> pd.DataFrame:

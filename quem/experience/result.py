@@ -119,11 +119,6 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
         return self.study.files
 
     @property
-    def warnings(self) -> tuple[StudyWarning, ...]:
-        """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.warnings
-
-    @property
     def estimates(self) -> pd.DataFrame:
         """One row per system: average rank, experience, intervals, bounds."""
         return self.table("estimates")

@@ -155,11 +155,6 @@ class OptionsResult(BaseResult["OptionsFindings"]):
         return self.findings.data.files
 
     @property
-    def warnings(self) -> tuple[StudyWarning, ...]:
-        """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.warnings
-
-    @property
     def scores(self) -> pd.DataFrame:
         """One row per system and measure: mean, interval, number of questions."""
         return self.table("scores")

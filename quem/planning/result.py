@@ -216,11 +216,6 @@ class PlanResult(BaseResult["PlanFindings"]):
         return self.findings.pilot.files if self.findings.pilot else ()
 
     @property
-    def warnings(self) -> tuple[StudyWarning, ...]:
-        """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.warnings
-
-    @property
     def designs(self) -> pd.DataFrame:
         """One row per design worth showing, the cheapest first."""
         return self.table("designs")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,17 @@ __all__ = ["BaseResult", "Content", "Presentation"]
 
 # What a file holds; in parts where that is much.
 Content: TypeAlias = "bytes | Iterable[bytes]"
-Findings = TypeVar("Findings")
+
+
+class WarningFindings(Protocol):
+    """All numbers of a result, with the warnings about them."""
+
+    @property
+    def warnings(self) -> tuple[StudyWarning, ...]:
+        """Each with a code and a sentence."""
+
+
+Findings = TypeVar("Findings", bound=WarningFindings)
 
 
 class Presentation(Generic[Findings]):
@@ -78,9 +88,9 @@ class BaseResult(ABC, Generic[Findings]):
         """The files that the result was made of."""
 
     @property
-    @abstractmethod
     def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader of the result must know, each with a code and a sentence."""
+        return self.findings.warnings
 
     @property
     def file_names(self) -> frozenset[str]:

@@ -319,11 +319,6 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
         return super().file_names | {"qrels.txt", *truth_files, *runs}
 
     @property
-    def warnings(self) -> tuple[StudyWarning, ...]:
-        """What a reader of the result must know, each with a code and a sentence."""
-        return self.findings.warnings
-
-    @property
     def measures(self) -> pd.DataFrame:
         """One row per retriever and measure: mean, interval, number of queries."""
         return self.table("measures")

@@ -9,6 +9,7 @@ import numpy as np
 
 from quem.comparison.pair_tests import TESTS
 from quem.comparison.presentation.phrases import bare_p, bound_text, less, names_of, rank_interval
+from quem.experience.presentation.columns import bound_columns
 from quem.report.columns import (
     COUNT,
     FLAG,
@@ -30,7 +31,7 @@ from quem.report.columns import (
     settings,
 )
 from quem.study.models import ExperienceSettings
-from quem.wording import format_number, format_percent, format_signed
+from quem.wording import format_percent, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,15 +74,6 @@ _STUDY: Columns[ExperienceFindings, ComparisonFindings] = Columns(
 _REFERENCE: Columns[SystemEstimate, ComparisonFindings] = Columns(
     Column("study", COUNT, "index into `studies`"), Column("system", NAME, "id")
 )
-
-
-def _bound(side: str) -> Callable[[SystemEstimate, ComparisonFindings], float | None]:
-    return lambda row, _: row.estimate.bound if row.estimate.side == side else None
-
-
-def _one_sided(system: SystemEstimate, _: ComparisonFindings) -> str:
-    lead = {"above": "at least", "below": "at most"}.get(system.estimate.side)
-    return f"{lead} {format_number(system.estimate.bound)}" if lead else "–"
 
 
 ESTIMATES: Columns[SystemEstimate, ComparisonFindings] = Columns(
@@ -132,27 +124,7 @@ ESTIMATES: Columns[SystemEstimate, ComparisonFindings] = Columns(
         of="estimate.prediction",
         heading="Prediction interval",
     ),
-    Column(
-        "bound", TEXT, "one-sided bound", of=_one_sided, heading="One-sided bound", only="report"
-    ),
-    Column(
-        "lower_bound",
-        null_or(NUMBER),
-        "one-sided prediction bound; only above the subjects' range, else null",
-        of=_bound("above"),
-    ),
-    Column(
-        "upper_bound",
-        null_or(NUMBER),
-        "one-sided prediction bound; only below the subjects' range, else null",
-        of=_bound("below"),
-    ),
-    Column(
-        "inside_range",
-        FLAG,
-        "false if the average rank or the estimate is outside the subjects' range",
-        of=lambda row, _: row.estimate.side == "inside",
-    ),
+    *bound_columns(lambda row: row.estimate),
 )
 
 # Pairs of systems of one study; every difference is b minus a.

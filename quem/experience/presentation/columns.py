@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -62,8 +62,11 @@ __all__ = [
     "VARIANTS",
     "Solver",
     "averaged_ranks",
+    "bound_columns",
     "solvers",
 ]
+
+Row = TypeVar("Row")
 
 _FORM = choice("linear", "sqrt", "log", "quadratic", "cubic")
 _COEFFICIENTS = Type(
@@ -175,13 +178,47 @@ _AT_LEAST: Columns[tuple[float, float], ExperienceFindings] = Columns(
 )
 
 
-def _bound(side: str) -> Callable[[Estimate, ExperienceFindings], float | None]:
-    return lambda estimate, _: estimate.bound if estimate.side == side else None
+def bound_columns(
+    estimate: Callable[[Row], Estimate],
+) -> tuple[Column[Row, Any], ...]:
+    """Give the columns that say whether an estimate is inside the subjects' range, and its bound.
 
+    Parameters
+    ----------
+    estimate : callable
+        Gives that of a row.
+    """
 
-def _one_sided(estimate: Estimate, _: ExperienceFindings) -> str:
-    lead = {"above": "at least", "below": "at most"}.get(estimate.side)
-    return f"{lead} {format_number(estimate.bound)}" if lead else "–"
+    def bound(side: str) -> Callable[[Row, object], float | None]:
+        return lambda row, _: estimate(row).bound if estimate(row).side == side else None
+
+    def one_sided(row: Row, _: object) -> str:
+        lead = {"above": "at least", "below": "at most"}.get(estimate(row).side)
+        return f"{lead} {format_number(estimate(row).bound)}" if lead else "–"
+
+    return (
+        Column(
+            "bound", TEXT, "one-sided bound", of=one_sided, heading="One-sided bound", only="report"
+        ),
+        Column(
+            "lower_bound",
+            null_or(NUMBER),
+            "one-sided prediction bound; only above the subjects' range, else null",
+            of=bound("above"),
+        ),
+        Column(
+            "upper_bound",
+            null_or(NUMBER),
+            "one-sided prediction bound; only below the subjects' range, else null",
+            of=bound("below"),
+        ),
+        Column(
+            "inside_range",
+            FLAG,
+            "false if the average rank or the estimate is outside the subjects' range",
+            of=lambda row, _: estimate(row).side == "inside",
+        ),
+    )
 
 
 def _version(estimate: Estimate, findings: ExperienceFindings) -> str:
@@ -245,27 +282,7 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
         heading="Calibration interval",
         only="csv",
     ),
-    Column(
-        "bound", TEXT, "one-sided bound", of=_one_sided, heading="One-sided bound", only="report"
-    ),
-    Column(
-        "lower_bound",
-        null_or(NUMBER),
-        "one-sided prediction bound; only above the subjects' range, else null",
-        of=_bound("above"),
-    ),
-    Column(
-        "upper_bound",
-        null_or(NUMBER),
-        "one-sided prediction bound; only below the subjects' range, else null",
-        of=_bound("below"),
-    ),
-    Column(
-        "inside_range",
-        FLAG,
-        "false if the average rank or the estimate is outside the subjects' range",
-        of=lambda row, _: row.side == "inside",
-    ),
+    *bound_columns(lambda estimate: estimate),
     Column(
         "probability_at_least",
         each(_AT_LEAST),

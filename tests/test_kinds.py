@@ -62,7 +62,7 @@ from quem.report.columns import (
 )
 from quem.report.result import BaseResult, Presentation
 from quem.study import draft_of_kind
-from quem.study.fields import StudyPart
+from quem.study.fields import StudyPart, StudySpec
 
 ANSWERS = Columns(Column("system", NAME, "who answered"), Column("words", COUNT, "in the answer"))
 
@@ -71,10 +71,8 @@ class Settings(StudyPart):
     longest: int = 100
 
 
-class Spec(StudyPart):
+class Spec(StudySpec):
     kind: Literal["words"] = "words"
-    id: str
-    title: str
     answers: dict[str, str]
     analysis: Settings = Settings()
 
@@ -129,10 +127,6 @@ class Result(BaseResult):
     @property
     def inputs(self):
         return self.findings.study.files
-
-    @property
-    def warnings(self):
-        return self.findings.warnings
 
 
 class Words(Kind):

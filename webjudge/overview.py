@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.store import studies
 from quem.store.backup import backup_state
-from quem.store.living import told
+from quem.store.living import effect_warning
 from quem.store.models import now
 from quem.store.progress import progress_of
 
@@ -28,7 +28,7 @@ def overview_page(site: Site) -> dict[str, Any]:
     with site.store.read() as c:
         status = studies.status_of(c, site.id)
         progress = progress_of(c, site.id, site.plan)
-        affected = [told(effect).message for effect in site.effects(c)]
+        affected = [effect_warning(effect).message for effect in site.effects(c)]
         backup = backup_state(c, site.id)
     total = len(site.plan.parts) + site.plan.repeat
     judges = [_judge(site, person, total) for person in progress]

@@ -158,7 +158,7 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
     store = spec and session_of_study(Session(locate_database(draft.path, database)), spec.id)
     if not spec or not store:
         return []
-    from quem.store.living import contents_of, effects, plan_of, told
+    from quem.store.living import contents_of, effect_warning, effects, plan_of
 
     plan = plan_of(spec, solutions)
     try:
@@ -166,7 +166,7 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
             changes = effects(c, spec.id, plan, lambda group: contents_of(spec, solutions, group))
     finally:
         store.close()
-    return [told(effect) for effect in changes]
+    return [effect_warning(effect) for effect in changes]
 
 
 def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> list[str]:

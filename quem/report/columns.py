@@ -211,7 +211,7 @@ class Column(Generic[Row, Findings]):
     spread : callable, optional
         Names the columns of a CSV file that hold its values, where their number depends on the
         findings.
-    given : (str, str, object), optional
+    only_with : (str, str, object), optional
         The mapping beside it, the key in that, and the value at which JSON has the column.
     """
 
@@ -224,7 +224,7 @@ class Column(Generic[Row, Findings]):
     text: Callable[[Any], str] | None = None
     only: Literal["", "json", "csv", "report"] = ""
     spread: Callable[[Findings], Iterable[str]] | None = None
-    given: tuple[str, str, object] | None = None
+    only_with: tuple[str, str, object] | None = None
 
     def value(self, row: Row, findings: Findings) -> Any:  # noqa: ANN401
         """Give the value of a row."""
@@ -252,7 +252,7 @@ class Columns(Generic[Row, Findings]):
         return {
             column.name: column.type.plain(value, findings)
             for column, value in values
-            if value is not None or column.given is None
+            if value is not None or column.only_with is None
         }
 
     def frame(self, rows: Iterable[Row], findings: Findings) -> pd.DataFrame:
@@ -327,7 +327,7 @@ class Columns(Generic[Row, Findings]):
         columns = self._of("json")
         schema: dict[str, Any] = {
             "type": "object",
-            "required": [column.name for column in columns if column.given is None],
+            "required": [column.name for column in columns if column.only_with is None],
             "properties": {
                 column.name: {"description": column.meaning, **column.type.schema}
                 for column in columns
@@ -335,8 +335,8 @@ class Columns(Generic[Row, Findings]):
             "additionalProperties": False,
         }
         for column in columns:
-            if column.given is not None:
-                beside, key, value = column.given
+            if column.only_with is not None:
+                beside, key, value = column.only_with
                 schema |= {
                     "if": {"properties": {beside: {"properties": {key: {"const": value}}}}},
                     "then": {"required": [column.name]},

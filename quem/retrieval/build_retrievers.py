@@ -10,7 +10,7 @@ from quem.errors import QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, raised
 from quem.io.text import nearest, shown
 from quem.retrieval.bases import is_number
-from quem.retrieval.result import asked_both
+from quem.retrieval.result import ask_both
 from quem.retrieval.retrievers import (
     LinearRetriever,
     PythonRetriever,
@@ -18,7 +18,7 @@ from quem.retrieval.retrievers import (
     local_of,
     make_linear,
 )
-from quem.retrieval.running import Run, asked, n_calls, run_rounds
+from quem.retrieval.running import Run, ask_all, n_calls, run_rounds
 from quem.wording import join_words
 
 if TYPE_CHECKING:
@@ -274,9 +274,9 @@ def run_retrievers(
     specs = [one for one in study.spec.retrievers if one.id in retrievers]
     running = [one for one in specs if not isinstance(retrievers[one.id], StoredRetriever)]
     those = [
-        asked(retrievers[one.id], task, depth, (), timed=_TRUTH_TIMED)
+        ask_all(retrievers[one.id], task, depth, (), timed=_TRUTH_TIMED)
         if one.id == truth
-        else asked(retrievers[one.id], task, depth)
+        else ask_all(retrievers[one.id], task, depth)
         for one in running
     ]
     names = join_words((one.name or one.id for one in running), _NAMED)
@@ -325,10 +325,10 @@ def run_phases(
     mac, fac = retrievers[spec.mac], retrievers[spec.fac]
     runs = not isinstance(mac, StoredRetriever) and not isinstance(fac, StoredRetriever)
     most = max(k for _, k in spec.pairs)
-    those = [asked_both(mac, fac, task, size, k, take_time=runs) for size, k in spec.pairs]
+    those = [ask_both(mac, fac, task, size, k, take_time=runs) for size, k in spec.pairs]
     stored = isinstance(fac, StoredRetriever)
     if not stored:
-        those.append(asked(fac, task, min(most, task.n_candidates)))
+        those.append(ask_all(fac, task, min(most, task.n_candidates)))
     label = f"MAC/FAC: {spec.mac}, {spec.fac}"
     results = run_rounds(those, task, times, progress(label, n_calls(those, times)))
     full = Run(fac.lists) if isinstance(fac, StoredRetriever) else results.pop()

@@ -10,7 +10,7 @@ import numpy as np
 
 from quem.lists.inference import fewest_of, median_interval
 from quem.report.result import BaseResult, Presentation
-from quem.retrieval.running import Asked, ask, asked
+from quem.retrieval.running import Asked, ask, ask_all
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ __all__ = [
     "Time",
     "Truth",
     "TruthKind",
-    "asked_both",
+    "ask_both",
     "time_of",
 ]
 
@@ -245,7 +245,7 @@ class RetrievalFindings:
         return tuple(one for one in self.evaluated if one.scores is not None)
 
 
-def asked_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
+def ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
     """Let the first fill a filter, and the second look into it.
 
     Parameters
@@ -259,7 +259,7 @@ def asked_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time
     def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
         return _both(mac, fac, task, query, size, k, guard)
 
-    timed = asked(fac, task, k).timed if take_time else ()
+    timed = ask_all(fac, task, k).timed if take_time else ()
     return Asked(call, range(len(task.queries)), timed, parts=2)
 
 

@@ -33,7 +33,7 @@ __all__ = [
     "Task",
     "Times",
     "ask",
-    "asked",
+    "ask_all",
     "guarded",
     "n_calls",
     "run_rounds",
@@ -219,7 +219,7 @@ def spread(n_queries: int, most: int) -> list[int]:
     return sorted(set(places.round().astype(int).tolist()))
 
 
-def asked(
+def ask_all(
     retriever: Runs, task: Task, k: int, queries: Sequence[int] | None = None, *, timed: int = _MOST
 ) -> Asked:
     """Say how a retriever is asked.

@@ -30,7 +30,7 @@ from quem.retrieval.choosing import truth_kind
 from quem.retrieval.lists import CaseLists, lists_of
 from quem.retrieval.result import Truth
 from quem.retrieval.retrievers import LinearRetriever, StoredRetriever
-from quem.retrieval.running import Times, asked, run_rounds
+from quem.retrieval.running import Times, ask_all, run_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,7 +59,7 @@ __all__ = [
     "judge_lists",
     "panel_means",
     "panels_of",
-    "read_kept",
+    "read_cache",
     "require_truth",
     "similarities_parts",
 ]
@@ -299,7 +299,7 @@ def find_truth(
     if isinstance(retriever, StoredRetriever):
         return Truth(retriever.lists, kind, source)
     mark = _mark(study, name)
-    cache = read_kept(keep, mark, data.task) if keep is not None else None
+    cache = read_cache(keep, mark, data.task) if keep is not None else None
     if cache is not None and (cache.depth is None or need.is_met_by(cache.lists, cache.depth)):
         return Truth(cache.lists, kind, source, mark, reused=True, depth=cache.depth)
     cuts = need.cuts(data.task)
@@ -342,7 +342,7 @@ def _computed(
     if isinstance(retriever, LinearRetriever):
         answers = _all_lists(retriever, task, need, done)
         return lists_of(task.queries.ids, task.cases.ids, answers)
-    one = asked(retriever, task, task.n_candidates, timed=0)
+    one = ask_all(retriever, task, task.n_candidates, timed=0)
 
     def cut(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
         answer, seconds = one.ask(query, guard)
@@ -434,7 +434,7 @@ def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterat
         text.truncate()
 
 
-def read_kept(path: Path, mark: str, task: Task) -> GroundTruthCache | None:
+def read_cache(path: Path, mark: str, task: Task) -> GroundTruthCache | None:
     """Read similarities again, if they are there, whole, and made of the same.
 
     Parameters

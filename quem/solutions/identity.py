@@ -208,13 +208,13 @@ class Term:
 
     Parameters
     ----------
-    told : str
+    meaning : str
         What it is, for messages: "the name of S1".
     key : str
         Letters that each text with the term holds, folded; looking for them first is quick.
     """
 
-    told: str
+    meaning: str
     pattern: re.Pattern[str]
     key: str
 
@@ -225,7 +225,7 @@ class Hit:
 
     line: int
     text: str
-    told: str
+    meaning: str
 
 
 def identity_doubts(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
@@ -246,7 +246,7 @@ def identity_doubts(solutions: Solutions, spec: ExperienceSpec) -> Iterator[Stud
     left = _MOST_IN_ALL
     for file, hits in hits_by_file.items():
         for place, hit in hits[: min(_MOST_A_FILE, left)]:
-            yield StudyWarning("identity", f'{file.name}{place}: names "{hit.text}", {hit.told}')
+            yield StudyWarning("identity", f'{file.name}{place}: names "{hit.text}", {hit.meaning}')
         left -= min(_MOST_A_FILE, left, len(hits))
         if left and len(hits) > _MOST_A_FILE:
             place = hits[_MOST_A_FILE][0].lstrip(": ")
@@ -302,7 +302,7 @@ def find_hits(text: str, known: Iterable[Term]) -> list[Hit]:
     for start, stop, word, term in sorted(spans, key=lambda span: span[:2]):
         if start >= end:
             line = text.count("\n", 0, start) + 1
-            hits.append(Hit(line, " ".join(word.split()), term.told))
+            hits.append(Hit(line, " ".join(word.split()), term.meaning))
             end = -stop
     return hits
 
@@ -347,11 +347,11 @@ def _hits_in_text(
 
     received = find_hits(read_as_judge(file, files), known)
     # Judges do not receive comments, scripts and classes, so names there do no harm.
-    received_meanings = {hit.told for hit in received}
-    yield from ((f":{hit.line}", hit) for hit in written if hit.told in received_meanings)
+    received_meanings = {hit.meaning for hit in received}
+    yield from ((f":{hit.line}", hit) for hit in written if hit.meaning in received_meanings)
     # Markup may split a name, which then has no line.
-    written_meanings = {hit.told for hit in written}
-    yield from (("", hit) for hit in received if hit.told not in written_meanings)
+    written_meanings = {hit.meaning for hit in written}
+    yield from (("", hit) for hit in received if hit.meaning not in written_meanings)
 
 
 def _of_solver(solver: str, name: str, noun: str) -> Iterator[Term | None]:

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot
     from quem.study.models import ExperienceSpec
 
-__all__ = ["Effect", "contents_of", "effects", "new_solvers", "note_effects", "plan_of", "told"]
+__all__ = [
+    "Effect",
+    "contents_of",
+    "effect_warning",
+    "effects",
+    "new_solvers",
+    "note_effects",
+    "plan_of",
+]
 
 Contents = dict[str, Content | None]
 _MOST_PROBLEMS = 5
@@ -160,7 +168,7 @@ def note_effects(c: Connection, study_id: str, changes: list[Effect]) -> None:
         Of a writing transaction.
     """
     if changes:
-        sentences = [told(effect).message for effect in changes]
+        sentences = [effect_warning(effect).message for effect in changes]
         note_once(c, study_id, "server", "study-changed", effects=sentences)
 
 
@@ -178,7 +186,7 @@ def _differences(ballot: AssignedBallot, now: Contents) -> Iterator[tuple[str, s
             yield "removed", solver
 
 
-def told(effect: Effect) -> StudyWarning:
+def effect_warning(effect: Effect) -> StudyWarning:
     """Say what a change of the study asks of judges."""
     where = ", ".join(sorted(effect.problems)[:_MOST_PROBLEMS])
     where += " and more" if len(effect.problems) > _MOST_PROBLEMS else ""

@@ -297,14 +297,14 @@ def test_other_doubts_are_told(tmp_path: Path) -> None:
 SWALLOWS = """
 import time
 def once(query, k):
-    print("asked", flush=True)
+    print("ask_all", flush=True)
     try:
         time.sleep(600)
     except BaseException:
         pass
     return [("a", 1)]
 def never(query, k):
-    print("asked", flush=True)
+    print("ask_all", flush=True)
     while True:
         try:
             time.sleep(600)
@@ -323,7 +323,7 @@ def test_interrupt_ends_what_swallows_it(tmp_path: Path, name: str, presses: int
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as run:
         assert run.stderr is not None
-        for word in ("asked", "no")[:presses]:
+        for word in ("ask_all", "no")[:presses]:
             for line in run.stderr:
                 if line.startswith(word):
                     break

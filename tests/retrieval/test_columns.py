@@ -57,7 +57,7 @@ def test_the_solution_is_not_compared(tmp_path: Path) -> None:
     both = {"attributes": [{"name": "x"}, {"name": "kind"}]}
     retrievers = [
         ALL,
-        {"id": "asked", "linear": both},
+        {"id": "ask_all", "linear": both},
         {"id": "sees", "python": "mine:r"},
         {"id": "truth", "python": "mine:truth"},
     ]
@@ -69,7 +69,7 @@ def test_the_solution_is_not_compared(tmp_path: Path) -> None:
     lists = {one.id: one.run.lists for one in result.findings.evaluated}
     # By x alone: of c0 the nearest are c1, c2, ...
     assert lists["all"].of(0)[0].tolist() == [1, 2, 3, 4, 5]
-    assert lists["asked"].of(0)[0].tolist() == [2, 4, 1, 3, 5]
+    assert lists["ask_all"].of(0)[0].tolist() == [2, 4, 1, 3, 5]
     told = codes(result)
     assert "retriever-failed" not in told
     assert told["outcome-compared"].startswith(

@@ -15,7 +15,7 @@ from quem.retrieval.build_retrievers import make_retrievers
 from quem.retrieval.choosing import truth_depth_of
 from quem.retrieval.lists import score_lists
 from quem.retrieval.presentation.summary import value_text
-from quem.retrieval.truth import Need, find_truth, read_kept, similarities_parts
+from quem.retrieval.truth import Need, find_truth, read_cache, similarities_parts
 from tests.retrieval.made import evaluated, made, mistakes
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     # It is used again where it holds all that is needed, and only there.
     kept = tmp_path / "similarities.csv"
     kept.write_bytes(b"".join(similarities_parts(cut.lists, cut.mark, cut.depth)))
-    again = read_kept(kept, cut.mark, study.data.task)
+    again = read_cache(kept, cut.mark, study.data.task)
     assert again is not None
     assert again.depth == 5
     assert find_truth(study, made_, kept, need, silent).reused

@@ -91,7 +91,7 @@ def test_ordinary_words_are_none(text: str) -> None:
 def test_the_longest_name_counts() -> None:
     """Of names that overlap one is told, with what it is."""
     (hit,) = find_hits("made by GPT-4.1 today", TERMS)
-    assert (hit.text, hit.told) == ("GPT-4.1", "the id of the system gpt-4.1")
+    assert (hit.text, hit.meaning) == ("GPT-4.1", "the id of the system gpt-4.1")
 
 
 def test_hits_have_lines() -> None:

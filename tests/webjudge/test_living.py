@@ -260,10 +260,10 @@ def test_a_problem_that_comes_later_is_shown(study: Path) -> None:
 
 
 def _effects(site: Site) -> list[Any]:
-    from quem.store.living import told
+    from quem.store.living import effect_warning
 
     with site.store.read() as c:
-        return [told(effect) for effect in site.effects(c)]
+        return [effect_warning(effect) for effect in site.effects(c)]
 
 
 def _digests_of(site: Site, solver: str) -> list[str | None]:

@@ -751,7 +751,7 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         of(_PLACKETT_LUCE),
         "the worths behind expected ranks; only where `settings.score` is `pl`",
         of="pooled",
-        given=("settings", "score", "pl"),
+        only_with=("settings", "score", "pl"),
     ),
     Column(
         "skill_function",

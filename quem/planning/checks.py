@@ -49,7 +49,7 @@ def _nearest_and_needed(plan: PlanFindings, width: float) -> Iterator[str]:
         f"no design in the search reaches ± {width:g} {plan.unit}; the nearest is ± "
         f"{format_number(plan.best_half_width(plan.nearest), 2)} with {design.words}."
     )
-    noise, variance = plan.circumstances.noise, plan.experience_variance
+    noise, variance = plan.assumptions.noise, plan.experience_variance
     if plan.half_width_limit > width:
         allowed = closed_form.largest_variance(width, 1e6, variance, plan.level) ** 0.5
         yield (
@@ -156,7 +156,7 @@ def _pilot_small(plan: PlanFindings) -> Iterator[str]:
         return
     low, high = pilot.person_interval
     design = plan.design(plan.suggested_index)
-    worse = plan.formula(design, replace(plan.circumstances.noise, person=high))
+    worse = plan.formula(design, replace(plan.assumptions.noise, person=high))
     yield (
         f"with {format_count(pilot.df, 'degree')} of freedom in the pilot the "
         f"between-person SD may be {format_number(low)} to {format_number(high)} {plan.unit} "
@@ -168,7 +168,7 @@ def _pilot_small(plan: PlanFindings) -> Iterator[str]:
 @_RULES.add("long-lists")
 def _long_lists(plan: PlanFindings) -> Iterator[str]:
     subjects = plan.design(plan.suggested_index).subjects
-    length = subjects + plan.circumstances.systems
+    length = subjects + plan.assumptions.systems
     if length > LONG_LIST:
         yield (
             f"with {format_count(subjects, 'subject')} a judge ranks {length} solutions in one "
@@ -182,7 +182,7 @@ def _taste_false_alarms(plan: PlanFindings) -> Iterator[str]:
     rate = plan.designs.false_alarms.flat[plan.suggested_index]
     if rate > _MOST_FALSE_POSITIVES:
         yield (
-            f"with judge × solver SD {format_number(plan.circumstances.noise.taste, 2)}, the t "
+            f"with judge × solver SD {format_number(plan.assumptions.noise.taste, 2)}, the t "
             f"test over problems has a type I error rate of {format_percent(round(rate, 2))} "
             "instead of 5%"
         )

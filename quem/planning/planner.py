@@ -89,7 +89,7 @@ class SimulatedDesign:
 
 def try_designs(
     designs: Sequence[StudyDesign],
-    circumstances: PlanAssumptions,
+    assumptions: PlanAssumptions,
     *,
     studies: int,
     seed: int = 0,
@@ -109,12 +109,12 @@ def try_designs(
     iterator of SimulatedDesign
         In the order of the designs, each as soon as it is known.
     """
-    tasks = [(design, circumstances, studies, seed) for design in designs]
+    tasks = [(design, assumptions, studies, seed) for design in designs]
     return workers.each(try_design, tasks)
 
 
 def try_design(
-    design: StudyDesign, circumstances: PlanAssumptions, studies: int, seed: int = 0
+    design: StudyDesign, assumptions: PlanAssumptions, studies: int, seed: int = 0
 ) -> SimulatedDesign:
     """Simulate studies of one design.
 
@@ -133,13 +133,13 @@ def try_design(
         design.subjects,
         design.judges,
         design.problems,
-        noise=circumstances.noise,
-        experience=circumstances.experience,
+        noise=assumptions.noise,
+        experience=assumptions.experience,
     )
     halves, covered = [], []
-    peers = replace(scenario, systems=(None,) * circumstances.systems)
+    peers = replace(scenario, systems=(None,) * assumptions.systems)
     for simulated in _simulated(peers, studies, seeds):
-        interval = batch_estimates(simulated, level=circumstances.level).prediction
+        interval = batch_estimates(simulated, level=assumptions.level).prediction
         halves.append((interval[..., 1] - interval[..., 0]) / 2)
         inside = (interval[..., 0] <= simulated.truth) & (simulated.truth <= interval[..., 1])
         covered.append(inside)
@@ -150,7 +150,7 @@ def try_design(
         float(np.nanmean(half)),
         float(np.nanstd(half, ddof=1) / np.sqrt(studies)) if studies > 1 else np.nan,
         float(inside.mean()),
-        _power(scenario, circumstances.difference, studies, seeds),
+        _power(scenario, assumptions.difference, studies, seeds),
     )
 
 
@@ -228,20 +228,20 @@ def make_plan(
     systems = requested.systems or max(
         2 if requested.power_for else 1, len(pilot.spec.systems) if pilot else 0
     )
-    circumstances = PlanAssumptions(
+    assumptions = PlanAssumptions(
         noise=noise,
         experience=requested.experience or (components.experience if components else _EXPERIENCE),
         systems=systems,
         difference=requested.power_for,
         level=requested.level or (pilot.spec.analysis.level if pilot else 0.95),
     )
-    low, high = circumstances.experience
+    low, high = assumptions.experience
     costs = _costs(requested, measured)
     designs = make_designs(
         (requested.judges, requested.subjects, requested.problems),
         noise,
         (high - low) ** 2 / 12,
-        level=circumstances.level,
+        level=assumptions.level,
         systems=systems,
         difference=requested.power_for,
         costs=costs,
@@ -251,7 +251,7 @@ def make_plan(
         settings=requested,
         source=source,
         replaced=replaced,
-        circumstances=circumstances,
+        assumptions=assumptions,
         costs=costs,
         measured=measured is not None and requested.minutes is None,
         unit=pilot.spec.experience_unit if pilot else "years",
@@ -298,7 +298,7 @@ def _with_trials(
     trials = dict(plan.trials)
     results = try_designs(
         [plan.design(index) for index in places],
-        plan.circumstances,
+        plan.assumptions,
         studies=plan.settings.simulate,
         seed=plan.settings.seed,
         workers=workers,

@@ -54,7 +54,7 @@ class PlanFindings:
     settings: PlanSettings
     source: str
     replaced: tuple[str, ...]
-    circumstances: PlanAssumptions
+    assumptions: PlanAssumptions
     costs: Costs
     measured: bool
     unit: str
@@ -68,12 +68,12 @@ class PlanFindings:
     @property
     def level(self) -> float:
         """The level of the interval."""
-        return self.circumstances.level
+        return self.assumptions.level
 
     @property
     def experience_variance(self) -> float:
         """The variance of the subjects' experience, which is taken for uniform."""
-        low, high = self.circumstances.experience
+        low, high = self.assumptions.experience
         return (high - low) ** 2 / 12
 
     @property
@@ -85,20 +85,20 @@ class PlanFindings:
     @property
     def half_width_limit(self) -> float:
         """Half of the interval that no number of subjects, judges and problems makes narrower."""
-        noise, variance = self.circumstances.noise, self.experience_variance
+        noise, variance = self.assumptions.noise, self.experience_variance
         return closed_form.least_half_width(noise, variance, self.level)
 
     @property
     def limit_of_subjects(self) -> float:
         """The same with no more than the most subjects that were tried."""
-        noise, variance = self.circumstances.noise, self.experience_variance
+        noise, variance = self.assumptions.noise, self.experience_variance
         most = float(self.designs.subjects[-1])
         return closed_form.least_half_width(noise, variance, self.level, most)
 
     @property
     def person_variance_share(self) -> float:
         """The share of persons in the variance of average quality, in the design to begin with."""
-        design, noise = self.designs.at(self.suggested_index), self.circumstances.noise
+        design, noise = self.designs.at(self.suggested_index), self.assumptions.noise
         total = closed_form.average_variance(noise, design.judges, design.problems)
         return noise.person**2 / float(total) if total else np.nan
 
@@ -151,7 +151,7 @@ class PlanFindings:
 
     def formula(self, design: StudyDesign, noise: Noise | None = None) -> float:
         """Half of the interval of any design, and with any noise, by the closed form."""
-        noise = noise or self.circumstances.noise
+        noise = noise or self.assumptions.noise
         variance = closed_form.average_variance(noise, design.judges, design.problems)
         width = closed_form.half_width(
             design.subjects, variance, self.experience_variance, self.level

@@ -70,14 +70,14 @@ _SETTINGS: Columns[PlanFindings, PlanFindings] = Columns(
     Column("judges", _COUNTS, "numbers tried", of="settings.judges"),
     Column("subjects", _COUNTS, "numbers tried", of="settings.subjects"),
     Column("problems", _COUNTS, "numbers tried", of="settings.problems"),
-    Column("experience", INTERVAL, "range of the subjects", of="circumstances.experience"),
+    Column("experience", INTERVAL, "range of the subjects", of="assumptions.experience"),
     Column("experience_unit", TEXT, "such as `years`", of="unit"),
-    Column("systems", COUNT, "ranked among the subjects", of="circumstances.systems"),
+    Column("systems", COUNT, "ranked among the subjects", of="assumptions.systems"),
     Column(
         "power_for",
         null_or(NUMBER),
         "difference between two systems, in the unit of experience; null without one",
-        of="circumstances.difference",
+        of="assumptions.difference",
     ),
     Column("cost_solution", NOT_NEGATIVE, "of one problem by one subject", of="costs.solution"),
     Column("cost_judgment", NOT_NEGATIVE, "of one solution by one judge", of="costs.judgment"),
@@ -94,7 +94,7 @@ _SETTINGS: Columns[PlanFindings, PlanFindings] = Columns(
 _NOISE: Columns[PlanFindings, PlanFindings] = Columns(
     Column("source", choice("low", "high", "pilot"), "where it is from"),
     Column("replaced", each(_COMPONENT), "components that were given instead"),
-    *_deviations("as used", "circumstances.noise"),
+    *_deviations("as used", "assumptions.noise"),
 )
 _PILOT: Columns[Components, PlanFindings] = Columns(
     Column("judges", COUNT, "of the pilot"),

@@ -57,7 +57,7 @@ def _details(plan: PlanFindings) -> list[str]:
     if width is not None and plan.recommended is not None:
         what += f"; ± {width:g} or less is wanted, and no cheaper design shown gives it"
     sentences = [f"{what}."]
-    if plan.circumstances.difference is not None:
+    if plan.assumptions.difference is not None:
         sentences.append(f"{power_text(plan)}.")
     return sentences
 
@@ -85,17 +85,17 @@ def _note(plan: PlanFindings) -> str:
             "the "
             "truth. "
         )
-    if plan.circumstances.difference is not None:
+    if plan.assumptions.difference is not None:
         text += (
             "Power: how often the t test over problems (two-sided, at 5%) finds the better of two "
-            f"systems that are {plan.circumstances.difference:g} {plan.unit} apart. "
+            f"systems that are {plan.assumptions.difference:g} {plan.unit} apart. "
         )
     return f"{text}Hours a judge: to place all solutions once."
 
 
 def _noise_table(plan: PlanFindings) -> TextTable:
     """Each component, with what it means and what averages it out."""
-    noise = plan.circumstances.noise
+    noise = plan.assumptions.noise
     meanings = {
         "person": ("better or worse than others of that experience", "nothing"),
         "solution": ("better or worse on one problem", "problems"),

@@ -75,7 +75,7 @@ def answer(plan: PlanFindings) -> list[str]:
     if plan.recommended is None:
         return [f"No design in the search reaches the target. Nearest: {design}, {gives}"]
     lines = [f"{design}: {gives}"]
-    return [*lines, power_text(plan)] if plan.circumstances.difference is not None else lines
+    return [*lines, power_text(plan)] if plan.assumptions.difference is not None else lines
 
 
 def power_text(plan: PlanFindings) -> str:
@@ -86,7 +86,7 @@ def power_text(plan: PlanFindings) -> str:
     if power != power:  # noqa: PLR0124  NaN: one problem
         return "This design cannot test two systems, which needs two problems"
     return (
-        f"Power to detect a difference of {plan.circumstances.difference:g} {plan.unit}, in the "
+        f"Power to detect a difference of {plan.assumptions.difference:g} {plan.unit}, in the "
         "right direction, with the two-sided 5% t test over problems: "
         f"{format_probability(power)}"
     )
@@ -104,11 +104,11 @@ def table_title(plan: PlanFindings) -> str:
 def columns(plan: PlanFindings) -> tuple[str, ...]:
     """The columns of the table of designs."""
     names = ["subjects", "judges", "problems", "half-width"]
-    with_power = plan.circumstances.difference is not None
+    with_power = plan.assumptions.difference is not None
     if plan.trials:
         names += ["simulated", "coverage"]
     if with_power:
-        names.append(f"power for {plan.circumstances.difference:g}")
+        names.append(f"power for {plan.assumptions.difference:g}")
     if plan.settings.width is not None:
         names.append("meets target")
     return (*names, "hours per judge", "cost")
@@ -130,7 +130,7 @@ def rows(plan: PlanFindings) -> list[tuple[str, ...]]:
                 else ["–", "–"]
             )
             power = trial.power if trial else power
-        if plan.circumstances.difference is not None:
+        if plan.assumptions.difference is not None:
             row.append("–" if power != power else format_probability(power))  # noqa: PLR0124  NaN
         if plan.settings.width is not None:
             row.append("yes" if plan.reaches(index) else "no")
@@ -141,7 +141,7 @@ def rows(plan: PlanFindings) -> list[tuple[str, ...]]:
 
 def basis(plan: PlanFindings) -> list[str]:
     """What the plan is based on, one line each."""
-    used, unit = plan.circumstances, plan.unit
+    used, unit = plan.assumptions, plan.unit
     noise = ", ".join(
         f"{what} {format_number(getattr(used.noise, name), 2)}" for name, what in _SDS.items()
     )

@@ -1,15 +1,21 @@
-"""How numbers are written for people, the same in every output of every kind."""
+"""How numbers, lists and warnings are written for people, the same in every kind."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
+
+    from quem.errors import StudyWarning
 
 __all__ = [
+    "WIDTH",
+    "align_columns",
+    "format_bare_p",
     "format_count",
     "format_interval",
     "format_number",
@@ -19,7 +25,12 @@ __all__ = [
     "format_signed",
     "join_words",
     "measured",
+    "warnings_text",
+    "wrap",
 ]
+
+# Of text on a terminal.
+WIDTH = 96
 
 # Below this a score is 0 but for rounding.
 _ZERO = 1e-12
@@ -84,6 +95,11 @@ def format_p(p: float) -> str:
     return f"p = {text.removeprefix('0')}"
 
 
+def format_bare_p(p: float) -> str:
+    """Write a p value for a table: ".0035", "< .0001"; "–" for none."""
+    return format_p(p).removeprefix("p ").removeprefix("= ") if np.isfinite(p) else "–"
+
+
 def format_probability(p: float) -> str:
     """Write a probability as a percentage that is never rounded to certainty."""
     if p < 0.005:  # noqa: PLR2004  rounds to 0
@@ -115,3 +131,36 @@ def join_words(words: Iterable[str], most: int = 6) -> str:
         listed[-1] = f"and {listed[-1]}"
         return ", ".join(listed)
     return " and ".join(listed)
+
+
+def wrap(text: str) -> list[str]:
+    """Break a line of a summary where it is too long, and indent it."""
+    return textwrap.wrap(
+        text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+    )
+
+
+def align_columns(rows: Sequence[Sequence[str]], words: Collection[int] = (0,)) -> list[str]:
+    """Lay rows out in columns: words to the left, all others to the right.
+
+    Parameters
+    ----------
+    words : collection of int
+        Which columns hold words.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if at in words else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def warnings_text(warnings: Sequence[StudyWarning]) -> str:
+    """Write warnings, each with its code."""
+    lines = [format_count(len(warnings), "warning")]
+    for warning in warnings:
+        lines += wrap(f"{warning.code}: {warning.message}")
+    return "\n".join(lines)

@@ -119,7 +119,7 @@ class Result(BaseResult):
         )
         tables = (Table("answers", "one row per answer", ANSWERS, lambda f: f.answers),)
         return Presentation(
-            document, tables, {}, lambda f, warnings=True: f"{len(f.answers)} answers",
+            document, tables, {}, lambda f: f"{len(f.answers)} answers",
             lambda f: {"title": f.study.spec.title, "captions": {}},
             templates=Path(__file__).parent / "pages",
         )

@@ -44,7 +44,7 @@ class Presentation(Generic[Findings]):
     figures : dict of str to callable
         Draws each figure by its file stem, or gives None where there is nothing to draw.
     summary : callable
-        Writes the result as text.
+        Writes the result as text, without the warnings.
     context : callable
         Gives what the template of the report shows.
     templates : Path, optional
@@ -57,7 +57,7 @@ class Presentation(Generic[Findings]):
         document: Columns[Findings, Findings],
         tables: tuple[Table[Any, Findings], ...],
         figures: Mapping[str, Callable[[Findings], Figure | None]],
-        summary: Callable[..., str],
+        summary: Callable[[Findings], str],
         context: Callable[[Findings], dict[str, Any]],
         templates: Path | None = None,
     ) -> None:
@@ -107,7 +107,12 @@ class BaseResult(ABC, Generic[Findings]):
 
     def summary(self, *, warnings: bool = True) -> str:
         """Say the result, what it is based on and, unless told not to, the warnings, as text."""
-        return self.presentation().summary(self.findings, warnings=warnings)
+        text = self.presentation().summary(self.findings)
+        if not warnings or not self.warnings:
+            return text
+        from quem.wording import warnings_text
+
+        return f"{text}\n\n{warnings_text(self.warnings)}"
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give the tables that are written, by file stem."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from quem.comparison.pair_tests import TESTS
-from quem.comparison.presentation.phrases import bare_p, bound_text, less, names_of, rank_interval
+from quem.comparison.presentation.phrases import bound_text, less, names_of, rank_interval
 from quem.experience.presentation.columns import bound_columns
 from quem.report.columns import (
     COUNT,
@@ -31,7 +31,7 @@ from quem.report.columns import (
     settings,
 )
 from quem.study.models import ExperienceSettings
-from quem.wording import format_percent, format_signed
+from quem.wording import format_bare_p, format_percent, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def _signed(digits: int = 1) -> Callable[[float], str]:
 
 
 def _p(name: str, meaning: str, heading: str = "", of: str = "") -> Column[Any, ComparisonFindings]:
-    return Column(name, null_or(SHARE), meaning, of=of or name, heading=heading, text=bare_p)
+    return Column(name, null_or(SHARE), meaning, of=of or name, heading=heading, text=format_bare_p)
 
 
 def _difference(pair: Pair, comparison: ComparisonFindings) -> str:
@@ -232,7 +232,7 @@ PAIRS: Columns[Pair, ComparisonFindings] = Columns(
             f"p value of the test `{name}`",
             of=_test(name, "p"),
             heading=heading,
-            text=bare_p,
+            text=format_bare_p,
             only="csv",
         )
         for name, heading in zip(
@@ -574,7 +574,7 @@ GAINS: Columns[_Gained, ComparisonFindings] = Columns(
         "adjusted for the people whom the system helped",
         of=_of_person("p_holm", np.nan),
         heading="Adjusted p",
-        text=bare_p,
+        text=format_bare_p,
     ),
 )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from quem.comparison.presentation.phrases import bare_p, estimate_text, names_of, rank_interval
+from quem.comparison.presentation.phrases import estimate_text, names_of, rank_interval
 from quem.report.drawing import (
     BAND,
     HALO,
@@ -25,7 +25,7 @@ from quem.report.drawing import (
     tidy,
     with_style,
 )
-from quem.wording import format_interval, format_p, format_percent, format_signed
+from quem.wording import format_bare_p, format_interval, format_p, format_percent, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -247,7 +247,7 @@ def _p_column(axes: Axes, p_values: list[float]) -> None:
     place = axes.get_yaxis_transform()
     axes.text(1.04, 1.02, "adjusted p", transform=axes.transAxes, va="bottom", color=MUTED)
     for row, p in enumerate(p_values):
-        axes.text(1.04, row, bare_p(p), transform=place, va="center")
+        axes.text(1.04, row, format_bare_p(p), transform=place, va="center")
 
 
 def wins(comparison: ComparisonFindings) -> Figure | None:
@@ -338,7 +338,7 @@ def _write(
     for middle, change, gap in zip(middles, progress.steps, np.diff(at), strict=True):
         if gap < wide:
             continue
-        p = bare_p(change.p_holm)
+        p = format_bare_p(change.p_holm)
         text = f"{format_signed(change.years)}, p {p if p.startswith(('<', '–')) else f'= {p}'}"
         _near(axes, middle, text, (0, 0), color)
 

@@ -9,7 +9,14 @@ import numpy as np
 from quem.comparison.independent import IndependentDifference
 from quem.report.drawing import short
 from quem.report.files import TextTable
-from quem.wording import format_interval, format_number, format_p, format_percent, format_signed
+from quem.wording import (
+    format_bare_p,
+    format_interval,
+    format_number,
+    format_p,
+    format_percent,
+    format_signed,
+)
 
 if TYPE_CHECKING:
     from quem.comparison.assistance import AssistanceGain, PersonUplift
@@ -22,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = [
     "TEST_NAMES",
     "answers_table",
-    "bare_p",
     "bound_text",
     "difference_text",
     "estimate_text",
@@ -50,13 +56,6 @@ TEST_NAMES = {
 def names_of(comparison: ComparisonFindings) -> dict[str, str]:
     """Name each system of the first study by its id."""
     return {s.system: s.name for s in comparison.system_estimates if s.study == 0}
-
-
-def bare_p(p: float) -> str:
-    """Write a p value for a table: ".0035", "< .0001"; "–" for none."""
-    if not np.isfinite(p):
-        return "–"
-    return format_p(p).removeprefix("p ").removeprefix("= ")
 
 
 def estimate_text(entry: SystemEstimate) -> str:
@@ -203,7 +202,7 @@ def answers_table(comparison: ComparisonFindings) -> TextTable | None:
                 less(comparison.name_of(difference.b), comparison.name_of(difference.a)),
                 format_signed(difference.years),
                 bound_text(difference),
-                bare_p(difference.p_holm),
+                format_bare_p(difference.p_holm),
             )
             for difference in comparison.differences[:_FIRST]
         ]
@@ -233,7 +232,7 @@ def _answers_of_pairs(comparison: ComparisonFindings) -> TextTable:
                 if by_worths
                 else (rank_interval(pair.interval), format_signed(pair.years.years))
             ),
-            bare_p(pair.p_holm),
+            format_bare_p(pair.p_holm),
         )
         for pair in shown
     ]
@@ -259,8 +258,8 @@ def steps_table(comparison: ComparisonFindings) -> TextTable:
                     str(version.date) if version.date else "–",
                     estimate_text(version),
                     step_text(step) if step else "–",
-                    bare_p(step.p) if step else "–",
-                    bare_p(step.p_holm) if step else "–",
+                    format_bare_p(step.p) if step else "–",
+                    format_bare_p(step.p_holm) if step else "–",
                 )
             )
     columns = ("Version", "Date", comparison.unit.capitalize(), "Step", "p", "Adjusted p")

@@ -1,4 +1,4 @@
-"""The terminal summary of a comparison: estimates, differences, their basis, warnings."""
+"""The terminal summary of a comparison: estimates, differences, and their basis."""
 
 from __future__ import annotations
 
@@ -46,14 +46,8 @@ def title_of(comparison: ComparisonFindings) -> str:
     return titles[0] if len(titles) == 1 else f"Compared: {join_words(titles)}"
 
 
-def summary_text(comparison: ComparisonFindings, *, warnings: bool) -> str:
-    """Write the summary of a comparison as text.
-
-    Parameters
-    ----------
-    warnings : bool
-        Whether the warnings are part of it.
-    """
+def summary_text(comparison: ComparisonFindings) -> str:
+    """Write the summary of a comparison as text."""
     lines = [
         title_of(comparison),
         *_estimates(comparison),
@@ -63,8 +57,6 @@ def summary_text(comparison: ComparisonFindings, *, warnings: bool) -> str:
     for progression in comparison.progressions:
         lines += _progression(comparison, progression)
     lines += _uplifts(comparison)
-    if warnings and comparison.warnings:
-        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in comparison.warnings)]
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.wording import format_number, format_percent, join_words
+from quem.wording import align_columns, format_number, format_percent, join_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,14 +27,14 @@ __all__ = [
 _LEAST = 2
 
 
-def summary_text(findings: DialogueFindings, *, warnings: bool = True) -> str:
-    """Say the result and, unless told not to, the warnings."""
+def summary_text(findings: DialogueFindings) -> str:
+    """Say the result."""
     lines = [findings.study.spec.title, "", *(f"  {line}" for line in lead(findings)), ""]
     for name, estimate in (("Efficiency", findings.efficiency), ("Precision", findings.precision)):
         lines += [f"{name} (best strategy first, as in the paper's Figure 1)"]
         lines += [
             f"  {line}"
-            for line in _aligned([("", *findings.users), *figure_one(findings, estimate)])
+            for line in align_columns([("", *findings.users), *figure_one(findings, estimate)])
         ]
         lines.append("")
     lines += ["Rank quality, averaged over the dialogue"]
@@ -43,8 +43,6 @@ def summary_text(findings: DialogueFindings, *, warnings: bool = True) -> str:
     lines += [f"  {line}" for line in users_sentence(findings)]
     if findings.tried:
         lines += ["", *_sensitivity_lines(findings.tried)]
-    if warnings and findings.warnings:
-        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in findings.warnings)]
     return "\n".join(lines)
 
 
@@ -111,7 +109,7 @@ def _quality_lines(findings: DialogueFindings) -> list[str]:
     for s in order:
         values = [format_number(findings.quality.mean[s, point], 3) for point in points]
         table.append((findings.strategies[s], format_number(findings.whole.mean[s, 0], 3), *values))
-    return _aligned(table)
+    return align_columns(table)
 
 
 def users_sentence(findings: DialogueFindings) -> list[str]:
@@ -235,24 +233,12 @@ def search_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
 
 def _sensitivity_lines(tried: Sensitivity) -> list[str]:
     lines = ["Open choices, one at a time (±: the greatest change of any value)"]
-    lines += [f"  {line}" for line in _aligned([choice_columns(tried), *choice_rows(tried)])]
+    lines += [f"  {line}" for line in align_columns([choice_columns(tried), *choice_rows(tried)])]
     if tried.found:
         lines += [
             "",
             f"Nearest to the published results, of {tried.found.combinations:,} combinations",
         ]
         rows = [("", "efficiency off by", "precision off by", ""), *search_rows(tried)]
-        lines += [f"  {line}" for line in _aligned(rows)]
+        lines += [f"  {line}" for line in align_columns(rows, words=(0, 3))]
     return lines
-
-
-def _aligned(table: list[tuple[str, ...]]) -> list[str]:
-    """Lay out in columns, the first to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            text.ljust(width) if place == 0 or width > 40 else text.rjust(width)  # noqa: PLR2004
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]

@@ -1,8 +1,7 @@
-"""The terminal summary: the result first, then what it is based on, then the warnings."""
+"""The terminal summary: the result first, then what it is based on."""
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,40 +33,14 @@ __all__ = [
     "retest_text",
     "summary_text",
     "system_name",
-    "warnings_text",
 ]
 
-_WIDTH = 96
 
-
-def summary_text(findings: ExperienceFindings, *, warnings: bool) -> str:
-    """Write the summary of an analysis as text.
-
-    Parameters
-    ----------
-    warnings : bool
-        Whether the warnings are part of it.
-    """
+def summary_text(findings: ExperienceFindings) -> str:
+    """Write the summary of an analysis as text."""
     lines = [findings.study.spec.title, "", *_answer(findings), "", "Based on"]
     lines += [f"  {line}" for line in _basis(findings)]
     lines += [f"  {line}" for line in _sensitivity(findings)]
-    if warnings and findings.warnings:
-        lines += ["", warnings_text(findings)]
-    return "\n".join(lines)
-
-
-def warnings_text(findings: ExperienceFindings) -> str:
-    """Write the warnings of an analysis, each with its code."""
-    count = len(findings.warnings)
-    lines = [f"{count} warning{'s' if count > 1 else ''}"]
-    for warning in findings.warnings:
-        lines += textwrap.wrap(
-            f"{warning.code}: {warning.message}",
-            _WIDTH,
-            initial_indent="  ",
-            subsequent_indent="    ",
-            break_long_words=False,
-        )
     return "\n".join(lines)
 
 

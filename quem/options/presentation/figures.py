@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from quem.options.presentation.summary import bare_p
 from quem.report.drawing import (
     BAND,
     GRID,
@@ -22,7 +21,7 @@ from quem.report.drawing import (
     short,
     tidy,
 )
-from quem.wording import format_percent
+from quem.wording import format_bare_p, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -187,7 +186,7 @@ def _differences(findings: OptionsFindings) -> Figure | None:
         color = LINE if clear else INK
         axes.plot(pair.interval, list(repeat(row, 2)), color=color, linewidth=1.8)
         axes.plot([pair.difference], [row], "D", color=color, markersize=5)
-        axes.text(1.03, row, bare_p(pair.p_holm), transform=place, va="center")
+        axes.text(1.03, row, format_bare_p(pair.p_holm), transform=place, va="center")
     axes.set_yticks(range(len(pairs)), labels)
     axes.set_ylim(len(pairs) - 0.4, -0.6)
     axes.set_title(f"{findings.headline}, {format_percent(findings.settings.level)} intervals")

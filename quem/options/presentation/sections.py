@@ -11,7 +11,6 @@ from quem import __version__
 from quem.options.presentation.summary import (
     DAGGER,
     DIGITS,
-    bare_p,
     basis,
     dagger_note,
     headline_pairs,
@@ -20,11 +19,11 @@ from quem.options.presentation.summary import (
     score,
     share,
     span,
-    standing_text,
+    system_text,
     threshold_text,
 )
 from quem.report.files import Section, TextTable
-from quem.wording import format_number, format_percent, join_words, measured
+from quem.wording import format_bare_p, format_number, format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -142,7 +141,7 @@ def _methods(findings: OptionsFindings) -> Iterator[str]:
             f"{settings.bootstrap:,} bootstrap samples of the questions (Efron & Tibshirani, 1993)."
         )
     for entry in findings.system_scores[:_MOST_NAMED]:
-        yield f"{findings.name_of(entry.system)}: {standing_text(findings, entry)}."
+        yield f"{findings.name_of(entry.system)}: {system_text(findings, entry)}."
     if findings.pairs:
         yield (
             "Systems were compared by paired randomization tests (Smucker et al., 2007), "
@@ -212,7 +211,7 @@ def _differences(findings: OptionsFindings) -> Section:
             span(pair.interval),
             f"{pair.higher:,}",
             f"{pair.lower:,}",
-            bare_p(pair.p_holm),
+            format_bare_p(pair.p_holm),
         )
         for pair in ordered[:_MOST_ROWS]
     ]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DAGGER",
     "DIGITS",
-    "bare_p",
     "basis",
     "count",
     "dagger_note",
@@ -30,8 +29,8 @@ __all__ = [
     "score",
     "share",
     "span",
-    "standing_text",
     "summary_text",
+    "system_text",
     "threshold_text",
 ]
 
@@ -39,7 +38,7 @@ _MOST_PAIRS = 10
 _MOST_COLUMNS = 6
 
 
-def summary_text(findings: OptionsFindings, *, warnings: bool) -> str:
+def summary_text(findings: OptionsFindings) -> str:
     """Write the summary of an analysis as text.
 
     Parameters
@@ -49,8 +48,6 @@ def summary_text(findings: OptionsFindings, *, warnings: bool) -> str:
     """
     lines = [findings.data.spec.title, "", *_system_scores(findings), *_differences(findings)]
     lines += ["", "Means", *_means(findings), "", "Based on", f"  {basis(findings)}"]
-    if warnings and findings.warnings:
-        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in findings.warnings)]
     return "\n".join(lines)
 
 
@@ -59,7 +56,7 @@ def _system_scores(findings: OptionsFindings) -> Iterator[str]:
     width = max(map(len, names))
     swept = {sweep.system: sweep for sweep in findings.sweeps}
     for name, entry in zip(names, findings.system_scores, strict=True):
-        yield f"  {name:<{width}}  {standing_text(findings, entry)}"
+        yield f"  {name:<{width}}  {system_text(findings, entry)}"
         if entry.system in swept:
             yield f"  {'':<{width}}  {threshold_text(findings, swept[entry.system])}"
 
@@ -173,12 +170,7 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def bare_p(p: float) -> str:
-    """Write a p value without "p ="; "–" for none."""
-    return "–" if np.isnan(p) else format_p(p).removeprefix("p ").removeprefix("= ")
-
-
-def standing_text(findings: OptionsFindings, entry: SystemScores) -> str:
+def system_text(findings: OptionsFindings, entry: SystemScores) -> str:
     """Say a system's result in one phrase."""
     at = findings.scorer.headline
     text = f"{findings.headline} {mean_text(findings, entry, at)}"

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quem.wording import format_number, format_percent, format_probability, join_words
+from quem.wording import (
+    align_columns,
+    format_number,
+    format_percent,
+    format_probability,
+    join_words,
+)
 
 if TYPE_CHECKING:
     from quem.planning.result import PlanFindings
@@ -30,15 +36,13 @@ _SDS = {
 }
 
 
-def summary_text(plan: PlanFindings, *, warnings: bool = True) -> str:
+def summary_text(plan: PlanFindings) -> str:
     """Write the plan, what it is based on, and its warnings, as text."""
     lines = [title(plan), "", *(f"  {line}" for line in answer(plan)), "", table_title(plan)]
-    lines += [f"  {line}".rstrip() for line in _aligned([columns(plan), *rows(plan)])]
+    lines += [f"  {line}" for line in align_columns([columns(plan), *rows(plan)], words=())]
     lines += ["", "Based on", *(f"  {line}" for line in basis(plan))]
     lines += ["", "Effect of doubling each count (closed form)"]
     lines += [f"  {line}" for line in growth(plan)]
-    if warnings and plan.warnings:
-        lines += ["", "Warnings", *(f"  {d.code}: {d.message}" for d in plan.warnings)]
     return "\n".join(lines)
 
 
@@ -46,7 +50,7 @@ def simulation_text(plan: PlanFindings) -> str:
     """Say what simulation adds to the closed form."""
     lines = [simulated_text(plan), ""]
     lines += [f"  {line}" for line in answer(plan)]
-    lines += ["", *(f"  {line}".rstrip() for line in _aligned([columns(plan), *rows(plan)]))]
+    lines += ["", *(f"  {line}" for line in align_columns([columns(plan), *rows(plan)], words=()))]
     return "\n".join(lines)
 
 
@@ -201,11 +205,3 @@ def growth(plan: PlanFindings) -> list[str]:
         )
     limit = f"± {format_number(plan.half_width_limit, 2)}, {why}"
     return [*lines, f"limit with unlimited subjects, judges, and problems: {limit}"]
-
-
-def _aligned(table: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in table
-    ]

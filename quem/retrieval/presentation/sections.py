@@ -13,7 +13,6 @@ from quem.report.files import Section, TextTable
 from quem.retrieval.presentation.figures import drawn_measures
 from quem.retrieval.presentation.summary import (
     DAGGER,
-    bare_p,
     basis,
     beside_column,
     cell_text,
@@ -34,7 +33,7 @@ from quem.retrieval.presentation.summary import (
     winner,
 )
 from quem.retrieval.result import time_of
-from quem.wording import format_percent, join_words, measured
+from quem.wording import format_bare_p, format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,8 +218,8 @@ def _pairs_table(
             str(pair.n),
             measured(pair.difference, sign=True),
             ends_text(*pair.interval) or "–",
-            bare_p(pair.p),
-            bare_p(pair.p_holm),
+            format_bare_p(pair.p),
+            format_bare_p(pair.p_holm),
             winner(findings, pair)[0] if pair.p_holm <= 1 - findings.settings.level else "",
         )
         for pair in pairs

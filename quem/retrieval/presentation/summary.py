@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.lists.inference import fewest_for, fewest_of
 from quem.retrieval.presentation.figures import drawn_measures
-from quem.wording import format_p, format_percent, measured
+from quem.wording import WIDTH, align_columns, format_p, format_percent, measured, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DAGGER",
-    "bare_p",
     "basis",
     "beside_column",
     "cell_text",
@@ -42,13 +40,12 @@ __all__ = [
     "winner",
 ]
 
-_WIDTH = 96
 _MOST_ROWS = 20
 _MOST_PAIRS = 6
 _LONGEST = 26
 
 
-def summary_text(findings: RetrievalFindings, *, warnings: bool) -> str:
+def summary_text(findings: RetrievalFindings) -> str:
     """Write the summary of an evaluation as text.
 
     Parameters
@@ -63,19 +60,8 @@ def summary_text(findings: RetrievalFindings, *, warnings: bool) -> str:
         lines += ["", *_differences(findings)]
     lines += ["", "Based on"]
     for line in basis(findings):
-        lines += _wrapped(line)
-    if warnings and findings.warnings:
-        count = len(findings.warnings)
-        lines += ["", f"{count} warning{'s' if count > 1 else ''}"]
-        for doubt in findings.warnings:
-            lines += _wrapped(f"{doubt.code}: {doubt.message}")
+        lines += wrap(line)
     return "\n".join(lines)
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
-    )
 
 
 def _table(findings: RetrievalFindings) -> Iterator[str]:
@@ -100,14 +86,14 @@ def _table(findings: RetrievalFindings) -> Iterator[str]:
     for at in drawn_measures(findings)[1:]:
         more = findings.measures[at].name, beside_column(findings, entries, at)
         width += max(map(len, (more[0], *more[1]))) + 2
-        if width > _WIDTH:
+        if width > WIDTH:
             break
         shown += 1
         columns.append(more)
     rows = [list(row) for row in zip(*([head, *cells] for head, cells in columns), strict=True)]
-    yield from _aligned(rows)
+    yield from (f"  {line}" for line in align_columns(rows, range(len(rows[0]))))
     if notes := "; ".join(_notes(findings, rows, shown)):
-        yield from _wrapped(f"({notes})")
+        yield from wrap(f"({notes})")
     for one in timed:
         if one.is_truth:
             time = time_text(findings.time(one))
@@ -126,13 +112,6 @@ def _notes(findings: RetrievalFindings, rows: list[list[str]], shown: int) -> It
         yield "measures.csv has all measures"
 
 
-def _aligned(rows: list[list[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield f"  {'  '.join(cells)}".rstrip()
-
-
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
@@ -146,7 +125,7 @@ def _differences(findings: RetrievalFindings) -> Iterator[str]:
     else:
         yield f"Significant differences at the {level} level (paired randomization tests, Holm)"
     for pair in sorted(pairs, key=lambda pair: pair.p_holm)[:_MOST_PAIRS]:
-        yield from _wrapped(pair_text(findings, pair))
+        yield from wrap(pair_text(findings, pair))
     if len(pairs) > _MOST_PAIRS:
         yield f"  and {len(pairs) - _MOST_PAIRS} more pairs, in differences.csv"
 
@@ -173,7 +152,7 @@ def _mac_fac(findings: RetrievalFindings) -> Iterator[str]:
         cells = [cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         yield f"  {'  '.join([*cells, row[-1]])}".rstrip()
     if note := dagger_note(findings, (cell for row in rows for cell in row)):
-        yield from _wrapped(f"({note})")
+        yield from wrap(f"({note})")
 
 
 def _pair_cells(findings: RetrievalFindings, pair: MacFacPair) -> Iterator[str]:
@@ -354,11 +333,6 @@ def rounds_text(findings: RetrievalFindings) -> str:
             f"{text}; an interval at {format_percent(used.level)} needs {fewest} rounds (repeats)"
         )
     return f"{text}, with {format_percent(used.level)} intervals between order statistics"
-
-
-def bare_p(p: float) -> str:
-    """Write a p value for a table: ".0035", "< .0001"; "–" for none."""
-    return format_p(p).removeprefix("p ").removeprefix("= ") if np.isfinite(p) else "–"
 
 
 def winner(findings: RetrievalFindings, pair: PairDifference) -> tuple[str, str]:

@@ -1,19 +1,27 @@
-"""Work in several processes, or on a Dask cluster."""
+"""Long work: in several processes, or on a Dask cluster, and how far it is."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from quem.errors import Mistake, QuemError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["ALONE", "Workers"]
+__all__ = ["ALONE", "Progress", "Workers", "silent"]
+
+# Takes what is done and its number of steps, and gives what is called with the steps done.
+Progress: TypeAlias = "Callable[[str, int], Callable[[int], object]]"
 
 T = TypeVar("T")
+
+
+def silent(_: str, __: int) -> Callable[[int], object]:
+    """Show no progress."""
+    return lambda _: None
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ ARROWS: dict[str, set[str]] = {
     "comparison": DATA | {"rankings", "report", "lists", "experience"},
     "planning": DATA | {"rankings", "report", "parallel", "experience"},
     "options": DATA | {"report", "lists"},
-    "retrieval": DATA | {"report", "lists"},
+    "retrieval": DATA | {"report", "lists", "parallel"},
     "dialogue": DATA | {"report", "lists", "parallel"},
 }
 KINDS = ("experience", "options", "retrieval", "dialogue")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
+    from quem.parallel import Progress
+
 __all__ = ["analyze"]
 
 
@@ -87,7 +89,7 @@ def analyze(
     show_result(result, folder, as_json=as_json)
 
 
-def _progress() -> Callable[[str, int], Callable[[int], object]]:
+def _progress() -> Progress:
     """Show one bar after the other on stderr."""
     import sys
 

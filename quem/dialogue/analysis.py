@@ -11,15 +11,16 @@ from quem.dialogue.result import DialogueResult
 from quem.dialogue.sensitivity import find_sensitivity
 from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare, run_experiment
-from quem.parallel import Workers
+from quem.parallel import Workers, silent
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from quem.dialogue.loading import DialogueStudy
     from quem.errors import StudyWarning
+    from quem.parallel import Progress
 
 __all__ = ["analyze_dialogue", "check_dialogue"]
 
@@ -33,7 +34,7 @@ def analyze_dialogue(
     jobs: int | None = None,
     cluster: str | None = None,
     keep: Path | None = None,
-    progress: Callable[[str, int], Callable[[int], object]] | None = None,
+    progress: Progress = silent,
     **settings: object,
 ) -> DialogueResult:
     """Analyze a study of kind ``dialogue`` (see `quem.analyze`).
@@ -48,8 +49,6 @@ def analyze_dialogue(
         Address of a Dask scheduler, whose workers simulate instead.
     keep : Path, optional
         File of finished targets: those that it holds are not simulated again.
-    progress : callable, optional
-        Called with what is done and how many steps it has; gives what is called with steps done.
     **settings
         In the place of those of the study file.
     """
@@ -63,19 +62,14 @@ def analyze_dialogue(
         questions=study.questions,
     )
     workers = Workers(jobs or 1, cluster)
-    report = progress or _silent
-    done = report("Simulating dialogues", len(study.cases))
+    done = progress("Simulating dialogues", len(study.cases))
     dialogues = run_experiment(experiment, workers=workers, keep=keep, done=done)
     findings = evaluate(experiment, dialogues, inference)
     tried = None
     if sensitivity:
-        tried = find_sensitivity(findings, study.published, workers=workers, progress=report)
+        tried = find_sensitivity(findings, study.published, workers=workers, progress=progress)
     warnings = (*study.warnings, *find_warnings(findings))
     return DialogueResult(replace(findings, study=study, tried=tried, warnings=warnings))
-
-
-def _silent(_: str, __: int) -> Callable[[int], object]:
-    return lambda _: None
 
 
 def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.simulation import Dialogues, Experiment, NamedStrategy
     from quem.io.tables import SourceTable
-    from quem.parallel import Workers
+    from quem.parallel import Progress, Workers
 
 __all__ = [
     "MEASURES",
@@ -209,7 +209,7 @@ def find_sensitivity(
     published: Published | None,
     *,
     workers: Workers = ALONE,
-    progress: Callable[[str, int], Callable[[int], object]],
+    progress: Progress,
 ) -> Sensitivity:
     """Try every plausible value of every open choice, one at a time.
 
@@ -381,7 +381,7 @@ def search(
     published: Published,
     *,
     workers: Workers = ALONE,
-    progress: Callable[[str, int], Callable[[int], object]],
+    progress: Progress,
 ) -> Search:
     """Try all combinations of the plausible values of the open choices.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.lists.inference import Means, compare_systems, fewest_of, query_means
+from quem.parallel import silent
 from quem.retrieval.build_retrievers import make_retrievers, run_phases, run_retrievers
 from quem.retrieval.checks import entry_warnings, find_warnings
 from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of, truth_depth_of
@@ -35,7 +36,6 @@ from quem.retrieval.truth import (
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.lists.inference import PairDifference
+    from quem.parallel import Progress
     from quem.retrieval.build_retrievers import Phases
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
@@ -51,22 +52,16 @@ if TYPE_CHECKING:
     from quem.retrieval.truth import ExpertRanks
     from quem.study.retrieval import RetrievalSettings
 
-    Progress = Callable[[str, int], Callable[[int], object]]
-
 __all__ = ["analyze_retrieval", "check_retrieval"]
 
 JUDGES = "each judge against the others"
-
-
-def _silent(_: str, __: int) -> Callable[[int], object]:
-    return lambda _: None
 
 
 def analyze_retrieval(
     study: RetrievalStudy,
     *,
     keep: Path | None = None,
-    progress: Progress = _silent,
+    progress: Progress = silent,
     **settings: object,
 ) -> RetrievalResult:
     """Evaluate the retrievers of a study (see `quem.analyze`).

@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.errors import Mistake
+    from quem.parallel import Progress
     from quem.retrieval.bases import Case
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Local, Runs
     from quem.retrieval.running import Times
     from quem.study.retrieval import Attribute, Retriever
-
-    Progress = Callable[[str, int], Callable[[int], object]]
 
 __all__ = ["Phases", "make_built_in", "make_retrievers", "run_phases", "run_retrievers"]
 

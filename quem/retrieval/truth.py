@@ -33,18 +33,16 @@ from quem.retrieval.retrievers import LinearRetriever, StoredRetriever
 from quem.retrieval.running import Times, ask_all, run_rounds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from quem.parallel import Progress
     from quem.retrieval.bases import CaseBase
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Guard, Task
-
-    Progress = Callable[[str, int], Callable[[int], object]]
-    from collections.abc import Iterable
 
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from quem.study.fields import (
     ColumnName,
@@ -20,6 +20,7 @@ from quem.study.fields import (
     Seed,
     StudyPart,
     StudySpec,
+    Weight,
     allowed,
 )
 
@@ -36,14 +37,6 @@ __all__ = [
 
 FIVE = ("DD", "FA", "ND", "NF", "RA")
 SEVEN = ("A5 0.05", "T1 0.05", "T5 0.05", "T5 0.10", "T5 0.15", "T5 0.30", "DL")
-_MOST = 1e300
-
-
-def _weight(value: float) -> float:
-    if not 0 <= value <= _MOST:
-        message = f"{value:g} is not a finite number, 0 or more"
-        raise ValueError(message)
-    return value
 
 
 def _true_or_false(value: object) -> object:
@@ -59,7 +52,6 @@ def _all_or_names(value: object) -> object:
     return () if value is None else value
 
 
-Weight = Annotated[float, Numeral, AfterValidator(_weight)]
 Names = Annotated[
     Literal["all"] | tuple[Line, ...],
     BeforeValidator(_all_or_names),

@@ -38,12 +38,15 @@ __all__ = [
     "StudySpec",
     "SubjectId",
     "SystemId",
+    "Weight",
     "Years",
     "allowed",
 ]
 
 # Squares of it stay finite.
 _MOST_YEARS = 1_000_000_000
+# Sums of it stay finite.
+_MOST_WEIGHT = 1e300
 _ALL = 100
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d+),(\d+)\s*", re.ASCII)
 _PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
@@ -62,6 +65,13 @@ def _years(value: float) -> float:
         raise ValueError(message)
     if value > _MOST_YEARS:
         message = f"must be at most {_MOST_YEARS:,}; choose a longer experience_unit"
+        raise ValueError(message)
+    return value
+
+
+def _weight(value: float) -> float:
+    if not 0 <= value <= _MOST_WEIGHT:
+        message = f"{value:g} is not a finite number, 0 or more"
         raise ValueError(message)
     return value
 
@@ -124,6 +134,7 @@ Years = Annotated[
     AfterValidator(_years),
     WithJsonSchema({"type": "number", "minimum": 0}),
 ]
+Weight = Annotated[float, Numeral, AfterValidator(_weight), allowed("number, 0 or more")]
 Level = Annotated[
     float,
     Numeral,

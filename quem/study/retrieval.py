@@ -21,6 +21,7 @@ from quem.study.fields import (
     Seed,
     StudyPart,
     StudySpec,
+    Weight,
     allowed,
 )
 
@@ -43,13 +44,6 @@ _LARGEST = 1e300
 def _finite(value: float) -> float:
     if not -_LARGEST <= value <= _LARGEST:
         message = "should be a finite number"
-        raise ValueError(message)
-    return value
-
-
-def _weight(value: float) -> float:
-    if not 0 <= value <= _LARGEST:
-        message = "should be a finite number, 0 or more"
         raise ValueError(message)
     return value
 
@@ -116,9 +110,7 @@ class Attribute(StudyPart):
     type: Literal["auto", "numeric", "categorical"] = Field(
         "auto", description="`auto` is numeric where each value is a number or missing."
     )
-    weight: Annotated[float, Numeral, AfterValidator(_weight), allowed("number, 0 or more")] = (
-        Field(1.0, description="Its weight.")
-    )
+    weight: Weight = Field(1.0, description="Its weight.")
     range: Annotated[tuple[Number, Number] | None, allowed("two numbers")] = Field(
         None, description="Lowest and highest number; by default those of the case base."
     )

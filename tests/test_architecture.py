@@ -127,7 +127,7 @@ DATA = TOOLS | {"study"}
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "resources": set(),
-    "wording": set(),
+    "wording": {"errors"},
     "parallel": {"errors"},
     "io": {"errors"},
     "lists": {"errors", "io"},

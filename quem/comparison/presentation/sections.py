@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["YEARS", "report_context", "sections"]
 
 CAPTIONS = {
-    "estimates": "Each system's estimate with its prediction interval or, outside the range, the values "
-    "allowed by its one-sided bound. The shaded bar is the experience of the study's subjects.",
+    "estimates": "Each system's estimate with its prediction interval or, outside the range, the "
+    "values allowed by its one-sided bound. The shaded bar is the experience of the study's "
+    "subjects.",
     "differences": "The difference of each two systems, with its interval where there is one; blue "
     "where that leaves 0 out. A circle is the difference of the two estimates.",
     "wins": "Share of rankings with one system above the other, ties one half; blue: above 50%, "

@@ -14,10 +14,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 from quem.comparison.assistance import measure_uplift
-from quem.comparison.independent import compare_apart
+from quem.comparison.independent import SystemEstimate, compare_apart
 from quem.comparison.pair_tests import problem_test, signflip_test, twoway_test
 from quem.comparison.selection import locate
-from quem.comparison.versions import SystemEstimate
 from quem.experience.averages import average_cells
 from quem.experience.batch import batch_estimates
 from quem.experience.cells import judged_cells, score_cells

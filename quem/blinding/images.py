@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
 from quem.errors import FileError
-from quem.solutions.identity import FORMATS, MOST_PIXELS
+from quem.solutions.files import FORMATS, MOST_PIXELS
 from quem.solutions.model import signature
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.comparison.assistance import missing_half, uplifts_of
 from quem.comparison.checks import find_warnings
-from quem.comparison.independent import compare_studies
+from quem.comparison.independent import compare_studies, estimates_of
 from quem.comparison.pair_tests import refusal
 from quem.comparison.pairs import compare_pairs
 from quem.comparison.result import ComparisonFindings, ComparisonResult
@@ -17,7 +17,7 @@ from quem.comparison.selection import (
     refuse_studies,
 )
 from quem.comparison.settings import ComparisonSettings
-from quem.comparison.versions import across_studies, estimates_of, progressions_of
+from quem.comparison.versions import across_studies, progressions_of
 from quem.errors import Mistake, QuemError
 from quem.experience.analysis import analyze_experience
 from quem.rankings import PrintedAverages
@@ -26,8 +26,8 @@ from quem.study.schema import changed_settings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from quem.comparison.independent import SystemEstimate
     from quem.comparison.pairs import Pair
-    from quem.comparison.versions import SystemEstimate
     from quem.experience.loading import Study
     from quem.experience.result import ExperienceFindings
 

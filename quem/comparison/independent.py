@@ -1,4 +1,7 @@
-"""Systems of independent studies, each with its own problems, judges and skill function."""
+"""The estimate of a system as one study found it, and differences between independent studies.
+
+Each study has its own problems, judges and skill function.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,95 @@ from scipy.special import stdtr, stdtrit
 from quem.lists.inference import holm
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterable, Sequence
 
-    from quem.comparison.versions import SystemEstimate
-    from quem.experience.estimate import Interval
+    from quem.experience.estimate import Estimate, Interval
+    from quem.experience.result import ExperienceFindings
 
-__all__ = ["IndependentDifference", "compare_apart", "compare_studies"]
+__all__ = [
+    "IndependentDifference",
+    "SystemEstimate",
+    "by_date",
+    "compare_apart",
+    "compare_studies",
+    "estimates_of",
+    "in_order",
+]
+
+
+@dataclass(frozen=True)
+class SystemEstimate:
+    """A system with its estimate in one study.
+
+    Parameters
+    ----------
+    study : int
+        Which of the compared studies, from 0.
+    name : str
+        With its version.
+    of : str
+        What versions of one system share; the id where nothing is said.
+    error : float
+        The standard error of the prediction.
+    df : int
+        Residual degrees of freedom of the skill function.
+    """
+
+    study: int
+    name: str
+    version: str
+    of: str
+    date: dt.date | None
+    estimate: Estimate
+    error: float
+    df: int
+
+    @property
+    def system(self) -> str:
+        """The system's id."""
+        return self.estimate.system
+
+
+def estimates_of(study: int, findings: ExperienceFindings) -> list[SystemEstimate]:
+    """List the systems of a study that have ranks, versions of one system in their order."""
+    declared = {system.id: system for system in findings.study.spec.systems}
+    t = float(stdtrit(findings.function.df, (1 + findings.settings.level) / 2))
+    system_estimates = []
+    for estimate in findings.estimates:
+        system = declared[estimate.system]
+        low, high = estimate.prediction
+        system_estimates.append(
+            SystemEstimate(
+                study,
+                findings.name_of(system.id),
+                system.version,
+                system.of or system.id,
+                system.date,
+                estimate,
+                (high - low) / 2 / t,
+                findings.function.df,
+            )
+        )
+    return in_order(system_estimates)
+
+
+def in_order(system_estimates: list[SystemEstimate]) -> list[SystemEstimate]:
+    """Put versions of one system beside each other, by date if all have one.
+
+    Without, they keep the order in which they are given; so do systems.
+    """
+    families: dict[str, list[SystemEstimate]] = {}
+    for entry in system_estimates:
+        families.setdefault(entry.of, []).append(entry)
+    return [entry for family in families.values() for entry in by_date(family)]
+
+
+def by_date(versions: list[SystemEstimate]) -> list[SystemEstimate]:
+    """Sort versions by date, if all have one; equal dates keep their order."""
+    dated = [(version.date, at) for at, version in enumerate(versions) if version.date]
+    return [versions[at] for _, at in sorted(dated)] if len(dated) == len(versions) else versions
+
 
 _NONE = float("nan")
 _ROUNDING = 1e-9

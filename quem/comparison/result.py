@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.comparison.assistance import AssistanceGain
-    from quem.comparison.independent import IndependentDifference
+    from quem.comparison.independent import IndependentDifference, SystemEstimate
     from quem.comparison.pairs import Pair
-    from quem.comparison.versions import Progression, SystemEstimate
+    from quem.comparison.versions import Progression
     from quem.errors import StudyWarning
     from quem.experience.result import ExperienceFindings
 

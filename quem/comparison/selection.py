@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.comparison.versions import SystemEstimate
+    from quem.comparison.independent import SystemEstimate
     from quem.experience.cells import RankCells
     from quem.experience.loading import Study
     from quem.rankings import Rankings

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from quem.dialogue.questions import Questions
-from quem.dialogue.reading import CaseFiles, read_cases
-from quem.dialogue.sensitivity import read_published
+from quem.dialogue.reading import CaseFiles, read_cases, read_published
 from quem.dialogue.simulation import NamedStrategy
 from quem.dialogue.users import User, named_user
 from quem.errors import Mistake, QuemError
@@ -23,8 +22,7 @@ from quem.study.reading import draft_of_kind
 if TYPE_CHECKING:
     import os
 
-    from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.sensitivity import Published
+    from quem.dialogue.reading import EncodedCases, Published
     from quem.errors import StudyWarning
     from quem.study.document import Loc
     from quem.study.reading import Draft

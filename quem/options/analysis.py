@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import QuemError
-from quem.lists import properties
+from quem.errors import Mistake, QuemError
+from quem.lists import Measure, measure, properties
 from quem.lists.inference import compare_systems, fewest_of, query_means
+from quem.lists.measure import split_spelling
 from quem.options.checks import find_warnings
-from quem.options.lists import by_length, make_scorer
+from quem.options.lists import Scorer, by_length
 from quem.options.result import OptionsFindings, OptionsResult, SystemScores, Undefined
 from quem.options.thresholds import sweep
 from quem.study.schema import changed_settings
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
-    from quem.lists import Properties
-    from quem.options.lists import Scorer
+    from quem.lists import Measure, Properties
     from quem.options.loading import OptionsStudy
     from quem.study.options import OptionsSettings
 
@@ -31,6 +31,58 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 __all__ = ["analyze_options", "check_options"]
+
+_LENGTH = "max_length"
+
+
+def _with_length(name: str, max_length: int) -> Measure:
+    """Find a measure; one that asks for the longest length gets it by default."""
+    chosen = measure(name)
+    asks = any(parameter.name == _LENGTH for parameter in chosen.definition.parameters)
+    spelled = split_spelling(name)
+    has_length = spelled is not None and {_LENGTH, "m"} & spelled[1].keys()
+    return measure(chosen, max_length=max_length) if asks and not has_length else chosen
+
+
+def _make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) -> Scorer:
+    """Find the measures that the settings name.
+
+    Parameters
+    ----------
+    longest : int
+        How many options the longest list has.
+
+    Raises
+    ------
+    QuemError
+        There is no such measure, or the headline is one of which less is better.
+    """
+    max_length = settings.max_length or max(longest, 1)
+    names: dict[str, Measure] = {}
+    mistakes: list[Mistake] = []
+    for name in (*settings.measures, settings.headline):
+        try:
+            names.setdefault(name, _with_length(name, max_length))
+        except QuemError as error:
+            key = "measures" if name in settings.measures else "headline"
+            mistakes += [_wrong(data, settings, key, str(m.message)) for m in error.mistakes]
+    headline = names.get(settings.headline)
+    if headline is not None and headline.definition.better != "higher":
+        message = f"of {settings.headline} less is better; name a measure of which more is"
+        mistakes.append(_wrong(data, settings, "headline", message))
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    return Scorer(
+        tuple(names), tuple(names.values()), list(names).index(settings.headline), max_length
+    )
+
+
+def _wrong(data: OptionsStudy, settings: OptionsSettings, key: str, message: str) -> Mistake:
+    """A setting that is wrong: in the study file, or as the caller gave it."""
+    if getattr(settings, key) != getattr(data.spec.analysis, key):
+        return Mistake("", key=key, message=message)
+    return data.mistake(("analysis", key), message)
+
 
 # Lists up to this length are enumerated to check what a measure promises.
 _LONGEST_CHECKED = 8
@@ -40,7 +92,7 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     """Analyze a study of kind ``options`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
     lengths, places = _lists(study, used)
-    scorer = make_scorer(study, used, int(lengths.max(initial=0)))
+    scorer = _make_scorer(study, used, int(lengths.max(initial=0)))
     scored = scorer.score(np.maximum(lengths, 0), places)
     scores, codes = scored.values[scored.which], scored.codes[scored.which]
     scores[lengths < 0], codes[lengths < 0] = np.nan, 0
@@ -130,18 +182,18 @@ def _system_scores(
 
 def _undefined(codes: NDArray[np.intp], reasons: tuple[str, ...]) -> Iterator[Undefined]:
     for system, of_system in enumerate(codes):
-        for measure, column in enumerate(of_system.T):
+        for at, column in enumerate(of_system.T):
             counts = np.bincount(column, minlength=len(reasons))
             for code in np.flatnonzero(counts[1:]).tolist():
-                yield Undefined(system, measure, reasons[code + 1], int(counts[code + 1]))
+                yield Undefined(system, at, reasons[code + 1], int(counts[code + 1]))
 
 
 def _promises(scorer: Scorer) -> Iterator[tuple[str, Properties]]:
     """What each measure promises, on lists of two to eight options."""
     longest = min(scorer.max_length, _LONGEST_CHECKED)
-    for name, measure in zip(scorer.names, scorer.measures, strict=True):
+    for name, one in zip(scorer.names, scorer.measures, strict=True):
         try:
-            yield name, properties(measure, max(longest, 1))
+            yield name, properties(one, max(longest, 1))
         except QuemError:
             # Of such lists it has no score, or less of it is better.
             continue

@@ -8,30 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
-from quem.lists import Measure, evaluate, measure
+from quem.lists import Measure, evaluate
 from quem.lists.inference import query_means
-from quem.lists.measure import split_spelling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.options.loading import OptionsStudy
     from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = [
-    "Answers",
-    "LengthGroup",
-    "Offered",
-    "Scored",
-    "Scorer",
-    "by_length",
-    "distinct_lists",
-    "make_scorer",
-]
+__all__ = ["Answers", "LengthGroup", "Offered", "Scored", "Scorer", "by_length", "distinct_lists"]
 
 
 @dataclass(frozen=True)
@@ -220,9 +208,6 @@ def _column_means(scores: Floats) -> Floats:
     return query_means(scores, level=0.5, replicates=0, seed=0).mean
 
 
-_LENGTH = "max_length"
-
-
 @dataclass(frozen=True)
 class Scorer:
     """The measures of an analysis.
@@ -293,52 +278,3 @@ def _options(length: int, place: int) -> list[int]:
     if place:
         options[place - 1] = 0
     return options
-
-
-def make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) -> Scorer:
-    """Find the measures that the settings name.
-
-    Parameters
-    ----------
-    longest : int
-        How many options the longest list has.
-
-    Raises
-    ------
-    QuemError
-        There is no such measure, or the headline is one of which less is better.
-    """
-    max_length = settings.max_length or max(longest, 1)
-    names: dict[str, Measure] = {}
-    mistakes: list[Mistake] = []
-    for name in (*settings.measures, settings.headline):
-        try:
-            names.setdefault(name, _with_length(name, max_length))
-        except QuemError as error:
-            key = "measures" if name in settings.measures else "headline"
-            mistakes += [_wrong(data, settings, key, str(m.message)) for m in error.mistakes]
-    headline = names.get(settings.headline)
-    if headline is not None and headline.definition.better != "higher":
-        message = f"of {settings.headline} less is better; name a measure of which more is"
-        mistakes.append(_wrong(data, settings, "headline", message))
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
-    return Scorer(
-        tuple(names), tuple(names.values()), list(names).index(settings.headline), max_length
-    )
-
-
-def _with_length(name: str, max_length: int) -> Measure:
-    """Find a measure; one that asks for the longest length gets it by default."""
-    chosen = measure(name)
-    asks = any(parameter.name == _LENGTH for parameter in chosen.definition.parameters)
-    spelled = split_spelling(name)
-    has_length = spelled is not None and {_LENGTH, "m"} & spelled[1].keys()
-    return measure(chosen, max_length=max_length) if asks and not has_length else chosen
-
-
-def _wrong(data: OptionsStudy, settings: OptionsSettings, key: str, message: str) -> Mistake:
-    """A setting that is wrong: in the study file, or as the caller gave it."""
-    if getattr(settings, key) != getattr(data.spec.analysis, key):
-        return Mistake("", key=key, message=message)
-    return data.mistake(("analysis", key), message)

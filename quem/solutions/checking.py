@@ -90,7 +90,7 @@ def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarnin
 
 def _metadata(solutions: Solutions) -> Iterator[StudyWarning]:
     """What images and PDFs say beside what they show."""
-    from quem.solutions.identity import metadata_of
+    from quem.solutions.files import metadata_of
 
     seen: dict[SolutionFile, dict[str, str]] = {}
     for file in _files(solutions):

@@ -12,8 +12,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import quem
-from quem.comparison.independent import IndependentDifference, compare_apart
-from quem.comparison.versions import SystemEstimate
+from quem.comparison.independent import IndependentDifference, SystemEstimate, compare_apart
 from quem.errors import QuemError
 from quem.experience.estimate import Estimate
 from quem.wording import format_signed

@@ -13,7 +13,8 @@ from PIL import Image
 
 from quem.cli import run
 from quem.solutions import check_solutions
-from quem.solutions.identity import find_hits, metadata_of, terms
+from quem.solutions.files import metadata_of
+from quem.solutions.identity import find_hits, terms
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.studies import register_study

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.comparison.assistance import AssistanceGain, PersonUplift
-    from quem.comparison.independent import IndependentDifference
+    from quem.comparison.independent import IndependentDifference, SystemEstimate
     from quem.comparison.pair_tests import PairTest
     from quem.comparison.pairs import Pair
     from quem.comparison.result import ComparisonFindings
-    from quem.comparison.versions import Progression, Step, SystemEstimate
+    from quem.comparison.versions import Progression, Step
     from quem.experience.result import ExperienceFindings
 
 __all__ = ["DOCUMENT", "ESTIMATES", "GAINS", "INDEPENDENT", "PAIRS", "TABLES"]

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.comparison.assistance import AssistanceGain, PersonUplift
+    from quem.comparison.independent import SystemEstimate
     from quem.comparison.pairs import Pair
     from quem.comparison.result import ComparisonFindings
-    from quem.comparison.versions import Progression, SystemEstimate
+    from quem.comparison.versions import Progression
     from quem.experience.estimate import Interval
 
 __all__ = ["FIGURES", "differences", "ends_of", "estimates", "progression", "uplift", "wins"]

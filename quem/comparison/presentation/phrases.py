@@ -20,10 +20,11 @@ from quem.wording import (
 
 if TYPE_CHECKING:
     from quem.comparison.assistance import AssistanceGain, PersonUplift
+    from quem.comparison.independent import SystemEstimate
     from quem.comparison.pair_tests import PairTest
     from quem.comparison.pairs import Pair
     from quem.comparison.result import ComparisonFindings
-    from quem.comparison.versions import Step, SystemEstimate
+    from quem.comparison.versions import Step
     from quem.experience.estimate import Interval
 
 __all__ = [

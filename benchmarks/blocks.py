@@ -48,15 +48,17 @@ def main() -> int:
     ways = {"apart": apart, "overlapping": overlapping, "full": full}
     for judges, problems in DESIGNS:
         cells = [f"{judges} × {problems}"]
-        made = [simulated(noise, judges, problems, studies) for noise in NOISES]
-        cells.append(_pair(rmse(s, s.ranks.mean(axis=(1, 2))) for s in made))
-        cells.append(_pair(rmse(s, worths(s, whole, 0.01)) for s in made))
-        cells += [_pair(rmse(s, worths(s, way, 0.01)) for s in made) for way in ways.values()]
+        simulations = [simulated(noise, judges, problems, studies) for noise in NOISES]
+        cells.append(_pair(rmse(s, s.ranks.mean(axis=(1, 2))) for s in simulations))
+        cells.append(_pair(rmse(s, worths(s, whole, 0.01)) for s in simulations))
+        cells += [
+            _pair(rmse(s, worths(s, way, 0.01)) for s in simulations) for way in ways.values()
+        ]
         print(f"| {' | '.join(cells)} |", flush=True)
     print("RMSE by ridge, 2 judges × 3 problems, overlapping")
-    made = [simulated(noise, 2, 3, studies) for noise in NOISES]
+    simulations = [simulated(noise, 2, 3, studies) for noise in NOISES]
     for ridge in RIDGES:
-        print(ridge, _pair(rmse(s, worths(s, overlapping, ridge)) for s in made), flush=True)
+        print(ridge, _pair(rmse(s, worths(s, overlapping, ridge)) for s in simulations), flush=True)
     return 0
 
 
@@ -71,28 +73,28 @@ def simulated(noise: str, judges: int, problems: int, studies: int) -> Simulated
     return simulate(scenario, studies, seed=judges * problems)
 
 
-def rmse(made: Simulated, x: np.ndarray) -> float:
+def rmse(simulation: Simulated, x: np.ndarray) -> float:
     """The error of the systems' estimates by the scores x, shape (studies, solvers)."""
-    y = made.experience
+    y = simulation.experience
     people, systems = np.split(x, [y.shape[1]], axis=1)
     center = people.mean(axis=1, keepdims=True)
     fit = fit_batch(FORMS["linear"], people - center, y, np.ones(y.shape))
-    return float(np.sqrt(np.mean((fit.predict(systems - center) - made.truth) ** 2)))
+    return float(np.sqrt(np.mean((fit.predict(systems - center) - simulation.truth) ** 2)))
 
 
 def worths(
-    made: Simulated, way: Callable[[PairCounts, Random], Blocks], ridge: float
+    simulation: Simulated, way: Callable[[PairCounts, Random], Blocks], ridge: float
 ) -> np.ndarray:
     """Expected ranks of all solvers in all studies, judged in blocks that are dealt in a way."""
-    _, judges, problems, solvers = made.ranks.shape
+    _, judges, problems, solvers = simulation.ranks.shape
     dealt = [_dealt(way, judges * problems, seed) for seed in range(WAYS)]
-    found = np.empty((len(made), solvers))
-    for index, ranks in enumerate(made.ranks):
+    scores = np.empty((len(simulation), solvers))
+    for index, ranks in enumerate(simulation.ranks):
         ranking, group, solver = dealt[index % WAYS]
         rank = ranks.reshape(judges * problems, solvers)[group, solver]
         model = fit_plackett_luce(weak_orders(ranking, solver, rank), solvers, ridge=ridge)
-        found[index] = expected_ranks(model, np.ones(solvers, dtype=bool))
-    return found
+        scores[index] = expected_ranks(model, np.ones(solvers, dtype=bool))
+    return scores
 
 
 def _dealt(
@@ -144,7 +146,7 @@ def _best(met: PairCounts, rng: Random, ends: list[tuple[int, int]]) -> Blocks:
     """Of 100 random rows the one in which those who share a block met least often before."""
     rows = [_names(rng) for _ in range(100)]
     dealt = [[tuple(row[start:end]) for start, end in ends] for row in rows]
-    blocks = min(dealt, key=lambda found: sum(_times(met, block) for block in found))
+    blocks = min(dealt, key=lambda candidate: sum(_times(met, block) for block in candidate))
     for block in blocks:
         met.add(block)
     return blocks

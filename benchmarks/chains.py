@@ -40,9 +40,11 @@ def main() -> None:
         for _ in range(3):
             start = process_time()
             with store.read() as c:
-                found = verify(held_in(c, STUDY))
-            told = f"{found.tasks:,} tasks, {found.revisions:,} revisions, {found.seals:,} seals"
-            print(f"verified {told}: {process_time() - start:.2f} s, {len(found.breaks)} breaks")
+                result = verify(held_in(c, STUDY))
+            counts = (
+                f"{result.tasks:,} tasks, {result.revisions:,} revisions, {result.seals:,} seals"
+            )
+            print(f"verified {counts}: {process_time() - start:.2f} s, {len(result.breaks)} breaks")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"peak memory of the process: {peak:.0f} MB")
         store.close()
@@ -66,8 +68,8 @@ def fill(store: Store) -> list[float]:
         with store.write() as c:
             for key, (judge, problem) in enumerate(tasks[start : start + TASKS // SEALS], start):
                 rows = task_of(secret, key + 1, judge, f"P{problem}", digests[judge])
-                for table, made in zip((BallotRow, Layout, RevisionRow), rows, strict=True):
-                    c.execute(insert(table), made)
+                for table, values in zip((BallotRow, Layout, RevisionRow), rows, strict=True):
+                    c.execute(insert(table), values)
         begin = process_time()
         with store.write() as c:
             seal(c, STUDY, "submit")

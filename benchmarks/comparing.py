@@ -65,10 +65,10 @@ def levels(studies: int) -> None:
             )
             for d in ranks[..., -1] - ranks[..., -2]
         ]
-        found = 100 * (np.array(p) < 0.05).mean(axis=0)  # noqa: PLR2004
+        shares = 100 * (np.array(p) < 0.05).mean(axis=0)  # noqa: PLR2004
         what = "without tastes" if taste == 0 else "tastes for systems"
         design = f"{name} noise, {judges} judges, {problems} problems"
-        print(f"{what:<18} {design:<32}", "  ".join(f"{share:6.1f}" for share in found))
+        print(f"{what:<18} {design:<32}", "  ".join(f"{share:6.1f}" for share in shares))
 
 
 def welch(studies: int) -> None:
@@ -89,12 +89,12 @@ def welch(studies: int) -> None:
 
 def _standings(simulated: Simulated) -> Iterator[SystemEstimate]:
     """The one system of each study, as a comparison takes it."""
-    found = batch_estimates(simulated)
+    estimates = batch_estimates(simulated)
     df = simulated.scenario.subjects - 2
-    errors = np.diff(found.prediction[:, 0], axis=1)[:, 0] / 2 / stdtrit(df, 0.975)
+    errors = np.diff(estimates.prediction[:, 0], axis=1)[:, 0] / 2 / stdtrit(df, 0.975)
     none = (NAN, NAN)
     for years, error, inside in zip(
-        found.experience[:, 0], errors, found.inside[:, 0], strict=True
+        estimates.experience[:, 0], errors, estimates.inside[:, 0], strict=True
     ):
         side: Literal["inside", "above"] = "inside" if inside else "above"
         estimate = Estimate("", 0, 0, False, years, none, none, None, side, NAN, ())  # noqa: FBT003
@@ -114,12 +114,12 @@ def uplift(studies: int) -> None:
                 for _ in range(studies)
             ]
         )
-        years, calibrated, found, others, other_found, together = np.nanmean(rows, axis=0)
+        years, calibrated, share, others, other_share, together = np.nanmean(rows, axis=0)
         sets = "either half" if crossed else "same half"
         print(
             f"{gain:g} years, {name} noise, {whom}, {sets}".ljust(52),
-            f"{years:5.2f} {100 * found:4.0f} ({calibrated:5.2f})",
-            f"{others:5.2f} {100 * other_found:4.0f} {together:9.2f}",
+            f"{years:5.2f} {100 * share:4.0f} ({calibrated:5.2f})",
+            f"{others:5.2f} {100 * other_share:4.0f} {together:9.2f}",
         )
 
 
@@ -143,8 +143,8 @@ def _three_ways(
     slope = fit(FORMS["linear"], *averages.fitted()).coefficients["slope"]
     of = dict(zip(declared.solvers, averages.average, strict=True))
     together = slope * float(np.mean([of[one.id] - of[one.person] for one in assisted]))
-    found, other_found = (float(one.test.p < 0.05) for one in (never, unaided))  # noqa: PLR2004
-    return never.years, never.calibrated, found, unaided.years, other_found, together
+    significant, other_significant = (float(one.test.p < 0.05) for one in (never, unaided))  # noqa: PLR2004
+    return never.years, never.calibrated, significant, unaided.years, other_significant, together
 
 
 def assisted_study(

@@ -165,9 +165,9 @@ def seconds_of(port: int, link: str) -> float:
     client = Client(port, MOST_SECONDS)
     try:
         home = client.send("GET", link).decode()
-        found = re.search(r"/judge/g/[\w-]+", home)
-        assert found, "no group on the first page"  # noqa: S101
-        client.send("GET", found[0])
+        match = re.search(r"/judge/g/[\w-]+", home)
+        assert match, "no group on the first page"  # noqa: S101
+        client.send("GET", match[0])
     except OSError:
         return MOST_SECONDS
     return time.perf_counter() - start

@@ -149,19 +149,19 @@ def cover(case: Case, studies: int, *, seed: int = 0, part: int = 0) -> list[Cov
 
 def _of_estimates(simulated: Simulated) -> Iterator[Covered]:
     truth = simulated.truth[:, 0]
-    found = batch_estimates(simulated, level=_LEVEL)
-    infinite = np.full(found.lower.shape, np.inf)
+    batch = batch_estimates(simulated, level=_LEVEL)
+    infinite = np.full(batch.lower.shape, np.inf)
     for name, estimate, ends in (
-        ("prediction", found.experience, found.prediction),
-        ("mean", found.experience, found.mean),
-        ("calibration", found.calibrated, found.calibration),
-        ("at least", None, np.stack([found.lower, infinite], axis=-1)),
-        ("at most", None, np.stack([-infinite, found.upper], axis=-1)),
+        ("prediction", batch.experience, batch.prediction),
+        ("mean", batch.experience, batch.mean),
+        ("calibration", batch.calibrated, batch.calibration),
+        ("at least", None, np.stack([batch.lower, infinite], axis=-1)),
+        ("at most", None, np.stack([-infinite, batch.upper], axis=-1)),
     ):
         at = None if estimate is None else estimate[:, 0]
         yield _count(name, ends[:, 0], truth, at)
-    inside = found.inside[:, 0]
-    of_inside = (found.prediction[inside, 0], truth[inside], found.experience[inside, 0])
+    inside = batch.inside[:, 0]
+    of_inside = (batch.prediction[inside, 0], truth[inside], batch.experience[inside, 0])
     yield _count("prediction, inside", *of_inside)
     if simulated.scenario.block_size is not None:
         # What follows needs ranks of whole groups.
@@ -176,8 +176,8 @@ def _of_differences(simulated: Simulated) -> Iterator[Covered]:
     n = simulated.experience.shape[1]
     truth = simulated.truth[:, 0] - simulated.truth[:, 1]
     y = np.concatenate([simulated.experience, np.full(simulated.truth.shape, np.nan)], axis=1)
-    found = worth_differences(simulated.ranks, y, n, n + 1, level=_LEVEL)
-    yield _count("difference", np.stack([found.low, found.high], axis=-1), truth, found.years)
+    worths = worth_differences(simulated.ranks, y, n, n + 1, level=_LEVEL)
+    yield _count("difference", np.stack([worths.low, worths.high], axis=-1), truth, worths.years)
     # The other estimates have no interval, and the second none where the slope is weak.
     other = batch_estimates(simulated, level=_LEVEL)
     none = np.full((len(truth), 2), np.nan)
@@ -190,13 +190,13 @@ def _of_differences(simulated: Simulated) -> Iterator[Covered]:
 
 def _of_two_studies(simulated: Simulated) -> Iterator[Covered]:
     """Each study against the one after it: summed variances, Welch's degrees of freedom."""
-    found = batch_estimates(simulated, level=_LEVEL)
+    batch = batch_estimates(simulated, level=_LEVEL)
     one, other = slice(0, len(simulated) // 2 * 2, 2), slice(1, None, 2)
     truth = simulated.truth[one, 0] - simulated.truth[other, 0]
-    apart = found.experience[one, 0] - found.experience[other, 0]
+    apart = batch.experience[one, 0] - batch.experience[other, 0]
     df = simulated.experience.shape[1] - 2
     for name in ("prediction", "mean"):
-        ends = getattr(found, name)[:, 0]
+        ends = getattr(batch, name)[:, 0]
         variance = ((ends[:, 1] - ends[:, 0]) / 2 / stdtrit(df, (1 + _LEVEL) / 2)) ** 2
         both = variance[one] + variance[other]
         freedom = both**2 / (variance[one] ** 2 / df + variance[other] ** 2 / df)
@@ -211,7 +211,7 @@ def _bootstrapped(simulated: Simulated) -> NDArray[np.float64]:
     from quem.experience.skill import FORMS
     from quem.rankings import Rankings
 
-    found = []
+    intervals = []
     for index in range(min(_BOOTSTRAPPED, len(simulated))):
         study = simulated.study(index)
         assert isinstance(study.data, Rankings)  # noqa: S101  for the type checker
@@ -224,8 +224,8 @@ def _bootstrapped(simulated: Simulated) -> NDArray[np.float64]:
             level=_LEVEL,
             seed=index,
         )
-        found.append(drawn.intervals.get("K1", (np.nan, np.nan)) if drawn else (np.nan, np.nan))
-    return np.array(found)
+        intervals.append(drawn.intervals.get("K1", (np.nan, np.nan)) if drawn else (np.nan, np.nan))
+    return np.array(intervals)
 
 
 def _count(
@@ -366,9 +366,9 @@ def main(
         path.open("a", encoding="utf-8") as file,
         click.progressbar(length=len(tasks), label="parts", file=sys.stderr) as bar,
     ):
-        for found in Workers(jobs, cluster).each(run_part, tasks):
-            done.append(found)
-            file.write(json.dumps(found) + "\n")
+        for result in Workers(jobs, cluster).each(run_part, tasks):
+            done.append(result)
+            file.write(json.dumps(result) + "\n")
             file.flush()
             bar.update(1)
     names = {json.dumps(asdict(case)) for case in cases}

@@ -108,20 +108,22 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--orders", type=int, default=1, help="of the large case base")
     parser.add_argument("--skip-large", action="store_true")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print("| case base | cases × attributes | question orders | lists | seconds |")
     print("|---|---|---|---|---|")
     total = 0.0
     for name, size in SIZES.items():
         study = ROOT / "studies" / "ccbr" / f"{name}.yaml"
-        if asked.data.is_dir():
-            total += timed(name, load_dialogue(study, data=asked.data).cases, 10, asked.jobs)
+        if options.data.is_dir():
+            total += timed(name, load_dialogue(study, data=options.data).cases, 10, options.jobs)
         else:
-            total += timed(f"of the size of {name}", made_up(*size), 10, asked.jobs)
-    print(f"\nall three: {total:.1f} s with {asked.jobs} processes (60 s are allowed on 2 cores)\n")
-    if asked.skip_large:
+            total += timed(f"of the size of {name}", made_up(*size), 10, options.jobs)
+    print(
+        f"\nall three: {total:.1f} s with {options.jobs} processes (60 s are allowed on 2 cores)\n"
+    )
+    if options.skip_large:
         return
-    timed("synthetic", made_up(*LARGE), asked.orders, asked.jobs)
+    timed("synthetic", made_up(*LARGE), options.orders, options.jobs)
     # Only of processes that have ended is the memory known.
     get_reusable_executor().shutdown(wait=True)
     print(

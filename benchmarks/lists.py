@@ -47,17 +47,17 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=3_000)
     parser.add_argument("--bootstrap", type=int, default=2_000, help="fewer take as much memory")
     parser.add_argument("--only", choices=["options", "retrieval"])
-    asked = parser.parse_args()
+    options = parser.parse_args()
     good = True
     with tempfile.TemporaryDirectory() as name:
-        if asked.only != "retrieval":
-            study = write_options(Path(name) / "options", asked.questions, asked.systems)
-            label = f"options: {asked.questions:,} questions, {asked.systems} systems"
-            good &= measured(label, study, OPTIONS_MEMORY, None, asked.bootstrap)
-        if asked.only != "options":
-            study = write_retrieval(Path(name) / "retrieval", asked.cases)
-            label = f"retrieval: {asked.cases:,} cases, leave-one-out, @10"
-            good &= measured(label, study, RETRIEVAL_MEMORY, RETRIEVAL_FILES, asked.bootstrap)
+        if options.only != "retrieval":
+            study = write_options(Path(name) / "options", options.questions, options.systems)
+            label = f"options: {options.questions:,} questions, {options.systems} systems"
+            good &= measured(label, study, OPTIONS_MEMORY, None, options.bootstrap)
+        if options.only != "options":
+            study = write_retrieval(Path(name) / "retrieval", options.cases)
+            label = f"retrieval: {options.cases:,} cases, leave-one-out, @10"
+            good &= measured(label, study, RETRIEVAL_MEMORY, RETRIEVAL_FILES, options.bootstrap)
     return 0 if good else 1
 
 
@@ -109,8 +109,8 @@ def write_options(folder: Path, questions: int, systems: int) -> Path:
                 confidence = np.sort(random.random(length))[::-1]
                 file.writelines(
                     f"Q{question},bot {system},"
-                    f"{f'answer {question % 500}' if at == place else f'other {at}'},{told:.3f}\n"
-                    for at, told in enumerate(confidence)
+                    f"{f'answer {question % 500}' if at == place else f'other {at}'},{value:.3f}\n"
+                    for at, value in enumerate(confidence)
                 )
     study = folder / "study.yaml"
     study.write_text("kind: options\nquestions: questions.csv\nlists: lists.csv\n")

@@ -47,9 +47,9 @@ def ranx_means(*names: str) -> Work:
         sys.path = [folder for folder in sys.path if Path(folder) != Path(__file__).parent]
         import ranx
 
-        found = ranx.evaluate(truth, run, list(names), save_results_in_run=False)
+        means = ranx.evaluate(truth, run, list(names), save_results_in_run=False)
         # Its RBP sums the grades themselves, of which the highest is 3.
-        return [float(found[name]) / (3 if name.startswith("rbp") else 1) for name in names]
+        return [float(means[name]) / (3 if name.startswith("rbp") else 1) for name in names]
 
     return "ranx", work
 
@@ -59,8 +59,8 @@ def ir_measures_means(*names: str) -> Work:
     chosen = [ir_measures.parse_measure(name) for name in names]
 
     def work(run: Lists, truth: Any) -> list[float]:  # noqa: ANN401  grades are whole
-        found = ir_measures.calc_aggregate(chosen, truth, run)
-        return [float(found[one]) for one in chosen]
+        means = ir_measures.calc_aggregate(chosen, truth, run)
+        return [float(means[one]) for one in chosen]
 
     return "ir_measures", work
 
@@ -94,7 +94,7 @@ TASKS: dict[str, tuple[Work, Work]] = {
 LEAST = dict(zip(TASKS, (1.0, 1.2, 20.0), strict=True))
 
 
-def made(task: str, queries: int = QUERIES) -> tuple[Lists, dict[str, dict[str, Any]]]:
+def run_and_truth(task: str, queries: int = QUERIES) -> tuple[Lists, dict[str, dict[str, Any]]]:
     """A run and its ground truth: grades of some cases, or similarities of all that are listed."""
     rng = np.random.default_rng(0)
     cases = [f"case{number:04}" for number in range(CASES)]
@@ -131,7 +131,7 @@ def row(task: str) -> tuple[str, bool]:
     """Time ours and the peer's in turn, after one of each, and compare what they find."""
     (_, ours), (peer, theirs) = TASKS[task]
     least = LEAST[task]
-    run, truth = made(task)
+    run, truth = run_and_truth(task)
     means, others = ours(run, truth), theirs(run, truth)
     pairs = [(timed(ours, run, truth), timed(theirs, run, truth)) for _ in range(RUNS)]
     ratio = statistics.median(b / a for a, b in pairs)
@@ -168,8 +168,8 @@ def grown(task: str, who: int) -> float:
     """Measure it here, once everything is imported and compiled."""
     warnings.simplefilter("ignore")
     work = TASKS[task][who][1]
-    work(*made(task, 20))
-    run, truth = made(task)
+    work(*run_and_truth(task, 20))
+    run, truth = run_and_truth(task)
     # Linux forgets the peak that making the dicts had.
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before = resident("VmRSS")

@@ -82,8 +82,8 @@ def ours(best_first: np.ndarray) -> tuple[float, np.ndarray]:
     rank = np.tile(np.arange(LENGTH, 0, -1.0), RANKINGS)
     start = time.perf_counter()
     orders = weak_orders(ranking, solver, rank)
-    found = fit_plackett_luce(orders, SOLVERS, ridge=0.0)
-    return time.perf_counter() - start, found.log_worth
+    model = fit_plackett_luce(orders, SOLVERS, ridge=0.0)
+    return time.perf_counter() - start, model.log_worth
 
 
 def measure_peer(folder: Path) -> tuple[float, float, float]:

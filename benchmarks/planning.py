@@ -74,18 +74,18 @@ def _recovered(name: str, noise: Noise, pilot: StudyDesign) -> str:
     """Medians over simulated pilots, and what they would plan."""
     scenario = Scenario(pilot.subjects, pilot.judges, pilot.problems, noise=noise)
     simulated = simulate(scenario, _PILOTS, seed=1)
-    found, planned, covered = [], [], []
+    components, planned, covered = [], [], []
     for ranks, experience in zip(simulated.ranks, simulated.experience, strict=True):
         try:
-            told = estimate_components(ranks[..., : pilot.subjects], experience)
+            estimate = estimate_components(ranks[..., : pilot.subjects], experience)
         except ComponentsError:
             continue
-        own = told.noise
-        found.append([own.person, own.solution, own.judge, own.taste])
-        low, high = told.experience
+        own = estimate.noise
+        components.append([own.person, own.solution, own.judge, own.taste])
+        low, high = estimate.experience
         planned.append(_formula(_PLANNED, own, (high - low) ** 2 / 12))
-        covered.append(told.person_interval[0] <= noise.person <= told.person_interval[1])
-    medians = [f"{value:.2f}" for value in np.median(found, axis=0)]
+        covered.append(estimate.person_interval[0] <= noise.person <= estimate.person_interval[1])
+    medians = [f"{value:.2f}" for value in np.median(components, axis=0)]
     tenth, middle, ninetieth = np.quantile(planned, [0.1, 0.5, 0.9])
     size = f"{pilot.subjects} × {pilot.judges} × {pilot.problems}"
     planned_text = f"{middle:.2f} ({tenth:.2f} to {ninetieth:.2f})"

@@ -32,8 +32,10 @@ def one_by_one() -> None:
     """Analyze some of them with the same intervals, without bootstrap and permutations."""
     simulated = simulate(SCENARIO, ALONE, seed=1)
     for index in range(ALONE):
-        found = quem.analyze(simulated.study(index), bootstrap=0, permutations=0).findings
-        difference_interval(found.cells, found.averages, found.function, "K1", "K2", level=0.95)
+        findings = quem.analyze(simulated.study(index), bootstrap=0, permutations=0).findings
+        difference_interval(
+            findings.cells, findings.averages, findings.function, "K1", "K2", level=0.95
+        )
 
 
 def seconds(work: object) -> float:

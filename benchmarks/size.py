@@ -42,7 +42,7 @@ def complex_functions() -> int:
 
 def functions_with_any() -> Counter[str]:
     """Count public functions and methods with `Any` in an annotation, by package."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for path in sorted((ROOT / "quem").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
@@ -50,8 +50,8 @@ def functions_with_any() -> Counter[str]:
             arguments = [*node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
             annotations = [a.annotation for a in arguments if a and a.annotation] + [node.returns]
             if any(re.search(r"^Any\b", ast.unparse(a)) for a in annotations if a):
-                found[path.relative_to(ROOT / "quem").parts[0]] += 1
-    return found
+                counts[path.relative_to(ROOT / "quem").parts[0]] += 1
+    return counts
 
 
 def main() -> None:

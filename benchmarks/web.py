@@ -235,9 +235,9 @@ class Running:
     def memory(self) -> int:
         """Bytes of its resident set."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
-        found = re.search(r"VmRSS:\s+(\d+) kB", status)
-        assert found  # noqa: S101  each live process has it
-        return int(found[1]) * 1024
+        match = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert match  # noqa: S101  each live process has it
+        return int(match[1]) * 1024
 
 
 def weight(page: str, port: int) -> int:
@@ -251,10 +251,10 @@ def weight(page: str, port: int) -> int:
         content = client.send("GET", path)
         total += len(content)
         if posixpath.splitext(urlsplit(path).path)[1] in (".js", ".mjs"):
-            found = re.findall(
+            names = re.findall(
                 r"""(?m)^\s*(?:import|export)\b[^;]*?["']([^"']+)["'];""", content.decode()
             )
-            waiting += [urljoin(path, name) for name in found]
+            waiting += [urljoin(path, name) for name in names]
     return total
 
 

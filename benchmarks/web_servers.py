@@ -155,8 +155,8 @@ class _QuemJudge:
         self._tab = f"tab-{id(self):012x}"
 
     def _layout(self, group: str) -> str:
-        found = re.search(r'"layout": "(\w+)"', self._client.send("GET", group).decode())
-        return found[1] if found else ""
+        match = re.search(r'"layout": "(\w+)"', self._client.send("GET", group).decode())
+        return match[1] if match else ""
 
     def page(self, count: int) -> bytes:
         return self._client.send("GET", self._groups[count % PROBLEMS])

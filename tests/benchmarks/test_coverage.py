@@ -38,9 +38,9 @@ def _run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 def _parts(path: Path) -> dict[str, Any]:
     lines = path.read_text(encoding="utf-8").splitlines()[1:]
-    found = [json.loads(line) for line in lines]
-    parts = {json.dumps([part["case"], part["part"]]): part["rows"] for part in found}
-    assert len(parts) == len(found)
+    records = [json.loads(line) for line in lines]
+    parts = {json.dumps([part["case"], part["part"]]): part["rows"] for part in records}
+    assert len(parts) == len(records)
     return parts
 
 

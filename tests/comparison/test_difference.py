@@ -25,8 +25,10 @@ _LEVEL = 0.95
 
 
 def _difference(study: Study, a: str = "K1", b: str = "K2", level: float = _LEVEL) -> Difference:
-    found = quem.analyze(study, bootstrap=0, permutations=0).findings
-    return difference_interval(found.cells, found.averages, found.function, a, b, level=level)
+    findings = quem.analyze(study, bootstrap=0, permutations=0).findings
+    return difference_interval(
+        findings.cells, findings.averages, findings.function, a, b, level=level
+    )
 
 
 def _simulated(seed: int = 1, **scenario: object) -> Study:
@@ -93,21 +95,21 @@ def _by_hand(study: Study, level: float) -> tuple[float, float, float]:
 def test_interval_is_that_of_a_computation_by_hand(seed: int) -> None:
     """Loops and a root finder give the same difference and the same ends."""
     study = _simulated(seed, subjects=9, judges=2 + seed % 3, problems=3 + seed % 4)
-    found = _difference(study)
-    assert found.interval is not None
+    difference = _difference(study)
+    assert difference.interval is not None
     expected = _by_hand(study, _LEVEL)
-    np.testing.assert_allclose((found.by_worths, *found.interval), expected, rtol=1e-6)
+    np.testing.assert_allclose((difference.by_worths, *difference.interval), expected, rtol=1e-6)
 
 
 def test_estimates_by_regression_and_by_calibration() -> None:
     """They are the differences of the two systems' estimates of either kind."""
     study = _simulated(3)
     estimates = quem.analyze(study, bootstrap=0).estimates
-    found = _difference(study)
+    difference = _difference(study)
     first, second = estimates["experience"]
-    assert found.years == pytest.approx(first - second)
+    assert difference.years == pytest.approx(first - second)
     first, second = estimates["calibration_experience"]
-    assert found.calibrated == pytest.approx(first - second)
+    assert difference.calibrated == pytest.approx(first - second)
 
 
 @given(seed=st.integers(0, 50), level=st.sampled_from([0.5, 0.9, 0.95]))
@@ -140,11 +142,11 @@ def test_interval_covers_what_it_should() -> None:
     for noise in (LOW, HIGH):
         simulated = simulate(Scenario(subjects=12, systems=(8.0, 5.0), noise=noise), 600, seed=5)
         y = np.concatenate([simulated.experience, np.full(simulated.truth.shape, np.nan)], axis=1)
-        found = worth_differences(simulated.ranks, y, 12, 13, level=_LEVEL)
-        known = np.isfinite(found.low)
-        covered = (found.low <= 3.0) & (found.high >= 3.0)
+        differences = worth_differences(simulated.ranks, y, 12, 13, level=_LEVEL)
+        known = np.isfinite(differences.low)
+        covered = (differences.low <= 3.0) & (differences.high >= 3.0)
         assert 0.925 < covered[known].mean() < 0.98
-        assert abs(np.nanmedian(found.years) - 3.0) < 0.3
+        assert abs(np.nanmedian(differences.years) - 3.0) < 0.3
 
 
 def test_absent_solutions_widen_the_interval() -> None:
@@ -156,8 +158,8 @@ def test_absent_solutions_widen_the_interval() -> None:
     widths = []
     ranked_anew = stats.rankdata(ranks, axis=-1, nan_policy="omit")
     for table in (simulated.ranks, ranked_anew):
-        found = worth_differences(table, y, 12, 13, level=_LEVEL)
-        widths.append(np.median(found.high - found.low))
+        differences = worth_differences(table, y, 12, 13, level=_LEVEL)
+        widths.append(np.median(differences.high - differences.low))
     assert 1.05 < widths[1] / widths[0] < 1.4
 
 
@@ -177,19 +179,19 @@ def test_absent_solutions_widen_the_interval() -> None:
 )
 def test_no_interval_where_none_is_known_to_hold(scenario: dict[str, object], reason: str) -> None:
     """The difference is given without an interval, and why."""
-    found = _difference(_simulated(1, **scenario))
-    assert found.interval is None
-    assert np.isnan(found.by_worths)
-    assert np.isfinite(found.years)
-    assert reason in found.reason
+    difference = _difference(_simulated(1, **scenario))
+    assert difference.interval is None
+    assert np.isnan(difference.by_worths)
+    assert np.isfinite(difference.years)
+    assert reason in difference.reason
 
 
 def test_no_interval_for_averages_and_blocks() -> None:
     """A study of averages has no cells, and blocks were not tested."""
     years = {f"S{i}": float(i) for i in range(6)}
     averages = {f"S{i}": 1.0 + i + 0.1 * (i % 2) for i in range(6)} | {"K1": 3.0, "K2": 4.0}
-    found = _difference(printed_study(averages, years))
-    assert (found.interval, found.reason) == (None, "the study has averages only")
+    difference = _difference(printed_study(averages, years))
+    assert (difference.interval, difference.reason) == (None, "the study has averages only")
     cells = {("J1", p, s): r for p in ("P1", "P2") for s, r in averages.items()}
     blocks = {cell: 1 + i // (1 + (cell[1] == "P2")) % 2 for i, cell in enumerate(cells)}
     blocked = _difference(study_of(cells, years, blocks=blocks))

@@ -72,34 +72,34 @@ def test_who_is_above_whom_does_not_depend_on_the_reference() -> None:
 def test_problem_test_is_the_t_test_of_scipy(seed: int, problems: int) -> None:
     """t, df, p and interval are those of scipy's one-sample test over the problems."""
     by_problem = _matrix(seed, problems=problems).mean(axis=0)
-    found = problem_test(by_problem, 0.9)
+    result = problem_test(by_problem, 0.9)
     oracle = stats.ttest_1samp(by_problem, 0)
-    assert found.statistic == pytest.approx(oracle.statistic)
-    assert found.p == pytest.approx(oracle.pvalue)
-    assert found.df == oracle.df
-    assert found.interval == pytest.approx(tuple(oracle.confidence_interval(0.9)))
+    assert result.statistic == pytest.approx(oracle.statistic)
+    assert result.p == pytest.approx(oracle.pvalue)
+    assert result.df == oracle.df
+    assert result.interval == pytest.approx(tuple(oracle.confidence_interval(0.9)))
 
 
 @given(SEEDS, st.integers(1, 9))
 def test_signflip_test_tries_every_pattern(seed: int, problems: int) -> None:
     """The exact p is that of a loop over all patterns of signs, ties and zeros included."""
     by_problem = np.round(_matrix(seed, problems=problems).mean(axis=0))
-    found = signflip_test(by_problem, permutations=0, seed=0)
+    result = signflip_test(by_problem, permutations=0, seed=0)
     sums = [abs(np.dot(signs, by_problem)) for signs in product((-1, 1), repeat=problems)]
     extreme = sum(value >= abs(by_problem.sum()) for value in sums)
-    assert (found.extreme, found.patterns, found.exact) == (extreme, 2**problems, True)
-    assert found.p == extreme / 2**problems
+    assert (result.extreme, result.patterns, result.exact) == (extreme, 2**problems, True)
+    assert result.p == extreme / 2**problems
 
 
 def test_signflip_test_of_many_problems_is_sampled() -> None:
     """Above 20 problems p is (1 + k)/(1 + n), near the t test's, and the same for one seed."""
     by_problem = _matrix(5, problems=40).mean(axis=0)
-    found = signflip_test(by_problem, permutations=4999, seed=1)
-    assert (found.patterns, found.exact) == (4999, False)
-    assert found.p == (1 + found.extreme) / 5000
-    assert found.p == pytest.approx(problem_test(by_problem, 0.95).p, abs=0.02)
-    assert signflip_test(by_problem, permutations=4999, seed=1) == found
-    assert signflip_test(by_problem, permutations=4999, seed=2) != found
+    result = signflip_test(by_problem, permutations=4999, seed=1)
+    assert (result.patterns, result.exact) == (4999, False)
+    assert result.p == (1 + result.extreme) / 5000
+    assert result.p == pytest.approx(problem_test(by_problem, 0.95).p, abs=0.02)
+    assert signflip_test(by_problem, permutations=4999, seed=1) == result
+    assert signflip_test(by_problem, permutations=4999, seed=2) != result
     assert "no random patterns" in signflip_test(by_problem, permutations=0, seed=1).reason
 
 
@@ -121,16 +121,16 @@ def test_twoway_test_of_a_complete_table_is_that_of_the_mean_squares(seed: int) 
     d = _matrix(seed)
     judges, problems = d.shape
     ms_j, ms_p, ms_e = _mean_squares(d)
-    found = twoway_test(d, 0.95)
+    result = twoway_test(d, 0.95)
     parts = [(1, ms_j, judges - 1), (1, ms_p, problems - 1)]
     parts = [part for part in parts if part[1] > ms_e]
     parts.append((1 - len(parts), ms_e, (judges - 1) * (problems - 1)))
     variance = sum(c * ms for c, ms, _ in parts)
     df = variance**2 / sum((c * ms) ** 2 / own for c, ms, own in parts)
     t = d.mean() / np.sqrt(variance / d.size)
-    assert found.statistic == pytest.approx(t)
-    assert found.df == pytest.approx(df)
-    assert found.p == pytest.approx(2 * stats.t.sf(abs(t), df))
+    assert result.statistic == pytest.approx(t)
+    assert result.df == pytest.approx(df)
+    assert result.p == pytest.approx(2 * stats.t.sf(abs(t), df))
 
 
 def test_twoway_test_estimates_components_without_bias() -> None:
@@ -142,19 +142,19 @@ def test_twoway_test_estimates_components_without_bias() -> None:
     d = rng.normal(0, 2, (n, 4, 1)) + rng.normal(0, 2, (n, 1, 6)) + rng.normal(0, 1, (n, 4, 6))
     d = np.where(held, d, np.nan)
     means = np.nanmean(d, axis=1).mean(axis=1)
-    found = [twoway_test(one, 0.95) for one in d]
-    errors = [mean / one.statistic for mean, one in zip(means, found, strict=True)]
+    results = [twoway_test(one, 0.95) for one in d]
+    errors = [mean / one.statistic for mean, one in zip(means, results, strict=True)]
     assert np.mean(np.square(errors)) == pytest.approx(means.var(), rel=0.08)
-    assert np.mean([one.p < 0.05 for one in found]) == pytest.approx(0.05, abs=0.025)
+    assert np.mean([one.p < 0.05 for one in results]) == pytest.approx(0.05, abs=0.025)
 
 
 def test_twoway_test_falls_back_on_the_test_over_problems() -> None:
     """Where judges agree more than chance has it, their component is 0 and not negative."""
     d = np.array([[1.0, 3, 2, 5, 4], [1.5, 2.5, 2.5, 4.5, 4]])
     assert _mean_squares(d)[0] < _mean_squares(d)[2]
-    found, over_problems = twoway_test(d, 0.95), problem_test(d.mean(axis=0), 0.95)
-    assert found.p == pytest.approx(over_problems.p)
-    assert found.interval == pytest.approx(over_problems.interval)
+    twoway, over_problems = twoway_test(d, 0.95), problem_test(d.mean(axis=0), 0.95)
+    assert twoway.p == pytest.approx(over_problems.p)
+    assert twoway.interval == pytest.approx(over_problems.interval)
 
 
 @pytest.mark.parametrize("name", ["problem", "twoway"])
@@ -169,9 +169,9 @@ def test_no_spread_gives_no_p_value(name: str) -> None:
         }
         study = study_of(ranks, {"S1": 1, "S2": 2, "S3": 3})
         paired = pair_up(cells_of(study), "A", "B")
-        found = run_test(name, paired, level=0.95, permutations=0, seed=0)
-        np.testing.assert_equal(found.p, p)
-        assert ("no spread" in found.reason) == (value > 0)
+        result = run_test(name, paired, level=0.95, permutations=0, seed=0)
+        np.testing.assert_equal(result.p, p)
+        assert ("no spread" in result.reason) == (value > 0)
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,11 @@ def test_no_spread_gives_no_p_value(name: str) -> None:
 def test_tests_say_why_they_cannot_be(name: str, judges: int, problems: int, why: str) -> None:
     """A test that the data do not allow has no p and a reason."""
     study = _study(1, judges=judges, problems=problems)
-    found = run_test(
+    result = run_test(
         name, pair_up(cells_of(study), "K0", "K1"), level=0.95, permutations=99, seed=0
     )
-    assert np.isnan(found.p)
-    assert why in found.reason
+    assert np.isnan(result.p)
+    assert why in result.reason
 
 
 @given(SEEDS, st.booleans(), st.sampled_from([0.0, 0.15]))

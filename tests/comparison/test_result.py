@@ -46,27 +46,29 @@ def test_figures_are_those_that_there_is_something_for(mode: str) -> None:
 @pytest.mark.parametrize("mode", DRAWN)
 def test_tables_hold_what_the_findings_hold(mode: str) -> None:
     """One row a system, a pair, a version, a person; and p values as found."""
-    found, tables = _compared(mode).findings, _compared(mode).tables()
+    findings, tables = _compared(mode).findings, _compared(mode).tables()
     rows = {
-        "estimates": len(found.system_estimates),
-        "differences": len(found.pairs) + len(found.differences),
-        "rankings": sum(pair.paired.n_cells for pair in found.pairs),
-        "progression": sum(len(progress.versions) for progress in found.progressions),
-        "uplift": sum(len(uplift.people) + 1 for uplift in found.uplifts),
+        "estimates": len(findings.system_estimates),
+        "differences": len(findings.pairs) + len(findings.differences),
+        "rankings": sum(pair.paired.n_cells for pair in findings.pairs),
+        "progression": sum(len(progress.versions) for progress in findings.progressions),
+        "uplift": sum(len(uplift.people) + 1 for uplift in findings.uplifts),
     }
     assert {stem: len(table) for stem, table in tables.items()} == {
         stem: count for stem, count in rows.items() if count
     }
     if mode in ("systems", "studies"):
-        expected = [pair.p_holm for pair in found.pairs] + [a.p_holm for a in found.differences]
+        expected = [pair.p_holm for pair in findings.pairs] + [
+            a.p_holm for a in findings.differences
+        ]
         assert tables["differences"]["p_holm"].tolist() == expected
     assert tables.get("rankings", {"won": np.array([0.5])})["won"].mean() == pytest.approx(
-        np.mean([pair.paired.share_won for pair in found.pairs] or [0.5])
+        np.mean([pair.paired.share_won for pair in findings.pairs] or [0.5])
     )
 
 
 @pytest.mark.parametrize(
-    ("mode", "said"),
+    ("mode", "text"),
     [
         ("systems", "Fitter 2 − Fitter 1"),
         ("studies", "a year of experience means the same."),
@@ -74,11 +76,11 @@ def test_tables_hold_what_the_findings_hold(mode: str) -> None:
         ("uplift", "People assisted by Fitter 2"),
     ],
 )
-def test_results_show_themselves(mode: str, said: str) -> None:
+def test_results_show_themselves(mode: str, text: str) -> None:
     """In a terminal, on a page and in a notebook the same is said; the page has a paragraph."""
     result = _compared(mode)
     page, cell = result.to_html(), result._repr_html_()
-    assert said in result.summary()
+    assert text in result.summary()
     assert "<svg" in page
     assert "<svg" in cell
     assert "Analyses were done with quem" in page
@@ -89,20 +91,20 @@ def test_results_show_themselves(mode: str, said: str) -> None:
 def test_sentence_says_what_the_chosen_test_generalises_to() -> None:
     """Each test comes with its own sentence in the summary."""
     study = quem.load_study(STUDIES / "study.yaml", kind="experience")
-    for test, said in {
+    for test, sentence in {
         "problem": "same judges.",
         "twoway": "and other judges.",
         "signflip": "no normality assumption.",
     }.items():
-        assert said in quem.compare(study, test=test, systems=["Fitter"]).summary()  # type: ignore[arg-type]
+        assert sentence in quem.compare(study, test=test, systems=["Fitter"]).summary()  # type: ignore[arg-type]
 
 
 def test_many_systems_are_offered_another_reference() -> None:
     """With more systems than half the subjects a warning says so, but not of its own remedy."""
     ranks, years = random_ranks(np.random.default_rng(1), systems=4)
     study = study_of(ranks, years)
-    told = {doubt.code: doubt.message for doubt in quem.compare(study).warnings}
-    assert "consider `reference: humans`" in told["many-systems"]
+    messages = {doubt.code: doubt.message for doubt in quem.compare(study).warnings}
+    assert "consider `reference: humans`" in messages["many-systems"]
     humans = quem.compare(study, reference="humans")
     assert "many-systems" not in {doubt.code for doubt in humans.warnings}
 

@@ -52,29 +52,29 @@ def _study(seed: int, name: str, *systems: dict[str, object], **more: float) -> 
     return replace(study, spec=spec, name=f"{name}.yaml")
 
 
-def _found(*studies: Study, **more: object) -> ComparisonFindings:
+def _findings(*studies: Study, **more: object) -> ComparisonFindings:
     return quem.compare(*studies, **more).findings  # type: ignore[arg-type]
 
 
 def test_difference_is_that_of_welch() -> None:
     """Two estimates are compared as Welch compares two means; scipy agrees."""
     a, b = _standing(4.0, 1.2, 6), _standing(7.5, 0.8, 11, study=1)
-    found = compare_apart(a, b, 0.9)
+    difference = compare_apart(a, b, 0.9)
     # Welch's test of two means: standard errors 1.2 and 0.8 of samples of 7 and of 12.
     oracle = stats.ttest_ind_from_stats(
         7.5, 0.8 * np.sqrt(12), 12, 4.0, 1.2 * np.sqrt(7), 7, equal_var=False
     )
-    assert found.years == 3.5
-    assert found.t == pytest.approx(oracle.statistic)
-    assert found.p == pytest.approx(oracle.pvalue)
-    half = stats.t.ppf(0.95, found.df) * np.hypot(1.2, 0.8)
-    assert found.interval == pytest.approx((3.5 - half, 3.5 + half))
+    assert difference.years == 3.5
+    assert difference.t == pytest.approx(oracle.statistic)
+    assert difference.p == pytest.approx(oracle.pvalue)
+    half = stats.t.ppf(0.95, difference.df) * np.hypot(1.2, 0.8)
+    assert difference.interval == pytest.approx((3.5 - half, 3.5 + half))
 
 
 def test_swapping_studies_flips_signs() -> None:
     """The difference changes its sign, and nothing else changes."""
     one, other = _study(1, "one"), _study(2, "other")
-    (there,), (back,) = _found(one, other).differences, _found(other, one).differences
+    (there,), (back,) = _findings(one, other).differences, _findings(other, one).differences
     assert there.years == -back.years
     assert there.interval == pytest.approx(tuple(-end for end in reversed(back.interval)))
     assert (there.p, there.df) == (back.p, back.df)
@@ -82,14 +82,14 @@ def test_swapping_studies_flips_signs() -> None:
 
 def test_a_study_and_its_copy_differ_by_0() -> None:
     """A study compared with itself, under another name, gives 0 and p = 1."""
-    (difference,) = _found(_study(1, "one"), _study(1, "copy")).differences
+    (difference,) = _findings(_study(1, "one"), _study(1, "copy")).differences
     assert (difference.years, difference.p) == (0, 1)
 
 
 def test_prediction_variances_are_summed() -> None:
     """The standard error is that of both prediction intervals together."""
     studies = [_study(3, "one", subjects=7), _study(4, "other", subjects=11)]
-    (difference,) = _found(*studies).differences
+    (difference,) = _findings(*studies).differences
     variances = []
     for study in studies:
         (estimate,) = quem.analyze(study, bootstrap=0).findings.estimates
@@ -118,12 +118,12 @@ def test_outside_the_range_only_a_bound_is_left(sides: tuple[str, str], bound: s
     """No interval and no p; a one-sided bound where both estimates err on the same side."""
     a = _standing(4.0, 1.0, 8, side=sides[0])
     b = _standing(9.0, 1.0, 8, side=sides[1], study=1)
-    found = compare_apart(a, b, 0.95)
-    assert np.isnan([found.p, *found.interval]).all()
-    assert "outside the" in found.reason
+    difference = compare_apart(a, b, 0.95)
+    assert np.isnan([difference.p, *difference.interval]).all()
+    assert "outside the" in difference.reason
     half = stats.t.ppf(0.95, 16) * np.sqrt(2)
     expected = {"lower": (5 - half, NAN), "upper": (NAN, 5 + half), "": (NAN, NAN)}[bound]
-    np.testing.assert_allclose((found.lower, found.upper), expected)
+    np.testing.assert_allclose((difference.lower, difference.upper), expected)
 
 
 def test_averages_can_be_compared_between_studies() -> None:
@@ -132,21 +132,21 @@ def test_averages_can_be_compared_between_studies() -> None:
     years = {"S1": 1.0, "S2": 3.0, "S3": 5.0, "S4": 8.0}
     one = printed_study(averages, years)
     other = replace(one, spec=one.spec.model_copy(update={"id": "other"}))
-    assert _found(one, other).differences[0].p == 1
+    assert _findings(one, other).differences[0].p == 1
 
 
 def test_every_pair_of_different_studies_is_compared() -> None:
     """Two systems here and two there are four pairs, adjusted together."""
-    found = _found(_study(1, "one", {}, {}), _study(2, "other", {}, {}))
-    assert [(a.a.system, a.b.system) for a in found.differences] == [
+    findings = _findings(_study(1, "one", {}, {}), _study(2, "other", {}, {}))
+    assert [(a.a.system, a.b.system) for a in findings.differences] == [
         ("K0", "K0"),
         ("K0", "K1"),
         ("K1", "K0"),
         ("K1", "K1"),
     ]
-    adjusted = multipletests([a.p for a in found.differences], method="holm")[1]
-    assert [a.p_holm for a in found.differences] == pytest.approx(list(adjusted))
-    assert not found.pairs
+    adjusted = multipletests([a.p for a in findings.differences], method="holm")[1]
+    assert [a.p_holm for a in findings.differences] == pytest.approx(list(adjusted))
+    assert not findings.pairs
 
 
 def test_versions_are_put_in_order_of_their_dates() -> None:
@@ -157,27 +157,29 @@ def test_versions_are_put_in_order_of_their_dates() -> None:
         {"of": "Bot", "version": "1", "date": DAYS[0]},
         {"of": "Bot", "version": "2", "date": DAYS[1]},
     ]
-    found = _found(_study(5, "one", *versions))
-    (progression,) = found.progressions
+    findings = _findings(_study(5, "one", *versions))
+    (progression,) = findings.progressions
     assert [v.version for v in progression.versions] == ["1", "2", "3"]
-    by_ends = {(p.a, p.b): p for p in found.pairs}
+    by_ends = {(p.a, p.b): p for p in findings.pairs}
     for step in progression.steps:
         pair = by_ends[step.before.system, step.after.system]
         assert step.years == pair.years.years
         assert (step.p, step.p_holm) == (pair.test.p, pair.p_holm)
-    assert [s.system for s in found.system_estimates] == ["K2", "K3", "K0", "K1"]
+    assert [s.system for s in findings.system_estimates] == ["K2", "K3", "K0", "K1"]
 
 
 def test_versions_without_all_dates_keep_their_order() -> None:
     """One date of three cannot order them, and a warning says so."""
     versions: list[dict[str, object]] = [{"of": "Bot", "version": v} for v in "213"]
-    found = _found(_study(5, "one", *versions))
-    assert [v.version for v in found.progressions[0].versions] == ["2", "1", "3"]
-    assert "undated" not in {doubt.code for doubt in found.warnings}
+    findings = _findings(_study(5, "one", *versions))
+    assert [v.version for v in findings.progressions[0].versions] == ["2", "1", "3"]
+    assert "undated" not in {doubt.code for doubt in findings.warnings}
     versions[0]["date"] = DAYS[0]
-    found = _found(_study(5, "one", *versions))
-    assert [v.version for v in found.progressions[0].versions] == ["2", "1", "3"]
-    assert "K1 1 and K2 3 have no `date`" in {d.code: d.message for d in found.warnings}["undated"]
+    findings = _findings(_study(5, "one", *versions))
+    assert [v.version for v in findings.progressions[0].versions] == ["2", "1", "3"]
+    assert (
+        "K1 1 and K2 3 have no `date`" in {d.code: d.message for d in findings.warnings}["undated"]
+    )
 
 
 def test_a_system_over_time_joins_steps_of_both_kinds() -> None:
@@ -190,10 +192,10 @@ def test_a_system_over_time_joins_steps_of_both_kinds() -> None:
         {"of": "rival"},
     )
     new = _study(7, "new", {"of": "Bot", "version": "3", "date": DAYS[2]})
-    found = _found(new, old, same_system=True)
-    (progression,) = found.progressions
+    findings = _findings(new, old, same_system=True)
+    (progression,) = findings.progressions
     first, second = progression.steps
-    (pair,) = _found(old, systems=["Bot"]).pairs
+    (pair,) = _findings(old, systems=["Bot"]).pairs
     assert first.pair is not None
     assert (first.years, first.p) == (pair.years.years, pair.test.p)
     v2, v3 = progression.versions[1:]
@@ -201,14 +203,14 @@ def test_a_system_over_time_joins_steps_of_both_kinds() -> None:
     assert second.p == compare_apart(v2, v3, 0.95).p
     assert max(first.p_holm, second.p_holm) == max(2 * min(first.p, second.p), first.p, second.p)
     assert progression.dated
-    assert {s.of for s in found.system_estimates} == {"Bot"}
+    assert {s.of for s in findings.system_estimates} == {"Bot"}
 
 
 def test_the_only_system_of_each_study_is_taken_for_the_same() -> None:
     """Without a common name, one system each is what the caller calls the same."""
-    found = _found(_study(1, "old"), _study(2, "new"), same_system=True)
-    assert [s.study for s in found.progressions[0].versions] == [0, 1]
-    assert "undated" in {doubt.code for doubt in found.warnings}
+    findings = _findings(_study(1, "old"), _study(2, "new"), same_system=True)
+    assert [s.study for s in findings.progressions[0].versions] == [0, 1]
+    assert "undated" in {doubt.code for doubt in findings.warnings}
 
 
 def test_a_step_outside_the_range_is_a_bound() -> None:
@@ -216,9 +218,9 @@ def test_a_step_outside_the_range_is_a_bound() -> None:
     old = _study(6, "old", {"of": "Bot"})
     (ranks, years), above = random_ranks(np.random.default_rng(7)), "K0"
     best = {cell: 99.0 if cell[2] == above else rank for cell, rank in ranks.items()}
-    made = study_of(best, years)
-    spec = made.spec.model_copy(update={"id": "new"})
-    result = quem.compare(old, replace(made, spec=spec, name="new.yaml"), same_system=True)
+    study = study_of(best, years)
+    spec = study.spec.model_copy(update={"id": "new"})
+    result = quem.compare(old, replace(study, spec=spec, name="new.yaml"), same_system=True)
     (step,) = result.findings.progressions[0].steps
     assert isinstance(step.how, IndependentDifference)
     assert np.isfinite(step.how.lower)
@@ -243,14 +245,14 @@ def test_bounds_alone_are_not_called_a_test() -> None:
 
 def test_doubts_about_several_studies_name_theirs() -> None:
     """A doubt of one study says of which it is; a common id is one more doubt."""
-    found = _found(_study(1, "same", subjects=4), _study(2, "same"))
-    messages = [doubt.message for doubt in found.warnings if doubt.code == "few-subjects"]
+    findings = _findings(_study(1, "same", subjects=4), _study(2, "same"))
+    messages = [doubt.message for doubt in findings.warnings if doubt.code == "few-subjects"]
     assert messages == [
         "same: only 4 subjects have ranks, so intervals are wide (2 degrees of freedom); add "
         "subjects"
     ]
-    assert "same-study" in {doubt.code for doubt in found.warnings}
-    assert "same-study" not in {d.code for d in _found(_study(1, "a"), _study(2, "b")).warnings}
+    assert "same-study" in {doubt.code for doubt in findings.warnings}
+    assert "same-study" not in {d.code for d in _findings(_study(1, "a"), _study(2, "b")).warnings}
 
 
 def _months(study: Study) -> Study:
@@ -313,20 +315,20 @@ REFUSED: list[tuple[tuple[Study, ...], dict[str, object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("studies", "more", "said"), REFUSED)
+@pytest.mark.parametrize(("studies", "more", "message"), REFUSED)
 def test_refusals_name_file_and_remedy(
-    studies: tuple[Study, ...], more: dict[str, object], said: str
+    studies: tuple[Study, ...], more: dict[str, object], message: str
 ) -> None:
     """What forbids a comparison of studies is said with the files and the remedy."""
     with pytest.raises(QuemError) as refused:
-        _found(*studies, **more)
-    assert str(refused.value) == said
+        _findings(*studies, **more)
+    assert str(refused.value) == message
 
 
 def test_a_study_is_not_compared_with_itself() -> None:
     """The same study twice is refused; so is one study as a system over time."""
     study = _study(1, "one")
     with pytest.raises(QuemError, match="is named twice, and a study is not independent of itself"):
-        _found(study, study)
+        _findings(study, study)
     with pytest.raises(QuemError, match="same_system needs two studies"):
-        _found(study, same_system=True)
+        _findings(study, same_system=True)

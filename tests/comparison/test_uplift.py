@@ -56,7 +56,7 @@ def _study(
     )
 
 
-def _made(
+def _simulated(
     seed: int, gain: float, *, helped: tuple[int, ...] = (2, 4, 6, 8), crossed: bool = True
 ) -> Study:
     """Twelve people and six problems; the helped have help on one half of them."""
@@ -76,24 +76,24 @@ def _made(
     return _study(quality, ways, years)
 
 
-def _only(study: Study, what: str, kept: set[str]) -> Study:
+def _only(study: Study, what: str, ids: set[str]) -> Study:
     """The study with the ranks of some problems or solvers only."""
     data = study.data
     assert isinstance(data, Rankings)
     names = getattr(data, f"{what}s")
-    rows = np.array([names[code] in kept for code in getattr(data, what)])
+    rows = np.array([names[code] in ids for code in getattr(data, what)])
     columns = ("judge", "problem", "solver", "block", "occasion", "rank", "failed", "recognized")
     return replace(
         study, data=replace(data, **{name: getattr(data, name)[rows] for name in columns})
     )
 
 
-def _found(study: Study) -> ComparisonFindings:
+def _findings(study: Study) -> ComparisonFindings:
     return quem.compare(study).findings
 
 
 def _uplift(study: Study) -> AssistanceGain:
-    (uplift,) = _found(study).uplifts
+    (uplift,) = _findings(study).uplifts
     return uplift
 
 
@@ -135,12 +135,12 @@ def test_one_persons_test_is_that_of_two_samples(seed: int, alone: int, helped: 
     values = np.random.default_rng(seed).normal(size=alone + helped)
     is_assisted = np.arange(len(values)) >= alone
     unassisted, assisted = np.where(is_assisted, NAN, values), np.where(is_assisted, values, NAN)
-    found, n_problems, n_sets = gain_test(unassisted[None], assisted[None], 0.9)
+    test, n_problems, n_sets = gain_test(unassisted[None], assisted[None], 0.9)
     oracle = stats.ttest_ind(values[alone:], values[:alone])
-    assert (n_problems, n_sets, found.df) == (alone + helped, 2, alone + helped - 2)
-    assert found.statistic == pytest.approx(oracle.statistic)
-    assert found.p == pytest.approx(oracle.pvalue)
-    assert found.interval == pytest.approx(tuple(oracle.confidence_interval(0.9)))
+    assert (n_problems, n_sets, test.df) == (alone + helped, 2, alone + helped - 2)
+    assert test.statistic == pytest.approx(oracle.statistic)
+    assert test.p == pytest.approx(oracle.pvalue)
+    assert test.interval == pytest.approx(tuple(oracle.confidence_interval(0.9)))
 
 
 @given(SEEDS)
@@ -148,13 +148,13 @@ def test_people_with_the_same_problems_are_averaged_first(seed: int) -> None:
     """The test of several is that of two samples of the people's means on each problem."""
     scores = np.random.default_rng(seed).normal(size=(3, 8))
     is_assisted = np.arange(8) >= 4
-    found, _, n_sets = gain_test(
+    test, _, n_sets = gain_test(
         np.where(is_assisted, NAN, scores), np.where(is_assisted, scores, NAN), 0.95
     )
     means = scores.mean(axis=0)
     oracle = stats.ttest_ind(means[4:], means[:4])
-    assert (n_sets, found.df) == (2, 6)
-    assert found.p == pytest.approx(oracle.pvalue)
+    assert (n_sets, test.df) == (2, 6)
+    assert test.p == pytest.approx(oracle.pvalue)
 
 
 @given(SEEDS)
@@ -163,17 +163,17 @@ def test_crossed_halves_have_as_many_degrees_of_freedom(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores, second = rng.normal(size=(4, 8)), np.arange(8) >= 4
     is_assisted = np.array([second, ~second, second, ~second])
-    found, _, n_sets = gain_test(
+    test, _, n_sets = gain_test(
         np.where(is_assisted, NAN, scores), np.where(is_assisted, scores, NAN), 0.95
     )
-    assert (n_sets, found.df) == (2, 6)
+    assert (n_sets, test.df) == (2, 6)
     # On each problem two people have help and two have none.
     contrast = (np.where(is_assisted, scores, 0) - np.where(is_assisted, 0, scores)).sum(axis=0) / 4
     gain = contrast[~second].mean() + contrast[second].mean()
     spread = sum(
         ((half - half.mean()) ** 2).sum() for half in (contrast[second], contrast[~second])
     )
-    assert found.statistic == pytest.approx(gain / np.sqrt(spread / 6 * (1 / 4 + 1 / 4)))
+    assert test.statistic == pytest.approx(gain / np.sqrt(spread / 6 * (1 / 4 + 1 / 4)))
 
 
 @given(SEEDS, st.floats(-5, 5))
@@ -191,11 +191,11 @@ def test_a_persons_level_is_no_gain(seed: int, level: float) -> None:
 
 def test_too_few_problems_have_no_test() -> None:
     """Help on one problem of two leaves a gain, no p value, and a warning."""
-    study = _made(1, 3.0)
-    found = _found(_only(study, "problem", {"P0", "P5"}))
-    assert np.isfinite(found.uplifts[0].gain)
-    assert np.isnan(found.uplifts[0].test.p)
-    messages = [doubt.message for doubt in found.warnings if doubt.code == "no-test"]
+    study = _simulated(1, 3.0)
+    findings = _findings(_only(study, "problem", {"P0", "P5"}))
+    assert np.isfinite(findings.uplifts[0].gain)
+    assert np.isnan(findings.uplifts[0].test.p)
+    messages = [doubt.message for doubt in findings.warnings if doubt.code == "no-test"]
     assert messages[0] == (
         "no test of the gain by bot: too few problems: a test needs more problems than "
         "there are sets of them"
@@ -208,7 +208,7 @@ def test_gain_is_read_with_little_bias(
     gain: float, low: float, high: float, *, crossed: bool
 ) -> None:
     """Help worth 3 years reads about 2.5, and help worth nothing reads 0, in either design."""
-    read = [_years(_made(seed, gain, crossed=crossed)) for seed in range(150)]
+    read = [_years(_simulated(seed, gain, crossed=crossed)) for seed in range(150)]
     assert low < np.mean(read) < high
 
 
@@ -216,7 +216,7 @@ def test_ranked_together_helped_people_push_each_other_down() -> None:
     """Ranks of all together give less than half of what help of 3 years reads otherwise."""
     together, ours = [], []
     for seed in range(15):
-        study = _made(seed, 3.0, helped=tuple(range(1, 9)), crossed=False)
+        study = _simulated(seed, 3.0, helped=tuple(range(1, 9)), crossed=False)
         analysis = quem.analyze(study, bootstrap=0, permutations=0).findings
         of = dict(zip(analysis.averages.solvers, analysis.averages.average, strict=True))
         slope = analysis.function.coefficients["slope"]
@@ -228,17 +228,17 @@ def test_ranked_together_helped_people_push_each_other_down() -> None:
 
 def test_without_people_who_never_had_help_all_unaided_are_the_reference() -> None:
     """With everybody helped on one half, the references differ, and a warning says so."""
-    found = _found(_made(3, 3.0, helped=tuple(range(12))))
-    assert not found.uplifts[0].common
-    assert "changing-references" in {doubt.code for doubt in found.warnings}
-    found = _found(_made(3, 3.0))
-    assert found.uplifts[0].common
-    assert not {doubt.code for doubt in found.warnings} & {"changing-references", "assisted"}
+    findings = _findings(_simulated(3, 3.0, helped=tuple(range(12))))
+    assert not findings.uplifts[0].common
+    assert "changing-references" in {doubt.code for doubt in findings.warnings}
+    findings = _findings(_simulated(3, 3.0))
+    assert findings.uplifts[0].common
+    assert not {doubt.code for doubt in findings.warnings} & {"changing-references", "assisted"}
 
 
 def test_a_constant_in_experience_changes_no_gain() -> None:
     """Everybody two years older gains the same years."""
-    study = _made(5, 2.0)
+    study = _simulated(5, 2.0)
     older = tuple(
         subject.model_copy(update={"experience": subject.experience + 2})
         for subject in study.spec.subjects
@@ -254,7 +254,7 @@ def test_people_are_adjusted_for_their_number() -> None:
     """P values of the people helped by one system are adjusted together."""
     from statsmodels.stats.multitest import multipletests
 
-    people = _uplift(_made(6, 3.0)).people
+    people = _uplift(_simulated(6, 3.0)).people
     adjusted = multipletests([person.test.p for person in people], method="holm")[1]
     assert [person.p_holm for person in people] == pytest.approx(list(adjusted))
 
@@ -267,7 +267,7 @@ def test_a_problem_met_twice_is_refused() -> None:
     quality["H*"] = np.array([[NAN, NAN, 6.5]])
     study = _study(quality, {"H+": ("P1", "P2"), "H*": ("P2",)}, years)
     with pytest.raises(QuemError) as refused:
-        _found(study)
+        _findings(study)
     end = (
         ". A person who solves a problem again has learned from the first time, which cannot be "
         "separated from the help; use other problems with and without help"
@@ -286,7 +286,7 @@ def test_problems_without_references_are_refused() -> None:
     quality["A"] = np.full((1, 3), 1.0)
     quality["H+"] = np.array([[NAN, NAN, 6.0]])
     with pytest.raises(QuemError) as refused:
-        _found(_study(quality, {"H+": ("P2",)}, years))
+        _findings(_study(quality, {"H+": ("P2",)}, years))
     assert str(refused.value) == (
         "study.yaml:1:1: assisted[1]: H solved P2 assisted, where fewer than 2 people without "
         "help were ranked, so that there is nobody to measure it against; let some people solve "
@@ -296,19 +296,19 @@ def test_problems_without_references_are_refused() -> None:
 
 def test_without_work_alone_there_is_no_gain() -> None:
     """Somebody who always had help is left out, and a warning says so; systems compare on."""
-    study = _made(2, 3.0)
-    kept = set(study.data.solvers) - {"S2", "S4"}
-    found = _found(_only(study, "solver", kept))
-    assert [person.person for person in found.uplifts[0].people] == ["S6", "S8"]
-    assert sum(doubt.code == "gain-not-measurable" for doubt in found.warnings) == 2
+    study = _simulated(2, 3.0)
+    solvers = set(study.data.solvers) - {"S2", "S4"}
+    findings = _findings(_only(study, "solver", solvers))
+    assert [person.person for person in findings.uplifts[0].people] == ["S6", "S8"]
+    assert sum(doubt.code == "gain-not-measurable" for doubt in findings.warnings) == 2
 
 
 def test_no_gain_at_all_is_refused() -> None:
     """Where nobody worked in both ways, the message says of each which half is missing."""
-    study = _made(2, 3.0)
-    kept = set(study.data.solvers) - {"S2", "S4+", "S6", "S8+"}
+    study = _simulated(2, 3.0)
+    solvers = set(study.data.solvers) - {"S2", "S4+", "S6", "S8+"}
     with pytest.raises(QuemError) as refused:
-        _found(_only(study, "solver", kept))
+        _findings(_only(study, "solver", solvers))
     lines = str(refused.value).splitlines()
     assert [line.split(": ")[1] for line in lines] == [f"assisted[{at}]" for at in range(1, 5)]
     assert (
@@ -320,7 +320,7 @@ def test_no_gain_at_all_is_refused() -> None:
 
 def test_sizes_of_groups_do_not_matter_to_gains() -> None:
     """Groups of unequal size are doubted where systems are ranked, and not for gains alone."""
-    study = _made(2, 3.0)
+    study = _simulated(2, 3.0)
     assert isinstance(study.data, Rankings)
     (s9,) = np.flatnonzero(np.array(study.data.solvers) == "S9")
     rows = (study.data.solver != s9) | (study.data.problem > 0)
@@ -331,7 +331,7 @@ def test_sizes_of_groups_do_not_matter_to_gains() -> None:
     assert "unequal-groups" in {doubt.code for doubt in analysed.warnings}
     again = quem.analyze(unequal, bootstrap=0, normalize="expected")
     assert "unequal-groups" not in {doubt.code for doubt in again.warnings}
-    assert "unequal-groups" not in {doubt.code for doubt in _found(unequal).warnings}
+    assert "unequal-groups" not in {doubt.code for doubt in _findings(unequal).warnings}
 
 
 _ALONE_ON = (range(1, 5), range(3, 7), range(5, 9), (7, 8, 1, 2))
@@ -340,7 +340,7 @@ _ALONE_ON = (range(1, 5), range(3, 7), range(5, 9), (7, 8, 1, 2))
 def test_unequal_designs_keep_their_level() -> None:
     """Help worth nothing is found about as often as it should be, however people overlap."""
     rng = np.random.default_rng(1)
-    found, studies = 0, 1500
+    n_significant, studies = 0, 1500
     for _ in range(studies):
         unassisted, assisted = np.full((2, 4, 9), np.nan)
         for person, problems in enumerate(_ALONE_ON):
@@ -349,8 +349,8 @@ def test_unequal_designs_keep_their_level() -> None:
         unassisted[0, :], unassisted[1, :] = np.nan, np.nan
         unassisted[0, [1, 2]] = rng.standard_normal(2)
         unassisted[1, 3:9] = rng.standard_normal(6)
-        found += gain_test(unassisted, assisted, 0.95)[0].p < 0.05
-    assert 0.03 < found / studies < 0.075
+        n_significant += gain_test(unassisted, assisted, 0.95)[0].p < 0.05
+    assert 0.03 < n_significant / studies < 0.075
 
 
 def test_variance_of_the_gain_is_that_of_its_weights() -> None:

@@ -17,20 +17,20 @@ def no_difference(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[
     """DD for categories that are all there, written as one would."""
     far = np.zeros((len(answers), len(cases)))
     for a, weight in enumerate(cases.weights / cases.weights.sum()):
-        asked = answers[:, a, np.newaxis]
+        answer = answers[:, a, np.newaxis]
         value = cases.values[:, a]
-        apart = (asked != value).astype(float)
-        far += weight * np.where(np.isnan(asked), 0.0, apart)
+        apart = (answer != value).astype(float)
+        far += weight * np.where(np.isnan(answer), 0.0, apart)
     return far
 
 
 def first_below(shown: CandidateList) -> NDArray[np.int64]:
     """T5, written as one would."""
-    found = []
+    places = []
     for row in shown.distance[:, :5]:
         near = [place for place, distance in enumerate(row) if distance < shown.threshold]
-        found.append(near[0] if near else -1)
-    return np.array(found)
+        places.append(near[0] if near else -1)
+    return np.array(places)
 
 
 def last_first(

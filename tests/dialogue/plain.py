@@ -53,14 +53,14 @@ class Plain:
         return abs(one - other) / self.spans[a] if self.spans[a] else 0.0
 
     def distance(
-        self, target: int, case: int, asked: set[int], assumed: Callable[[int], float] | None
+        self, target: int, case: int, attributes: set[int], assumed: Callable[[int], float] | None
     ) -> float:
         """On what was asked; what was not is assumed, or makes no difference."""
         total, weight = 0.0, 0.0
         for a in range(self.m):
             w = float(self.base.weights[a])
             one, other = self.rows[target][a], self.rows[case][a]
-            if a not in asked:
+            if a not in attributes:
                 one = assumed(a) if assumed and other is not None else one
                 lacks = other is None
                 if assumed is None:
@@ -119,13 +119,13 @@ class Plain:
         return self.nearest(far, min(self.settings.region_size, self.n - 1))
 
     def strategy(
-        self, name: str, target: int, asked: set[int], groups: list[int] | None
+        self, name: str, target: int, attributes: set[int], groups: list[int] | None
     ) -> dict[int, float]:
         """The distance of each case."""
         others = self.others(target)
 
         def far(assumed: Callable[[int], float] | None) -> dict[int, float]:
-            return {c: self.distance(target, c, asked, assumed) for c in others}
+            return {c: self.distance(target, c, attributes, assumed) for c in others}
 
         if name == "DD":
             return far(None)
@@ -133,11 +133,11 @@ class Plain:
             whole = [self.of_cases(a, others, target) for a in range(self.m)]
             return far(whole.__getitem__)
         if name in ("ND", "NF"):
-            first = self.strategy("DD" if name == "ND" else "FA", target, asked, groups)
+            first = self.strategy("DD" if name == "ND" else "FA", target, attributes, groups)
             near = self.nearest(first, min(self.settings.neighbors, self.n - 1))
             values = [self.of_cases(a, near, target) for a in range(self.m)]
             return far(values.__getitem__)
-        nearest = self.nearest(self.strategy("DD", target, asked, groups), 1)
+        nearest = self.nearest(self.strategy("DD", target, attributes, groups), 1)
         regions = [self.region(c, target, groups) for c in nearest]
         values = [
             self.aggregate(a, [self.of_cases(a, region, target) for region in regions], target)
@@ -175,8 +175,8 @@ class Plain:
     def threshold(self, b: float) -> float:
         """The distance of the i-th nearest, in the mean."""
         i = min(max(math.floor(b * self.n + 0.5), 1), self.n - 1)
-        found = [sorted(self.full(t, c) for c in self.others(t))[i - 1] for t in range(self.n)]
-        return fmean(found)
+        distances = [sorted(self.full(t, c) for c in self.others(t))[i - 1] for t in range(self.n)]
+        return fmean(distances)
 
     def selects(
         self, user: User, listed: list[int], seen: dict[int, float], target: int, chance: float
@@ -214,8 +214,8 @@ class Plain:
         classes = self.base.classes
         for step in range(self.m + 1):
             partial = self.strategy(name, target, set(order[:step]), groups)
-            told, up_to = self.rank_quality(partial, target)
-            quality.append(told)
+            value, up_to = self.rank_quality(partial, target)
+            quality.append(value)
             nothing.append(up_to == 0)
             listed = sorted(partial, key=lambda c: (billionths(partial[c]), ties.index(c)))
             true = {c: self.full(target, c) for c in listed}

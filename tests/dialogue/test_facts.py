@@ -51,9 +51,9 @@ def dialogues(name: str) -> Dialogues:
 )
 def test_granularity(name: str, printed: float, computed: float) -> None:
     """The distance granularities that the paper prints come out."""
-    found = granularity_of(experiment(name))
-    assert round(found, 3) == printed
-    assert round(found, 4) == computed
+    value = granularity_of(experiment(name))
+    assert round(value, 3) == printed
+    assert round(value, 4) == computed
 
 
 def test_granularity_is_that_of_the_measure() -> None:
@@ -94,12 +94,12 @@ def test_regions_and_neighbors_are_best_where_there_is_a_clear_winner(name: str)
 @pytest.mark.parametrize("name", ["zoo", "spect", "pima"])
 def test_restrictive_users_spread_efficiency_and_others_precision(name: str) -> None:
     """The range of efficiency shrinks for less restrictive users, that of precision grows."""
-    told, users = dialogues(name), [user.name for user in study(name).users]
+    result, users = dialogues(name), [user.name for user in study(name).users]
     strict, loose = users.index("T5 0.05"), users.index("T5 0.3")
     settings = SimulationSettings()
-    spread = np.ptp(efficiency(told, settings).mean(axis=(0, 3)), axis=0)
+    spread = np.ptp(efficiency(result, settings).mean(axis=(0, 3)), axis=0)
     assert spread[strict] > spread[loose]
-    spread = np.ptp(precision(told, settings).mean(axis=(0, 3)), axis=0)
+    spread = np.ptp(precision(result, settings).mean(axis=(0, 3)), axis=0)
     if name != "pima":
         assert spread[loose] > spread[strict]
     assert spread.max() < 0.5
@@ -108,11 +108,11 @@ def test_restrictive_users_spread_efficiency_and_others_precision(name: str) -> 
 @pytest.mark.parametrize("name", ["zoo", "spect", "pima"])
 def test_users_stop_in_their_order(name: str) -> None:
     """In each dialogue T5 is no later than T1, nor for a larger b; DL's precision is 1."""
-    told, users = dialogues(name), [user.name for user in study(name).users]
-    stop = np.where(told.stop >= 0, told.stop, 99)
+    result, users = dialogues(name), [user.name for user in study(name).users]
+    stop = np.where(result.stop >= 0, result.stop, 99)
     at = [users.index(f"T5 {b}") for b in (0.05, 0.1, 0.15, 0.3)]
     assert (stop[:, :, at[0]] <= stop[:, :, users.index("T1 0.05")]).all()
     for strict, loose in itertools.pairwise(at):
         assert (stop[:, :, loose] <= stop[:, :, strict]).all()
     dl = users.index("DL")
-    assert (told.right[:, :, dl] == (told.stop[:, :, dl] >= 0)).all()
+    assert (result.right[:, :, dl] == (result.stop[:, :, dl] >= 0)).all()

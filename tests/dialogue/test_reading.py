@@ -28,12 +28,12 @@ def read(tmp_path: Path, *texts: str | bytes, **keys: Any) -> ReadCases:  # noqa
     return read_cases(CaseFiles(tuple(files), **{"label": "fault", **keys}))
 
 
-def cases_of(found: ReadCases) -> EncodedCases:
+def cases_of(result: ReadCases) -> EncodedCases:
     """The cases, which are there."""
-    assert found.mistakes == []
-    assert found.misplaced == []
-    assert found.cases is not None
-    return found.cases
+    assert result.mistakes == []
+    assert result.misplaced == []
+    assert result.cases is not None
+    return result.cases
 
 
 def test_columns_are_what_they_look_like(tmp_path: Path) -> None:
@@ -87,17 +87,17 @@ def test_without_a_header(tmp_path: Path) -> None:
     assert cases.attributes == ("x", "y")
     # Two values alone are categories, until told otherwise.
     assert cases.categories[0] is not None
-    told = cases_of(read(tmp_path, text, header=False, columns=names, numeric="all"))
-    assert told.categories == (None, None)
-    assert_array_equal(told.values[:, 0], [1, 0, 1])
+    numeric = cases_of(read(tmp_path, text, header=False, columns=names, numeric="all"))
+    assert numeric.categories == (None, None)
+    assert_array_equal(numeric.values[:, 0], [1, 0, 1])
 
 
 def test_decimal_comma(tmp_path: Path) -> None:
     """Numbers with a decimal comma are read where the study says so, and refused elsewhere."""
     text = "size;fault\n1,5;A\n2,25;B\n3;A\n"
     assert_array_equal(cases_of(read(tmp_path, text, decimal=",")).values[:, 0], [1.5, 2.25, 3])
-    found = read(tmp_path, text, numeric=("size",))
-    assert str(found.mistakes[0]) == (
+    result = read(tmp_path, text, numeric=("size",))
+    assert str(result.mistakes[0]) == (
         "cases0.csv:2:1: size: '1,5' has a decimal comma; if all numbers have, set decimal: ','"
     )
 
@@ -140,10 +140,10 @@ def test_keys_that_do_not_fit(
     tmp_path: Path, text: str, keys: dict[str, Any], message: str
 ) -> None:
     """What the study file says and the files do not have is told at its key."""
-    found = read(tmp_path, text, **keys)
-    assert found.cases is None
-    told = [f"{'.'.join(map(str, loc))}: {text}" for loc, text in found.misplaced]
-    assert any(message in line for line in told), told
+    result = read(tmp_path, text, **keys)
+    assert result.cases is None
+    lines = [f"{'.'.join(map(str, loc))}: {text}" for loc, text in result.misplaced]
+    assert any(message in line for line in lines), lines
 
 
 @pytest.mark.parametrize(
@@ -191,17 +191,17 @@ def test_files_that_do_not_do(
     tmp_path: Path, texts: tuple[str, ...], keys: dict[str, Any], message: str
 ) -> None:
     """Mistakes in the files name file, line, cell and remedy."""
-    found = read(tmp_path, *texts, **keys)
-    assert found.cases is None
-    assert any(message in str(mistake) for mistake in found.mistakes), found.mistakes
+    result = read(tmp_path, *texts, **keys)
+    assert result.cases is None
+    assert any(message in str(mistake) for mistake in result.mistakes), result.mistakes
 
 
 def test_only_some_of_many_mistakes_are_told(tmp_path: Path) -> None:
     """A column of words that must be numbers gives 20 messages and the number of the rest."""
     text = "size,fault\n" + "".join(f"x{i},A\n" for i in range(50))
-    found = read(tmp_path, text, numeric="all")
-    assert len(found.mistakes) == 21
-    assert "and 30 more cells like these" in str(found.mistakes[-1])
+    result = read(tmp_path, text, numeric="all")
+    assert len(result.mistakes) == 21
+    assert "and 30 more cells like these" in str(result.mistakes[-1])
 
 
 @pytest.mark.parametrize(
@@ -240,10 +240,10 @@ def test_what_is_doubtful(
     tmp_path: Path, text: str, keys: dict[str, Any], code: str, words: str
 ) -> None:
     """The rest goes on, with a warning."""
-    found = read(tmp_path, text, **keys)
-    cases_of(found)
-    assert any(doubt.code == code and words in doubt.message for doubt in found.warnings), (
-        found.warnings
+    result = read(tmp_path, text, **keys)
+    cases_of(result)
+    assert any(doubt.code == code and words in doubt.message for doubt in result.warnings), (
+        result.warnings
     )
 
 
@@ -255,7 +255,7 @@ def test_case_names_are_numbered(tmp_path: Path) -> None:
 
 def test_the_line_is_right_after_several_files(tmp_path: Path) -> None:
     """A mistake in the second file names its line there, also without a header."""
-    found = read(
+    result = read(
         tmp_path,
         "1,A\n2,B\n",
         "3,A\n\nx,B\n",
@@ -263,4 +263,4 @@ def test_the_line_is_right_after_several_files(tmp_path: Path) -> None:
         columns=("size", "fault"),
         numeric="all",
     )
-    assert str(found.mistakes[0]).startswith("cases1.csv:3:1: size: 'x' is not a number")
+    assert str(result.mistakes[0]).startswith("cases1.csv:3:1: size: 'x' is not a number")

@@ -84,11 +84,11 @@ def test_finished_targets_are_not_simulated_again(
 ) -> None:
     """A run that was interrupted leaves what it finished, and the next goes on from there."""
     keep = tmp_path / "out" / FINISHED
-    told: list[int] = []
+    counts: list[int] = []
 
     def interrupted(steps: int) -> None:
-        told.append(steps)
-        if sum(told) >= 10:
+        counts.append(steps)
+        if sum(counts) >= 10:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -102,11 +102,11 @@ def test_finished_targets_are_not_simulated_again(
         return original(self, targets)
 
     monkeypatch.setattr(Experiment, "run", counted)
-    found = run_experiment(experiment(), keep=keep, done=again.append)
-    assert again[0] == sum(told)
-    assert simulated == list(range(sum(told), 30))
+    dialogues = run_experiment(experiment(), keep=keep, done=again.append)
+    assert again[0] == sum(counts)
+    assert simulated == list(range(sum(counts), 30))
     monkeypatch.undo()
-    assert_same(found, run_experiment(experiment()))
+    assert_same(dialogues, run_experiment(experiment()))
 
 
 @pytest.mark.usefixtures("small_tasks")
@@ -129,9 +129,9 @@ def test_a_damaged_file_costs_only_what_is_damaged(
 ) -> None:
     """Lines that were cut off or altered are simulated again, and no number changes."""
     keep = tmp_path / FINISHED
-    found = run_experiment(experiment(), keep=keep)
+    dialogues = run_experiment(experiment(), keep=keep)
     keep.write_bytes(damage(keep.read_bytes()))  # type: ignore[operator]
-    assert_same(found, run_experiment(experiment(), keep=keep))
+    assert_same(dialogues, run_experiment(experiment(), keep=keep))
     # What was simulated again is in the file now, behind the damage.
     held = [t for part in Finished(keep, made_of(experiment())).read() for t in part.targets]
     assert sorted(held) == list(range(30))

@@ -26,9 +26,9 @@ FIVE = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
 
 def user(name: str, b: float | None = None) -> User:
     """A user by name, who is there."""
-    found = named_user(name, b)
-    assert found is not None
-    return found
+    match = named_user(name, b)
+    assert match is not None
+    return match
 
 
 USERS = (
@@ -69,23 +69,23 @@ def _groups(base: EncodedCases, choices: SimulationSettings) -> list[int] | None
 @given(base=case_bases(), choices=chosen())
 def test_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> None:
     """Every stop, selection and rank quality is that of the plain loops, whatever is chosen."""
-    found = _experiment(base, choices).run(range(len(base)))
+    dialogues = _experiment(base, choices).run(range(len(base)))
     plain = Plain(base, choices)
     groups = _groups(base, choices)
     for target in range(len(base)):
         ties, chances, orders = draws(len(base), plain.m, choices, target)
         for place, strategy in enumerate(FIVE):
-            told = [
+            expected = [
                 plain.dialogue(strategy.name, USERS, target, order, ties, chance, groups)
                 for order, chance in zip(orders, chances, strict=True)
             ]
-            stops, rights, tops, quality, nothing = zip(*told, strict=True)
+            stops, rights, tops, quality, nothing = zip(*expected, strict=True)
             where = f"{strategy.name}, target {target}"
-            assert_array_equal(found.stop[target, place].T, stops, where)
-            assert_array_equal(found.right[target, place].T, rights, where)
-            assert_array_equal(found.top_right[target, place], tops, where)
-            assert_allclose(found.quality[target, place], np.mean(quality, axis=0), atol=1e-11)
-            assert_allclose(found.contracted[target, place], np.mean(nothing, axis=0))
+            assert_array_equal(dialogues.stop[target, place].T, stops, where)
+            assert_array_equal(dialogues.right[target, place].T, rights, where)
+            assert_array_equal(dialogues.top_right[target, place], tops, where)
+            assert_allclose(dialogues.quality[target, place], np.mean(quality, axis=0), atol=1e-11)
+            assert_allclose(dialogues.contracted[target, place], np.mean(nothing, axis=0))
 
 
 @settings(max_examples=15, deadline=None)
@@ -93,20 +93,20 @@ def test_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> No
 def test_what_must_hold_in_each_dialogue(base: EncodedCases, choices: SimulationSettings) -> None:
     """T5 selects no later than T1, and no later for a larger b; DL selects what is right."""
     users = [user("T1", 0.3), user("T5", 0.3), user("T5", 0.6), user("DL")]
-    found = prepare(base, choices, strategies=FIVE, users=users).run(range(len(base)))
-    stop = np.where(found.stop >= 0, found.stop, 99)
+    dialogues = prepare(base, choices, strategies=FIVE, users=users).run(range(len(base)))
+    stop = np.where(dialogues.stop >= 0, dialogues.stop, 99)
     assert (stop[:, :, 1] <= stop[:, :, 0]).all()
     assert (stop[:, :, 2] <= stop[:, :, 1]).all()
-    assert (found.right[:, :, 3] == (found.stop[:, :, 3] >= 0)).all()
+    assert (dialogues.right[:, :, 3] == (dialogues.stop[:, :, 3] >= 0)).all()
 
 
 @settings(max_examples=15, deadline=None)
 @given(base=case_bases(most=14), choices=chosen())
 def test_all_meet_at_the_end(base: EncodedCases, choices: SimulationSettings) -> None:
     """After the last answer all strategies list the same, which without ties is the ideal."""
-    found = _experiment(base, choices).run(range(len(base)))
-    assert_allclose(found.quality[:, :, -1], found.quality[:, :1, -1].repeat(5, axis=1))
-    assert_array_equal(found.top_right, found.top_right[:, :1].repeat(5, axis=1))
+    dialogues = _experiment(base, choices).run(range(len(base)))
+    assert_allclose(dialogues.quality[:, :, -1], dialogues.quality[:, :1, -1].repeat(5, axis=1))
+    assert_array_equal(dialogues.top_right, dialogues.top_right[:, :1].repeat(5, axis=1))
 
 
 @settings(max_examples=15, deadline=None)

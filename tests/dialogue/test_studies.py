@@ -63,12 +63,12 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         cases=cases,
     )
     result = analyze(own, list_ties="order")
-    told = result.findings.dialogues
+    dialogues = result.findings.dialogues
     assert result.findings.strategies == ["mine", "DD"]
     assert result.findings.users == ["me 0.3", "T5 0.3"]
-    assert_array_equal(told.stop[:, 0], told.stop[:, 1])
-    assert_array_equal(told.stop[:, :, 0], told.stop[:, :, 1])
-    assert_allclose(told.quality[:, 0], told.quality[:, 1])
+    assert_array_equal(dialogues.stop[:, 0], dialogues.stop[:, 1])
+    assert_array_equal(dialogues.stop[:, :, 0], dialogues.stop[:, :, 1])
+    assert_allclose(dialogues.quality[:, 0], dialogues.quality[:, 1])
     assert {path.name for path in result.inputs} == {"study.yaml", "cases.csv", "mine.py"}
     fixed = write(
         tmp_path,
@@ -78,8 +78,8 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
     )
     other = analyze(fixed, list_ties="order").findings.dialogues
     assert other.stop.shape[-1] == 1
-    assert_allclose(other.quality[:, 0], told.quality[:, 0])
-    assert_array_equal(other.stop[:, 0, 0, 0], told.stop[:, 0, 0, 0])
+    assert_allclose(other.quality[:, 0], dialogues.quality[:, 0])
+    assert_array_equal(other.stop[:, 0, 0, 0], dialogues.stop[:, 0, 0, 0])
 
 
 @pytest.mark.parametrize(
@@ -141,16 +141,16 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
 )
 def test_refusals(tmp_path: Path, more: str, message: str) -> None:
     """What is wrong is told with its place and its remedy."""
-    told = refusal(write(tmp_path, f"{more}\n"))
-    assert message in told, told
-    assert told.count("\n") < 3
+    text = refusal(write(tmp_path, f"{more}\n"))
+    assert message in text, text
+    assert text.count("\n") < 3
 
 
 def test_a_case_base_that_is_not_there(tmp_path: Path) -> None:
     """The message says where it was looked for, how to name its folder, and where it comes from."""
     path = write(tmp_path, "cases: {file: zoo.data, class: type, source: the zoo}\n")
-    told = refusal(path)
-    assert told.endswith(
+    message = refusal(path)
+    assert message.endswith(
         "cases.file: there is no file 'zoo.data' beside the study file; name the folder that "
         "holds it: --data. It comes from the zoo"
     )
@@ -160,11 +160,11 @@ def test_a_case_base_that_is_not_there(tmp_path: Path) -> None:
 
 def test_the_model_and_the_settings_agree() -> None:
     """The study file knows each setting with the same default, and each plausible value."""
-    told = Model().model_dump()
+    defaults = Model().model_dump()
     for name, value in SimulationSettings().to_dict().items():
-        assert told[name] == value, name
+        assert defaults[name] == value, name
     for name, choice in OPEN_CHOICES.items():
-        assert told[name] in choice.values
+        assert defaults[name] in choice.values
         for value in choice.values:
             Model.model_validate({name: value})
 
@@ -175,10 +175,10 @@ def test_information_gain(tmp_path: Path) -> None:
     path = write(
         tmp_path, "questions: gain\nstrategies: [DD]\nusers: [DL]\n", cases=f"p,q,r,fault\n{rows}"
     )
-    told = analyze(path).findings.dialogues
-    assert told.stop.shape[-1] == 1
+    dialogues = analyze(path).findings.dialogues
+    assert dialogues.stop.shape[-1] == 1
     # One answer is enough for the class.
-    assert (told.stop == 1).all()
+    assert (dialogues.stop == 1).all()
 
 
 @pytest.mark.parametrize("name", ["no_selection", "efficiency"])
@@ -188,8 +188,8 @@ def test_what_is_counted_can_be_chosen(tmp_path: Path, name: str) -> None:
     base = analyze(path)
     m = len(base.study.cases.attributes)
     for value in OPEN_CHOICES[name].values:
-        found = analyze(path, **{name: value}).findings
-        stop = found.dialogues.stop
+        findings = analyze(path, **{name: value}).findings
+        stop = findings.dialogues.stop
         share = {
             "questions": 1 - (stop - 1) / (m - 1),
             "halved": (1 - stop / m) / 2,
@@ -202,7 +202,7 @@ def test_what_is_counted_can_be_chosen(tmp_path: Path, name: str) -> None:
                     for t in expected
                 ]
             )
-        assert_allclose(found.efficiency.mean, np.nanmean(by_target, axis=0))
+        assert_allclose(findings.efficiency.mean, np.nanmean(by_target, axis=0))
 
 
 def test_sensitivity(tmp_path: Path) -> None:

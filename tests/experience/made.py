@@ -202,11 +202,11 @@ def random_ranks(
         quality = skill + rng.normal(0, 2, len(solvers))
         for judge in range(judges):
             seen = quality + rng.normal(0, 2, len(solvers))
-            kept = np.flatnonzero(rng.random(len(solvers)) >= missing)
-            values = np.round(seen[kept] / 3) if ties else seen[kept]
+            present = np.flatnonzero(rng.random(len(solvers)) >= missing)
+            values = np.round(seen[present] / 3) if ties else seen[present]
             order = np.unique(values, return_inverse=True)[1] + 1
             ranks |= {
                 (f"J{judge}", f"P{problem}", solvers[i]): float(r)
-                for i, r in zip(kept, order, strict=True)
+                for i, r in zip(present, order, strict=True)
             }
     return ranks, years

@@ -64,8 +64,8 @@ def icc_by_hand(table: NDArray[np.float64]) -> tuple[float, float]:
 def test_every_statistic_of_a_problem(seed: int, ties: bool) -> None:  # noqa: FBT001
     """W, tau-b, Spearman, alpha and ICC agree with loops and other packages."""
     ranks, years = random_ranks(np.random.default_rng(seed), judges=4, ties=ties)
-    found = measured(ranks, years)
-    for problem, concordance in found.problems.items():
+    agreement = measured(ranks, years)
+    for problem, concordance in agreement.problems.items():
         table = table_of(ranks, problem)
         assert (concordance.n_judges, concordance.n_solutions) == table.shape == (4, 7)
         pairs = list(combinations(table, 2))
@@ -88,8 +88,8 @@ def test_ranks_are_renumbered_among_the_common_solvers(seed: int) -> None:
     ranks, years = random_ranks(
         np.random.default_rng(seed), judges=3, subjects=9, missing=0.15, ties=True
     )
-    found = measured(ranks, years)
-    for problem, concordance in found.problems.items():
+    agreement = measured(ranks, years)
+    for problem, concordance in agreement.problems.items():
         table = table_of(ranks, problem)
         assert concordance.n_solutions == table.shape[1]
         assert concordance.kendall_w == pytest.approx(kendall_w_by_hand(table))
@@ -100,9 +100,9 @@ def test_pairs_compare_what_both_ranked() -> None:
     """A pair's correlations use every solver that these two judges ranked."""
     rng = np.random.default_rng(5)
     ranks, years = random_ranks(rng, judges=3, subjects=9, missing=0.2, ties=True)
-    found = measured(ranks, years)
-    assert len(found.pairs) == 9
-    for problem, first, second, spearman, tau, both in found.pairs:
+    agreement = measured(ranks, years)
+    assert len(agreement.pairs) == 9
+    for problem, first, second, spearman, tau, both in agreement.pairs:
         solvers = [*years, "K0"]
         shared = [s for s in solvers if {(first, problem, s), (second, problem, s)} <= set(ranks)]
         a, b = (np.array([ranks[judge, problem, s] for s in shared]) for judge in (first, second))
@@ -114,33 +114,35 @@ def test_pairs_compare_what_both_ranked() -> None:
 def test_overall_pools_the_units() -> None:
     """Alpha and ICC pool problem x solver units; W, tau and Spearman are means."""
     ranks, years = random_ranks(np.random.default_rng(6), judges=3, ties=True)
-    found = measured(ranks, years)
-    units = np.concatenate([table_of(ranks, problem) for problem in found.problems], axis=1)
-    assert found.overall.n_solutions == units.shape[1] == 21
-    assert found.overall.krippendorff_alpha == pytest.approx(
+    agreement = measured(ranks, years)
+    units = np.concatenate([table_of(ranks, problem) for problem in agreement.problems], axis=1)
+    assert agreement.overall.n_solutions == units.shape[1] == 21
+    assert agreement.overall.krippendorff_alpha == pytest.approx(
         krippendorff.alpha(units, level_of_measurement="ordinal")
     )
     single, average = icc_by_hand(units)
-    assert (found.overall.icc_2_1, found.overall.icc_2_k) == pytest.approx((single, average))
+    assert (agreement.overall.icc_2_1, agreement.overall.icc_2_k) == pytest.approx(
+        (single, average)
+    )
     for name in ("kendall_w", "mean_tau_b", "mean_spearman"):
-        each = [getattr(concordance, name) for concordance in found.problems.values()]
-        assert getattr(found.overall, name) == pytest.approx(np.mean(each))
+        each = [getattr(concordance, name) for concordance in agreement.problems.values()]
+        assert getattr(agreement.overall, name) == pytest.approx(np.mean(each))
 
 
 def test_a_judge_who_missed_a_problem_lacks_its_units() -> None:
     """Alpha takes missing values; ICC takes the units that every judge has."""
     ranks, years = random_ranks(np.random.default_rng(7), judges=3)
     ranks = {cell: r for cell, r in ranks.items() if cell[:2] != ("J2", "P1")}
-    found = measured(ranks, years)
+    agreement = measured(ranks, years)
     units = np.full((3, 21), np.nan)
     for index, problem in enumerate(("P0", "P1", "P2")):
         table = table_of(ranks, problem)
         units[: len(table), 7 * index : 7 * index + 7] = table
-    assert found.overall.krippendorff_alpha == pytest.approx(
+    assert agreement.overall.krippendorff_alpha == pytest.approx(
         krippendorff.alpha(units, level_of_measurement="ordinal")
     )
     complete = units[:, np.isfinite(units).all(axis=0)]
-    assert found.overall.icc_2_1 == pytest.approx(icc_by_hand(complete)[0])
+    assert agreement.overall.icc_2_1 == pytest.approx(icc_by_hand(complete)[0])
 
 
 def test_withheld_and_failed_solutions_are_left_out() -> None:
@@ -153,9 +155,9 @@ def test_withheld_and_failed_solutions_are_left_out() -> None:
             more[judge, problem, "W"] = 3.5 if judge == "J0" else 1.5
             more[judge, problem, "F"] = None
     study = study_of(more, {**years, "F": 1.0}, withheld=["W"])
-    found = judge_agreement(cells_of(study), seed=0)
-    assert found.problems == plain.problems
-    assert found.overall == plain.overall
+    agreement = judge_agreement(cells_of(study), seed=0)
+    assert agreement.problems == plain.problems
+    assert agreement.overall == plain.overall
 
 
 def test_identical_and_opposite_judges() -> None:
@@ -167,23 +169,23 @@ def test_identical_and_opposite_judges() -> None:
             ranks[judge, "same", f"S{i}"] = i + 1.0
         ranks["A", "opposite", f"S{i}"] = i + 1.0
         ranks["B", "opposite", f"S{i}"] = 5.0 - i
-    found = measured(ranks, years)
-    assert set(found.problems["same"].statistics().values()) == {1.0}
-    assert found.problems["opposite"].kendall_w == 0
-    assert found.problems["opposite"].mean_spearman == pytest.approx(-1)
-    assert found.problems["opposite"].mean_tau_b == pytest.approx(-1)
+    agreement = measured(ranks, years)
+    assert set(agreement.problems["same"].statistics().values()) == {1.0}
+    assert agreement.problems["opposite"].kendall_w == 0
+    assert agreement.problems["opposite"].mean_spearman == pytest.approx(-1)
+    assert agreement.problems["opposite"].mean_tau_b == pytest.approx(-1)
 
 
 def test_many_judges_are_sampled() -> None:
     """Above 1,000 pairs a random sample of 200 is looked at; the rest stays complete."""
     ranks, years = random_ranks(np.random.default_rng(9), judges=50, problems=1)
-    found = measured(ranks, years)
-    assert found.sampled
-    assert len(found.pairs) == 200
-    assert all(first != second for _, first, second, *_ in found.pairs)
+    agreement = measured(ranks, years)
+    assert agreement.sampled
+    assert len(agreement.pairs) == 200
+    assert all(first != second for _, first, second, *_ in agreement.pairs)
     table = table_of(ranks, "P0")
-    assert found.overall.kendall_w == pytest.approx(kendall_w_by_hand(table))
+    assert agreement.overall.kendall_w == pytest.approx(kendall_w_by_hand(table))
     every = np.mean([spearmanr(a, b).statistic for a, b in combinations(table, 2)])
-    assert found.overall.mean_spearman == pytest.approx(every, abs=0.06)
+    assert agreement.overall.mean_spearman == pytest.approx(every, abs=0.06)
     few, years = random_ranks(np.random.default_rng(9), judges=45, problems=1)
     assert not measured(few, years).sampled

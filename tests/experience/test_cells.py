@@ -112,9 +112,9 @@ def test_ambiguous_gaps_are_told_and_not_filled() -> None:
 def test_references_are_the_humans() -> None:
     """With `reference: humans` systems and withheld solvers move nobody."""
     ranks = one_group(A=1, B=3, C=6, K=5, L=2, W=4)
-    found = placed(study_of(ranks, YEARS, withheld=["W"]), reference="humans")
+    places = placed(study_of(ranks, YEARS, withheld=["W"]), reference="humans")
     want = {"A": 1, "B": 2, "C": 3, "K": 1 + 2 * 2 / 3, "L": 1 + 1 * 2 / 3, "W": 1 + 2 * 2 / 3}
-    assert found == pytest.approx(want)
+    assert places == pytest.approx(want)
 
 
 def test_a_group_without_humans_says_nothing_under_reference_humans() -> None:
@@ -123,13 +123,13 @@ def test_a_group_without_humans_says_nothing_under_reference_humans() -> None:
     ranks |= {("J0", "P9", "K0"): 1.0, ("J0", "P9", "K1"): 2.0}
     without = {cell: rank for cell, rank in ranks.items() if cell[1] != "P9"}
     for normalize in ("none", "expected", "percentile"):
-        found, wanted = (
+        findings, wanted = (
             quem.analyze(
                 study_of(r, years, reference="humans", normalize=normalize, bootstrap=100)
             ).findings
             for r in (ranks, without)
         )
-        assert repr(found.estimates) == repr(wanted.estimates)
+        assert repr(findings.estimates) == repr(wanted.estimates)
 
 
 def test_the_table_of_cells() -> None:

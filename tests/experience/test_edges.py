@@ -30,22 +30,22 @@ def drawn(seed: int = 0, **what: Any) -> Made:  # noqa: ANN401
 
 def complete(study: Study, **settings: Any) -> ExperienceResult:  # noqa: ANN401
     """Analyse with everything on, and read every number and warning."""
-    found = quem.analyze(study, bootstrap=200, permutations=99, **settings)
-    json.dumps(found.to_dict())
-    assert all(doubt.message for doubt in found.warnings)
-    assert len(found.averages) == len(found.findings.averages.solvers)
-    assert len(found.estimates) == len(found.findings.estimates)
-    return found
+    result = quem.analyze(study, bootstrap=200, permutations=99, **settings)
+    json.dumps(result.to_dict())
+    assert all(doubt.message for doubt in result.warnings)
+    assert len(result.averages) == len(result.findings.averages.solvers)
+    assert len(result.estimates) == len(result.findings.estimates)
+    return result
 
 
-def codes(found: ExperienceResult) -> set[str]:
+def codes(result: ExperienceResult) -> set[str]:
     """The codes of the warnings."""
-    return {doubt.code for doubt in found.warnings}
+    return {doubt.code for doubt in result.warnings}
 
 
-def same(made: Made) -> Made:
+def same(inputs: Made) -> Made:
     """Let every judge repeat the first."""
-    ranks, years = made
+    ranks, years = inputs
     return {cell: ranks["J0", *cell[1:]] for cell in ranks}, years
 
 
@@ -60,7 +60,7 @@ def line(factor: float = 1.0) -> Made:
 
 @pytest.mark.parametrize("form", ["linear", "sqrt", "log", "auto"])
 @pytest.mark.parametrize(
-    "made",
+    "inputs",
     [
         drawn(subjects=3),
         drawn(subjects=4, judges=1),
@@ -83,11 +83,11 @@ def line(factor: float = 1.0) -> Made:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("reference", ["all", "humans"])
-def test_nothing_breaks(made: Made, form: str, reference: str) -> None:
+def test_nothing_breaks(inputs: Made, form: str, reference: str) -> None:
     """Each study has an answer, under each form and either reference."""
-    found = complete(study_of(*made), form=form, reference=reference)
-    assert np.isfinite(found.findings.function.r_squared)
-    for estimate in found.findings.estimates:
+    result = complete(study_of(*inputs), form=form, reference=reference)
+    assert np.isfinite(result.findings.function.r_squared)
+    for estimate in result.findings.estimates:
         assert np.isfinite(estimate.experience)
         low, high = estimate.prediction
         assert low <= estimate.mean[0] <= estimate.experience <= estimate.mean[1] <= high
@@ -103,23 +103,23 @@ def test_scores_and_forms(form: str, score: dict[str, str]) -> None:
 def test_a_perfect_fit() -> None:
     """Intervals shrink to the estimate, R² is 1 and F is beyond all bounds."""
     ranks, years = line()
-    found = complete(study_of(ranks, years))
-    assert found.findings.function.r_squared == pytest.approx(1)
-    assert found.findings.permutation is not None
-    assert found.findings.permutation.p == 2 / 720
+    result = complete(study_of(ranks, years))
+    assert result.findings.function.r_squared == pytest.approx(1)
+    assert result.findings.permutation is not None
+    assert result.findings.permutation.p == 2 / 720
     averages = {f"S{i}": i + 1.0 for i in range(6)} | {"K0": 3.5}
-    found = complete(printed_study(averages, years))
-    (estimate,) = found.findings.estimates
+    result = complete(printed_study(averages, years))
+    (estimate,) = result.findings.estimates
     assert estimate.prediction == pytest.approx((2.5, 2.5))
     assert estimate.calibration is not None
     assert estimate.calibration.interval == pytest.approx((2.5, 2.5))
-    assert found.findings.p_value == pytest.approx(0, abs=1e-12)
+    assert result.findings.p_value == pytest.approx(0, abs=1e-12)
 
 
 def test_quadratic_with_four_subjects() -> None:
     """One degree of freedom is enough; three subjects are refused."""
-    found = complete(study_of(*drawn(subjects=4)), form="quadratic")
-    assert found.findings.function.df == 1
+    result = complete(study_of(*drawn(subjects=4)), form="quadratic")
+    assert result.findings.function.df == 1
     with pytest.raises(QuemError, match="quadratic skill function needs 4"):
         quem.analyze(study_of(*drawn(subjects=3)), form="quadratic")
 
@@ -128,20 +128,20 @@ def test_a_judge_who_ranked_one_solution() -> None:
     """He agrees or disagrees with nobody."""
     ranks, years = drawn(judges=2)
     ranks["J9", "P0", "S2"] = 3.0
-    found = complete(study_of(ranks, years))
-    assert found.findings.agreement is not None
-    assert found.findings.agreement.problems["P0"].n_judges == 2
+    result = complete(study_of(ranks, years))
+    assert result.findings.agreement is not None
+    assert result.findings.agreement.problems["P0"].n_judges == 2
 
 
 def test_groups_where_everything_is_tied() -> None:
     """A judge who tells nothing apart on a problem has no correlations there."""
     ranks, years = drawn()
     ranks = {cell: 1.0 if cell[1] == "P1" else rank for cell, rank in ranks.items()}
-    found = complete(study_of(ranks, years))
-    assert found.findings.agreement is not None
-    tied = found.findings.agreement.problems["P1"]
+    result = complete(study_of(ranks, years))
+    assert result.findings.agreement is not None
+    tied = result.findings.agreement.problems["P1"]
     assert np.isnan([tied.kendall_w, tied.mean_tau_b, tied.mean_spearman, tied.icc_2_1]).all()
-    assert np.isfinite(found.findings.agreement.overall.kendall_w)
+    assert np.isfinite(result.findings.agreement.overall.kendall_w)
 
 
 def test_everything_tied_has_no_line() -> None:
@@ -161,23 +161,23 @@ def test_a_system_without_ranks() -> None:
     ranks = {cell: rank for cell, rank in ranks.items() if cell[2] != "K1"}
     ranks["J0", "P0", "K1"] = None
     study = study_of(ranks, years)
-    found = complete(study)
-    assert [estimate.system for estimate in found.findings.estimates] == ["K0", "K1"]
+    result = complete(study)
+    assert [estimate.system for estimate in result.findings.estimates] == ["K0", "K1"]
     data = study.data
     object.__setattr__(data, "failed", np.zeros_like(data.failed))  # type: ignore[union-attr]
-    found = complete(study)
-    assert [estimate.system for estimate in found.findings.estimates] == ["K0"]
-    assert "no-ranks" in codes(found)
+    result = complete(study)
+    assert [estimate.system for estimate in result.findings.estimates] == ["K0"]
+    assert "no-ranks" in codes(result)
 
 
 def test_falling_skill() -> None:
     """Where quality falls with experience, the reader is told and no bound is given."""
     ranks, years = drawn(subjects=8)
     falling = {s: 20 - y for s, y in years.items()}
-    found = complete(study_of(ranks, falling))
-    assert "decreasing-skill-function" in codes(found)
-    low, high = found.findings.function.x.min() - 1, found.findings.function.x.max() + 1
-    averages = {s: float(x) for s, x in zip(years, found.findings.function.x, strict=True)}
+    result = complete(study_of(ranks, falling))
+    assert "decreasing-skill-function" in codes(result)
+    low, high = result.findings.function.x.min() - 1, result.findings.function.x.max() + 1
+    averages = {s: float(x) for s, x in zip(years, result.findings.function.x, strict=True)}
     sides = [
         quem.analyze(printed_study({**averages, "K": at}, falling)).findings.estimates[0].side
         for at in (low, high)
@@ -189,9 +189,9 @@ def test_blocks() -> None:
     """Worths are pooled over blocks, and agreement is left out with a warning."""
     ranks, years = drawn(subjects=8)
     blocks = {cell: 1 + (ord(cell[2][1]) // 2 ** int(cell[1][1])) % 2 for cell in ranks}
-    found = complete(study_of(ranks, years, blocks=blocks))
-    assert found.findings.agreement is None
-    assert "blocks" in codes(found)
+    result = complete(study_of(ranks, years, blocks=blocks))
+    assert result.findings.agreement is None
+    assert "blocks" in codes(result)
 
 
 def test_two_occasions() -> None:
@@ -230,23 +230,23 @@ def test_ranks_on_the_second_occasion_only(normalize: str) -> None:
 def test_three_subjects_of_printed_averages(factor: float) -> None:
     """The least that can be analysed, in any unit of experience."""
     years = {"A": 1 * factor, "B": 5 * factor, "C": 6 * factor}
-    found = complete(printed_study({"A": 1.5, "B": 3.0, "C": 4.5, "K": 3.3}, years))
-    (estimate,) = found.findings.estimates
+    result = complete(printed_study({"A": 1.5, "B": 3.0, "C": 4.5, "K": 3.3}, years))
+    (estimate,) = result.findings.estimates
     assert estimate.experience == pytest.approx(4.5 * factor)
     # Two subjects leave a line through both, and nothing to judge its error by.
-    assert all(np.isfinite(left.estimate) for left in found.findings.subjects)
-    assert all(np.isnan(left.low) for left in found.findings.subjects)
-    assert codes(found) == {"averages-only", "few-subjects", "not-significant"}
+    assert all(np.isfinite(left.estimate) for left in result.findings.subjects)
+    assert all(np.isnan(left.low) for left in result.findings.subjects)
+    assert codes(result) == {"averages-only", "few-subjects", "not-significant"}
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_many_subjects_are_permuted_at_random(seed: int) -> None:
     """Twelve subjects: Monte Carlo orders, a cubic on request and never by itself."""
     study = study_of(*drawn(seed, subjects=12))
-    found = complete(study, form="cubic")
-    assert found.findings.function.df == 8
-    assert found.findings.permutation is not None
-    assert found.findings.permutation.orders == 99
+    result = complete(study, form="cubic")
+    assert result.findings.function.df == 8
+    assert result.findings.permutation is not None
+    assert result.findings.permutation.orders == 99
     assert complete(study, form="auto").findings.function.form.name != "cubic"
 
 
@@ -254,11 +254,11 @@ def test_negative_estimates_are_not_clipped() -> None:
     """Below zero an estimate stays as it is, with a warning and an upper bound."""
     years = {"A": 1.0, "B": 2.0, "C": 6.0, "D": 7.0}
     averages = {"A": 3.0, "B": 3.5, "C": 6.0, "D": 6.4, "K": 1.0}
-    found = complete(printed_study(averages, years))
-    (estimate,) = found.findings.estimates
+    result = complete(printed_study(averages, years))
+    (estimate,) = result.findings.estimates
     assert estimate.experience < 0
-    assert {"negative-estimate", "outside-range"} <= codes(found)
-    row = found.to_dict()["estimates"][0]
+    assert {"negative-estimate", "outside-range"} <= codes(result)
+    row = result.to_dict()["estimates"][0]
     assert row["lower_bound"] is None
     assert row["upper_bound"] == pytest.approx(estimate.bound)
 
@@ -267,13 +267,13 @@ def test_a_fit_without_any_rounding() -> None:
     """A residual of exactly 0 makes F infinite, p 0 and R² 1, without a warning of NumPy."""
     years = {"S0": 0.0, "S1": 0.0, "S2": 0.0, "S3": 1.0}
     orders = {"S0": 1.0, "S1": 1.0, "S2": 1.0, "S3": 2.0, "K0": 1.0, "K1": 2.0}
-    found = complete(study_of({("J", "P", s): r for s, r in orders.items()}, years))
-    assert found.findings.function.f_value == np.inf
-    assert found.findings.p_value == pytest.approx(0, abs=1e-12)
-    assert [e.experience for e in found.findings.estimates] == pytest.approx([0, 1])
-    assert found.summary()
+    result = complete(study_of({("J", "P", s): r for s, r in orders.items()}, years))
+    assert result.findings.function.f_value == np.inf
+    assert result.findings.p_value == pytest.approx(0, abs=1e-12)
+    assert [e.experience for e in result.findings.estimates] == pytest.approx([0, 1])
+    assert result.summary()
     exact = SimpleNamespace(ssr=0.0, centered_tss=1.0, df_resid=5.0)
-    function = replace(found.findings.function, results=exact)
+    function = replace(result.findings.function, results=exact)
     assert (function.f_value, function.p_value) == (np.inf, 0)
 
 

@@ -60,12 +60,12 @@ def test_intervals_are_those_of_statsmodels(form: str, level: float) -> None:
         model = ols(FORMULAS[form], pd.DataFrame({"x": x, "y": y})).fit()
         for at in (2.0, 4.5, 9.0):
             wanted = model.get_prediction(pd.DataFrame({"x": [at]})).summary_frame(alpha=1 - level)
-            found = estimated(x, y, at, level, form)
-            assert found.experience == pytest.approx(wanted["mean"][0], rel=1e-8)
-            assert found.mean == pytest.approx(
+            estimate = estimated(x, y, at, level, form)
+            assert estimate.experience == pytest.approx(wanted["mean"][0], rel=1e-8)
+            assert estimate.mean == pytest.approx(
                 (wanted["mean_ci_lower"][0], wanted["mean_ci_upper"][0]), rel=1e-8, abs=1e-8
             )
-            assert found.prediction == pytest.approx(
+            assert estimate.prediction == pytest.approx(
                 (wanted["obs_ci_lower"][0], wanted["obs_ci_upper"][0]), rel=1e-8, abs=1e-8
             )
 
@@ -78,11 +78,11 @@ def test_the_formula_of_the_method() -> None:
     s = np.sqrt(((y - line.intercept - line.slope * x) ** 2).sum() / (n - 2))
     share = 1 / n + (at - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
     half = t.ppf(0.975, n - 2) * s * np.sqrt(1 + share)
-    found = estimated(x, y, at)
+    estimate = estimated(x, y, at)
     years = line.intercept + line.slope * at
-    assert found.prediction == pytest.approx((years - half, years + half))
+    assert estimate.prediction == pytest.approx((years - half, years + half))
     half = t.ppf(0.975, n - 2) * s * np.sqrt(share)
-    assert found.mean == pytest.approx((years - half, years + half))
+    assert estimate.mean == pytest.approx((years - half, years + half))
 
 
 @pytest.mark.parametrize("form", ["linear", "sqrt", "log"])
@@ -105,26 +105,26 @@ def test_fieller_is_the_inversion_of_the_prediction_interval(seed: int, form: st
         expected = line.intercept + line.slope * years
         return float(abs(target - expected) / error - t.ppf((1 + level) / 2, df))
 
-    found = calibrate(fit(FORMS[form], x, y), at, level)
-    assert found is not None
-    assert found.bounded
+    calibration = calibrate(fit(FORMS[form], x, y), at, level)
+    assert calibration is not None
+    assert calibration.bounded
     center = (target - line.intercept) / line.slope
-    assert found.experience == pytest.approx(center)
+    assert calibration.experience == pytest.approx(center)
     low = brentq(outside, center - 1e4, center)
     high = brentq(outside, center, center + 1e4)
-    assert found.interval == pytest.approx((low, high), rel=1e-6)
+    assert calibration.interval == pytest.approx((low, high), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_fieller_is_bounded_just_where_the_slope_is_significant(seed: int) -> None:
     """A > 0 is p < 1 - level."""
     x, y = subjects(seed, 6, noise=3.0)
-    found = calibrate(fit(FORMS["linear"], x, y), 3.0, 0.95)
-    assert found is not None
-    assert found.bounded == (linregress(x, y).pvalue < 0.05)
-    if not found.bounded:
-        assert np.isnan(found.interval).all()
-        assert np.isfinite(found.experience)
+    calibration = calibrate(fit(FORMS["linear"], x, y), 3.0, 0.95)
+    assert calibration is not None
+    assert calibration.bounded == (linregress(x, y).pvalue < 0.05)
+    if not calibration.bounded:
+        assert np.isnan(calibration.interval).all()
+        assert np.isfinite(calibration.experience)
 
 
 def test_both_kinds_of_slope_occur_above() -> None:
@@ -136,10 +136,10 @@ def test_both_kinds_of_slope_occur_above() -> None:
 def test_no_slope_has_no_inverse() -> None:
     """Where rank does not depend on experience at all, no experience goes with a rank."""
     x, y = np.array([1.1, 1.9, 1.1, 1.9]), np.array([0.1, 0.1, 0.7, 0.7])
-    found = calibrate(fit(FORMS["linear"], x, y), 1.3, 0.95)
-    assert found is not None
-    assert np.isnan(found.experience)
-    assert not found.bounded
+    calibration = calibrate(fit(FORMS["linear"], x, y), 1.3, 0.95)
+    assert calibration is not None
+    assert np.isnan(calibration.experience)
+    assert not calibration.bounded
 
 
 def test_polynomials_have_no_calibration() -> None:
@@ -159,12 +159,12 @@ def test_one_sided_bounds(level: float) -> None:
         (1.5, "below", "obs_ci_upper"),
         (2.0, "below", "obs_ci_upper"),
     ):
-        found = estimated(x, y, at, level)
+        estimate = estimated(x, y, at, level)
         wanted = model.get_prediction(pd.DataFrame({"x": [at]})).summary_frame(
             alpha=2 * (1 - level)
         )
-        assert found.side == side
-        assert found.bound == pytest.approx(wanted[end][0])
+        assert estimate.side == side
+        assert estimate.bound == pytest.approx(wanted[end][0])
     inside = estimated(x, y, 5.0, level)
     assert inside.side == "inside"
     assert np.isnan(inside.bound)
@@ -201,11 +201,11 @@ def test_rounding_does_not_move_a_system_out_of_the_range() -> None:
 def test_probability_of_at_least() -> None:
     """P(at least y) is one less the t distribution of where y lies."""
     x, y = subjects(7, 8)
-    found = estimated(x, y, 4.0)
-    error = (found.prediction[1] - found.experience) / t.ppf(0.975, 6)
-    for years, p in found.at_least:
-        assert p == pytest.approx(t.sf((years - found.experience) / error, 6))
-    low = found.prediction[0]
+    estimate = estimated(x, y, 4.0)
+    error = (estimate.prediction[1] - estimate.experience) / t.ppf(0.975, 6)
+    for years, p in estimate.at_least:
+        assert p == pytest.approx(t.sf((years - estimate.experience) / error, 6))
+    low = estimate.prediction[0]
     at_low = estimate_system(
         "K0", fit(FORMS["linear"], x, y), averages_of(x, y, 4.0), level=0.95, at_least=(low,)
     )
@@ -219,8 +219,8 @@ def test_a_system_with_fewer_problems(form: str) -> None:
     ranks = {c: r for c, r in ranks.items() if c[2] != "K0" or c[1] in ("P0", "P3")}
     # A subject seen on one problem only has no variance to give.
     ranks = {c: r for c, r in ranks.items() if c[2] != "S2" or c[1] == "P1"}
-    found = quem.analyze(study_of(ranks, years, form=form)).findings
-    cells = found.cells
+    findings = quem.analyze(study_of(ranks, years, form=form)).findings
+    cells = findings.cells
     assert cells is not None
     variances = []
     for solver in set(years) - {"S2"}:
@@ -231,8 +231,8 @@ def test_a_system_with_fewer_problems(form: str) -> None:
             for problem in range(5)
         ]  # fmt: skip
         variances.append(np.var(means, ddof=1))
-    (estimate,) = found.estimates
-    x, y = found.averages.fitted()
+    (estimate,) = findings.estimates
+    x, y = findings.averages.fitted()
     model = ols(FORMULAS[form], pd.DataFrame({"x": x, "y": y})).fit()
     frame = model.get_prediction(pd.DataFrame({"x": [estimate.average_rank]}))
     step = 1e-5
@@ -256,18 +256,18 @@ def test_comparison_of_forms() -> None:
     x, y = subjects(9, 12)
     forms = compare_forms(x, y, x)
     assert set(forms) == set(FORMULAS)
-    for name, found in forms.items():
+    for name, comparison in forms.items():
         frame = pd.DataFrame({"x": x, "y": y})
         model = ols(FORMULAS[name], frame).fit()
         k, n = len(model.params) + 1, len(x)
         aicc = n * np.log(model.ssr / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
-        assert found.aicc == pytest.approx(aicc)
-        assert found.function.r_squared == pytest.approx(model.rsquared)
+        assert comparison.aicc == pytest.approx(aicc)
+        assert comparison.function.r_squared == pytest.approx(model.rsquared)
         errors = [
             y[i] - ols(FORMULAS[name], frame.drop(i)).fit().predict(frame.loc[[i]]).iloc[0]
             for i in range(n)
         ]
-        assert found.loo_rmse == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=1e-6)
+        assert comparison.loo_rmse == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=1e-6)
 
 
 def test_aicc_of_few_subjects_is_infinite() -> None:
@@ -311,9 +311,9 @@ def test_auto_takes_a_clearly_better_form() -> None:
     y = 1 + 4 * np.log(x) + np.array([0.05, -0.05, 0.02, -0.03, 0.04, -0.02, 0.01])
     averages = {f"S{i}": float(value) for i, value in enumerate(x)} | {"K": 3.0}
     years = {f"S{i}": float(value) for i, value in enumerate(y)}
-    found = quem.analyze(printed_study(averages, years, form="auto"))
-    assert found.findings.function.form.name == "log"
-    assert "form-chosen" in {doubt.code for doubt in found.warnings}
+    result = quem.analyze(printed_study(averages, years, form="auto"))
+    assert result.findings.function.form.name == "log"
+    assert "form-chosen" in {doubt.code for doubt in result.warnings}
 
 
 def test_refusals() -> None:

@@ -65,12 +65,12 @@ def agree(values: tuple[float, ...] | list[float], printed: list[Decimal]) -> bo
 @pytest.mark.parametrize("row", PRINTED["table"], ids=lambda r: f"{r['input']}-{r['settings']}")
 def test_every_row_of_the_table(row: dict[str, Any]) -> None:
     """Slope, R², estimate and the three intervals come out to every printed digit."""
-    found = analysed(row["input"], **row["settings"]).findings
-    (estimate,) = found.estimates
+    findings = analysed(row["input"], **row["settings"]).findings
+    (estimate,) = findings.estimates
     for name in ("intercept", "slope"):
         if name in row:
-            assert agrees(found.function.coefficients[name], row[name])
-    assert agrees(found.function.r_squared, row["r_squared"])
+            assert agrees(findings.function.coefficients[name], row[name])
+    assert agrees(findings.function.r_squared, row["r_squared"])
     assert agrees(estimate.experience, row["experience"])
     assert agree(estimate.mean, row["mean"])
     assert agree(estimate.prediction, row["prediction"])
@@ -84,8 +84,8 @@ def test_every_row_of_the_table(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("what", GOLDEN["all_digits"])
 def test_all_digits(what: str) -> None:
     """The three plain fits agree with an independent computation to 9 digits."""
-    wanted, found = GOLDEN["all_digits"][what], analysed(what).to_dict()
-    function, (estimate,) = found["skill_function"], found["estimates"]
+    wanted, document = GOLDEN["all_digits"][what], analysed(what).to_dict()
+    function, (estimate,) = document["skill_function"], document["estimates"]
     assert function["coefficients"]["intercept"] == pytest.approx(wanted["intercept"], rel=1e-9)
     assert function["coefficients"]["slope"] == pytest.approx(wanted["slope"], rel=1e-9)
     for name in ("r_squared", "residual_sd", "p_value"):
@@ -101,8 +101,8 @@ def test_all_digits(what: str) -> None:
 def test_the_shipped_expectations(file: str) -> None:
     """The shipped study gives the headline numbers of its expected.json."""
     wanted = SHIPPED[file]
-    found = quem.analyze(quem.load_study(FOLDER / file, kind="experience")).to_dict()
-    function, (estimate,) = found["skill_function"], found["estimates"]
+    document = quem.analyze(quem.load_study(FOLDER / file, kind="experience")).to_dict()
+    function, (estimate,) = document["skill_function"], document["estimates"]
     assert agrees(function["coefficients"]["intercept"], wanted["intercept"])
     assert agrees(function["coefficients"]["slope"], wanted["slope"])
     assert agrees(function["r_squared"], wanted["r_squared"])
@@ -126,8 +126,8 @@ def test_expectations_are_of_files_that_exist() -> None:
 def test_averages_of_the_cells() -> None:
     """Subject 5 averages 4.00, not the printed 4.50."""
     rows = analysed("cells").to_dict()["averages"]
-    found = {row["solver"]: row["average_rank"] for row in rows}
-    assert found == pytest.approx(GOLDEN["averages"], abs=5e-5)
+    averages = {row["solver"]: row["average_rank"] for row in rows}
+    assert averages == pytest.approx(GOLDEN["averages"], abs=5e-5)
 
 
 def test_the_withheld_solver_holds_its_place() -> None:
@@ -157,8 +157,8 @@ def test_forms(what: str) -> None:
 def test_cubic(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cubic's figures come out too, though 7 subjects are too few for it."""
     monkeypatch.setattr("quem.experience.skill._LEAST_FOR_CUBIC", 7)
-    found = analysed("averages").findings
-    x, y = found.averages.fitted()
+    findings = analysed("averages").findings
+    x, y = findings.averages.fitted()
     cubic = compare_forms(x, y, x)["cubic"]
     assert cubic.function.r_squared == pytest.approx(GOLDEN["cubic"]["r_squared"], rel=1e-9)
     assert cubic.aicc == pytest.approx(GOLDEN["cubic"]["aicc"], rel=1e-9)
@@ -186,15 +186,15 @@ def test_auto_keeps_linear() -> None:
 def test_agreement() -> None:
     """Spearman, tau-b and W by problem; alpha and ICC over the 21 units."""
     wanted = PRINTED["agreement"]
-    found = analysed("cells").to_dict()["agreement"]
-    for row in found["problems"]:
+    agreement = analysed("cells").to_dict()["agreement"]
+    for row in agreement["problems"]:
         problem = row["problem"]
         assert row["n_judges"] == 2
         assert row["n_solutions"] == wanted["n_solutions"]
         assert agrees(row["mean_spearman"], wanted["spearman"][problem])
         assert agrees(row["kendall_w"], wanted["kendall_w"][problem])
         assert row["mean_tau_b"] == pytest.approx(GOLDEN["agreement"]["tau_b"][problem])
-    overall = found["overall"]
+    overall = agreement["overall"]
     assert overall["n_units"] == wanted["n_units"]
     assert agrees(overall["krippendorff_alpha"], wanted["krippendorff_alpha"])
     assert agrees(overall["icc_2_1"], wanted["icc_2_1"])
@@ -244,18 +244,18 @@ def test_factorial_analysis() -> None:
     rows = analysed("cells").to_dict()["anova"]
     for model, terms in GOLDEN["anova"].items():
         of_model = [row for row in rows if row["model"] == model]
-        found = {row["term"]: row for row in of_model}
-        assert set(found) == {*terms, "residual"}
+        by_term = {row["term"]: row for row in of_model}
+        assert set(by_term) == {*terms, "residual"}
         assert sum(row["df"] for row in of_model) == GOLDEN["subject_cells"] - 1
         for term, (df, f, p) in terms.items():
-            assert found[term]["df"] == df
-            assert found[term]["F"] == pytest.approx(f, rel=1e-8)
-            assert found[term]["p"] == pytest.approx(p, rel=1e-8)
+            assert by_term[term]["df"] == df
+            assert by_term[term]["F"] == pytest.approx(f, rel=1e-8)
+            assert by_term[term]["p"] == pytest.approx(p, rel=1e-8)
 
 
 def test_averages_have_no_diagnostics_of_cells() -> None:
     """A study of averages has no agreement, influence of judges or analysis of variance."""
-    found = analysed("averages").to_dict()
-    assert found["agreement"] is found["anova"] is found["bootstrap"] is None
-    assert found["influence"]["judges"] is found["influence"]["problems"] is None
-    assert "averages-only" in {warning["code"] for warning in found["warnings"]}
+    document = analysed("averages").to_dict()
+    assert document["agreement"] is document["anova"] is document["bootstrap"] is None
+    assert document["influence"]["judges"] is document["influence"]["problems"] is None
+    assert "averages-only" in {warning["code"] for warning in document["warnings"]}

@@ -52,22 +52,22 @@ def numbers(
 ) -> dict[str, Any]:
     """Everything an analysis says in numbers; discards studies that have no answer."""
     try:
-        found = quem.analyze(study_of(ranks, years, **changed)).to_dict()
+        document = quem.analyze(study_of(ranks, years, **changed)).to_dict()
     except QuemError:
         assume(condition=False)
-    averages = {row.pop("solver"): row for row in found["averages"]}
-    estimates = {row.pop("system"): row for row in found["estimates"]}
+    averages = {row.pop("solver"): row for row in document["averages"]}
+    estimates = {row.pop("system"): row for row in document["estimates"]}
     return {
         "averages": {s: a["average_rank"] for s, a in averages.items() if a["n_ranks"]},
         "estimates": estimates,
-        "function": found["skill_function"],
-        "overall": found["agreement"]["overall"] if found["agreement"] else None,
+        "function": document["skill_function"],
+        "overall": document["agreement"]["overall"] if document["agreement"] else None,
         "left": {
             (what, row["id"], row["system"]): [row["estimate"], *row["interval"], row["change"]]
             for what in ("judges", "subjects", "problems")
-            for row in found["influence"][what]
+            for row in document["influence"][what]
         },
-        "anova": [list(row.values()) for row in found["anova"]],
+        "anova": [list(row.values()) for row in document["anova"]],
     }
 
 
@@ -100,12 +100,12 @@ NOTATIONS: dict[str, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]] = {
 
 def rewritten(ranks: Mapping[Cell, float | None], notation: str) -> Ranks:
     """Write every group's order in another notation."""
-    made: Ranks = dict(ranks)
+    new_ranks: Ranks = dict(ranks)
     for group in {cell[:2] for cell in ranks}:
         here = [c for c, r in ranks.items() if c[:2] == group and r is not None]
         new = NOTATIONS[notation](np.array([ranks[c] for c in here], dtype=float))
-        made |= {c: float(r) for c, r in zip(here, new, strict=True)}
-    return made
+        new_ranks |= {c: float(r) for c, r in zip(here, new, strict=True)}
+    return new_ranks
 
 
 @quick
@@ -137,9 +137,9 @@ def test_the_order_of_rows(study: tuple[Ranks, dict[str, float]], random: Any) -
     ranks, years = study
     rows = list(ranks.items())
     random.shuffle(rows)
-    found, wanted = numbers(dict(rows), years), numbers(ranks, years)
+    shuffled, wanted = numbers(dict(rows), years), numbers(ranks, years)
     # Degrees of freedom and sums of squares are of factors, in whatever order of levels.
-    close(found, wanted)
+    close(shuffled, wanted)
 
 
 @quick
@@ -153,7 +153,7 @@ def test_relabelling(study: tuple[Ranks, dict[str, float]], names: list[str]) ->
         return new.get(old, old)
 
     renamed = {(label(j), label(p), label(s)): r for (j, p, s), r in ranks.items()}
-    found = numbers(renamed, {label(s): y for s, y in years.items()})
+    relabelled = numbers(renamed, {label(s): y for s, y in years.items()})
     wanted = numbers(ranks, years)
     for part in ("averages", "estimates"):
         wanted[part] = {label(s): value for s, value in wanted[part].items()}
@@ -161,7 +161,7 @@ def test_relabelling(study: tuple[Ranks, dict[str, float]], names: list[str]) ->
         (what, label(one), label(system)): value
         for (what, one, system), value in wanted["left"].items()
     }
-    close(found, wanted)
+    close(relabelled, wanted)
 
 
 @quick
@@ -205,8 +205,8 @@ def test_a_failed_solution_is_last(
     for group in groups:
         failing |= dict.fromkeys([c for c in ranks if c[:2] == group and data.draw(st.booleans())])
     lowest = {cell: -99.0 if rank is None else rank for cell, rank in failing.items()}
-    found, wanted = (cells_of(study_of(each, years)) for each in (failing, lowest))
-    assert found.adjusted.tolist() == wanted.adjusted.tolist()
+    cells, wanted = (cells_of(study_of(each, years)) for each in (failing, lowest))
+    assert cells.adjusted.tolist() == wanted.adjusted.tolist()
 
 
 @quick

@@ -77,8 +77,8 @@ def brute_force(rankings: list[Ranking], n: int, ridge: float) -> tuple[np.ndarr
         total = sum(log_probability(ranking, at[:n], log_delta) for ranking in rankings)
         return ridge / 2 * float(at @ at) - total
 
-    found = minimize(loss, np.zeros(n + len(sizes)), method="BFGS", options={"gtol": 1e-7})
-    return found.x, -float(found.fun)
+    optimum = minimize(loss, np.zeros(n + len(sizes)), method="BFGS", options={"gtol": 1e-7})
+    return optimum.x, -float(optimum.fun)
 
 
 def drawn(seed: int, n: int, count: int, longest: int, step: float) -> list[Ranking]:
@@ -106,11 +106,11 @@ def test_it_is_a_stratified_cox_model(seed: int) -> None:
     dummies = (solver[:, np.newaxis] == np.arange(1, n)).astype(float)
     cox = PHReg(time.astype(float), dummies, strata=stratum).fit()
 
-    found = fit(rankings, n, ridge=0.0)
+    worths = fit(rankings, n, ridge=0.0)
 
-    assert found.log_likelihood == pytest.approx(cox.llf, rel=1e-9)
-    np.testing.assert_allclose(found.log_worth[1:] - found.log_worth[0], cox.params, atol=1e-6)
-    assert found.ties == {}
+    assert worths.log_likelihood == pytest.approx(cox.llf, rel=1e-9)
+    np.testing.assert_allclose(worths.log_worth[1:] - worths.log_worth[0], cox.params, atol=1e-6)
+    assert worths.ties == {}
 
 
 @pytest.mark.parametrize("ridge", [0.01, 1.0])
@@ -123,12 +123,12 @@ def test_ties_are_as_they_are_defined(
     rankings = drawn(seed, n, 10, longest, step)
     at, most = brute_force(rankings, n, ridge)
 
-    found = fit(rankings, n, ridge=ridge)
+    worths = fit(rankings, n, ridge=ridge)
 
-    np.testing.assert_allclose(found.log_worth, at[:n] - at[:n].mean(), atol=1e-4)
-    np.testing.assert_allclose(np.log(list(found.ties.values())), at[n:], atol=1e-4)
+    np.testing.assert_allclose(worths.log_worth, at[:n] - at[:n].mean(), atol=1e-4)
+    np.testing.assert_allclose(np.log(list(worths.ties.values())), at[n:], atol=1e-4)
     penalty = ridge / 2 * float(at @ at)
-    assert found.log_likelihood == pytest.approx(most + penalty, rel=1e-6)
+    assert worths.log_likelihood == pytest.approx(most + penalty, rel=1e-6)
 
 
 def test_the_probabilities_of_all_outcomes_add_up_to_one() -> None:
@@ -147,10 +147,10 @@ def test_the_probabilities_of_all_outcomes_add_up_to_one() -> None:
 
 def test_two_solvers_have_a_closed_form() -> None:
     """Davidson (1970): the odds are those of wins, and delta the ties by the root of both."""
-    found = fit([[[0], [1]], [[1], [0]], [[0, 1]]], 2, ridge=0.0, weights=[12.0, 3.0, 6.0])
-    assert found.log_worth[0] - found.log_worth[1] == pytest.approx(np.log(12 / 3))
-    assert found.ties[2] == pytest.approx(6 / np.sqrt(12 * 3))
-    assert found.beats()[0, 1] == pytest.approx((12 + 6 / 2) / 21)
+    worths = fit([[[0], [1]], [[1], [0]], [[0, 1]]], 2, ridge=0.0, weights=[12.0, 3.0, 6.0])
+    assert worths.log_worth[0] - worths.log_worth[1] == pytest.approx(np.log(12 / 3))
+    assert worths.ties[2] == pytest.approx(6 / np.sqrt(12 * 3))
+    assert worths.beats()[0, 1] == pytest.approx((12 + 6 / 2) / 21)
 
 
 def test_many_solvers_are_fitted_as_few_are() -> None:
@@ -242,10 +242,10 @@ def test_longer_rankings_have_a_direction() -> None:
 @given(weak_rankings)
 def test_of_two_solvers_one_beats_the_other(rankings: list[Ranking]) -> None:
     """The probabilities of both ways add up to 1, and rise with worth."""
-    found = fit(rankings, 5)
-    beats = found.beats()
+    worths = fit(rankings, 5)
+    beats = worths.beats()
     np.testing.assert_allclose(beats + beats.T, 1.0)
-    order = np.argsort(found.log_worth)
+    order = np.argsort(worths.log_worth)
     assert (np.diff(beats.sum(axis=1)[order]) > -1e-12).all()
 
 
@@ -301,10 +301,10 @@ def test_the_graph_is_that_of_networks(rankings: list[Ranking]) -> None:
         return frozenset(seen)
 
     both = edges | {(b, a) for a, b in edges}
-    found = connection(orders_of(rankings), 5)
-    assert {frozenset(part) for part in found.parts} == {reach(s, both) for s in solvers}
+    graph = connection(orders_of(rankings), 5)
+    assert {frozenset(part) for part in graph.parts} == {reach(s, both) for s in solvers}
     sets = {frozenset(t for t in reach(s, edges) if s in reach(t, edges)) for s in solvers}
     wins = Counter(s for s in sets for a, b in edges if a in s and b not in s)
     losses = Counter(s for s in sets for a, b in edges if b in s and a not in s)
-    assert {frozenset(s) for s in found.above} == {s for s in sets if wins[s] and not losses[s]}
-    assert {frozenset(s) for s in found.below} == {s for s in sets if losses[s] and not wins[s]}
+    assert {frozenset(s) for s in graph.above} == {s for s in sets if wins[s] and not losses[s]}
+    assert {frozenset(s) for s in graph.below} == {s for s in sets if losses[s] and not wins[s]}

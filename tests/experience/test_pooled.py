@@ -43,9 +43,9 @@ def with_rows(study: Study, keep: np.ndarray) -> Study:
     return replace(study, data=replace(data, **{c: getattr(data, c)[keep] for c in columns}))
 
 
-def codes(found: ExperienceResult) -> list[str]:
+def codes(result: ExperienceResult) -> list[str]:
     """The codes of the warnings."""
-    return [doubt.code for doubt in found.warnings]
+    return [doubt.code for doubt in result.warnings]
 
 
 def test_expected_ranks_are_sums_of_chances(blocked: Study) -> None:
@@ -81,22 +81,24 @@ def test_ranks_against_people_only(blocked: Study) -> None:
 
 def test_blocks_are_scored_by_worths(blocked: Study) -> None:
     """Blocks need no setting: worths are used, and every output says so."""
-    found = quem.analyze(blocked)
-    assert found.findings.settings.score == "pl"
-    assert (found.findings.agreement, found.findings.anova, found.findings.bootstrap) == (None,) * 3
-    assert "blocks" in codes(found)
-    assert not {"unequal-groups", "agreement-skipped", "anova-skipped"} & set(codes(found))
+    result = quem.analyze(blocked)
+    assert result.findings.settings.score == "pl"
+    assert (result.findings.agreement, result.findings.anova, result.findings.bootstrap) == (
+        None,
+    ) * 3
+    assert "blocks" in codes(result)
+    assert not {"unequal-groups", "agreement-skipped", "anova-skipped"} & set(codes(result))
     assert "bootstrap-skipped" not in codes(quem.analyze(blocked, bootstrap=100))
-    assert "× expected rank" in found.summary()
-    assert "judges ranked 18 blocks of 6 solutions" in found.summary()
-    html = found.to_html()
+    assert "× expected rank" in result.summary()
+    assert "judges ranked 18 blocks of 6 solutions" in result.summary()
+    html = result.to_html()
     assert "A Plackett-Luce model, with ties as in Turner et al. (2020)" in html
     assert "The analysis of permutations" in html
     assert "average rank" not in html.casefold().replace("average ranks of", "")
-    assert found.ranks is not None
-    assert found.ranks["score"].isna().all()
-    assert found.plot("agreement") is None
-    figure = found.plot("ranks")
+    assert result.ranks is not None
+    assert result.ranks["score"].isna().all()
+    assert result.plot("agreement") is None
+    figure = result.plot("ranks")
     assert figure is not None
     assert "within blocks" in figure.axes[0].get_title(loc="left")
 
@@ -126,7 +128,7 @@ def test_worths_of_complete_groups() -> None:
     by_rank, by_worth = (
         quem.analyze(study_of(ranks, years, score=score, bootstrap=50)) for score in ("rank", "pl")
     )
-    a, b = (found.findings.averages.average for found in (by_rank, by_worth))
+    a, b = (result.findings.averages.average for result in (by_rank, by_worth))
     assert float(np.corrcoef(a, b).min()) > 0.99
     assert by_worth.findings.agreement is not None
     assert by_worth.findings.bootstrap is None
@@ -149,9 +151,9 @@ def test_worths_of_complete_groups() -> None:
 @pytest.mark.parametrize("what", ["judge", "problem"])
 def test_without_one_is_the_study_without(blocked: Study, what: str) -> None:
     """Leaving out a judge or a problem fits the worths of the remaining rankings anew."""
-    found = quem.analyze(blocked).findings
+    findings = quem.analyze(blocked).findings
     data = data_of(blocked)
-    left = found.judges if what == "judge" else found.problems
+    left = findings.judges if what == "judge" else findings.problems
     assert len(left) == 2 * len(np.unique(getattr(data, what)))
     for one in left[:4]:
         names = data.judges if what == "judge" else data.problems
@@ -178,10 +180,10 @@ def test_what_is_left_may_fall_apart() -> None:
     ranks, years = random_ranks(np.random.default_rng(6), judges=2, subjects=7, problems=2)
     halves = {cell: 1 + (cell[2] > "S2") for cell in ranks if cell[0] == "J0"}
     odd = {cell: 1 + int(cell[2][1]) % 2 for cell in ranks if cell[0] == "J1"}
-    found = quem.analyze(study_of(ranks, years, blocks=halves | odd)).findings
-    without = {left.id: left.estimate for left in found.judges}
+    findings = quem.analyze(study_of(ranks, years, blocks=halves | odd)).findings
+    without = {left.id: left.estimate for left in findings.judges}
     assert np.isnan(list(without.values())).all()
-    assert np.isfinite([left.estimate for left in found.subjects]).all()
+    assert np.isfinite([left.estimate for left in findings.subjects]).all()
 
 
 def test_parts_that_never_met_are_refused() -> None:
@@ -205,9 +207,9 @@ def test_who_is_always_above_is_named() -> None:
         for p, o in enumerate(orders)
         for place, s in enumerate(o)
     }
-    found = quem.analyze(study_of(ranks, years, score="pl"))
-    (told,) = [doubt.message for doubt in found.warnings if doubt.code == "always-above"]
-    assert told.startswith(
+    result = quem.analyze(study_of(ranks, years, score="pl"))
+    (message,) = [doubt.message for doubt in result.warnings if doubt.code == "always-above"]
+    assert message.startswith(
         "S5 was always ranked above all others it was compared with; S0 and S1 were always ranked "
         "below all others they were compared with; the distance is determined only by the ridge"
     )
@@ -245,7 +247,7 @@ def test_a_failed_solution_is_last_in_its_block() -> None:
     failing = {cell: None if cell[2] == "K0" else rank for cell, rank in ranks.items()}
     failed = quem.analyze(study_of(failing, years, blocks=blocks))
     (before, after) = (
-        found.averages.set_index("solver")["average_rank"] for found in (plain, failed)
+        result.averages.set_index("solver")["average_rank"] for result in (plain, failed)
     )
     assert after["K0"] < before["K0"]
     assert after["K0"] == after.min()
@@ -256,11 +258,11 @@ def test_fewer_problems_in_blocks(blocked: Study) -> None:
     data = data_of(blocked)
     system = data.solvers.index("K1")
     rest = with_rows(blocked, (data.solver != system) | (data.problem == 0))
-    found = quem.analyze(rest)
-    (told,) = [doubt.message for doubt in found.warnings if doubt.code == "fewer-problems"]
-    assert "not widened, because worths are fitted to all problems at once" in told
-    assert found.findings.estimates[0].n_problems == 1
-    assert not found.findings.estimates[0].widened
+    result = quem.analyze(rest)
+    (message,) = [doubt.message for doubt in result.warnings if doubt.code == "fewer-problems"]
+    assert "not widened, because worths are fitted to all problems at once" in message
+    assert result.findings.estimates[0].n_problems == 1
+    assert not result.findings.estimates[0].widened
 
 
 def test_influence_is_left_out_where_it_takes_too_long(
@@ -268,11 +270,11 @@ def test_influence_is_left_out_where_it_takes_too_long(
 ) -> None:
     """Where too many worths would have to be fitted, that is not done, and said."""
     monkeypatch.setattr("quem.experience.influence._MOST_POOLED", 100)
-    found = quem.analyze(blocked)
-    assert (found.findings.judges, found.findings.problems) == ((), ())
-    assert len(found.findings.subjects) > 0
-    assert "influence-skipped" in codes(found)
+    result = quem.analyze(blocked)
+    assert (result.findings.judges, result.findings.problems) == ((), ())
+    assert len(result.findings.subjects) > 0
+    assert "influence-skipped" in codes(result)
     assert "influence-skipped" not in codes(
         quem.analyze(with_rows(blocked, data_of(blocked).judge == 0))
     )
-    assert found.to_html()
+    assert result.to_html()

@@ -121,14 +121,14 @@ def test_scores() -> None:
 def test_gaps(ranks: list[float], gaps: list[int]) -> None:
     """A gap is an unused whole rank of an untied group, besides those of failed solutions."""
     group = np.array([0, 0, *[1] * len(ranks)])
-    found = unused_ranks(group, np.array([1.0, 2, *ranks]))
-    assert found == ({1: gaps} if gaps else {})
+    unused = unused_ranks(group, np.array([1.0, 2, *ranks]))
+    assert unused == ({1: gaps} if gaps else {})
     alone = unused_ranks(np.zeros(len(ranks), dtype=int), np.array(ranks, dtype=float))
     assert alone == ({0: gaps} if gaps else {})
 
 
 def test_a_stray_million_is_told_in_part() -> None:
     """A huge gap names its first thousand ranks only."""
-    found = unused_ranks(np.zeros(3, dtype=int), np.array([1.0, 2, 1e6]))
-    assert found[0][0] == 3
-    assert len(found[0]) < 1100
+    unused = unused_ranks(np.zeros(3, dtype=int), np.array([1.0, 2, 1e6]))
+    assert unused[0][0] == 3
+    assert len(unused[0]) < 1100

@@ -38,9 +38,9 @@ def some_of(ranks: dict[Cell, float | None], seed: int, share: float = 0.15) -> 
 
 def recognized_in(*args: Any, **settings: Any) -> Recognized:  # noqa: ANN401
     """Analyse a study and give what the analysis says of recognized authors."""
-    found = quem.analyze(study_of(*args, **settings)).findings.recognized
-    assert found is not None
-    return found
+    recognized = quem.analyze(study_of(*args, **settings)).findings.recognized
+    assert recognized is not None
+    return recognized
 
 
 def by_hand(
@@ -53,7 +53,7 @@ def by_hand(
         adjusted = rankdata([ranks[cell] for cell in left])
         for cell, rank in zip(left, adjusted, strict=True):
             scores.setdefault(cell[2], []).append(float(rank))
-    average = {solver: np.mean(found) for solver, found in scores.items()}
+    average = {solver: np.mean(values) for solver, values in scores.items()}
     subjects = [s for s in years if s in average]
     slope, intercept = np.polyfit([average[s] for s in subjects], [years[s] for s in subjects], 1)
     return {s: float(intercept + slope * x) for s, x in average.items() if s not in years}
@@ -66,12 +66,12 @@ def test_estimates_agree_with_loops(seed: int, ties: bool) -> None:  # noqa: FBT
     ranks, years = random_ranks(np.random.default_rng(seed), systems=2, missing=0.1, ties=ties)
     marked = some_of(ranks, seed)
     headline = by_hand(ranks, years, set())
-    found = recognized_in(ranks, years, recognized=marked)
+    recognized = recognized_in(ranks, years, recognized=marked)
     wanted = by_hand(ranks, years, marked)
-    assert (found.n_ranks, found.of_ranks) == (len(marked), len(ranks))
-    assert found.n_judges == len({judge for judge, _, _ in marked})
-    assert {left.system: left.estimate for left in found.estimates} == pytest.approx(wanted)
-    for left in found.estimates:
+    assert (recognized.n_ranks, recognized.of_ranks) == (len(marked), len(ranks))
+    assert recognized.n_judges == len({judge for judge, _, _ in marked})
+    assert {left.system: left.estimate for left in recognized.estimates} == pytest.approx(wanted)
+    for left in recognized.estimates:
         assert left.change == pytest.approx(wanted[left.system] - headline[left.system])
 
 
@@ -94,10 +94,10 @@ def test_a_recognized_solution_is_as_good_as_absent(settings: dict[str, Any]) ->
     marked = some_of(ranks, 9)
     left = {cell: rank for cell, rank in ranks.items() if cell not in marked}
     absent = quem.analyze(study_of(left, years, **settings)).findings.estimates
-    found = recognized_in(ranks, years, recognized=marked, **settings)
+    recognized = recognized_in(ranks, years, recognized=marked, **settings)
     wanted = {e.system: (e.experience, *e.prediction) for e in absent}
     assert len(wanted) == 2
-    for without in found.estimates:
+    for without in recognized.estimates:
         got = (without.estimate, without.low, without.high)
         assert got == pytest.approx(wanted[without.system])
 
@@ -173,16 +173,16 @@ def test_nothing_left_to_fit_is_said() -> None:
 def test_subjects_who_become_alike_cannot_be_fitted() -> None:
     """What is left of the ranks may put all subjects at one average."""
     ranks = one_group(A=1, B=1, C=1, D=4, K=3)
-    found = recognized_in(ranks, YEARS, recognized={("J", "P", "D")})
-    assert not found.fitted
+    recognized = recognized_in(ranks, YEARS, recognized={("J", "P", "D")})
+    assert not recognized.fitted
 
 
 @pytest.mark.parametrize("normalize", ["none", "expected", "percentile"])
 def test_a_study_may_be_recognized_as_a_whole(normalize: str) -> None:
     """With every author recognized nothing is left, and that is said."""
     ranks, years = random_ranks(np.random.default_rng(4), judges=2)
-    found = recognized_in(ranks, years, recognized=set(ranks), normalize=normalize)
-    assert (found.n_ranks, found.of_ranks, found.fitted) == (42, 42, False)
+    recognized = recognized_in(ranks, years, recognized=set(ranks), normalize=normalize)
+    assert (recognized.n_ranks, recognized.of_ranks, recognized.fitted) == (42, 42, False)
 
 
 def test_a_system_recognized_everywhere_has_no_estimate() -> None:
@@ -190,10 +190,10 @@ def test_a_system_recognized_everywhere_has_no_estimate() -> None:
     ranks, years = random_ranks(np.random.default_rng(5), systems=2)
     marked = {cell for cell in ranks if cell[2] == "K1"}
     analysis = quem.analyze(study_of(ranks, years, recognized=marked))
-    found = analysis.findings.recognized
-    assert found is not None
-    assert found.fitted
-    assert np.isfinite([left.estimate for left in found.estimates]).tolist() == [True, False]
+    recognized = analysis.findings.recognized
+    assert recognized is not None
+    assert recognized.fitted
+    assert np.isfinite([left.estimate for left in recognized.estimates]).tolist() == [True, False]
     (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
     assert "the estimate for K0 is " in message
     assert message.endswith(" and K1 has no ranks")
@@ -232,17 +232,17 @@ def test_one_mark_is_told_in_the_singular() -> None:
 def test_marks_change_no_other_number() -> None:
     """The ranks count: all but the key and the warning is as without marks; so without a system."""
     ranks, years = random_ranks(np.random.default_rng(8))
-    for given in (ranks, {cell: r for cell, r in ranks.items() if cell[2] != "K0"}):
+    for some_ranks in (ranks, {cell: r for cell, r in ranks.items() if cell[2] != "K0"}):
         plain, marked = (
-            quem.analyze(study_of(given, years, recognized=cells, bootstrap=50))
+            quem.analyze(study_of(some_ranks, years, recognized=cells, bootstrap=50))
             for cells in ((), {("J0", "P0", "S1")})
         )
         documents = [json.loads(json_text(analysis.to_dict())) for analysis in (plain, marked)]
         for document in documents:
             assert mistakes(document) == []
-        told = [document["influence"].pop("recognized") for document in documents]
-        assert told[0] is None
-        assert told[1]["n_ranks"] == 1
+        parts = [document["influence"].pop("recognized") for document in documents]
+        assert parts[0] is None
+        assert parts[1]["n_ranks"] == 1
         documents[1]["warnings"] = [
             w for w in documents[1]["warnings"] if w["code"] != "recognized-authors"
         ]

@@ -79,7 +79,7 @@ def by_loop(
     draws: list[tuple[NDArray[np.float64], ...]],
 ) -> tuple[list[float], int]:
     """Estimate K0 in each draw of judges, problems, and subjects, with statsmodels."""
-    found, discarded = [], 0
+    estimates, discarded = [], 0
     held = set(cells.solver.tolist())
     names = [s for s in years if cells.solvers.index(s) in held]
     for judges, problems, people in draws:
@@ -99,8 +99,8 @@ def by_loop(
             discarded += 1
         elif "K0" in average:
             model = OLS(y, FORMS[form].design(x)).fit()
-            found.append(float(model.predict(FORMS[form].design(np.array([average["K0"]])))[0]))
-    return found, discarded
+            estimates.append(float(model.predict(FORMS[form].design(np.array([average["K0"]])))[0]))
+    return estimates, discarded
 
 
 @pytest.mark.parametrize("form", ["linear", "sqrt", "log", "quadratic"])
@@ -122,14 +122,14 @@ def test_bootstrap_is_a_loop_of_statsmodels_fits(
         return seen[-1]
 
     monkeypatch.setattr("quem.experience.bootstrap._drawn", recorded)
-    found = bootstrap(cells, years_of(study), FORMS[form], replicates=150, level=0.9, seed=4)
-    assert found is not None
+    result = bootstrap(cells, years_of(study), FORMS[form], replicates=150, level=0.9, seed=4)
+    assert result is not None
     draws = list(zip(*seen, strict=True))
     wanted, discarded = by_loop(cells, years, form, draws)
-    assert found.replicates == 150
-    assert found.discarded == discarded
-    assert found.intervals["K0"] == pytest.approx(np.quantile(wanted, [0.05, 0.95]), rel=1e-6)
-    assert found.spread["K0"] == pytest.approx(np.std(wanted, ddof=1), rel=1e-6)
+    assert result.replicates == 150
+    assert result.discarded == discarded
+    assert result.intervals["K0"] == pytest.approx(np.quantile(wanted, [0.05, 0.95]), rel=1e-6)
+    assert result.spread["K0"] == pytest.approx(np.std(wanted, ddof=1), rel=1e-6)
 
 
 def test_draws_are_with_replacement() -> None:
@@ -146,11 +146,11 @@ def test_bootstrap_in_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch) -> Non
     study = study_of(ranks, years)
 
     def run() -> tuple[float, float]:
-        found = bootstrap(
+        result = bootstrap(
             cells_of(study), years_of(study), FORMS["linear"], replicates=3000, level=0.8, seed=1
         )
-        assert found is not None
-        return found.intervals["K0"]
+        assert result is not None
+        return result.intervals["K0"]
 
     whole = run()
     assert run() == whole
@@ -208,10 +208,10 @@ def test_leaving_out_is_analysing_without(form: str, missing: float) -> None:
     )
     ranks |= {(j, p, "K0"): 4.5 for j in ("J0", "J1", "J2") for p in ("P0", "P1", "P2", "P3")}
     result = quem.analyze(study_of(ranks, years, form=form, level=0.9))
-    found, frame = result.findings, result.ranks
+    findings, frame = result.findings, result.ranks
     assert frame is not None
-    (estimate,) = found.estimates
-    parts = {"judge": found.judges, "problem": found.problems, "subject": found.subjects}
+    (estimate,) = findings.estimates
+    parts = {"judge": findings.judges, "problem": findings.problems, "subject": findings.subjects}
     assert [len(part) for part in parts.values()] == [3, 4, 7]
     for what, part in parts.items():
         for left in part:
@@ -235,7 +235,7 @@ def test_leaving_out_is_analysing_without(form: str, missing: float) -> None:
 def test_residuals_are_those_of_statsmodels(form: str) -> None:
     """Residual, leverage, external studentisation and Cook's distance."""
     x, y = subjects(41, 13)
-    found = residuals(averages_of(x, y, 3.0), fit(FORMS[form], x, y))
+    diagnostics = residuals(averages_of(x, y, 3.0), fit(FORMS[form], x, y))
     model = ols(FORMULAS[form], pd.DataFrame({"x": x, "y": y})).fit()
     influence = model.get_influence()
     for name, wanted in {
@@ -245,7 +245,7 @@ def test_residuals_are_those_of_statsmodels(form: str) -> None:
         "studentized": influence.resid_studentized_external,
         "cooks_distance": influence.cooks_distance[0],
     }.items():
-        values = [getattr(diagnostic, name) for diagnostic in found]
+        values = [getattr(diagnostic, name) for diagnostic in diagnostics]
         assert values == pytest.approx(np.asarray(wanted).tolist(), rel=1e-6, abs=1e-9)
 
 
@@ -253,26 +253,26 @@ def test_three_subjects_have_no_studentised_residual() -> None:
     """Leaving one of three out leaves a line without error, and nothing to measure by."""
     for seed in range(9):
         x, y = subjects(seed, 3)
-        found = residuals(averages_of(x, y), fit(FORMS["linear"], x, y))
-        assert all(np.isnan(diagnostic.studentized) for diagnostic in found)
-        assert all(np.isfinite(diagnostic.cooks_distance) for diagnostic in found)
+        diagnostics = residuals(averages_of(x, y), fit(FORMS["linear"], x, y))
+        assert all(np.isnan(diagnostic.studentized) for diagnostic in diagnostics)
+        assert all(np.isfinite(diagnostic.cooks_distance) for diagnostic in diagnostics)
 
 
 def test_a_perfect_fit_has_residuals_of_zero() -> None:
     """Rounding is no residual, and nobody bends the line."""
     x = np.array([1.1, 2.3, 3.7, 5.9])
-    found = residuals(averages_of(x, 0.3 + 1.7 * x), fit(FORMS["linear"], x, 0.3 + 1.7 * x))
-    assert {diagnostic.residual for diagnostic in found} == {0.0}
-    assert all(np.isnan(diagnostic.cooks_distance) for diagnostic in found)
+    diagnostics = residuals(averages_of(x, 0.3 + 1.7 * x), fit(FORMS["linear"], x, 0.3 + 1.7 * x))
+    assert {diagnostic.residual for diagnostic in diagnostics} == {0.0}
+    assert all(np.isnan(diagnostic.cooks_distance) for diagnostic in diagnostics)
 
 
 def test_variants_are_analyses_with_that_setting() -> None:
     """Each other form, normalisation and score, and calibration, one at a time."""
     study = study_of(*random_ranks(np.random.default_rng(51), subjects=8, missing=0.1))
-    found = quem.analyze(study).findings
-    (estimate,) = found.estimates
+    findings = quem.analyze(study).findings
+    (estimate,) = findings.estimates
     seen = []
-    for variant in found.variants:
+    for variant in findings.variants:
         seen.append((variant.setting, variant.value))
         if variant.setting == "interval":
             assert estimate.calibration is not None

@@ -63,11 +63,11 @@ def test_every_figure_agrees_with_loops(seed: int) -> None:
     again = ranked_again(ranks, seed, ("J0", "P0"), ("J0", "P2"), ("J2", "P1"))
     ranks = {cell: rank for cell, rank in ranks.items() if rng.random() > 0.15}
     assert not again.keys() <= ranks.keys()
-    found = retest_of(study_of(ranks, years, again=again))
-    assert found is not None
-    assert list(found.judges) == ["J0", "J2"]
-    told = {**found.judges, "overall": found.overall}
-    for name, own in told.items():
+    retest = retest_of(study_of(ranks, years, again=again))
+    assert retest is not None
+    assert list(retest.judges) == ["J0", "J2"]
+    by_judge = {**retest.judges, "overall": retest.overall}
+    for name, own in by_judge.items():
         wanted = by_hand(ranks, again, {"J0", "J2"} if name == "overall" else {name})
         figures = (own.mean_tau_b, own.mean_rank_difference, own.same_order)
         assert (own.n_groups, own.n_solutions, *figures) == pytest.approx(wanted)
@@ -78,15 +78,15 @@ def test_the_same_and_the_reverse_order() -> None:
     years = {f"S{i}": float(i) for i in range(4)}
     ranks: Ranks = {("J", p, f"S{i}"): i + 1.0 for p in ("P", "Q") for i in range(4)}
     again: Ranks = {("J", "P", f"S{i}"): 10.0 * i for i in range(4)}
-    found = retest_of(study_of(ranks, years, again=again))
-    assert found is not None
-    assert (found.overall.mean_tau_b, found.overall.same_order) == (1, 1)
-    assert found.overall.mean_rank_difference == 0
+    retest = retest_of(study_of(ranks, years, again=again))
+    assert retest is not None
+    assert (retest.overall.mean_tau_b, retest.overall.same_order) == (1, 1)
+    assert retest.overall.mean_rank_difference == 0
     again = {("J", "P", f"S{i}"): -float(i) for i in range(4)}
-    found = retest_of(study_of(ranks, years, again=again))
-    assert found is not None
-    assert (found.overall.mean_tau_b, found.overall.same_order) == (-1, 0)
-    assert found.overall.mean_rank_difference == 2
+    retest = retest_of(study_of(ranks, years, again=again))
+    assert retest is not None
+    assert (retest.overall.mean_tau_b, retest.overall.same_order) == (-1, 0)
+    assert retest.overall.mean_rank_difference == 2
 
 
 def test_a_ranking_that_ties_everything_has_no_tau() -> None:
@@ -95,12 +95,12 @@ def test_a_ranking_that_ties_everything_has_no_tau() -> None:
     ranks: Ranks = {("J", p, f"S{i}"): i + 1.0 for p in ("P", "Q") for i in range(4)}
     tied: Ranks = {("J", "P", f"S{i}"): 1.0 for i in range(4)}
     same: Ranks = {("J", "Q", f"S{i}"): i + 1.0 for i in range(4)}
-    found = retest_of(study_of(ranks, years, again=tied | same))
-    assert found is not None
-    assert (found.overall.n_groups, found.overall.n_solutions) == (2, 8)
-    assert found.overall.mean_tau_b == 1
-    assert found.overall.mean_rank_difference == pytest.approx((1.5 + 0.5) * 2 / 8)
-    assert found.overall.same_order == 0.5
+    retest = retest_of(study_of(ranks, years, again=tied | same))
+    assert retest is not None
+    assert (retest.overall.n_groups, retest.overall.n_solutions) == (2, 8)
+    assert retest.overall.mean_tau_b == 1
+    assert retest.overall.mean_rank_difference == pytest.approx((1.5 + 0.5) * 2 / 8)
+    assert retest.overall.same_order == 0.5
     analysis = quem.analyze(study_of(ranks, years, again=tied))
     document = json.loads(json_text(analysis.to_dict()))
     assert mistakes(document) == []
@@ -126,9 +126,9 @@ def test_nothing_repeated_gives_nothing() -> None:
     assert retest_of(study_of(ranks, years, occasion=2)) is None
     assert retest_of(study_of(ranks, years, again={("J0", "P0", "S0"): 1.0})) is None
     two: Ranks = {("J0", "P0", "S0"): 1.0, ("J0", "P0", "S1"): 2.0}
-    found = retest_of(study_of(ranks, years, again=two))
-    assert found is not None
-    assert found.overall.n_solutions == 2
+    retest = retest_of(study_of(ranks, years, again=two))
+    assert retest is not None
+    assert retest.overall.n_solutions == 2
 
 
 def test_the_first_two_occasions_are_compared() -> None:
@@ -175,9 +175,9 @@ def test_repeats_change_no_other_number() -> None:
         for repeated in (None, again)
     )
     documents = [json.loads(json_text(analysis.to_dict())) for analysis in (plain, twice)]
-    told = [document["agreement"].pop("retest") for document in documents]
-    assert told[0] is None
-    assert told[1]["overall"]["n_groups"] == 3
+    retests = [document["agreement"].pop("retest") for document in documents]
+    assert retests[0] is None
+    assert retests[1]["overall"]["n_groups"] == 3
     assert documents[0] == documents[1]
     assert plain.ranks is not None
     assert twice.ranks is not None
@@ -207,10 +207,10 @@ def test_every_text_tells_of_the_repeats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("problems", "upside_down", "told"),
+    ("problems", "upside_down", "named"),
     [(1, 1, False), (2, 2, True), (2, 1, True), (3, 1, False)],
 )
-def test_an_inconsistent_judge_is_named(problems: int, upside_down: int, told: bool) -> None:  # noqa: FBT001
+def test_an_inconsistent_judge_is_named(problems: int, upside_down: int, named: bool) -> None:  # noqa: FBT001
     """Tau-b below .3 over 8 solutions or more is told, of that judge only."""
     ranks, years = random_ranks(np.random.default_rng(9), judges=2)
     again: Ranks = {}
@@ -219,10 +219,10 @@ def test_an_inconsistent_judge_is_named(problems: int, upside_down: int, told: b
             turned = cell[0] == "J1" and int(cell[1][1]) < upside_down
             again[cell] = -(rank or 0) if turned else rank
     analysis = quem.analyze(study_of(ranks, years, again=again))
-    found = [d.message for d in analysis.warnings if d.code == "inconsistent-judge"]
-    assert bool(found) == told
-    if told:
-        (message,) = found
+    messages = [d.message for d in analysis.warnings if d.code == "inconsistent-judge"]
+    assert bool(messages) == named
+    if named:
+        (message,) = messages
         tau = "−1.00" if upside_down == 2 else "0.00"
         assert message == (
             "judge J1's repeat rankings are inconsistent (2 tasks, 14 solutions, mean tau-b "

@@ -44,21 +44,21 @@ def test_exact_permutation(n: int, ties: bool) -> None:  # noqa: FBT001
     x = rng.integers(2, 12, n) / 2 if ties else rng.normal(size=n)
     y = rng.integers(1, 4, n).astype(float) if ties else rng.random(n)
     x[0], y[0] = 0.5, 9.0
-    found = permutation_test(x, y, permutations=0, seed=0)
-    assert found is not None
+    test = permutation_test(x, y, permutations=0, seed=0)
+    assert test is not None
     extreme, orders = brute_force(x, y)
-    assert (found.extreme, found.orders, found.exact) == (extreme, orders, True)
-    assert found.p == pytest.approx(extreme / orders)
+    assert (test.extreme, test.orders, test.exact) == (extreme, orders, True)
+    assert test.p == pytest.approx(extreme / orders)
 
 
 def test_no_correlation_at_all_has_p_of_one() -> None:
     """Where r is 0, every order is at least as extreme, whatever rounding says."""
     x = np.array([1.1, 2.2, 3.3, 4.4, 5.5]) / 3
     y = np.array([0.3, 0.1, 0.7, 0.1, 0.3]) + 1e6
-    found = permutation_test(x, y, permutations=0, seed=0)
-    assert found is not None
-    assert found.p == 1
-    assert found.extreme == found.orders == 30
+    test = permutation_test(x, y, permutations=0, seed=0)
+    assert test is not None
+    assert test.p == 1
+    assert test.extreme == test.orders == 30
 
 
 def test_nine_subjects_are_exact_and_ten_are_not() -> None:
@@ -69,9 +69,9 @@ def test_nine_subjects_are_exact_and_ten_are_not() -> None:
     assert (exact.orders, exact.exact) == (362_880, True)
     x, y = np.append(x, 9.0), np.append(y, 10.0)
     assert permutation_test(x, y, permutations=0, seed=0) is None
-    found = permutation_test(x, y, permutations=99, seed=0)
-    assert found is not None
-    assert (found.orders, found.exact) == (99, False)
+    test = permutation_test(x, y, permutations=99, seed=0)
+    assert test is not None
+    assert (test.orders, test.exact) == (99, False)
 
 
 def test_monte_carlo_permutation() -> None:
@@ -79,13 +79,13 @@ def test_monte_carlo_permutation() -> None:
     rng = np.random.default_rng(3)
     x = rng.normal(size=14)
     y = 0.5 * x + rng.normal(size=14)
-    found = permutation_test(x, y, permutations=20_000, seed=1)
-    assert found is not None
-    assert found.p == (1 + found.extreme) / 20_001
-    assert 0.01 < found.p < 0.5
+    test = permutation_test(x, y, permutations=20_000, seed=1)
+    assert test is not None
+    assert test.p == (1 + test.extreme) / 20_001
+    assert 0.01 < test.p < 0.5
     classic = ols("y ~ x", pd.DataFrame({"x": x, "y": y})).fit().f_pvalue
-    assert found.p == pytest.approx(classic, abs=0.02)
-    assert permutation_test(x, y, permutations=20_000, seed=1) == found
+    assert test.p == pytest.approx(classic, abs=0.02)
+    assert permutation_test(x, y, permutations=20_000, seed=1) == test
 
 
 def table(**drawn: Any) -> tuple[pd.DataFrame, list[Any]]:  # noqa: ANN401
@@ -109,14 +109,14 @@ def test_anova_against_statsmodels(seed: int, missing: float) -> None:
     frame, rows = table(seed=seed, judges=3, problems=4, subjects=8, missing=missing, ties=True)
     for model, formula in FORMULAS.items():
         wanted = anova_lm(ols(formula, frame).fit(), typ=2)
-        found = {row.term: row for row in rows if row.model == model}
-        assert len(found) == len(wanted)
-        assert found["residual"].df == wanted.loc["Residual", "df"]
+        by_term = {row.term: row for row in rows if row.model == model}
+        assert len(by_term) == len(wanted)
+        assert by_term["residual"].df == wanted.loc["Residual", "df"]
         for term, name in TERMS.items():
             if name in wanted.index:
-                assert found[term].df == wanted.loc[name, "df"]
-                assert found[term].f == pytest.approx(wanted.loc[name, "F"], rel=1e-7, abs=1e-10)
-                assert found[term].p == pytest.approx(wanted.loc[name, "PR(>F)"], rel=1e-7)
+                assert by_term[term].df == wanted.loc[name, "df"]
+                assert by_term[term].f == pytest.approx(wanted.loc[name, "F"], rel=1e-7, abs=1e-10)
+                assert by_term[term].p == pytest.approx(wanted.loc[name, "PR(>F)"], rel=1e-7)
 
 
 def test_anova_of_a_judge_who_missed_a_problem() -> None:
@@ -127,9 +127,9 @@ def test_anova_of_a_judge_who_missed_a_problem() -> None:
     cells = cells_of(study)
     rows = factorial_anova(cells, years_of(study))
     assert rows is not None
-    found = {row.term: row for row in rows if row.model == "two-way interactions"}
-    assert found["judge × problem"].df == 3
-    assert found["residual"].df == 48 - (1 + 1 + 2 + 2 + 2 + 2 + 3)
+    by_term = {row.term: row for row in rows if row.model == "two-way interactions"}
+    assert by_term["judge × problem"].df == 3
+    assert by_term["residual"].df == 48 - (1 + 1 + 2 + 2 + 2 + 2 + 3)
     frame = table_of(cells).astype({"judge": str, "problem": str, "solver": str})
     frame["experience"] = frame.solver.map(years)
     frame = frame[frame.kind == "subject"]
@@ -137,8 +137,8 @@ def test_anova_of_a_judge_who_missed_a_problem() -> None:
     without = ols("score ~ " + " + ".join(parts), frame).fit()
     frame["group"] = frame.judge + frame.problem
     full = ols("score ~ experience + C(group) + experience:(C(judge) + C(problem))", frame).fit()
-    f = (without.ssr - full.ssr) / 3 / (full.ssr / found["residual"].df)
-    assert found["judge × problem"].f == pytest.approx(f, rel=1e-6)
+    f = (without.ssr - full.ssr) / 3 / (full.ssr / by_term["residual"].df)
+    assert by_term["judge × problem"].f == pytest.approx(f, rel=1e-6)
 
 
 @pytest.mark.parametrize("normalize", ["none", "expected", "percentile"])
@@ -163,13 +163,13 @@ def test_anova_is_free_of_the_unit_of_experience(factor: float, offset: float) -
     ranks, years = random_ranks(np.random.default_rng(4), ties=True)
     years = {subject: float(round(value)) for subject, value in years.items()}
     changed = {subject: value * factor + offset for subject, value in years.items()}
-    found = []
+    tables = []
     for each in (years, changed):
         study = study_of(ranks, each)
         rows = factorial_anova(cells_of(study), years_of(study))
         assert rows is not None
-        found.append(np.array([[row.df, row.f, row.p] for row in rows]))
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-6, atol=1e-12)
+        tables.append(np.array([[row.df, row.f, row.p] for row in rows]))
+    np.testing.assert_allclose(tables[1], tables[0], rtol=1e-6, atol=1e-12)
 
 
 def test_one_judge_and_one_problem_have_no_effect_to_test() -> None:

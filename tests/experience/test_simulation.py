@@ -26,22 +26,22 @@ _SCENARIOS = {
 def test_batched_estimates_are_those_of_analyze(name: str) -> None:
     """Each simulated study has the same estimates alone as among others."""
     simulated = simulate(_SCENARIOS[name], 12, seed=3)
-    found = batch_estimates(simulated)
+    estimates = batch_estimates(simulated)
     for index in range(len(simulated)):
         alone = quem.analyze(simulated.study(index), **_FAST).estimates
         for column, values in {
-            "average_rank": found.average[index, simulated.experience.shape[1] :],
-            "experience": found.experience[index],
-            "prediction_low": found.prediction[index, :, 0],
-            "prediction_high": found.prediction[index, :, 1],
-            "mean_low": found.mean[index, :, 0],
-            "mean_high": found.mean[index, :, 1],
-            "calibration_experience": found.calibrated[index],
-            "calibration_low": found.calibration[index, :, 0],
-            "calibration_high": found.calibration[index, :, 1],
-            "lower_bound": found.lower[index],
-            "upper_bound": found.upper[index],
-            "inside_range": found.inside[index],
+            "average_rank": estimates.average[index, simulated.experience.shape[1] :],
+            "experience": estimates.experience[index],
+            "prediction_low": estimates.prediction[index, :, 0],
+            "prediction_high": estimates.prediction[index, :, 1],
+            "mean_low": estimates.mean[index, :, 0],
+            "mean_high": estimates.mean[index, :, 1],
+            "calibration_experience": estimates.calibrated[index],
+            "calibration_low": estimates.calibration[index, :, 0],
+            "calibration_high": estimates.calibration[index, :, 1],
+            "lower_bound": estimates.lower[index],
+            "upper_bound": estimates.upper[index],
+            "inside_range": estimates.inside[index],
         }.items():
             expected = alone[column].to_numpy(dtype=float)
             np.testing.assert_allclose(values, expected, rtol=1e-7, atol=1e-9, err_msg=column)

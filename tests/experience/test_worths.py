@@ -50,8 +50,8 @@ def test_worths_maximise_the_likelihood_of_all_pairs(name: str) -> None:
 
 def test_cells_average_to_the_worth() -> None:
     """A solver's cells have its worth as their mean, and none where it was not ranked."""
-    found = fit_worths(simulate(Scenario(ties=1.0), 20, seed=3).ranks)
-    np.testing.assert_allclose(found.cells.mean(axis=(1, 2)), found.worth, atol=1e-7)
+    worths = fit_worths(simulate(Scenario(ties=1.0), 20, seed=3).ranks)
+    np.testing.assert_allclose(worths.cells.mean(axis=(1, 2)), worths.worth, atol=1e-7)
     ranks = simulate(_SCENARIOS["missing and ties"], 20, seed=3).ranks
     np.testing.assert_array_equal(np.isnan(fit_worths(ranks).cells), np.isnan(ranks))
 
@@ -59,11 +59,11 @@ def test_cells_average_to_the_worth() -> None:
 def test_cells_say_how_a_group_moves_the_worth() -> None:
     """Without one group of many, the worths move as its cells say, to first order."""
     ranks = simulate(Scenario(subjects=6, judges=10, problems=40), 1, seed=4).ranks
-    found = fit_worths(ranks)
+    worths = fit_worths(ranks)
     ranks_without = ranks.copy()
     ranks_without[0, 3, 7] = np.nan
-    moved = fit_worths(ranks_without).worth - found.worth
-    predicted = -(found.cells[:, 3, 7] - found.worth) / 400
+    moved = fit_worths(ranks_without).worth - worths.worth
+    predicted = -(worths.cells[:, 3, 7] - worths.worth) / 400
     np.testing.assert_allclose(moved, predicted, atol=0.02 * np.abs(predicted).max())
 
 

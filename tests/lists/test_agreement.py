@@ -74,10 +74,12 @@ def test_ir_measures(name: str, theirs: Any, tied: bool) -> None:  # noqa: ANN40
     run, truth = random_run(5, tied=tied)
     scores = measures.evaluate(run, truth, [name], ties="id")
     ours = dict(zip(scores.queries, scores[name].tolist(), strict=True))
-    found = {one.query_id: one.value for one in ir_measures.iter_calc([theirs], grades(truth), run)}
-    assert len(found) > 100
+    expected = {
+        one.query_id: one.value for one in ir_measures.iter_calc([theirs], grades(truth), run)
+    }
+    assert len(expected) > 100
     undefined = {query for query, _, _ in scores.undefined()}
-    for query, value in found.items():
+    for query, value in expected.items():
         if query in undefined:
             assert value == 0
         else:
@@ -94,9 +96,9 @@ def test_rr_at_k_of_ir_measures() -> None:
     )
     ours = dict(zip(scores.queries, scores["RR@4"].tolist(), strict=True))
     by = [ir_measures.RR @ 4]
-    found = {one.query_id: one.value for one in ir_measures.iter_calc(by, grades(truth), run)}
-    assert len(found) > 100
-    for query, value in found.items():
+    expected = {one.query_id: one.value for one in ir_measures.iter_calc(by, grades(truth), run)}
+    assert len(expected) > 100
+    for query, value in expected.items():
         assert (0 if math.isnan(ours[query]) else ours[query]) == pytest.approx(value), query
 
 
@@ -105,10 +107,10 @@ def test_mean_of_ir_measures() -> None:
     run, truth = random_run(6)
     relevant = {q: items for q, items in truth.items() if max(items.values()) >= 1}
     held = {q: run[q] for q in relevant if q != "q1"}
-    found = ir_measures.calc_aggregate([ir_measures.AP, ir_measures.nDCG], grades(relevant), held)
+    means = ir_measures.calc_aggregate([ir_measures.AP, ir_measures.nDCG], grades(relevant), held)
     scores = measures.evaluate(held, relevant, ["AP", "nDCG"], ties="id")
-    assert scores.mean["AP"] == pytest.approx(found[ir_measures.AP], abs=1e-9)
-    assert scores.mean["nDCG"] == pytest.approx(found[ir_measures.nDCG], abs=1e-9)
+    assert scores.mean["AP"] == pytest.approx(means[ir_measures.AP], abs=1e-9)
+    assert scores.mean["nDCG"] == pytest.approx(means[ir_measures.nDCG], abs=1e-9)
 
 
 def common(run: Items, truth: Items) -> tuple[list[float], list[float]]:
@@ -152,9 +154,9 @@ def test_ascents(longest: int) -> None:
     rng = np.random.default_rng(9)
     sizes = np.append(rng.integers(0, 12, 40), longest)
     codes = [rng.integers(0, max(size, 1), size) for size in sizes]
-    found = ascents(Ragged(sizes), np.concatenate(codes))
+    counts = ascents(Ragged(sizes), np.concatenate(codes))
     expected = [sum(a < b for a, b in combinations(row.tolist(), 2)) for row in codes]
-    assert found.tolist() == expected
+    assert counts.tolist() == expected
 
 
 def ranked(items: Items) -> list[str]:

@@ -41,7 +41,7 @@ def scores_like(shape: tuple[int, ...], seed: int = 0, missing: float = 0.0) -> 
 def test_interval_is_that_of_scipy() -> None:
     """The percentile interval agrees with SciPy's to within what resampling leaves."""
     scores = scores_like((60, 1)) ** 3
-    found = query_means(scores, level=0.9, replicates=20_000, seed=1)
+    means = query_means(scores, level=0.9, replicates=20_000, seed=1)
     expected = stats.bootstrap(
         (scores[:, 0],),
         np.mean,
@@ -50,14 +50,14 @@ def test_interval_is_that_of_scipy() -> None:
         method="percentile",
         rng=np.random.default_rng(2),
     ).confidence_interval
-    assert found.mean[0] == pytest.approx(scores.mean())
-    assert (found.low[0], found.high[0]) == pytest.approx((expected.low, expected.high), abs=0.004)
+    assert means.mean[0] == pytest.approx(scores.mean())
+    assert (means.low[0], means.high[0]) == pytest.approx((expected.low, expected.high), abs=0.004)
 
 
 def test_resampled_means_are_those_of_the_drawn_queries() -> None:
     """Each replicate is the mean over drawn queries with a score, drawn again one by one."""
     scores = scores_like((7, 3), missing=0.3)
-    found = resample_means(scores, replicates=50, seed=3)
+    means = resample_means(scores, replicates=50, seed=3)
     (times,) = draw_queries(7, replicates=50, seed=3)
     assert (times.sum(axis=1) == 7).all()
     for row, counts in enumerate(times.astype(int)):
@@ -66,18 +66,18 @@ def test_resampled_means_are_those_of_the_drawn_queries() -> None:
             held = scores[drawn, column]
             held = held[~np.isnan(held)]
             expected = held.mean() if len(held) else np.nan
-            assert found[row, column] == pytest.approx(expected, nan_ok=True)
+            assert means[row, column] == pytest.approx(expected, nan_ok=True)
 
 
 def test_undefined_scores_are_left_out_and_counted() -> None:
     """A mean is over the queries with a score; one score alone has no interval."""
     scores = np.array([[0.5, NAN, NAN], [NAN, NAN, 1.0], [0.1, NAN, NAN]])
-    found = query_means(scores, level=0.95, replicates=500, seed=0)
-    assert found.mean.tolist() == pytest.approx([0.3, NAN, 1.0], nan_ok=True)
-    assert found.defined.tolist() == [2, 0, 1]
-    assert found.low[0] == pytest.approx(0.1)
-    assert found.high[0] == pytest.approx(0.5)
-    assert np.isnan([*found.low[1:], *found.high[1:]]).all()
+    means = query_means(scores, level=0.95, replicates=500, seed=0)
+    assert means.mean.tolist() == pytest.approx([0.3, NAN, 1.0], nan_ok=True)
+    assert means.defined.tolist() == [2, 0, 1]
+    assert means.low[0] == pytest.approx(0.1)
+    assert means.high[0] == pytest.approx(0.5)
+    assert np.isnan([*means.low[1:], *means.high[1:]]).all()
     none = query_means(scores, level=0.95, replicates=0, seed=0)
     assert np.isnan(none.low).all()
 
@@ -86,18 +86,18 @@ def test_undefined_scores_are_left_out_and_counted() -> None:
 def test_all_patterns_are_those_of_scipy(n: int) -> None:
     """Up to 14 queries, p is that of SciPy's exact test, ties included."""
     differences = np.round(scores_like((n, 1), seed=n) - 0.3, 1)
-    (found,) = sign_flips(differences, permutations=0, seed=0)
+    (test,) = sign_flips(differences, permutations=0, seed=0)
     sums = [abs(np.dot(signs, differences[:, 0])) for signs in product((1, -1), repeat=n)]
     brute = np.mean(np.array(sums) >= abs(differences.sum()) - 1e-9)
-    assert found.exact
-    assert found.patterns == 2**n
-    assert found.p == pytest.approx(brute)
+    assert test.exact
+    assert test.patterns == 2**n
+    assert test.p == pytest.approx(brute)
     if n > 1:
         expected = stats.permutation_test(
             (differences[:, 0],), np.sum, permutation_type="samples", n_resamples=2**n
         )
         # SciPy doubles the smaller tail, which is the same for a symmetric distribution.
-        assert found.p == pytest.approx(min(1.0, float(expected.pvalue)), abs=1e-9)
+        assert test.p == pytest.approx(min(1.0, float(expected.pvalue)), abs=1e-9)
 
 
 def test_random_patterns_approach_all_of_them() -> None:
@@ -136,11 +136,11 @@ def test_pairs_are_compared_where_both_have_a_score() -> None:
     """Differences, counts and tests are those of the queries that two systems share."""
     scores = scores_like((3, 25, 2), seed=5, missing=0.2)
     settings = {"level": 0.95, "replicates": 300, "permutations": 999, "seed": 7}
-    found = compare_systems(scores, **settings)  # type: ignore[arg-type]
-    assert [(p.first, p.second, p.measure) for p in found] == [
+    pairs = compare_systems(scores, **settings)  # type: ignore[arg-type]
+    assert [(p.first, p.second, p.measure) for p in pairs] == [
         (i, j, m) for i, j in ((0, 1), (0, 2), (1, 2)) for m in (0, 1)
     ]
-    for pair in found:
+    for pair in pairs:
         apart = scores[pair.first, :, pair.measure] - scores[pair.second, :, pair.measure]
         held = apart[~np.isnan(apart)]
         assert pair.n == len(held)
@@ -149,7 +149,7 @@ def test_pairs_are_compared_where_both_have_a_score() -> None:
         assert pair.higher + pair.equal + pair.lower == pair.n
         assert pair.interval[0] < pair.difference < pair.interval[1]
     for measure in (0, 1):
-        mine = [pair for pair in found if pair.measure == measure]
+        mine = [pair for pair in pairs if pair.measure == measure]
         assert [pair.p_holm for pair in mine] == pytest.approx(holm([pair.p for pair in mine]))
 
 

@@ -43,10 +43,10 @@ def scores(listed: dict[str, float], truth: dict[str, float], by: list[str]) -> 
 @given(run_and_truth)
 def test_bounds(lists: tuple[dict[str, float], dict[str, float]]) -> None:
     """A score is within its range, or NaN with a reason."""
-    found = measures.evaluate({"q": lists[0]}, {"q": lists[1]}, SPELLINGS)
-    undefined = {name: reason for _, name, reason in found.undefined()}
-    for chosen in found.measures:
-        value = float(found[chosen][0])
+    result = measures.evaluate({"q": lists[0]}, {"q": lists[1]}, SPELLINGS)
+    undefined = {name: reason for _, name, reason in result.undefined()}
+    for chosen in result.measures:
+        value = float(result[chosen][0])
         assert math.isnan(value) == (chosen.name in undefined), chosen
         if not math.isnan(value):
             bounds = chosen.definition.low - 1e-12, chosen.definition.high + 1e-12
@@ -90,8 +90,8 @@ def test_monotone_scores(lists: tuple[dict[str, float], dict[str, float]]) -> No
 def test_perfection(truth: dict[str, float]) -> None:
     """The ground truth itself has the best score that there is, wherever it has one."""
     truth |= {"a": 1.0, "b": 0.2}
-    found = dict(zip(PERFECT, scores(truth, truth, PERFECT), strict=True))
-    assert found == pytest.approx(dict.fromkeys(PERFECT, 1))
+    values = dict(zip(PERFECT, scores(truth, truth, PERFECT), strict=True))
+    assert values == pytest.approx(dict.fromkeys(PERFECT, 1))
     assert scores(truth, truth, ["MAE", "MSE", "distance", "MAE(by=case)"]) == [0, 0, 0, 0]
     assert scores(truth, truth, ["hits"]) == [len(truth)]
 
@@ -102,8 +102,10 @@ def test_reversal(values: list[float]) -> None:
     """A reversed list has the opposite correlation."""
     truth = {str(i): value for i, value in enumerate(values)}
     listed = {item: -value for item, value in truth.items()}
-    found = scores(listed, truth, ["correctness", "kendall", "spearman", "kendall(variant=b)"])
-    assert found == pytest.approx([-1, -1, -1, -1])
+    correlations = scores(
+        listed, truth, ["correctness", "kendall", "spearman", "kendall(variant=b)"]
+    )
+    assert correlations == pytest.approx([-1, -1, -1, -1])
 
 
 @quick

@@ -36,8 +36,8 @@ def rounded(value: float, name: str) -> Decimal:
 def test_table(scores: measures.Scores, name: str) -> None:
     """All 20 lists have the printed scores."""
     printed = {kind: Decimal(row["printed"][NAMES.index(name)]) for kind, row in TABLE.items()}
-    found = scores[name].tolist()
-    assert {k: rounded(v, name) for k, v in zip(TABLE, found, strict=True)} == printed
+    values = scores[name].tolist()
+    assert {k: rounded(v, name) for k, v in zip(TABLE, values, strict=True)} == printed
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,9 +45,9 @@ def test_stars(scores: measures.Scores, name: str) -> None:
     """A list is starred that scores no worse than one of a strictly better gold rank."""
     which = 0 if name in UNRANKED else 1
     gold = np.array([row["gold"][which] for row in TABLE.values()])
-    found = scores[name]
-    for score, rank, (kind, row) in zip(found, gold, TABLE.items(), strict=True):
-        better = found[gold < rank]
+    values = scores[name]
+    for score, rank, (kind, row) in zip(values, gold, TABLE.items(), strict=True):
+        better = values[gold < rank]
         starred = len(better) > 0 and score >= better.min() - 1e-12
         assert starred == (name in row["starred"]), kind
 
@@ -162,24 +162,24 @@ def test_olar_of_any_length() -> None:
     m = 0.998 / 42
     expected = (1 + 1 / 7 + m / 7) / (2 + m)
     assert measures.score(listed, ["c"], "OLAR", max_length=7).value == pytest.approx(expected)
-    given = measures.score(listed, ["c"], "OLAR(m=0.02)").value
-    assert given == pytest.approx((1 + 1 / 7 + 0.02 / 7) / 2.02)
+    score = measures.score(listed, ["c"], "OLAR(m=0.02)").value
+    assert score == pytest.approx((1 + 1 / 7 + 0.02 / 7) / 2.02)
     assert measures.score(["c"], ["c"], "OLAR(max_length=1)").value == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_properties_of_the_paper(name: str) -> None:
     """The three properties are found where the paper says so."""
-    found = measures.properties(name)
-    assert [prop.holds for prop in found] == PRINTED["properties"][name]
+    properties = measures.properties(name)
+    assert [prop.holds for prop in properties] == PRINTED["properties"][name]
 
 
 def test_olar_loses_confidence_at_length_six() -> None:
     """The m of the paper is too large for lists of six, and a counterexample says so."""
-    found = measures.properties("OLAR(m=0.0499)", max_length=6)
-    assert found.correctness.holds
-    assert found.priority.holds
-    counterexample = found.confidence.counterexample
+    properties = measures.properties("OLAR(m=0.0499)", max_length=6)
+    assert properties.correctness.holds
+    assert properties.priority.holds
+    counterexample = properties.confidence.counterexample
     assert counterexample is not None
     better, worse = counterexample.better, counterexample.worse
     assert (better.count("c"), worse.count("c")) == (1, 1)
@@ -191,8 +191,8 @@ def test_olar_loses_confidence_at_length_six() -> None:
 @pytest.mark.parametrize("longest", [1, 2, 3, 8, 20])
 def test_olar_has_all_properties(longest: int) -> None:
     """With its own m, OLAR has all three properties at any length."""
-    found = measures.properties(f"OLAR(max_length={longest})", longest)
-    assert all(prop.holds for prop in found)
+    properties = measures.properties(f"OLAR(max_length={longest})", longest)
+    assert all(prop.holds for prop in properties)
 
 
 def test_bound_of_m_is_tight() -> None:

@@ -21,8 +21,8 @@ GRANULARITY = {"zoo": 0.11616508185472013, "spect": 0.06364235716590218, "pima":
 @pytest.mark.parametrize("case", PUBLISHED["weights"])
 def test_weights(case: dict[str, Any]) -> None:
     """The weights fall from 1 to 0 at k, and rise again beyond it."""
-    found = measures.rank_weights(case["n"], case["k"], lam=case["lam"])
-    assert found == pytest.approx(case["weights"], abs=1e-12)
+    weights = measures.rank_weights(case["n"], case["k"], lam=case["lam"])
+    assert weights == pytest.approx(case["weights"], abs=1e-12)
 
 
 def test_weights_of_one_case() -> None:
@@ -32,8 +32,8 @@ def test_weights_of_one_case() -> None:
 
 def test_weights_between_bounds() -> None:
     """The lowest and the highest weight can be chosen."""
-    found = measures.rank_weights(3, 3, lowest=0.2, highest=0.8)
-    assert found == pytest.approx([0.8, 0.2 + 0.6 / 16, 0.2])
+    weights = measures.rank_weights(3, 3, lowest=0.2, highest=0.8)
+    assert weights == pytest.approx([0.8, 0.2 + 0.6 / 16, 0.2])
 
 
 @pytest.mark.parametrize("case", PUBLISHED["examples"], ids=lambda case: case["name"])
@@ -62,12 +62,12 @@ def by_hand(partial: list[float], true: list[float], k: int, lam: float = 2) -> 
             up_to = first if k - first < (last - first + 1) / 2 else last + 1
     if up_to == 0:
         return 0.0
-    found = 0.0
+    total = 0.0
     for group in groups:
         mean = sum(weight[place] for place in group) / len(group)
-        found += sum(mean * true[order[place]] for place in group if place < up_to)
+        total += sum(mean * true[order[place]] for place in group if place < up_to)
     target = sum(w * d for w, d in zip(weight, sorted(true)[:k], strict=False))
-    return 1 - (found - target) / sum(weight[:up_to])
+    return 1 - (total - target) / sum(weight[:up_to])
 
 
 @pytest.mark.parametrize("k", [1, 2, 4, 9, 20])

@@ -92,12 +92,12 @@ def test_all_mistakes_at_once() -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_describes_itself(name: str) -> None:
     """Each measure says what it is, in sentences that end."""
-    told = describe(ALL[name])
-    assert told["better"] in {"higher", "lower"}
-    assert told["source"]
+    description = describe(ALL[name])
+    assert description["better"] in {"higher", "lower"}
+    assert description["source"]
     for key in ("summary", "ties", "short_lists", "unknown_items", "undefined"):
-        assert told[key].endswith("."), key
-    assert told["range"][0] is not None
+        assert description[key].endswith("."), key
+    assert description["range"][0] is not None
 
 
 def calculated(calculation: str) -> float:
@@ -150,5 +150,5 @@ def test_page_names_what_each_measure_needs() -> None:
     text = (ROOT / "docs/reference/measures.md").read_text("utf-8")
     for kind in ("order", "grades", "both"):
         (row,) = re.findall(rf"^\| `{kind}`:[^|]*\| (.*) \|$", text, re.MULTILINE)
-        named = {name for name, found in ALL.items() if found.truth == kind}
+        named = {name for name, definition in ALL.items() if definition.truth == kind}
         assert set(re.findall(r"`(\w+)`", row)) == named

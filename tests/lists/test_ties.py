@@ -52,9 +52,9 @@ def mean_over_orders(listed: Items, truth: Items, by: list[str]) -> list[float]:
 @given(tied, tied)
 def test_expected_is_the_mean_over_all_orders(listed: Items, truth: Items) -> None:
     """By every measure, in list and ground truth; undefined where each order is."""
-    found = measures.evaluate({"q": listed}, {"q": truth}, ALL, ties="expected")
+    scores = measures.evaluate({"q": listed}, {"q": truth}, ALL, ties="expected")
     for name, value, mean in zip(
-        found.names, found.values[0], mean_over_orders(listed, truth, ALL), strict=True
+        scores.names, scores.values[0], mean_over_orders(listed, truth, ALL), strict=True
     ):
         assert value == pytest.approx(mean, abs=1e-12, nan_ok=True), (name, listed, truth)
 
@@ -67,10 +67,10 @@ def test_expected_does_not_depend_on_what_is_given_first(
     """Shuffled files give the same scores."""
     other = [dict(sorted(i.items(), key=lambda _: random.random())) for i in (listed, truth)]  # type: ignore[attr-defined]
     runs = {"given": listed, "shuffled": other[0]}
-    found = measures.evaluate(
+    scores = measures.evaluate(
         runs, {"given": truth, "shuffled": other[1]}, ALL, ties="expected"
     ).values
-    assert found[0] == pytest.approx(found[1], abs=1e-12, nan_ok=True)
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12, nan_ok=True)
 
 
 THEIRS = {
@@ -118,8 +118,8 @@ def test_precision_is_that_of_ir_measures() -> None:
     }
     scores = measures.evaluate(run, truth, wanted, ties="id")
     for name, theirs in wanted.items():
-        found = {one.query_id: one.value for one in ir_measures.iter_calc([theirs], truth, run)}
-        assert scores[name].tolist() == pytest.approx([found[q] for q in run])
+        expected = {one.query_id: one.value for one in ir_measures.iter_calc([theirs], truth, run)}
+        assert scores[name].tolist() == pytest.approx([expected[q] for q in run])
 
 
 def test_large_ties() -> None:
@@ -128,10 +128,10 @@ def test_large_ties() -> None:
     listed = dict.fromkeys(map(str, range(n)), 0.5)
     truth = [str(i) for i in range(r)]
     by = ["P@100", "RR", "nDCG@5", "AP", "distance"]
-    found = measures.evaluate({"q": listed}, {"q": truth}, by, ties="expected").mean
+    means = measures.evaluate({"q": listed}, {"q": truth}, by, ties="expected").mean
     first = [math.comb(n - j, r - 1) / math.comb(n, r) for j in range(1, n + 1)]
     places = np.arange(1, n + 1)
-    assert found == pytest.approx(
+    assert means == pytest.approx(
         {
             "P@100": r / n,
             "RR": math.fsum(chance / j for j, chance in enumerate(first, 1)),

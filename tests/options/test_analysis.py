@@ -110,8 +110,8 @@ def test_the_longest_list_can_be_told(tmp_path: Path) -> None:
     """OLAR goes by max_length, which the data or the setting tells; longer lists have none."""
     path = study_in(tmp_path)
     assert analysed(path).findings.scorer.max_length == 3
-    told = analysed(path, max_length=9, measures=["OLAR", "OLAR(max_length=4)", "OLAR(m=0)"])
-    names = [measure.name for measure in told.findings.scorer.measures]
+    result = analysed(path, max_length=9, measures=["OLAR", "OLAR(max_length=4)", "OLAR(m=0)"])
+    names = [measure.name for measure in result.findings.scorer.measures]
     assert names == ["OLAR(max_length=9)", "OLAR(max_length=4)", "OLAR(m=0)"]
     short = analysed(path, max_length=2)
     assert "beyond-max-length" in codes(short)
@@ -165,8 +165,8 @@ def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:
         f"Q{n},full,{'ab'[n % 2]}\n" for n in range(8)
     )
     result = analysed(study_in(tmp_path, lists, key), measures=["OLAR", "AP"])
-    told = {doubt.code: doubt.message for doubt in result.warnings}
-    assert "OLAR of lucky (2)" in told["few-defined"]
+    messages = {doubt.code: doubt.message for doubt in result.warnings}
+    assert "OLAR of lucky (2)" in messages["few-defined"]
     document = result.to_dict()
     scores = {(s["system"], m["measure"]): m for s in document["systems"] for m in s["scores"]}
     assert [scores["lucky", name]["ranked"] for name in ("OLAR", "AP")] == [False, True]

@@ -21,8 +21,8 @@ HEAD = "question,system,option,confidence\n"
 def shape(path: Path) -> list[tuple[list[int], list[int]]]:
     """Lengths and places of the correct option, of each system."""
     data = load_options(path)
-    found = [data.offered.of_system(system) for system in range(len(data.systems))]
-    return [(answers.length.tolist(), answers.place.tolist()) for answers in found]
+    by_system = [data.offered.of_system(system) for system in range(len(data.systems))]
+    return [(answers.length.tolist(), answers.place.tolist()) for answers in by_system]
 
 
 PLAIN = [([2, 3, 1], [1, 2, 0]), ([1, 2, 1], [0, 1, 1])]
@@ -159,14 +159,16 @@ BAD_LISTS = [
 ]
 
 
-@pytest.mark.parametrize(("lists", "said"), BAD_LISTS, ids=[said[:30] for _, said in BAD_LISTS])
-def test_what_is_wrong_with_lists_is_said(tmp_path: Path, lists: str | bytes, said: str) -> None:
+@pytest.mark.parametrize(
+    ("lists", "message"), BAD_LISTS, ids=[message[:30] for _, message in BAD_LISTS]
+)
+def test_what_is_wrong_with_lists_is_said(tmp_path: Path, lists: str | bytes, message: str) -> None:
     """One message that names file, line, cell and remedy; no other."""
     with pytest.raises(quem.QuemError) as caught:
         load_options(study_in(tmp_path, lists))
     (mistake,) = caught.value.mistakes
     assert str(mistake).startswith(str(tmp_path / "lists.csv"))
-    assert said in str(mistake)
+    assert message in str(mistake)
 
 
 BAD_JSON = [
@@ -197,13 +199,15 @@ BAD_JSON = [
 ]
 
 
-@pytest.mark.parametrize(("lists", "said"), BAD_JSON, ids=[said[:30] for _, said in BAD_JSON])
-def test_what_is_wrong_with_json_is_said(tmp_path: Path, lists: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("lists", "message"), BAD_JSON, ids=[message[:30] for _, message in BAD_JSON]
+)
+def test_what_is_wrong_with_json_is_said(tmp_path: Path, lists: str, message: str) -> None:
     """The same of JSON Lines."""
     with pytest.raises(quem.QuemError) as caught:
         load_options(study_in(tmp_path, lists, name="lists.jsonl"))
     assert str(caught.value.mistakes[0]).startswith(str(tmp_path / "lists.jsonl"))
-    assert said in str(caught.value.mistakes[0])
+    assert message in str(caught.value.mistakes[0])
 
 
 BAD_KEYS = [
@@ -218,14 +222,16 @@ BAD_KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("key", "said"), BAD_KEYS, ids=[said[:40] for _, said in BAD_KEYS])
-def test_what_is_wrong_with_questions_is_said(tmp_path: Path, key: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "message"), BAD_KEYS, ids=[message[:40] for _, message in BAD_KEYS]
+)
+def test_what_is_wrong_with_questions_is_said(tmp_path: Path, key: str, message: str) -> None:
     """Questions that stand twice or lack something are named."""
     with pytest.raises(quem.QuemError) as caught:
         load_options(study_in(tmp_path, key=key))
     (mistake,) = caught.value.mistakes
     assert str(mistake).startswith(str(tmp_path / "questions.csv"))
-    assert said in str(mistake)
+    assert message in str(mistake)
 
 
 BAD_STUDIES = [
@@ -246,14 +252,16 @@ BAD_STUDIES = [
 ]
 
 
-@pytest.mark.parametrize(("study", "said"), BAD_STUDIES, ids=[said[:40] for _, said in BAD_STUDIES])
+@pytest.mark.parametrize(
+    ("study", "message"), BAD_STUDIES, ids=[message[:40] for _, message in BAD_STUDIES]
+)
 def test_what_is_wrong_with_a_study_is_said(
-    tmp_path: Path, study: dict[str, object], said: str
+    tmp_path: Path, study: dict[str, object], message: str
 ) -> None:
     """Mistakes of the study file are named with their place."""
     with pytest.raises(quem.QuemError) as caught:
         quem.analyze(quem.load_study(study_in(tmp_path, **study)), bootstrap=0)  # type: ignore[arg-type]
-    assert any(said in str(mistake) for mistake in caught.value.mistakes), caught.value
+    assert any(message in str(mistake) for mistake in caught.value.mistakes), caught.value
 
 
 def test_several_systems_need_names(tmp_path: Path) -> None:

@@ -59,10 +59,10 @@ def by_hand(lists: Lists, threshold: float, name: str, longest: int, least: int)
 def swept(lists: Lists, used: OptionsSettings = USED) -> tuple[Sweep, int]:
     """Sweep, and tell the longest list."""
     longest = max(map(len, lists))
-    given = np.array(by_hand(lists, -np.inf, "OLAR", longest, 1))
-    found = sweep(0, answers_of(lists), given, scorer_of(longest), used)
-    assert found is not None
-    return found, longest
+    scores = np.array(by_hand(lists, -np.inf, "OLAR", longest, 1))
+    result = sweep(0, answers_of(lists), scores, scorer_of(longest), used)
+    assert result is not None
+    return result, longest
 
 
 @st.composite
@@ -80,26 +80,26 @@ def some_lists(draw: st.DrawFn) -> Lists:
 @given(some_lists(), st.integers(1, 3))
 def test_scores_are_those_of_lists_cut_by_hand(lists: Lists, least: int) -> None:
     """Every threshold, length, share and score; ties of confidence keep their order."""
-    found, longest = swept(lists, USED.model_copy(update={"least": least, "bootstrap": 0}))
-    assert found.threshold.tolist() == sorted({c for listed in lists for c, _ in listed})
-    for at, threshold in enumerate(found.threshold.tolist()):
+    result, longest = swept(lists, USED.model_copy(update={"least": least, "bootstrap": 0}))
+    assert result.threshold.tolist() == sorted({c for listed in lists for c, _ in listed})
+    for at, threshold in enumerate(result.threshold.tolist()):
         shown = [cut(listed, threshold, least) for listed in lists]
-        assert found.mean_length[at] == pytest.approx(np.mean([len(s) for s in shown]))
-        assert found.share[at] == pytest.approx(np.mean(["c" in s for s in shown]))
+        assert result.mean_length[at] == pytest.approx(np.mean([len(s) for s in shown]))
+        assert result.share[at] == pytest.approx(np.mean(["c" in s for s in shown]))
         for column, name in enumerate(("AP", "OLAR")):
             expected = np.mean(by_hand(lists, threshold, name, longest, least))
-            assert found.scores[at, column] == pytest.approx(expected)
-    best = found.scores[found.best, 1]
-    assert best == pytest.approx(found.scores[:, 1].max())
-    assert (found.scores[found.best + 1 :, 1] < best).all()
+            assert result.scores[at, column] == pytest.approx(expected)
+    best = result.scores[result.best, 1]
+    assert best == pytest.approx(result.scores[:, 1].max())
+    assert (result.scores[result.best + 1 :, 1] < best).all()
 
 
 @settings(max_examples=20)
 @given(some_lists())
 def test_corrections_are_those_of_a_loop(lists: Lists) -> None:
     """Optimism, range and cross-validation, drawn and divided again one by one."""
-    found, longest = swept(lists)
-    scores = np.array([by_hand(lists, t, "OLAR", longest, 1) for t in found.threshold.tolist()])
+    result, longest = swept(lists)
+    scores = np.array([by_hand(lists, t, "OLAR", longest, 1) for t in result.threshold.tolist()])
 
     def best_of(columns: np.ndarray) -> int:
         means = scores[:, columns].mean(axis=1)
@@ -110,18 +110,18 @@ def test_corrections_are_those_of_a_loop(lists: Lists) -> None:
         for counts in times.astype(int):
             rows = np.repeat(np.arange(len(lists)), counts)
             at = best_of(rows)
-            chosen.append(found.threshold[at])
+            chosen.append(result.threshold[at])
             optimism.append(scores[at, rows].mean() - scores[at].mean())
     apparent = scores[best_of(np.arange(len(lists)))].mean()
-    assert found.corrected == pytest.approx(apparent - np.mean(optimism))
-    assert found.best_range[0] in found.threshold
-    assert np.mean(np.array(chosen) < found.best_range[0]) <= 0.03
+    assert result.corrected == pytest.approx(apparent - np.mean(optimism))
+    assert result.best_range[0] in result.threshold
+    assert np.mean(np.array(chosen) < result.best_range[0]) <= 0.03
     order = np.random.default_rng(USED.seed).permutation(len(lists))
     folds = min(USED.folds, len(lists))
     parts = [order[part::folds] for part in range(folds)]
     held_out = [scores[best_of(np.setdiff1d(order, part)), part] for part in parts]
-    assert found.folds == folds
-    assert found.cross_validated == pytest.approx(np.concatenate(held_out).mean())
+    assert result.folds == folds
+    assert result.cross_validated == pytest.approx(np.concatenate(held_out).mean())
 
 
 def drawn_answers(questions: int, rng: np.random.Generator) -> Answers:
@@ -142,11 +142,11 @@ def test_the_corrected_scores_are_what_new_questions_give() -> None:
     known = dict(zip(all_of_them.threshold, all_of_them.scores[:, 1], strict=True))
     scores = []
     for _ in range(300):
-        found = sweep(0, drawn_answers(20, rng), np.zeros(20), scorer, USED)
-        assert found is not None
-        best = found.best
-        truth = known[found.threshold[best]]
-        scores.append((found.scores[best, 1], found.corrected, found.cross_validated, truth))
+        result = sweep(0, drawn_answers(20, rng), np.zeros(20), scorer, USED)
+        assert result is not None
+        best = result.best
+        truth = known[result.threshold[best]]
+        scores.append((result.scores[best, 1], result.corrected, result.cross_validated, truth))
     apparent, corrected, cross_validated, truth = np.mean(scores, axis=0)
     assert apparent - truth > 0.02
     assert abs(corrected - truth) < (apparent - truth) / 2
@@ -159,11 +159,11 @@ def test_lists_against_their_confidences_are_told(tmp_path: Path) -> None:
     result = analysed(study_in(tmp_path, lists))
     codes = {doubt.code for doubt in result.warnings}
     assert "order-against-confidence" in codes
-    (found,) = result.findings.sweeps
+    (sweep_result,) = result.findings.sweeps
     # At .7 Q1 shows its second option alone, which is the right one.
-    assert found.threshold.tolist() == [0.2, 0.7, 0.8, 0.9]
-    assert found.share.tolist() == [1, 1, 1, 1]
-    assert found.mean_length.tolist() == pytest.approx([4 / 3, 1, 1, 1])
+    assert sweep_result.threshold.tolist() == [0.2, 0.7, 0.8, 0.9]
+    assert sweep_result.share.tolist() == [1, 1, 1, 1]
+    assert sweep_result.mean_length.tolist() == pytest.approx([4 / 3, 1, 1, 1])
 
 
 def test_no_thresholds_without_all_confidences(tmp_path: Path) -> None:

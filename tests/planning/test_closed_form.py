@@ -49,14 +49,14 @@ def test_half_width_is_that_of_a_regression(n: int, variance: float) -> None:
     rng = np.random.default_rng(n)
     y = rng.uniform(1, 12, (700, n + 1))
     x = y + rng.normal(0, np.sqrt(variance), y.shape)
-    found = []
+    half_widths = []
     for own_x, own_y in zip(x, y, strict=True):
         fit = stats.linregress(own_x[:n], own_y[:n])
         rest = own_y[:n] - fit.intercept - fit.slope * own_x[:n]
         off = own_x - own_x[:n].mean()
         spread = 1 + 1 / n + off[n] ** 2 / (off[:n] ** 2).sum()
-        found.append(stats.t.ppf(0.975, n - 2) * np.sqrt(rest @ rest / (n - 2) * spread))
-    assert_allclose(half_width(n, variance, VARIANCE), np.mean(found), rtol=0.04)
+        half_widths.append(stats.t.ppf(0.975, n - 2) * np.sqrt(rest @ rest / (n - 2) * spread))
+    assert_allclose(half_width(n, variance, VARIANCE), np.mean(half_widths), rtol=0.04)
 
 
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
@@ -127,12 +127,12 @@ def test_power_averages_over_tastes() -> None:
     deviation = np.sqrt(2 * 1.5**2 / judges)
     critical = stats.t.ppf(0.975, problems - 1)
 
-    def found(taste: float, difference: float) -> float:
+    def integrand(taste: float, difference: float) -> float:
         own = stats.nct.sf(critical, problems - 1, (difference + taste) / spread)
         return float(own * stats.norm.pdf(taste, scale=deviation))
 
     for difference in (0.0, 1.0, 3.0):
-        expected, _ = integrate.quad(found, -9, 9, args=(difference,), epsabs=1e-8)
+        expected, _ = integrate.quad(integrand, -9, 9, args=(difference,), epsabs=1e-8)
         assert_allclose(power(noise, judges, problems, difference), expected, rtol=2e-3)
     assert 2 * power(noise, judges, problems, 0.0) > 0.4
 

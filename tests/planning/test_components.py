@@ -46,13 +46,13 @@ def test_complete_tables_give_the_analysis_of_variance() -> None:
     model = ols("rank ~ C(s) + C(j) * C(p) + C(s):C(p) + C(s):C(j)", frame).fit()
     table = anova_lm(model)
     square = table["sum_sq"] / table["df"]
-    found = shared_noise(ranks)
+    noise = shared_noise(ranks)
     rest = square["Residual"]
-    assert_allclose(found.judge, rest)
-    assert_allclose(found.solution, (square["C(s):C(p)"] - rest) / judges)
-    assert_allclose(found.taste, (square["C(s):C(j)"] - rest) / problems)
-    assert_allclose(found.solution_and_judge, found.solution + found.judge)
-    assert_allclose(found.judge_and_taste, found.taste + found.judge)
+    assert_allclose(noise.judge, rest)
+    assert_allclose(noise.solution, (square["C(s):C(p)"] - rest) / judges)
+    assert_allclose(noise.taste, (square["C(s):C(j)"] - rest) / problems)
+    assert_allclose(noise.solution_and_judge, noise.solution + noise.judge)
+    assert_allclose(noise.judge_and_taste, noise.taste + noise.judge)
 
 
 def test_incomplete_tables_give_means_over_pairs() -> None:
@@ -71,10 +71,10 @@ def test_incomplete_tables_give_means_over_pairs() -> None:
     judge_taste, judge_solution, every = (
         np.mean(changes[same]) for same in ((False, True), (True, False), (False, False))
     )
-    found = shared_noise(ranks)
-    assert_allclose(found.judge_and_taste, judge_taste)
-    assert_allclose(found.solution_and_judge, judge_solution)
-    assert_allclose(found.solution + found.judge + found.taste, every)
+    noise = shared_noise(ranks)
+    assert_allclose(noise.judge_and_taste, judge_taste)
+    assert_allclose(noise.solution_and_judge, judge_solution)
+    assert_allclose(noise.solution + noise.judge + noise.taste, every)
 
 
 def test_what_a_whole_ranking_shares_changes_nothing() -> None:
@@ -101,24 +101,24 @@ def test_the_person_is_what_the_line_leaves() -> None:
         own += shared.solution * (weights.sum(axis=0) ** 2).sum()
         own += shared.taste * (weights.sum(axis=1) ** 2).sum()
         explained += (1 - leverage) * own / 8
-    found = estimate_components(ranks, experience)
-    assert_allclose(found.ranks_per_year, model.params["y"])
-    assert_allclose(found.p_value, model.pvalues["y"])
-    assert_allclose(found.noise.person, np.sqrt(model.scale - explained) / model.params["y"])
-    assert_allclose(found.noise.judge, np.sqrt(shared.judge) / model.params["y"])
-    assert found.df == 8
-    low, high = found.person_interval
-    assert low < found.noise.person < high
+    components = estimate_components(ranks, experience)
+    assert_allclose(components.ranks_per_year, model.params["y"])
+    assert_allclose(components.p_value, model.pvalues["y"])
+    assert_allclose(components.noise.person, np.sqrt(model.scale - explained) / model.params["y"])
+    assert_allclose(components.noise.judge, np.sqrt(shared.judge) / model.params["y"])
+    assert components.df == 8
+    low, high = components.person_interval
+    assert low < components.noise.person < high
 
 
 def test_the_sum_is_what_was_seen() -> None:
     """In the pilot's own design the components add up to the residuals of its regression."""
     ranks, experience = _pilot(subjects=12, problems=6)
-    found = estimate_components(ranks, experience)
+    components = estimate_components(ranks, experience)
     model = ols("x ~ y", pd.DataFrame({"x": ranks.mean(axis=(0, 1)), "y": experience})).fit()
-    assert found.negative_variance == ()
-    seen = average_variance(found.noise, 3, 6) - found.noise.person**2
-    assert_allclose(found.noise.person**2 + seen, model.scale / model.params["y"] ** 2)
+    assert components.negative_variance == ()
+    seen = average_variance(components.noise, 3, 6) - components.noise.person**2
+    assert_allclose(components.noise.person**2 + seen, model.scale / model.params["y"] ** 2)
 
 
 def test_years_and_months_tell_the_same() -> None:
@@ -146,16 +146,16 @@ def test_truth_is_found_on_average(noise: Noise) -> None:
     """Pilots tell the truth in the median; judges too much, as rounding to ranks is noise."""
     simulated = simulate(Scenario(20, 3, 6, noise=noise), 150, seed=7)
     pilots = zip(simulated.ranks[..., :20], simulated.experience, strict=True)
-    found = [estimate_components(ranks, experience) for ranks, experience in pilots]
+    estimates = [estimate_components(ranks, experience) for ranks, experience in pilots]
     for name, low, high in (
         ("person", 0.88, 1.06),
         ("solution", 0.9, 1.05),
         ("judge", 1.0, 1.2),
         ("taste", 0.8, 1.1),
     ):
-        median = np.median([getattr(told.noise, name) for told in found])
+        median = np.median([getattr(estimate.noise, name) for estimate in estimates])
         assert low < median / getattr(noise, name) < high, name
-    held = [t.person_interval[0] <= noise.person <= t.person_interval[1] for t in found]
+    held = [t.person_interval[0] <= noise.person <= t.person_interval[1] for t in estimates]
     assert 0.8 < np.mean(held) < 0.98
 
 
@@ -166,12 +166,12 @@ def test_less_than_none_is_none() -> None:
     ranks = np.arange(1.0, 9) + rng.normal(0, 1.0, (3, 4, 8))
     # Each judge's errors on the last problem undo those on the others.
     ranks[:, 3] = 4 * np.arange(1.0, 9) - ranks[:, :3].sum(axis=1)
-    found = estimate_components(ranks, experience)
-    assert "taste" in found.negative_variance
-    assert found.noise.taste == 0
-    assert "person" in found.negative_variance
-    assert found.noise.person == 0
-    assert found.person_interval[0] == 0
+    components = estimate_components(ranks, experience)
+    assert "taste" in components.negative_variance
+    assert components.noise.taste == 0
+    assert "person" in components.negative_variance
+    assert components.noise.person == 0
+    assert components.person_interval[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -180,15 +180,15 @@ def test_less_than_none_is_none() -> None:
 def test_one_judge_or_problem_tells_a_sum(judges: int, problems: int, missing: str) -> None:
     """Of a sum the shares are assumed, and the sum is kept."""
     ranks, experience = _pilot(judges=judges, problems=problems, seed=2)
-    found = estimate_components(ranks, experience)
-    assert found.missing_dimension == missing
-    shared, noise = shared_noise(ranks), found.noise
+    components = estimate_components(ranks, experience)
+    assert components.missing_dimension == missing
+    shared, noise = shared_noise(ranks), components.noise
     if missing == "judge":
         total = shared.solution_and_judge
-        assert_allclose(noise.solution**2 + noise.judge**2, total / found.ranks_per_year**2)
+        assert_allclose(noise.solution**2 + noise.judge**2, total / components.ranks_per_year**2)
     elif missing == "problem":
         total = shared.judge_and_taste
-        assert_allclose(noise.taste**2 + noise.judge**2, total / found.ranks_per_year**2)
+        assert_allclose(noise.taste**2 + noise.judge**2, total / components.ranks_per_year**2)
     if missing:
         assert_allclose(noise.judge, noise.solution)
         assert_allclose(noise.taste, noise.solution / 2)

@@ -59,11 +59,11 @@ def test_smallest_designs_can_do_with_no_less(designs: Designs, width: float) ->
             for other in reaching
         )
 
-    found = smallest(designs, width)
+    indices = smallest(designs, width)
     expected = {design for design in reaching if not dominated(design)}
-    assert {designs.at(index) for index in found} == expected
-    assert len(found) == len(expected)
-    costs = [designs.cost.flat[index] for index in found]
+    assert {designs.at(index) for index in indices} == expected
+    assert len(indices) == len(expected)
+    costs = [designs.cost.flat[index] for index in indices]
     assert costs == sorted(costs)
     if reaching:
         cheapest = designs.cost[designs.half_width <= width].min()
@@ -74,17 +74,17 @@ def test_smallest_designs_can_do_with_no_less(designs: Designs, width: float) ->
 def test_efficient_designs_are_not_beaten(designs: Designs) -> None:
     """No design is both cheaper and narrower than one that is shown, and all such are shown."""
     cost, width = designs.cost.ravel(), designs.half_width.ravel()
-    found = efficient(designs)
-    assert list(cost[found]) == sorted(cost[found])
+    indices = efficient(designs)
+    assert list(cost[indices]) == sorted(cost[indices])
     for index in range(cost.size):
         beaten = ((cost <= cost[index]) & (width < width[index])).any() or (
             (cost < cost[index]) & (width <= width[index])
         ).any()
         # Of several with the same cost and width, one is shown.
-        if index in found:
+        if index in indices:
             assert not beaten
         elif not beaten:
-            assert any((cost[i], width[i]) == (cost[index], width[index]) for i in found)
+            assert any((cost[i], width[i]) == (cost[index], width[index]) for i in indices)
 
 
 def test_costs_add_up() -> None:
@@ -134,6 +134,6 @@ def test_the_power_is_that_of_a_t_test() -> None:
     apart = (ranks[..., -2] - ranks[..., -1]).mean(axis=1)
     spread, mean = apart.std(axis=1), apart.mean(axis=1)
     test = stats.ttest_1samp(apart[spread > 0], 0, axis=1)
-    found = np.sum((test.pvalue < 0.05) & (test.statistic > 0))
-    found += np.sum((spread == 0) & (mean > 0))
-    assert_allclose(trial.power, found / 4000, atol=0.09)
+    detections = np.sum((test.pvalue < 0.05) & (test.statistic > 0))
+    detections += np.sum((spread == 0) & (mean > 0))
+    assert_allclose(trial.power, detections / 4000, atol=0.09)

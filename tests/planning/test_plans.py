@@ -118,8 +118,8 @@ def test_unreachable_widths_are_named() -> None:
 def test_a_standard_deviation_below_that_would_do() -> None:
     """People who are as alike as the message asks make the width reachable."""
     noise: dict[str, Any] = {"solution": 0.0, "judge": 0.0, "taste": 0.0, "subjects": 1000}
-    told = _plan(width=1.5, **{**noise, "person": 1.0})
-    (below,) = re.findall(r"below ([\d.]+)\.$", _message(told, "width-not-reached"))
+    plan = _plan(width=1.5, **{**noise, "person": 1.0})
+    (below,) = re.findall(r"below ([\d.]+)\.$", _message(plan, "width-not-reached"))
     assert _plan(width=1.5, **{**noise, "person": float(below) - 0.02}).findings.recommended == 0
     assert _plan(width=1.5, **{**noise, "person": float(below) + 0.02}).findings.recommended is None
 
@@ -129,10 +129,10 @@ def test_assumptions_are_told() -> None:
     assert "noise-assumed" in _codes(_plan(**SMALL))
     assert "noise-assumed" in _codes(_plan(**SMALL, person=2.0))
     assert "noise-assumed" not in _codes(_plan(**SMALL, noise="low"))
-    given: dict[str, Any] = {"person": 1.0, "solution": 2.0, "judge": 0.0, "taste": 0.3}
-    plan = _plan(**SMALL, **given)
+    components: dict[str, Any] = {"person": 1.0, "solution": 2.0, "judge": 0.0, "taste": 0.3}
+    plan = _plan(**SMALL, **components)
     assert "noise-assumed" not in _codes(plan)
-    assert plan.to_dict()["noise"] == {"source": "low", "replaced": list(given), **given}
+    assert plan.to_dict()["noise"] == {"source": "low", "replaced": list(components), **components}
     assert "(as given)" in plan.summary()
     assert "person as given" in _plan(**SMALL, noise="high", person=0.5).summary()
 
@@ -169,19 +169,19 @@ def pilot() -> quem.Study:
 def test_a_pilot_gives_noise_range_and_systems(pilot: quem.Study) -> None:
     """A pilot sets what was not given, and what is given replaces it."""
     plan = _plan(pilot, width=3.0)
-    told = plan.to_dict()
-    assert told["noise"]["source"] == "pilot"
-    assert told["pilot"]["subjects"] == 14
-    assert told["settings"]["systems"] == 2
-    assert told["settings"]["experience"] == told["pilot"]["experience"]
-    assert told["study"] == {"id": "simulated-0", "title": "Simulated study 0"}
+    document = plan.to_dict()
+    assert document["noise"]["source"] == "pilot"
+    assert document["pilot"]["subjects"] == 14
+    assert document["settings"]["systems"] == 2
+    assert document["settings"]["experience"] == document["pilot"]["experience"]
+    assert document["study"] == {"id": "simulated-0", "title": "Simulated study 0"}
     assert "noise-assumed" not in _codes(plan)
     assert "pilot-small" not in _codes(plan)
     assert "estimated from the pilot" in plan.summary()
     other = _plan(pilot, person=3.0, experience=(2, 9), systems=1, level=0.9).to_dict()
     assert other["noise"]["person"] == 3
     assert other["noise"]["replaced"] == ["person"]
-    assert other["noise"]["judge"] == told["noise"]["judge"]
+    assert other["noise"]["judge"] == document["noise"]["judge"]
     assert other["settings"]["experience"] == [2, 9]
     assert (other["settings"]["level"], other["settings"]["systems"]) == (0.9, 1)
 
@@ -199,14 +199,14 @@ def test_a_pilot_plans_itself(pilot: quem.Study) -> None:
 def test_groups_of_unequal_size_are_brought_together() -> None:
     """Solvers who are absent, and ranks of smaller groups, do not stop a pilot."""
     pilot = quem.simulate_study(subjects=14, judges=3, problems=6, missing=0.15, seed=2)
-    found = _plan(pilot, **SMALL).findings.components
-    assert found is not None
-    assert found.missing_dimension == ""
-    assert 0.3 < found.noise.judge < 2
+    components = _plan(pilot, **SMALL).findings.components
+    assert components is not None
+    assert components.missing_dimension == ""
+    assert 0.3 < components.noise.judge < 2
 
 
 @pytest.mark.parametrize(
-    ("made", "code", "text"),
+    ("settings", "code", "text"),
     [
         ({"subjects": 8, "seed": 1}, "pilot-small", "with 6 degrees of freedom"),
         ({"subjects": 14, "judges": 1}, "pilot-incomplete", "it has one judge"),
@@ -218,9 +218,9 @@ def test_groups_of_unequal_size_are_brought_together() -> None:
         ),
     ],
 )
-def test_doubts_about_pilots(made: dict[str, Any], code: str, text: str) -> None:
+def test_doubts_about_pilots(settings: dict[str, Any], code: str, text: str) -> None:
     """What a pilot cannot tell is said, with what is assumed instead."""
-    plan = _plan(quem.simulate_study(**made), **SMALL)
+    plan = _plan(quem.simulate_study(**settings), **SMALL)
     assert text in _message(plan, code)
     assert code not in _codes(_plan(**SMALL))
 
@@ -232,8 +232,8 @@ def test_what_persons_may_be_is_worked_out(pilot: quem.Study) -> None:
     assert plan.findings.components is not None
     high = plan.findings.components.person_interval[1]
     worse = _plan(small, judges=3, subjects=10, problems=6, person=high)
-    (told,) = re.findall(r"give ± ([\d.]+)", _message(plan, "pilot-small"))
-    assert_allclose(float(told), worse.designs["half_width"], atol=0.006)
+    (half_width,) = re.findall(r"give ± ([\d.]+)", _message(plan, "pilot-small"))
+    assert_allclose(float(half_width), worse.designs["half_width"], atol=0.006)
     assert "pilot-small" not in _codes(worse)
     assert "pilot-small" not in _codes(_plan(pilot))
 

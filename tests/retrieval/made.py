@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from quem.retrieval.result import RetrievalResult
 
-__all__ = ["CASES", "QUERIES", "codes", "evaluated", "made", "mistakes"]
+__all__ = ["CASES", "QUERIES", "codes", "evaluated", "mistakes", "write_study"]
 
 CASES = "id,x,kind\na,1,p\nb,2,q\nc,3,p\nd,4,\n"
 QUERIES = "id,x,kind\nq1,1.5,p\nq2,3,q\nq3,,p\n"
 
 
-def made(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **files: Any) -> Path:  # noqa: ANN401  YAML
+def write_study(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **files: Any) -> Path:  # noqa: ANN401  YAML
     """Write a study with four cases and three queries.
 
     Names of files have ``_`` for the dot; other keywords are keys of the study.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.patience import SECONDS
-from tests.retrieval.made import codes, evaluated, made, mistakes
+from tests.retrieval.made import codes, evaluated, mistakes, write_study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,20 +34,20 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("code", "told"), BROKEN.items(), ids=list(BROKEN.values()))
+@pytest.mark.parametrize(("code", "reason"), BROKEN.items(), ids=list(BROKEN.values()))
 def test_broken_retriever_is_reported_and_others_stand(
-    tmp_path: Path, code: str, told: str
+    tmp_path: Path, code: str, reason: str
 ) -> None:
     """It is named with its query and reason, has no score there, and the other keeps its own."""
     retrievers = [ALL, {"id": "bad", "python": "bad:retrieve"}, {"id": "ok", "linear": {}}]
-    path = made(tmp_path, retrievers, "all", bad_py=f"def retrieve(query, k):\n    {code}\n")
+    path = write_study(tmp_path, retrievers, "all", bad_py=f"def retrieve(query, k):\n    {code}\n")
     result = evaluated(path, measures=["hits_norm@2"])
     message = codes(result)["retriever-failed"]
-    assert told in message
+    assert reason in message
     assert "the retriever 'bad' gave no list for" in message
     assert "'q2'" in message
     scores = result.scores[result.scores["query"] == "q2"].set_index("retriever")
-    assert told in scores["reason"]["bad"]
+    assert reason in scores["reason"]["bad"]
     assert scores["score"]["ok"] == 1.0
 
 
@@ -60,11 +60,11 @@ def test_retriever_that_cannot_be_made_is_left_out(tmp_path: Path) -> None:
         {"id": "b", "python": "b:x"},
         {"id": "ok", "linear": {}},
     ]
-    path = made(tmp_path, retrievers, "all", a_py=code, b_py="def x(:\n")
-    told = [d.message for d in evaluated(path).warnings if d.code == "retriever-left-out"]
-    assert "a:Index (a.py) raised OSError: no index (a.py:3)" in told[0]
-    assert "raised SyntaxError" in told[1]
-    assert "(b.py:1)" in told[1]
+    path = write_study(tmp_path, retrievers, "all", a_py=code, b_py="def x(:\n")
+    messages = [d.message for d in evaluated(path).warnings if d.code == "retriever-left-out"]
+    assert "a:Index (a.py) raised OSError: no index (a.py:3)" in messages[0]
+    assert "raised SyntaxError" in messages[1]
+    assert "(b.py:1)" in messages[1]
 
 
 def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,7 +77,9 @@ def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixtur
         "sorted(cases.items(), key=lambda p: -p[1]['x'])][:k]\n"
     )
     retrievers = [ALL, {"id": "bad", "python": "bad:retrieve"}, {"id": "ok", "python": "bad:reads"}]
-    result = evaluated(made(tmp_path, retrievers, "all", bad_py=code), measures=["hits_norm@4"])
+    result = evaluated(
+        write_study(tmp_path, retrievers, "all", bad_py=code), measures=["hits_norm@4"]
+    )
     assert result.measures["mean"].tolist()[-1] == 1.0
     caught = capsys.readouterr()
     assert caught.out == ""
@@ -87,7 +89,7 @@ def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_lists_that_differ_are_told(tmp_path: Path) -> None:
     """A retriever that gives another list each time is unstable."""
     code = "n = [0]\ndef r(query, k):\n    n[0] += 1\n    return [('ab'[n[0] % 2], 1)]\n"
-    path = made(tmp_path, [ALL, {"id": "bad", "python": "bad:r"}], "all", bad_py=code)
+    path = write_study(tmp_path, [ALL, {"id": "bad", "python": "bad:r"}], "all", bad_py=code)
     assert "'bad' returned different lists" in codes(evaluated(path))["unstable-retriever"]
 
 
@@ -193,12 +195,12 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("changed", "told"), MISTAKES.values(), ids=list(MISTAKES))
-def test_mistakes_are_named(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("changed", "message"), MISTAKES.values(), ids=list(MISTAKES))
+def test_mistakes_are_named(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     """Each with its place and its remedy."""
     keys = {"retrievers": [ALL], "ground_truth": "all", **changed}
-    path = made(tmp_path, keys.pop("retrievers"), keys.pop("ground_truth"), **keys)
-    assert told in mistakes(path)
+    path = write_study(tmp_path, keys.pop("retrievers"), keys.pop("ground_truth"), **keys)
+    assert message in mistakes(path)
 
 
 TABLES = {
@@ -218,11 +220,11 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), TABLES.items(), ids=list(TABLES.values()))
-def test_wrong_tables_are_named(tmp_path: Path, text: str, told: str) -> None:
+@pytest.mark.parametrize(("text", "message"), TABLES.items(), ids=list(TABLES.values()))
+def test_wrong_tables_are_named(tmp_path: Path, text: str, message: str) -> None:
     """With file and line."""
-    path = made(tmp_path, [ALL], {"similarities": "t.csv"}, t_csv=text)
-    assert told in mistakes(path)
+    path = write_study(tmp_path, [ALL], {"similarities": "t.csv"}, t_csv=text)
+    assert message in mistakes(path)
 
 
 RUNS = {
@@ -234,11 +236,11 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), RUNS.items(), ids=list(RUNS.values()))
-def test_wrong_runs_are_named(tmp_path: Path, text: str, told: str) -> None:
+@pytest.mark.parametrize(("text", "message"), RUNS.items(), ids=list(RUNS.values()))
+def test_wrong_runs_are_named(tmp_path: Path, text: str, message: str) -> None:
     """With file and line."""
-    path = made(tmp_path, [ALL, {"id": "r", "run": "r.txt"}], "all", r_txt=text)
-    assert told in mistakes(path)
+    path = write_study(tmp_path, [ALL, {"id": "r", "run": "r.txt"}], "all", r_txt=text)
+    assert message in mistakes(path)
 
 
 def test_tables_as_people_save_them(tmp_path: Path) -> None:
@@ -248,31 +250,31 @@ def test_tables_as_people_save_them(tmp_path: Path) -> None:
         "\ufeffSimilarity;Query;Case\r\n0,5;q1;a\r\n0,25;q1;b\r\n1;q2;b\r\n0;q3;a\r\n",
         "# made by hand\n"[:0] + "query\ta\tb\nq1\t0,5\t0,25\nq2\t\t1\nq3\t0\t\n",
     )
-    found = []
+    lists = []
     for text in texts:
         retrievers = [ALL, {"id": "t", "similarities": "t.csv"}]
-        path = made(tmp_path, retrievers, "all", t_csv=text)
+        path = write_study(tmp_path, retrievers, "all", t_csv=text)
         (one,) = evaluated(path).findings.scored
-        found.append([one.run.lists.case.tolist(), one.run.lists.similarity.tolist()])
-    assert found[0] == [[0, 1, 1, 0], [0.5, 0.25, 1.0, 0.0]]
-    assert found[1] == found[0]
-    assert found[2] == found[0]
+        lists.append([one.run.lists.case.tolist(), one.run.lists.similarity.tolist()])
+    assert lists[0] == [[0, 1, 1, 0], [0.5, 0.25, 1.0, 0.0]]
+    assert lists[1] == lists[0]
+    assert lists[2] == lists[0]
 
 
 def test_doubtful_lists_are_told(tmp_path: Path) -> None:
     """Lists for other queries, none for one, and ranks that contradict scores."""
     run = "q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.9 t\nq9 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n"
-    path = made(tmp_path, [ALL, {"id": "r", "run": "r.txt"}], "all", r_txt=run)
-    told = codes(evaluated(path))
-    assert "has no list for the query 'q3'" in told["no-list"]
-    assert "for the query 'q9', which" in told["unknown-query"]
-    assert "on line 1 of" in told["rank-against-score"]
+    path = write_study(tmp_path, [ALL, {"id": "r", "run": "r.txt"}], "all", r_txt=run)
+    messages = codes(evaluated(path))
+    assert "has no list for the query 'q3'" in messages["no-list"]
+    assert "for the query 'q9', which" in messages["unknown-query"]
+    assert "on line 1 of" in messages["rank-against-score"]
 
 
 def test_other_doubts_are_told(tmp_path: Path) -> None:
     """Few queries, ids of cases, large k and filters, similarities beyond 1."""
     truth = "query,case,similarity\na,b,7\na,c,3\n"
-    path = made(
+    path = write_study(
         tmp_path,
         [ALL],
         {"similarities": "t.csv"},
@@ -281,8 +283,8 @@ def test_other_doubts_are_told(tmp_path: Path) -> None:
         mac_fac={"mac": "all", "fac": "all", "filters": 2, "k": 3},
         analysis={"measures": "hits_norm@9", "bootstrap": 0},
     )
-    told = codes(evaluated(path))
-    assert told.keys() == {
+    messages = codes(evaluated(path))
+    assert messages.keys() == {
         "few-queries",
         "query-is-case",
         "no-list",
@@ -291,20 +293,20 @@ def test_other_doubts_are_told(tmp_path: Path) -> None:
         "k-beyond-cases",
         "k-beyond-filter",
     }
-    assert "from 3 to 7" in told["similarity-range"]
+    assert "from 3 to 7" in messages["similarity-range"]
 
 
 SWALLOWS = """
 import time
 def once(query, k):
-    print("ask_all", flush=True)
+    print("asked", flush=True)
     try:
         time.sleep(600)
     except BaseException:
         pass
     return [("a", 1)]
 def never(query, k):
-    print("ask_all", flush=True)
+    print("asked", flush=True)
     while True:
         try:
             time.sleep(600)
@@ -317,13 +319,13 @@ def never(query, k):
 def test_interrupt_ends_what_swallows_it(tmp_path: Path, name: str, presses: int) -> None:
     """One Ctrl-C ends a retriever that swallows it; a second one that never returns."""
     retrievers = [ALL, {"id": "x", "python": f"mine:{name}"}]
-    path = made(tmp_path, retrievers, "all", mine_py=SWALLOWS)
+    path = write_study(tmp_path, retrievers, "all", mine_py=SWALLOWS)
     command = [sys.executable, "-m", "quem", "analyze", str(path)]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as run:
         assert run.stderr is not None
-        for word in ("ask_all", "no")[:presses]:
+        for word in ("asked", "no")[:presses]:
             for line in run.stderr:
                 if line.startswith(word):
                     break

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import quem
 from quem.retrieval.analysis import check_retrieval
-from tests.retrieval.made import CASES, QUERIES, codes, evaluated, made
+from tests.retrieval.made import CASES, QUERIES, codes, evaluated, write_study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def checked(path: Path) -> tuple[StudyWarning, ...]:
 def test_one_typo_is_told(tmp_path: Path) -> None:
     """With file, line and value, in queries too; a column declared categorical is left alone."""
     typo = CASES.replace("c,3,p", "c,12.5x,p")
-    for text, told in (
+    for text, message in (
         ({"cases_csv": typo}, "cases.csv:4:2: x: '12.5x' is not a number, so the whole column"),
         ({"queries_csv": QUERIES.replace("3,q", "3 kg,q")}, "queries.csv:3:2: x: '3 kg' is not"),
         (
@@ -32,10 +32,10 @@ def test_one_typo_is_told(tmp_path: Path) -> None:
             "c.json:1: x: '2y'",
         ),
     ):
-        path = made(tmp_path, [ALL], "all", **text)
-        assert told in {d.code: d.message for d in checked(path)}["nearly-numeric"]
+        path = write_study(tmp_path, [ALL], "all", **text)
+        assert message in {d.code: d.message for d in checked(path)}["nearly-numeric"]
     words = {"attributes": [{"name": "x", "type": "categorical"}, {"name": "kind"}]}
-    path = made(tmp_path, [{"id": "all", "linear": words}], "all", cases_csv=typo)
+    path = write_study(tmp_path, [{"id": "all", "linear": words}], "all", cases_csv=typo)
     assert "nearly-numeric" not in {d.code for d in checked(path)}
 
 
@@ -57,26 +57,28 @@ def test_the_solution_is_not_compared(tmp_path: Path) -> None:
     both = {"attributes": [{"name": "x"}, {"name": "kind"}]}
     retrievers = [
         ALL,
-        {"id": "ask_all", "linear": both},
+        {"id": "asked", "linear": both},
         {"id": "sees", "python": "mine:r"},
         {"id": "truth", "python": "mine:truth"},
     ]
     cases = {"file": "cases.csv", "solution": "kind", "ignore": "note"}
     keys = {"cases_csv": base, "queries": "leave-one-out", "mine_py": SEES}
-    path = made(tmp_path, retrievers, "truth", cases=cases, **keys)
+    path = write_study(tmp_path, retrievers, "truth", cases=cases, **keys)
     result = evaluated(path, repeats=1)
     assert result.study.data.task.cases.problem == ("x",)
     lists = {one.id: one.run.lists for one in result.findings.evaluated}
     # By x alone: of c0 the nearest are c1, c2, ...
     assert lists["all"].of(0)[0].tolist() == [1, 2, 3, 4, 5]
-    assert lists["ask_all"].of(0)[0].tolist() == [2, 4, 1, 3, 5]
-    told = codes(result)
-    assert "retriever-failed" not in told
-    assert told["outcome-compared"].startswith(
+    assert lists["asked"].of(0)[0].tolist() == [2, 4, 1, 3, 5]
+    messages = codes(result)
+    assert "retriever-failed" not in messages
+    assert messages["outcome-compared"].startswith(
         "the retriever 'asked' compares 'kind', the solution"
     )
     named = base.replace("kind", "Class")
-    path = made(tmp_path, [ALL, ALL | {"id": "b"}], "b", queries="leave-one-out", cases_csv=named)
+    path = write_study(
+        tmp_path, [ALL, ALL | {"id": "b"}], "b", queries="leave-one-out", cases_csv=named
+    )
     warned = [d.message for d in checked(path) if d.code == "outcome-compared"]
     assert [message.split(",")[0] for message in warned] == [
         "the retriever 'all' compares 'Class'",

@@ -16,7 +16,7 @@ import quem
 from quem.report.files import json_text, report_files
 from quem.retrieval.stored import file_stems
 from tests.docs.schema import mappings, mistakes
-from tests.retrieval.made import codes, evaluated, made
+from tests.retrieval.made import codes, evaluated, write_study
 from tests.retrieval.made import mistakes as refusals
 
 if TYPE_CHECKING:
@@ -36,15 +36,15 @@ def _rich(folder: Path, **more: Any) -> Path:  # noqa: ANN401  keys
     """A study with all that a result can have."""
     rng = np.random.default_rng(1)
     rows = [f"c{n},{rng.uniform(0, 9):.2f},{'pqr'[n % 3]}" for n in range(30)]
-    asked = [f"q{n},{rng.uniform(0, 9):.2f},{'pqr'[n % 3]}" for n in range(12)]
+    queries = [f"q{n},{rng.uniform(0, 9):.2f},{'pqr'[n % 3]}" for n in range(12)]
     keys: dict[str, Any] = {
         "cases_csv": "\n".join(["id,x,kind", *rows]),
-        "queries_csv": "\n".join(["id,x,kind", *asked]),
+        "queries_csv": "\n".join(["id,x,kind", *queries]),
         "mine_py": CODE,
         "mac_fac": {"mac": "one x", "fac": "all", "filters": [2, 6, 30], "k": 3},
         "analysis": {"measures": ["hits_norm@3", "kendall"], "repeats": 2, "bootstrap": 100},
     }
-    return made(folder, [ALL, ONE, PYTHON], "all", **{**keys, **more})
+    return write_study(folder, [ALL, ONE, PYTHON], "all", **{**keys, **more})
 
 
 def test_command_writes_everything(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_mac_fac_is_the_second_phase_on_what_the_first_keeps(tmp_path: Path) -> 
     for pair in mac_fac.pairs:
         hits = []
         for query in range(12):
-            kept = set(full.of(query)[0][: pair.filter].tolist())
+            candidates = set(full.of(query)[0][: pair.filter].tolist())
             best = truth.of(query)[0].tolist()
-            wanted = [case for case in best if case in kept][: pair.k]
+            wanted = [case for case in best if case in candidates][: pair.k]
             assert pair.run.lists.of(query)[0].tolist() == wanted
             hits.append(len(set(wanted) & set(best[: pair.k])) / pair.k)
         assert float(pair.means.mean[0]) == pytest.approx(np.mean(hits))
@@ -150,7 +150,7 @@ def test_means_and_differences_are_those_of_the_scores(tmp_path: Path) -> None:
 def test_figures_and_page_can_be_drawn_of_little(tmp_path: Path) -> None:
     """One query, one retriever without any list, one measure."""
     code = "def retrieve(query, k):\n    raise OSError\n"
-    path = made(
+    path = write_study(
         tmp_path,
         [ALL, PYTHON],
         "all",
@@ -171,9 +171,9 @@ def test_depth_is_as_much_as_the_measures_need(tmp_path: Path) -> None:
     """All cases, unless each measure looks at the k best only."""
     path = _rich(tmp_path)
     assert evaluated(path).findings.depth == 30
-    found = evaluated(path, measures=["hits_norm@3", "nDCG@7"]).findings
-    assert found.depth == 7
-    assert {int(size) for one in found.scored for size in one.run.lists.sizes} == {7}
+    findings = evaluated(path, measures=["hits_norm@3", "nDCG@7"]).findings
+    assert findings.depth == 7
+    assert {int(size) for one in findings.scored for size in one.run.lists.sizes} == {7}
 
 
 def test_default_measures_fit_the_ground_truth(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_files_of_retrievers_have_names_of_their_own() -> None:
 def test_check_counts_and_runs_nothing(tmp_path: Path) -> None:
     """Retrievers are made, so that mistakes show, and asked nothing."""
     code = "def retrieve(query, k):\n    raise AssertionError\n"
-    path = made(tmp_path, [ALL, PYTHON], "all", mine_py=code)
+    path = write_study(tmp_path, [ALL, PYTHON], "all", mine_py=code)
     command = [sys.executable, "-m", "quem", "check", str(path)]
     done = run(command, capture_output=True, text=True, check=True)
     assert "found: 2 retrievers, 4 cases, 3 queries" in done.stdout
@@ -217,7 +217,7 @@ def test_tables_of_many_queries_are_read_quickly(tmp_path: Path) -> None:
     rows.to_csv(tmp_path / "t.csv", index=False)
     keys: dict[str, Any] = {"cases": None, "queries": None}
     retrievers = [{"id": "t", "similarities": "t.csv"}]
-    path = made(tmp_path, retrievers, {"similarities": "t.csv"}, **keys)
+    path = write_study(tmp_path, retrievers, {"similarities": "t.csv"}, **keys)
     loaded = quem.load_study(path, kind="retrieval")
     result = quem.analyze(loaded, measures=["hits_norm@10", "kendall"], bootstrap=0)
     assert result.measures["mean"].tolist() == [1.0, pytest.approx(1.0)]
@@ -226,11 +226,11 @@ def test_tables_of_many_queries_are_read_quickly(tmp_path: Path) -> None:
 def test_ids_that_trec_cannot_hold_are_told(tmp_path: Path) -> None:
     """Spaces become underscores; where that makes two ids one, no such file is written."""
     queries = "id,x\nq 1,1\nq_1,2\n"
-    path = made(tmp_path, [ALL, ONE], "all", queries_csv=queries)
+    path = write_study(tmp_path, [ALL, ONE], "all", queries_csv=queries)
     result = evaluated(path, measures=["kendall"])
     assert "ids of queries differ only in spaces" in codes(result)["no-trec-files"]
     assert list(result.attachments()) == ["similarities.csv"]
-    path = made(tmp_path, [ALL, ONE], "all", queries_csv=queries.replace("q_1", "q2"))
+    path = write_study(tmp_path, [ALL, ONE], "all", queries_csv=queries.replace("q_1", "q2"))
     files = evaluated(path, measures=["kendall"]).attachments()
     assert b"".join(files["run-one-x.txt"]).startswith(b"q_1 Q0 a 1 1.0 one_x\n")
 
@@ -238,5 +238,5 @@ def test_ids_that_trec_cannot_hold_are_told(tmp_path: Path) -> None:
 def test_nothing_to_evaluate_is_refused(tmp_path: Path) -> None:
     """The ground truth alone has no score."""
     assert "no retriever is left to compare with the ground truth; add another" in refusals(
-        made(tmp_path, [ALL], "all")
+        write_study(tmp_path, [ALL], "all")
     )

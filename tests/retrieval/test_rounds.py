@@ -16,7 +16,7 @@ from quem.retrieval.choosing import truth_depth_of
 from quem.retrieval.lists import score_lists
 from quem.retrieval.presentation.summary import value_text
 from quem.retrieval.truth import Need, find_truth, read_cache, similarities_parts
-from tests.retrieval.made import evaluated, made, mistakes
+from tests.retrieval.made import evaluated, mistakes, write_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ a, b = say("a"), say("b")
 def test_retrievers_take_turns(tmp_path: Path) -> None:
     """Query by query, so that a busy machine slows all alike; nobody is always the first."""
     retrievers = [{"id": who, "python": f"mine:{who}"} for who in "ab"]
-    path = made(tmp_path, [ALL, *retrievers], "all", mine_py=LOGGED)
+    path = write_study(tmp_path, [ALL, *retrievers], "all", mine_py=LOGGED)
     result = evaluated(path, repeats=6, warm_up=0)
     calls = [line.split() for line in (tmp_path / "calls.log").read_text().splitlines()]
     assert len(calls) == 2 * 3 * 6
@@ -49,10 +49,10 @@ def test_retrievers_take_turns(tmp_path: Path) -> None:
     assert {one[0] for one, _ in pairs} == {"a", "b"}
     rounds = result.tables()["rounds"]
     own = rounds[rounds["retriever"] == "a"]["seconds"].to_numpy()
-    (found,) = [one for one in result.to_dict()["retrievers"] if one["id"] == "a"]
-    assert found["seconds"] == pytest.approx(np.median(own))
+    (entry,) = [one for one in result.to_dict()["retrievers"] if one["id"] == "a"]
+    assert entry["seconds"] == pytest.approx(np.median(own))
     # Of six rounds the extremes hold the median with a chance of 97%; of five, with 94%.
-    assert found["seconds_interval"] == [own.min(), own.max()]
+    assert entry["seconds_interval"] == [own.min(), own.max()]
     assert "6 rounds" in result.summary()
     fewer = evaluated(path, repeats=5, warm_up=0)
     assert np.isnan(fewer.to_dict()["retrievers"][1]["seconds_interval"]).all()
@@ -62,15 +62,15 @@ def test_retrievers_take_turns(tmp_path: Path) -> None:
 def test_filters_are_no_larger_than_the_case_base(tmp_path: Path) -> None:
     """With leave-one-out, without the query."""
     keys: dict[str, Any] = {"queries": "leave-one-out", "analysis": {"measures": "nDCG@2"}}
-    for sizes, told in (
+    for sizes, message in (
         ([2, 4], "mac_fac.filters[2]: a filter of 4 is larger than the 3 cases to search; use 3"),
         (4, "mac_fac.filters: a filter of 4 is larger than the 3 cases"),
         (3, ""),
     ):
         mac_fac = {"mac": "x", "fac": "all", "filters": sizes, "k": 2}
-        found = mistakes(made(tmp_path, [ALL, X], "all", mac_fac=mac_fac, **keys))
-        assert told in found
-        assert bool(found) == bool(told)
+        text = mistakes(write_study(tmp_path, [ALL, X], "all", mac_fac=mac_fac, **keys))
+        assert message in text
+        assert bool(text) == bool(message)
 
 
 def silent(_: str, __: int) -> Callable[[int], object]:
@@ -82,19 +82,19 @@ def _study(folder: Path) -> Path:
     random = np.random.default_rng(3)
     rows = [f"c{i},{random.integers(30)},{random.choice(list('pqr'))}" for i in range(40)]
     text = "\n".join(["id,x,kind", *rows])
-    return made(folder, [ALL, X], "all", queries="leave-one-out", cases_csv=text)
+    return write_study(folder, [ALL, X], "all", queries="leave-one-out", cases_csv=text)
 
 
 def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     """By every measure at k: the k best, what ties with them, and what retrievers gave."""
     study = quem.load_study(_study(tmp_path), kind="retrieval")
-    made_, _ = make_retrievers(study)
+    retrievers, _ = make_retrievers(study)
     run = evaluated(tmp_path / "study.yaml", measures=["nDCG@5"], repeats=1)
     (lists,) = [one.run.lists for one in run.findings.evaluated if one.id == "x"]
-    whole = find_truth(study, made_, None, Need(5, [lists]), silent)
+    whole = find_truth(study, retrievers, None, Need(5, [lists]), silent)
     assert whole.depth is None
     need = Need(5, [lists], whole=0)
-    cut = find_truth(study, made_, None, need, silent)
+    cut = find_truth(study, retrievers, None, need, silent)
     assert cut.depth == 5
     assert len(cut.lists.case) < len(whole.lists.case) / 2
     named = [
@@ -103,8 +103,8 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
         if any(parameter.name == "k" for parameter in one.parameters) and name != "rank_quality"
     ]
     assert len(named) > 4
-    expected, found = (score_lists(lists, t.lists, named).values for t in (whole, cut))
-    np.testing.assert_array_equal(found, expected)
+    expected, scores = (score_lists(lists, t.lists, named).values for t in (whole, cut))
+    np.testing.assert_array_equal(scores, expected)
     # Of relevant cases all are needed, and runs that are cut keep ties whole, too.
     assert truth_depth_of([measure("nDCG", k=5)], 39) == 5
     assert truth_depth_of([measure("nDCG", k=5), measure("AP", k=5)], 39) == 39
@@ -114,15 +114,17 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     assert top.sizes.tolist() == sizes
     assert max(sizes) > min(sizes) == 5
     # It is used again where it holds all that is needed, and only there.
-    kept = tmp_path / "similarities.csv"
-    kept.write_bytes(b"".join(similarities_parts(cut.lists, cut.mark, cut.depth)))
-    again = read_cache(kept, cut.mark, study.data.task)
+    cache = tmp_path / "similarities.csv"
+    cache.write_bytes(b"".join(similarities_parts(cut.lists, cut.mark, cut.depth)))
+    again = read_cache(cache, cut.mark, study.data.task)
     assert again is not None
     assert again.depth == 5
-    assert find_truth(study, made_, kept, need, silent).reused
-    assert not find_truth(study, made_, kept, replace(need, depth=6), silent).reused
-    assert not find_truth(study, made_, kept, replace(need, lists=[whole.lists]), silent).reused
-    path = made(tmp_path, [X], {"similarities": "similarities.csv"}, queries="leave-one-out")
+    assert find_truth(study, retrievers, cache, need, silent).reused
+    assert not find_truth(study, retrievers, cache, replace(need, depth=6), silent).reused
+    assert not find_truth(
+        study, retrievers, cache, replace(need, lists=[whole.lists]), silent
+    ).reused
+    path = write_study(tmp_path, [X], {"similarities": "similarities.csv"}, queries="leave-one-out")
     assert "similarities.csv:1: holds only what one evaluation needed" in mistakes(path)
 
 
@@ -134,9 +136,9 @@ def test_the_headline_leads(tmp_path: Path) -> None:
         ({"measures": ["hits", "nDCG"], "k": [3, 5]}, "hits@3"),
         ({"measures": "MAE", "headline": "hits@4"}, "hits@4"),
     ):
-        found = evaluated(path, repeats=1, bootstrap=0, **settings).findings
-        assert found.measures[found.headline].name == name
-    path = made(tmp_path, [ALL, X], "all", analysis={"headline": "nDGC"})
+        findings = evaluated(path, repeats=1, bootstrap=0, **settings).findings
+        assert findings.measures[findings.headline].name == name
+    path = write_study(tmp_path, [ALL, X], "all", analysis={"headline": "nDGC"})
     assert "analysis.headline: there is no measure 'nDGC'; did you mean nDCG?" in mistakes(path)
 
 
@@ -145,7 +147,7 @@ def test_the_answer_fits_a_page(tmp_path: Path) -> None:
     _study(tmp_path)
     retrievers = [ALL, *({**X, "id": f"x{i}"} for i in range(30))]
     text = (tmp_path / "cases.csv").read_text()
-    path = made(tmp_path, retrievers, "all", queries="leave-one-out", cases_csv=text)
+    path = write_study(tmp_path, retrievers, "all", queries="leave-one-out", cases_csv=text)
     result = evaluated(path, repeats=1, bootstrap=20, permutations=0)
     lines = result.summary(warnings=False).splitlines()
     assert len(lines) <= 40
@@ -159,7 +161,7 @@ def test_the_answer_fits_a_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "text"),
     [
         (500.0, "500"),
         (1234.0, "1,234"),
@@ -173,6 +175,6 @@ def test_the_answer_fits_a_page(tmp_path: Path) -> None:
         (float("nan"), "–"),
     ],
 )
-def test_numbers_have_their_precision(value: float, told: str) -> None:
+def test_numbers_have_their_precision(value: float, text: str) -> None:
     """Counts are whole, and nothing small becomes 0."""
-    assert value_text(value) == told
+    assert value_text(value) == text

@@ -11,7 +11,7 @@ import pytest
 import quem
 from quem.report.files import report_files
 from quem.retrieval.analysis import check_retrieval
-from tests.retrieval.made import codes, evaluated, made, mistakes
+from tests.retrieval.made import codes, evaluated, mistakes, write_study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def _judged(folder: Path, ties: str, similarity: Any = None, **more: Any) -> Pat
             value = float(rng.choice(TIED)) if similarity is None else similarity(rank)
             run.append(f"q{query} Q0 d{case} {rank} {value!r} t")
     settings = {"measures": list(THEIRS), "bootstrap": 0, "ties": ties, **more}
-    return made(
+    return write_study(
         folder,
         [{"id": "t", "run": "t.txt"}],
         {"qrels": "q.txt"},
@@ -50,12 +50,12 @@ def _exported(result: RetrievalResult, folder: Path) -> dict[str, float]:
     files = result.attachments()
     for name in ("run-t.txt", "qrels.txt"):
         (folder / name).write_bytes(b"".join(files[name]))
-    found = ir_measures.calc_aggregate(
+    means = ir_measures.calc_aggregate(
         THEIRS.values(),
         ir_measures.read_trec_qrels(str(folder / "qrels.txt")),  # type: ignore[no-untyped-call]
         ir_measures.read_trec_run(str(folder / "run-t.txt")),  # type: ignore[no-untyped-call]
     )
-    return {str(measure): value for measure, value in found.items()}
+    return {str(measure): value for measure, value in means.items()}
 
 
 def _answers(result: RetrievalResult) -> list[tuple[str, ...]]:
@@ -131,11 +131,13 @@ def test_expected_scores_leave_ties_open(tmp_path: Path) -> None:
 def test_grades_have_no_order(tmp_path: Path) -> None:
     """Measures that need one are refused by name, also by check; the defaults are without."""
     path = _judged(tmp_path, "expected", measures=["hits_norm@5", "AP", "correctness@5"])
-    told = mistakes(path)
-    assert "hits_norm@5 needs an order of the cases, and judgments of one grade have none" in told
-    assert "correctness@5 needs an order" in told
-    assert "AP needs" not in told
-    assert "study.yaml:" in told
+    message = mistakes(path)
+    assert (
+        "hits_norm@5 needs an order of the cases, and judgments of one grade have none" in message
+    )
+    assert "correctness@5 needs an order" in message
+    assert "AP needs" not in message
+    assert "study.yaml:" in message
     with pytest.raises(quem.QuemError, match="hits_norm@5 needs an order"):
         check_retrieval(quem.load_study(path, kind="retrieval"))
     names = _means(evaluated(_judged(tmp_path, "expected", measures=[])))
@@ -146,7 +148,7 @@ def test_grades_have_no_order(tmp_path: Path) -> None:
 
 def test_irrelevant_documents_are_no_hits(tmp_path: Path) -> None:
     """A retriever of documents of grade 0 has 0 by every default measure."""
-    path = made(
+    path = write_study(
         tmp_path,
         [{"id": "bad", "run": "bad.txt"}],
         {"qrels": "q.txt"},
@@ -183,7 +185,7 @@ def test_means_over_few_queries_are_not_ranked(tmp_path: Path) -> None:
     good = {f"q{n}": "abc" if n % 3 else "acb" for n in range(20)}
     other = {f"q{n}": "acb" if n % 3 else "cab" for n in range(20)}
     retrievers = [{"id": name, "run": f"{name}.csv"} for name in ("lucky", "good", "other")]
-    path = made(
+    path = write_study(
         tmp_path,
         retrievers,
         {"similarities": "truth.csv"},
@@ -240,14 +242,14 @@ def test_a_failure_scores_like_an_empty_list(tmp_path: Path) -> None:
         "lacks_csv": "query,rank,case\nq1,1,a\n",
     }
     by = ["hits_norm@2", "nDCG@2", "kendall"]
-    first = evaluated(made(tmp_path, retrievers, "all", **keys), measures=by)
+    first = evaluated(write_study(tmp_path, retrievers, "all", **keys), measures=by)
     lists = {q: first.findings.scored[0].run.lists.of(n)[0] for n, q in ((0, "q1"), (2, "q3"))}
     keys["lacks_csv"] = "query,rank,case,similarity\n" + "".join(
         f"{q},{rank},{'abcd'[case]},{1 / rank}\n"
         for q, cases in lists.items()
         for rank, case in enumerate(cases, 1)
     )
-    result = evaluated(made(tmp_path, retrievers, "all", **keys), measures=by)
+    result = evaluated(write_study(tmp_path, retrievers, "all", **keys), measures=by)
     table = result.measures.set_index(["retriever", "measure"])
     for name in ("hits_norm@2", "nDCG@2"):
         means = table["mean"].xs(name, level=1).to_dict()
@@ -263,11 +265,12 @@ def test_a_failure_scores_like_an_empty_list(tmp_path: Path) -> None:
     counted = {row[0]: row[heads.index("failures")] for row in rows}
     assert counted == {"fails": "1", "lacks": "1", "never": "3"}
     assert "failures: queries without a list" in result.summary()
-    told = [doubt.message for doubt in result.warnings if doubt.code == "retriever-failed"]
+    messages = [doubt.message for doubt in result.warnings if doubt.code == "retriever-failed"]
     assert (
-        "1 of 3 queries, which counts as an empty list (kendall leaves empty lists out)" in told[0]
+        "1 of 3 queries, which counts as an empty list (kendall leaves empty lists out)"
+        in messages[0]
     )
-    assert "for any query, which count as empty lists" in told[1]
+    assert "for any query, which count as empty lists" in messages[1]
     reasons = result.scores.set_index(["retriever", "query", "measure"])["reason"]
     assert "raised OSError: down" in reasons["fails", "q2", "hits_norm@2"]
 
@@ -283,13 +286,13 @@ def test_the_sentence_has_the_sign_of_who_it_names_first(
         "worse": {f"q{n}": "bca" if n else "bac" for n in range(8)},
     }
     retrievers = [{"id": name, "run": f"{name}.csv"} for name in order]
-    path = made(tmp_path, retrievers, {"similarities": "truth.csv"}, **_lists(**lists))
+    path = write_study(tmp_path, retrievers, {"similarities": "truth.csv"}, **_lists(**lists))
     result = evaluated(path, measures=[measure])
     scores = result.measures.set_index("retriever")["mean"]
     apart = abs(scores["better"] - scores["worse"])
     line = next(line for line in result.summary().splitlines() if "better than worse" in line)
-    told = f"better scores better than worse on {measure}: difference {sign}{apart:.3f} ("
-    assert f"{told}{sign.strip('+')}" in line
+    sentence = f"better scores better than worse on {measure}: difference {sign}{apart:.3f} ("
+    assert f"{sentence}{sign.strip('+')}" in line
 
 
 def test_average_ranks_are_no_relevance(tmp_path: Path) -> None:
@@ -298,7 +301,7 @@ def test_average_ranks_are_no_relevance(tmp_path: Path) -> None:
 
     run = "query,rank,case\nP1,1,S1\nP1,2,S2\nP2,1,S1\nP3,1,S3\n"
     truth = {"study": str(STUDIES / "p3-1997/study.yaml")}
-    path = made(
+    path = write_study(
         tmp_path,
         [{"id": "o", "run": "o.csv"}],
         truth,

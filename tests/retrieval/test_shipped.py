@@ -39,17 +39,17 @@ def _means(result: RetrievalResult, retriever: str) -> dict[str, float]:
 def test_procake_computes_what_is_expected() -> None:
     """All measures, without k and with k = 2; what the page prints is met to its digits."""
     expected = json.loads((PROCAKE / "expected.json").read_text("utf-8"))["study.yaml"]
-    found = _means(evaluated(PROCAKE / "study.yaml"), "results")
-    assert found.keys() == expected["computed"].keys()
+    means = _means(evaluated(PROCAKE / "study.yaml"), "results")
+    assert means.keys() == expected["computed"].keys()
     for name, value in expected["computed"].items():
-        assert found[name] == pytest.approx(math.nan if value is None else value, nan_ok=True)
+        assert means[name] == pytest.approx(math.nan if value is None else value, nan_ok=True)
     for name, value in expected["printed"].items():
-        assert found[name] == pytest.approx(value, abs=1e-4), name
+        assert means[name] == pytest.approx(value, abs=1e-4), name
 
 
 def test_procake_readme_prints_it() -> None:
     """Each row of the README has the computed numbers, rounded as it prints them."""
-    found = _means(evaluated(PROCAKE / "study.yaml"), "results")
+    means = _means(evaluated(PROCAKE / "study.yaml"), "results")
     text = (PROCAKE / "README.md").read_text("utf-8")
     rows = [row for row in table_rows(text) if len(row) == 5]
     checked = 0
@@ -59,10 +59,10 @@ def test_procake_readme_prints_it() -> None:
         for cell, key in ((cells[2], name), (cells[4], f"{name}@2")):
             if re.fullmatch(r"[\d.]+", cell):
                 digits = len(cell.partition(".")[2])
-                assert f"{found[key]:.{digits}f}" == cell, key
+                assert f"{means[key]:.{digits}f}" == cell, key
                 checked += 1
             else:
-                assert math.isnan(found.get(key, math.nan)), key
+                assert math.isnan(means.get(key, math.nan)), key
     assert checked == 17
 
 
@@ -80,8 +80,8 @@ def test_bicycles_are_as_expected() -> None:
     expected = json.loads((STUDIES / "bicycles/expected.json").read_text("utf-8"))["study.yaml"]
     result = evaluated(STUDIES / "bicycles/study.yaml", repeats=1, bootstrap=0)
     for retriever, means in expected["retrievers"].items():
-        found = _means(result, retriever)
-        assert {name: round(value, 4) for name, value in found.items()} == means
+        own_means = _means(result, retriever)
+        assert {name: round(value, 4) for name, value in own_means.items()} == means
     mac_fac = result.findings.mac_fac
     assert mac_fac is not None
     pairs = {f"{p.filter}/{p.k}": round(float(p.means.mean[0]), 4) for p in mac_fac.pairs}

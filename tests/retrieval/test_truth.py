@@ -13,7 +13,7 @@ from scipy import stats
 
 import quem
 from quem.retrieval.truth import panels_of
-from tests.retrieval.made import codes, evaluated, made, mistakes
+from tests.retrieval.made import codes, evaluated, mistakes, write_study
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
 ALL: dict[str, Any] = {"id": "all", "linear": {}}
@@ -27,7 +27,7 @@ def retrieve(query, k, cases):
 """
 
 
-def _kept(path: Path, folder: Path) -> bool:
+def _reused(path: Path, folder: Path) -> bool:
     """Analyse with a folder, write its similarities there, and say whether they were used again."""
     result = evaluated(path, keep=folder / "similarities.csv")
     folder.mkdir(exist_ok=True)
@@ -40,35 +40,35 @@ def _kept(path: Path, folder: Path) -> bool:
 def test_truth_of_a_retriever_is_used_again(tmp_path: Path) -> None:
     """It is computed once, and again when cases, settings or code change, or the file is cut."""
     retrievers = [{"id": "slow", "python": "slow:retrieve"}, ONE]
-    path = made(tmp_path, retrievers, "slow", slow_py=COUNTED)
+    path = write_study(tmp_path, retrievers, "slow", slow_py=COUNTED)
     folder, log = tmp_path / "out", tmp_path / "calls.log"
-    assert not _kept(path, folder)
+    assert not _reused(path, folder)
     first = evaluated(path).measures
     log.write_text("")
-    assert _kept(path, folder)
+    assert _reused(path, folder)
     # Three queries tell the time, in seven rounds, after one call to warm up.
     assert len(log.read_text().splitlines()) == 22
     again = evaluated(path, keep=folder / "similarities.csv").measures
     assert first.equals(again)
 
     (tmp_path / "slow.py").write_text(COUNTED + "# changed\n")
-    assert not _kept(path, folder)
+    assert not _reused(path, folder)
     (tmp_path / "cases.csv").write_text("id,x,kind\na,1,p\nb,2,q\n")
-    assert not _kept(path, folder)
-    assert _kept(path, folder)
-    kept = folder / "similarities.csv"
-    kept.write_text("\n".join(kept.read_text().splitlines()[:-1]) + "\n")
+    assert not _reused(path, folder)
+    assert _reused(path, folder)
+    cache = folder / "similarities.csv"
+    cache.write_text("\n".join(cache.read_text().splitlines()[:-1]) + "\n")
     assert not evaluated(path, keep=folder / "similarities.csv").findings.truth.reused
-    kept.write_bytes(b"\xff\xfe\x00")
+    cache.write_bytes(b"\xff\xfe\x00")
     assert not evaluated(path, keep=folder / "similarities.csv").findings.truth.reused
 
 
 def test_kept_truth_is_a_ground_truth(tmp_path: Path) -> None:
     """similarities.csv can be named as a table, and gives the same scores."""
-    path = made(tmp_path, [ALL, ONE], "all")
+    path = write_study(tmp_path, [ALL, ONE], "all")
     result = evaluated(path)
     (tmp_path / "similarities.csv").write_bytes(b"".join(result.attachments()["similarities.csv"]))
-    other = evaluated(made(tmp_path, [ONE], {"similarities": "similarities.csv"}))
+    other = evaluated(write_study(tmp_path, [ONE], {"similarities": "similarities.csv"}))
     assert result.measures["mean"].tolist() == other.measures["mean"].tolist()
 
 
@@ -80,10 +80,10 @@ def test_linear_is_the_weighted_mean_of_local_similarities(tmp_path: Path) -> No
     for missing in ("different", "neutral", "ignore"):
         linear = {"attributes": attributes, "missing": missing}
         retrievers = [{"id": "all", "linear": linear}, ONE]
-        truth = evaluated(made(tmp_path, retrievers, "all")).findings.truth.lists
+        truth = evaluated(write_study(tmp_path, retrievers, "all")).findings.truth.lists
         for place, (x, kind) in enumerate(queries.values()):
             codes_, similarity = truth.of(place)
-            found = {truth.cases[c]: s for c, s in zip(codes_, similarity, strict=True)}
+            similarities = {truth.cases[c]: s for c, s in zip(codes_, similarity, strict=True)}
             for name, (own_x, own_kind) in cases.items():
                 parts: list[tuple[int, float | None]] = [
                     (2, None if x is None or own_x is None else 1 - abs(x - own_x) / 5),
@@ -94,7 +94,7 @@ def test_linear_is_the_weighted_mean_of_local_similarities(tmp_path: Path) -> No
                 known = [(w, s) for w, s in held if s is not None]
                 weight = sum(w for w, _ in known)
                 mean = sum(w * s for w, s in known) / weight if weight else 0.0
-                assert found[name] == pytest.approx(mean), (missing, place, name)
+                assert similarities[name] == pytest.approx(mean), (missing, place, name)
 
 
 def test_leave_one_out_leaves_the_query_out(tmp_path: Path) -> None:
@@ -110,9 +110,11 @@ def test_leave_one_out_leaves_the_query_out(tmp_path: Path) -> None:
         {"id": "own", "python": "own:own"},
         {"id": "run", "run": "run.txt"},
     ]
-    path = made(tmp_path, retrievers, "all", queries="leave-one-out", own_py=code, run_txt=run)
-    found = evaluated(path).findings
-    for lists in [found.truth.lists, *(one.run.lists for one in found.scored)]:
+    path = write_study(
+        tmp_path, retrievers, "all", queries="leave-one-out", own_py=code, run_txt=run
+    )
+    findings = evaluated(path).findings
+    for lists in [findings.truth.lists, *(one.run.lists for one in findings.scored)]:
         for query, name in enumerate("abcd"):
             assert sorted(lists.cases[c] for c in lists.of(query)[0]) == sorted(
                 set("abcd") - {name}
@@ -129,7 +131,7 @@ def test_relevance_measures_agree_with_ir_measures(tmp_path: Path) -> None:
             qrels += [f"q{query} 0 d{case} {grade}"] * (grade >= 0)
         order = rng.permutation(30)[:20]
         run += [f"q{query} Q0 d{c} {r + 1} {1 - r / 20:.3f} t" for r, c in enumerate(order)]
-    path = made(
+    path = write_study(
         tmp_path,
         [{"id": "t", "run": "t.txt"}],
         {"qrels": "q.txt"},
@@ -163,7 +165,9 @@ def _expert_study(tmp_path: Path, **more: Any) -> Path:  # noqa: ANN401  keys
     )
     truth = {"study": str(STUDIES / "p3-1997/study.yaml")}
     defaults: dict[str, Any] = {"cases": None, "queries": None, "order_csv": run}
-    return made(tmp_path, [{"id": "order", "run": "order.csv"}], truth, **{**defaults, **more})
+    return write_study(
+        tmp_path, [{"id": "order", "run": "order.csv"}], truth, **{**defaults, **more}
+    )
 
 
 def test_experts_are_ordered_by_average_rank(tmp_path: Path) -> None:
@@ -198,8 +202,8 @@ def test_panels_are_all_that_can_be_drawn() -> None:
         for draw in product(range(n), repeat=n):
             key = tuple(draw.count(judge) for judge in range(n))
             drawn[key] = drawn.get(key, 0) + 1
-        found = dict(zip(map(tuple, panels.weights.tolist()), panels.chance, strict=True))
-        assert found == pytest.approx({key: count / n**n for key, count in drawn.items()})
+        chances = dict(zip(map(tuple, panels.weights.tolist()), panels.chance, strict=True))
+        assert chances == pytest.approx({key: count / n**n for key, count in drawn.items()})
     many = panels_of(9, np.random.default_rng(0))
     assert many.weights.sum(axis=1).tolist() == [9] * 200
     assert many.chance.sum() == pytest.approx(1)
@@ -223,7 +227,7 @@ def test_drawing_judges_widens_the_intervals(tmp_path: Path) -> None:
 def test_studies_without_whole_rankings_are_no_experts(tmp_path: Path) -> None:
     """Averages have no order on each problem; the message names that study's file."""
     truth = {"study": str(STUDIES / "p3-1997/averages.yaml")}
-    path = made(
+    path = write_study(
         tmp_path,
         [{"id": "o", "run": "o.csv"}],
         truth,
@@ -231,9 +235,9 @@ def test_studies_without_whole_rankings_are_no_experts(tmp_path: Path) -> None:
         queries=None,
         o_csv="query,case\nP1,S1\n",
     )
-    told = mistakes(path)
-    assert "p3-1997/averages.yaml:" in told
-    assert "the study has average ranks only" in told
+    message = mistakes(path)
+    assert "p3-1997/averages.yaml:" in message
+    assert "the study has average ranks only" in message
 
 
 def test_ids_are_the_text_that_was_written(tmp_path: Path) -> None:
@@ -244,10 +248,10 @@ def test_ids_are_the_text_that_was_written(tmp_path: Path) -> None:
         "r_txt": "01 Q0 007 1 1 t\n1 Q0 1.10 1 1 t\n",
         "q_txt": "01 0 007 1\n1 0 1.10 1\n",
     }
-    path = made(tmp_path, [{"id": "r", "run": "r.txt"}], {"qrels": "q.txt"}, **files)
+    path = write_study(tmp_path, [{"id": "r", "run": "r.txt"}], {"qrels": "q.txt"}, **files)
     result = evaluated(path, measures=["AP"])
     assert result.measures["mean"].tolist() == [1.0]
     assert b"".join(result.attachments()["run-r.txt"]).startswith(b"01 Q0 007 1 1.0 r\n1 Q0 1.10 1")
-    path = made(tmp_path, [ALL, ONE], "all", **files)
-    assert not _kept(path, tmp_path / "out")
-    assert _kept(path, tmp_path / "out")
+    path = write_study(tmp_path, [ALL, ONE], "all", **files)
+    assert not _reused(path, tmp_path / "out")
+    assert _reused(path, tmp_path / "out")

@@ -90,9 +90,9 @@ def _check_experience(study: Path, database: str | None) -> None:
     loaded, warnings, mistakes = _analyzed(study, database)
     draft = draft_study(study)
     waits = "" if loaded else _waits_for_judges(draft, database)
-    solutions, more_mistakes, more_doubts = check_solutions(draft, complete=bool(waits))
+    solutions, more_mistakes, more_warnings = check_solutions(draft, complete=bool(waits))
     mistakes = [*([] if waits else mistakes), *more_mistakes]
-    warnings += more_doubts
+    warnings += more_warnings
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     warnings += _effects(draft, solutions, database)

@@ -256,5 +256,5 @@ def print_warnings(warnings: Iterable[StudyWarning]) -> None:
     warnings = list(warnings)
     if warnings:
         click.echo(err=True)
-    for doubt in warnings:
-        click.echo(f"warning: {doubt.code}: {doubt.message}", err=True)
+    for warning in warnings:
+        click.echo(f"warning: {warning.code}: {warning.message}", err=True)

@@ -155,8 +155,8 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
         click.echo("No judges yet: add them in the dashboard.")
     for trouble in site.troubles.values():
         click.secho(f"alert: {trouble}", err=True, fg="red")
-    for doubt in site.warnings:
-        click.echo(f"warning: {doubt.code}: {doubt.message}", err=True)
+    for warning in site.warnings:
+        click.echo(f"warning: {warning.code}: {warning.message}", err=True)
     click.echo("Links are shown once. Stop with Ctrl-C.", err=True)
     import sys
 

@@ -129,7 +129,7 @@ def read_stored(
         "recognized": ["1" if row[4].recognized else "" for row in rows],
     }
     columns = {name: column_of(cells[name]) for name in FIELDS}
-    warnings = [*_changed(file, shown), *removed, *_events_doubted(noted)]
+    warnings = [*_changed(file, shown), *removed, *_event_warnings(noted)]
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
         warnings.append(StudyWarning("session-open", message))
@@ -158,7 +158,7 @@ def _still_there(
     return [s.without(solvers) for s in rest], [StudyWarning("removed-after-ranking", message)]
 
 
-def _events_doubted(events: Sequence[AuditEvent]) -> list[StudyWarning]:
+def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:
     """Say what happened in the session that bears upon how far the rankings can be trusted.
 
     Of what happened several times the first is named: an analysis that reveals makes one more.

@@ -93,7 +93,7 @@ def analyze_retrieval(
     evaluated = [work.evaluated(name, run) for name, run in runs.items()]
     scored = [one for one in evaluated if one.scores is not None]
     if not scored and study.spec.mac_fac is None:
-        raise QuemError([*(doubt.message for doubt in warnings), _nothing(study)])
+        raise QuemError([*(warning.message for warning in warnings), _nothing(study)])
     findings = RetrievalFindings(
         study=study,
         settings=used,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
 
-__all__ = ["awaits_rankings", "check_solutions", "doubts_about"]
+__all__ = ["awaits_rankings", "check_solutions", "find_warnings"]
 
 _MOST_FILES = 10
 _NAMES: dict[Kind, str] = {
@@ -57,11 +57,11 @@ def check_solutions(
     """
     solutions, mistakes, warnings = find_solutions(file, complete=complete)
     if file.spec is not None:
-        warnings += doubts_about(solutions, file.spec)
+        warnings += find_warnings(solutions, file.spec)
     return solutions, mistakes, warnings
 
 
-def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarning]:
+def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarning]:
     """Find what in solutions and texts could reveal a solver.
 
     Parameters
@@ -75,10 +75,10 @@ def doubts_about(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarnin
         Words, metadata, formats that differ, images, scripts, styles and formulas that are not
         shown, and lists too long to rank.
     """
-    from quem.solutions.identity import identity_doubts
+    from quem.solutions.identity import identity_warnings
 
     doubts = [
-        *identity_doubts(solutions, spec),
+        *identity_warnings(solutions, spec),
         *_metadata(solutions),
         *_formats(solutions),
         *_lost_images(solutions),

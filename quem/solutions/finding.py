@@ -245,7 +245,7 @@ class _Search:
                 folders[same(path.name)] = folder.within(path)
             elif path.stem.casefold() not in _NO_DOCUMENTS:
                 strangers.append(path.name)
-        self._doubt(folder, strangers, "problem", [*self.problems, self.practice])
+        self._warn(folder, strangers, "problem", [*self.problems, self.practice])
         return folders
 
     def _problem(self, folder: Folder, problem: str) -> dict[str, Solution]:
@@ -262,7 +262,7 @@ class _Search:
             else:
                 candidates[solver].append(path)
         if "solver" not in self.file.declared.broken:
-            self._doubt(folder, strangers, "solver", self.solvers)
+            self._warn(folder, strangers, "solver", self.solvers)
         solutions = {}
         for solver in self.solvers:
             self._check_presence(folder, problem, solver, candidates[solver])
@@ -329,7 +329,7 @@ class _Search:
     def _at(self, loc: Loc, message: str) -> None:
         self.mistakes.append(self.file.document.mistake(loc, message))
 
-    def _doubt(self, folder: Folder, strangers: list[str], noun: str, known: Iterable[str]) -> None:
+    def _warn(self, folder: Folder, strangers: list[str], noun: str, known: Iterable[str]) -> None:
         """Tell of files that fit nothing declared."""
         known = [name for name in known if name]
         for name in strangers[:_MOST_STRANGERS]:

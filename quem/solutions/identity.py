@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from quem.solutions.model import SolutionFile, Solutions
     from quem.study.models import ExperienceSpec
 
-__all__ = ["Hit", "Term", "find_hits", "identity_doubts", "terms"]
+__all__ = ["Hit", "Term", "find_hits", "identity_warnings", "terms"]
 
 
 _MOST_A_FILE = 3
@@ -66,7 +66,7 @@ class Hit:
     meaning: str
 
 
-def identity_doubts(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
+def identity_warnings(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
     """Warn of each place where something that judges receive names a solver.
 
     Parameters

@@ -189,7 +189,9 @@ def _counted(counts: Mapping[str, int]) -> list[str]:
 
 
 def _plural(noun: str) -> str:
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
 
 
 def _ranked(study: Study) -> dict[str, int]:

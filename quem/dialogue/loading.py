@@ -156,8 +156,8 @@ class DialogueStudy:
         return {
             "case": len(self.cases),
             "attribute": len(self.cases.attributes),
-            "class of case": len(self.cases.labels),
-            "system": len(self.strategies),
+            "class": len(self.cases.labels),
+            "strategy": len(self.strategies),
             "user": len(self.users),
         }
 

@@ -42,21 +42,21 @@ class Postgres:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._made: list[str] = []
+        self._names: list[str] = []
 
     def new(self) -> str:
         """Make an empty database; gives its URL."""
         name = f"quem_test_{secrets.token_hex(6)}"
         # Neither a locale nor an encoding of the machine is to decide what a text may hold.
         self._command(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
-        self._made.append(name)
+        self._names.append(name)
         address, mark, query = self.url.partition("?")
         return f"{address.rpartition('/')[0]}/{name}{mark}{query}"
 
     def drop_all(self) -> None:
         """Drop every database that was made."""
-        while self._made:
-            self._command(f"DROP DATABASE {self._made.pop()} WITH (FORCE)")
+        while self._names:
+            self._command(f"DROP DATABASE {self._names.pop()} WITH (FORCE)")
 
     def _command(self, text: str) -> None:
         with psycopg.connect(self.url, autocommit=True) as connection:
@@ -65,8 +65,8 @@ class Postgres:
 
 def running_postgres() -> Iterator[Postgres]:
     """Give the server that the environment names, or one that runs as long as it is needed."""
-    if given := os.environ.get(VARIABLE):
-        server = Postgres(given)
+    if url := os.environ.get(VARIABLE):
+        server = Postgres(url)
         yield server
         server.drop_all()
         return
@@ -137,5 +137,5 @@ def _run(*words: str | Path) -> None:
         check=False,
     )
     if ended.returncode:
-        said = (ended.stdout or b"").decode(errors="replace")
-        pytest.fail(f"{words[0]} ended with {ended.returncode}: {said}")
+        output = (ended.stdout or b"").decode(errors="replace")
+        pytest.fail(f"{words[0]} ended with {ended.returncode}: {output}")

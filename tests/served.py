@@ -229,9 +229,9 @@ class Browserless:
     def group(self, gid: str) -> dict[str, Any]:
         """Give the data that a ranking page carries for its script."""
         page = self.get(f"/judge/g/{gid}")
-        found = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
-        assert found, "no group-data in the page"
-        data: dict[str, Any] = json.loads(found[1])
+        match = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+        assert match, "no group-data in the page"
+        data: dict[str, Any] = json.loads(match[1])
         return data
 
     def _list(self) -> str:

@@ -181,8 +181,8 @@ def test_steps_know_nothing_of_output() -> None:
         if "presentation" in path.parts or path.name == "result.py":
             continue
         if _ours(path) and _unit(_module(path)) in {*KINDS, "comparison", "planning"}:
-            found = {m for m in _top_level(path) if _within(m, ("quem.report",))}
-            assert found == set(), _name(path)
+            imports = {m for m in _top_level(path) if _within(m, ("quem.report",))}
+            assert imports == set(), _name(path)
 
 
 def modules_in_circles() -> set[str]:
@@ -214,8 +214,8 @@ def test_lists_know_only_numpy() -> None:
 def test_only_serve_imports_the_judging_app() -> None:
     """The arrow between the packages points from webjudge to quem; ``quem serve`` starts it."""
     for path in (ROOT / "quem").rglob("*.py"):
-        found = _top_level(path) if _name(path) == "quem/commands/serve.py" else _anywhere(path)
-        assert not [module for module in found if _within(module, ("webjudge",))], _name(path)
+        imports = _top_level(path) if _name(path) == "quem/commands/serve.py" else _anywhere(path)
+        assert not [module for module in imports if _within(module, ("webjudge",))], _name(path)
 
 
 def test_the_store_knows_no_web() -> None:

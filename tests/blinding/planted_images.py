@@ -197,10 +197,10 @@ def hidden(form: str, how: str, word: str = SECRET) -> bytes:
 
 def planted_images(name: Name) -> dict[str, bytes]:
     """Images of every format, with every name that can be planted as a whole."""
-    made = {file: make(name) for file, make in METADATA.items()}
+    images = {file: make(name) for file, make in METADATA.items()}
     for form, how in HIDDEN:
         # Three bytes are too few for a name, and of frames only PNG keeps colors of clear pixels.
         if how != "clear color" and (form == "PNG" or how != "frames"):
             word = name(f"{form} hidden {how}")
-            made[f"{how}-{form}.{form.lower()}"] = hidden(form, how, word)
-    return made | {"beside.png": _beside(name)}
+            images[f"{how}-{form}.{form.lower()}"] = hidden(form, how, word)
+    return images | {"beside.png": _beside(name)}

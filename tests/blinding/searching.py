@@ -29,7 +29,7 @@ def everything_in(raw: bytes) -> bytes:
     Texts in UTF-16, hexadecimal digits and base64 are found by their letters.
     """
     parts = [raw, *_streams(raw), *_chunks(raw), *_colors(raw)]
-    parts += [found for part in parts for found in _inflated(part)]
+    parts += [content for part in parts for content in _inflated(part)]
     both = b"\n".join(parts)
     decoded = [bytes.fromhex(run.decode()) for run in _HEX.findall(both)]
     for run in _BASE64.findall(raw):

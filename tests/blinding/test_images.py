@@ -132,13 +132,13 @@ def test_webp_is_the_same_whatever_was_hidden() -> None:
     image = hidden_colors("colors")
     blank = Image.new("RGBA", image.size)
     blank.paste(image.crop((0, 0, 8, 6)))
-    made = []
+    files = []
     for one in (image, blank):
         out = io.BytesIO()
         one.save(out, "WEBP", lossless=True, exact=True)
-        made.append(out.getvalue())
-    assert made[0] != made[1]
-    assert clean_image(made[0]) == clean_image(made[1])
+        files.append(out.getvalue())
+    assert files[0] != files[1]
+    assert clean_image(files[0]) == clean_image(files[1])
 
 
 def test_a_picture_beside_an_animation_is_not_shown() -> None:
@@ -185,7 +185,7 @@ def _long_film() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("name", "raw", "said"),
+    ("name", "raw", "message"),
     [
         ("bomb.png", _bomb(), "too many"),
         ("film.gif", _long_film(), "too long an animation"),
@@ -197,12 +197,12 @@ def _long_film() -> bytes:
     ids=lambda value: value if isinstance(value, str) and "." in value else "",
 )
 def test_what_cannot_be_cleaned_is_refused(
-    name: str, raw: bytes, said: str, tmp_path: Path
+    name: str, raw: bytes, message: str, tmp_path: Path
 ) -> None:
     """Nothing is sent that was not made anew; the error says what is wrong with which file."""
     path = tmp_path / name
     path.write_bytes(raw)
-    with pytest.raises(FileError, match=said) as error:
+    with pytest.raises(FileError, match=message) as error:
         clean_file(path)
     assert error.value.mistakes[0].path == str(path)
 
@@ -236,6 +236,6 @@ def test_large_files_are_cleaned_once(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(images, "clean_image", pytest.fail)
     assert clean_file(path) == first
     (entry,) = cache.cache_folder("images").iterdir()
-    (kept,) = entry.iterdir()
-    assert kept.name == "png"
-    assert not holds_secret(kept.read_bytes())
+    (file,) = entry.iterdir()
+    assert file.name == "png"
+    assert not holds_secret(file.read_bytes())

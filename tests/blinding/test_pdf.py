@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def saved(path: Path, made: pikepdf.Pdf, **options: Any) -> Path:  # noqa: ANN401  of pikepdf
+def saved(path: Path, doc: pikepdf.Pdf, **options: Any) -> Path:  # noqa: ANN401  of pikepdf
     """Write a document."""
-    made.save(path, **options)
+    doc.save(path, **options)
     return path
 
 
@@ -40,19 +40,19 @@ def with_content(path: Path, contents: bytes, n_pages: int = 1) -> Path:
 
 def _signed(path: Path) -> Path:
     """A document whose third page names somebody in text, in a field and in a stamp."""
-    made = document(n_pages=3)
-    page = made.pages[2]
+    doc = document(n_pages=3)
+    page = doc.pages[2]
     text = b"BT /F1 14 Tf 20 160 Td (written by Zebu) Tj ET BT /F1 14 Tf 116 160 Td (lon) Tj ET"
-    page.obj.Contents = made.make_stream(text)
-    look = made.make_stream(b"BT /F1 14 Tf 2 5 Td (seen by Quark) Tj ET", Subtype=Name.Form)
+    page.obj.Contents = doc.make_stream(text)
+    look = doc.make_stream(b"BT /F1 14 Tf 2 5 Td (seen by Quark) Tj ET", Subtype=Name.Form)
     look.BBox, look.Resources = [0, 0, 200, 20], Dictionary(Font=page.obj.Resources.Font)
     stamp = Dictionary(Subtype=Name.Stamp, Rect=[20, 20, 220, 40], AP=Dictionary(N=look))
     field = Dictionary(Subtype=Name.Widget, FT=Name.Tx, T="f", V="Wolper", Rect=[20, 60, 200, 90])
     field.DA = "/F1 14 Tf 0 g"
-    page.obj.Annots = Array([made.make_indirect(stamp), made.make_indirect(field)])
+    page.obj.Annots = Array([doc.make_indirect(stamp), doc.make_indirect(field)])
     fonts = Dictionary(Font=page.obj.Resources.Font)
-    made.Root.AcroForm = Dictionary(Fields=[page.obj.Annots[1]], DR=fonts, NeedAppearances=True)
-    return saved(path, made)
+    doc.Root.AcroForm = Dictionary(Fields=[page.obj.Annots[1]], DR=fonts, NeedAppearances=True)
+    return saved(path, doc)
 
 
 def test_a_visible_name_is_found_with_its_page(tmp_path: Path) -> None:
@@ -63,8 +63,8 @@ def test_a_visible_name_is_found_with_its_page(tmp_path: Path) -> None:
     path = _signed(tmp_path / "solutions" / "P1" / f"{SUBJECTS[0]}.pdf")
     _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
     assert mistakes == []
-    found = [doubt.message for doubt in warnings if doubt.code == "identity"]
-    assert sorted(found) == [
+    messages = [doubt.message for doubt in warnings if doubt.code == "identity"]
+    assert sorted(messages) == [
         f'{path}: page 3: names "{word}", an identity word'
         for word in ("Quark", "Wolper", "Zebulon")
     ]
@@ -76,10 +76,10 @@ def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
     text = b"BT /F1 10 Tf 30 150 Td (Well, gpt-4_x costs 5.0; I think!) Tj 0 -20 Td (Next) Tj ET\n"
     text += b"BT /F1 60 Tf 30 30 Td (IllI) Tj ET 0 0 1 rg 0 0 300 20 re f\n"
     text += b"BT 1 g /F1 10 Tf 30 5 Td (light on dark) Tj ET"
-    made = document(text, n_pages=3)
-    made.pages[1].obj.Rotate = 90
-    made.pages[2].obj.CropBox = [20, 0, 300, 190]
-    path = saved(tmp_path / "a.pdf", made)
+    doc = document(text, n_pages=3)
+    doc.pages[1].obj.Rotate = 90
+    doc.pages[2].obj.CropBox = [20, 0, 300, 190]
+    path = saved(tmp_path / "a.pdf", doc)
     pages = read_pdf(path).pages
     lines = ["Well, gpt-4_x costs 5.0; I think!", "Next", "IllI", "light on dark"]
     assert [page.text.split("\n") for page in (pages[0], pages[2])] == [lines] * 2
@@ -91,23 +91,23 @@ def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
 
 def test_images_are_as_small_as_their_pages_allow(tmp_path: Path) -> None:
     """Grey pages are grey, others have 256 colors, and photographs are JPEG; none is huge."""
-    made = document(n_pages=4)
-    made.pages[1].obj.Contents = made.make_stream(b"1 0 0 rg 10 10 90 90 re f")
+    doc = document(n_pages=4)
+    doc.pages[1].obj.Contents = doc.make_stream(b"1 0 0 rg 10 10 90 90 re f")
     noise = Image.effect_noise((300, 200), 90).convert("RGB")
-    photo = made.make_stream(noise.tobytes(), Type=Name.XObject, Subtype=Name.Image)
+    photo = doc.make_stream(noise.tobytes(), Type=Name.XObject, Subtype=Name.Image)
     photo.Width, photo.Height, photo.BitsPerComponent = 300, 200, 8
     photo.ColorSpace = Name.DeviceRGB
-    made.pages[2].obj.Resources.XObject.Im1 = photo
-    made.pages[2].obj.Contents = made.make_stream(b"300 0 0 200 0 0 cm /Im1 Do")
-    made.pages[3].obj.MediaBox = [0, 0, 14_400, 30]
-    path = saved(tmp_path / "a.pdf", made)
-    found = []
+    doc.pages[2].obj.Resources.XObject.Im1 = photo
+    doc.pages[2].obj.Contents = doc.make_stream(b"300 0 0 200 0 0 cm /Im1 Do")
+    doc.pages[3].obj.MediaBox = [0, 0, 14_400, 30]
+    path = saved(tmp_path / "a.pdf", doc)
+    formats = []
     for number, page in enumerate(read_pdf(path).pages, 1):
         content, mimetype = page_image(path, number)
         with Image.open(io.BytesIO(content)) as image:
             assert image.size == (page.width, page.height)
-            found.append((mimetype, image.mode, image.size))
-    assert found == [
+            formats.append((mimetype, image.mode, image.size))
+    assert formats == [
         ("image/png", "L", (600, 400)),
         ("image/png", "P", (600, 400)),
         ("image/jpeg", "L", (600, 400)),
@@ -126,25 +126,25 @@ def _bomb(path: Path) -> Path:
     end = zlib.compressobj(9, wbits=-15).flush()
     total = 80 * len(block)
     packed += part * 79 + end + ((total % 65521) << 16 | 1).to_bytes(4, "big")
-    made = document()
-    content = made.make_stream(zlib.compress(packed, 9))
+    doc = document()
+    content = doc.make_stream(zlib.compress(packed, 9))
     content.Filter = Array([Name.FlateDecode, Name.FlateDecode])
-    made.pages[0].obj.Contents = content
+    doc.pages[0].obj.Contents = content
     return saved(
-        path, made, compress_streams=False, stream_decode_level=pikepdf.StreamDecodeLevel.none
+        path, doc, compress_streams=False, stream_decode_level=pikepdf.StreamDecodeLevel.none
     )
 
 
 def _endless(path: Path) -> Path:
     """A page whose color is computed in a million steps for each pixel, in little memory."""
-    made = document()
-    steps = made.make_stream(b"{ pop " + b"sin cos " * 500_000 + b"}", FunctionType=4)
+    doc = document()
+    steps = doc.make_stream(b"{ pop " + b"sin cos " * 500_000 + b"}", FunctionType=4)
     steps.Domain, steps.Range = [0, 1, 0, 1], [0, 1]
     shading = Dictionary(ShadingType=1, ColorSpace=Name.DeviceGray, Function=steps)
     shading.Matrix = [300, 0, 0, 200, 0, 0]
-    made.pages[0].obj.Resources.Shading = Dictionary(S=shading)
-    made.pages[0].obj.Contents = made.make_stream(b"/S sh")
-    return saved(path, made)
+    doc.pages[0].obj.Resources.Shading = Dictionary(S=shading)
+    doc.pages[0].obj.Contents = doc.make_stream(b"/S sh")
+    return saved(path, doc)
 
 
 def _locked(path: Path) -> Path:
@@ -157,7 +157,7 @@ def _cut(path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (_bomb, "too much memory"),
         (_endless, "too long to draw"),
@@ -169,23 +169,23 @@ def _cut(path: Path) -> Path:
     ids=["bomb", "endless", "password", "broken", "empty", "long"],
 )
 def test_what_cannot_be_drawn_is_one_clear_error(
-    make: Callable[[Path], Path], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Callable[[Path], Path], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hostile file is refused by itself: the next one is drawn, and it is not tried again."""
     path = make(tmp_path / "bad.pdf")
     good = with_content(tmp_path / "good.pdf", make.__name__.encode().join([b"% ", b"\n"]))
-    if said == "too long to draw":
+    if message == "too long to draw":
         monkeypatch.setattr(pdf, "_SECONDS", 4)
         monkeypatch.setattr(pdf, "_SECONDS_A_PAGE", 0)
-    with pytest.raises(FileError, match=said) as error:
+    with pytest.raises(FileError, match=message) as error:
         read_pdf(path)
     assert error.value.mistakes[0].path == str(path)
     monkeypatch.undo()
     with pytest.MonkeyPatch.context() as patch:
-        if said == "too long to draw":
+        if message == "too long to draw":
             again = "quem.blinding.pdf._worker.ask"
             patch.setattr(again, lambda _: pytest.fail("it was tried again"))
-        with pytest.raises(FileError, match=said):
+        with pytest.raises(FileError, match=message):
             read_pdf(path)
     assert len(read_pdf(good).pages) == 1
 
@@ -221,19 +221,19 @@ def test_pages_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     folder = cache.cache_folder("pages")
     if os.name == "posix":
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    asked = pdf._worker.ask  # noqa: SLF001  nobody may be asked
+    ask = pdf._worker.ask  # noqa: SLF001  nobody may be asked
     monkeypatch.setattr(pdf._worker, "ask", pytest.fail)  # noqa: SLF001
     pdf._cache._values.clear()  # noqa: SLF001  as after a restart
     assert read_pdf(path) == before
     assert page_image(path, 1) == first
-    monkeypatch.setattr(pdf._worker, "ask", asked)  # noqa: SLF001
+    monkeypatch.setattr(pdf._worker, "ask", ask)  # noqa: SLF001
     cache.trim(folder, "nothing", 0)
     assert list(folder.iterdir()) == []
     assert page_image(path, 1) == first
-    (kept,) = folder.iterdir()
-    assert {file.name for file in kept.iterdir()} >= {"1.png", "cleaned.pdf"}
-    cache.trim(folder, kept.name, 0)
-    assert kept.is_dir()
+    (entry,) = folder.iterdir()
+    assert {file.name for file in entry.iterdir()} >= {"1.png", "cleaned.pdf"}
+    cache.trim(folder, entry.name, 0)
+    assert entry.is_dir()
     # The folder itself may be deleted at any time, too.
     shutil.rmtree(folder.parent)
     assert page_image(path, 1) == first

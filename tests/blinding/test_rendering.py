@@ -117,10 +117,10 @@ def asset(number: int, page: int | None = None) -> str:
 def render(tmp_path: Path) -> Callable[..., Rendered]:
     """Render a solution of some files; a single one is named for its solver."""
 
-    def made(files: Mapping[str, str | bytes]) -> Rendered:
+    def render_files(files: Mapping[str, str | bytes]) -> Rendered:
         return render_solution(Solution("P1", "S1", solution_files(tmp_path, files)), asset)
 
-    return made
+    return render_files
 
 
 def solution_files(folder: Path, files: Mapping[str, str | bytes]) -> tuple[SolutionFile, ...]:
@@ -330,8 +330,8 @@ def test_addresses_are_escaped(tmp_path: Path) -> None:
 def test_statements_show_their_images(tmp_path: Path) -> None:
     """A statement shows the images beside it; a briefing without addresses keeps their text."""
     sheet = Sheet(solution_files(tmp_path, {"p1.md": "![A map](map.png)", "map.png": b"\x89PNG"}))
-    shown = read(render_page_text(sheet, asset))
-    assert ("img", {"src": "/asset/2", "alt": "A map", "loading": "lazy"}) in shown.tags
+    page = read(render_page_text(sheet, asset))
+    assert ("img", {"src": "/asset/2", "alt": "A map", "loading": "lazy"}) in page.tags
     without = read(render_page_text(sheet))
     assert without.text.strip() == "A map"
     assert "img" not in dict(without.tags)
@@ -416,16 +416,16 @@ def test_plain_text_has_no_markup() -> None:
 
 def test_what_is_not_used_is_forgotten() -> None:
     """What is kept stays within its bound, and what was used last stays longest."""
-    kept: SizedCache[str, str] = SizedCache(10)
-    kept.put("a", "A", 4)
-    kept.put("b", "B", 4)
-    assert kept.get("a") == "A"
-    kept.put("c", "C", 4)
-    assert (kept.get("a"), kept.get("b"), kept.get("c")) == ("A", None, "C")
-    kept.put("huge", "H", 11)
-    assert kept.get("huge") is None
-    kept.put("a", "AA", 10)
-    assert (kept.get("a"), len(kept)) == ("AA", 1)
+    cache: SizedCache[str, str] = SizedCache(10)
+    cache.put("a", "A", 4)
+    cache.put("b", "B", 4)
+    assert cache.get("a") == "A"
+    cache.put("c", "C", 4)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == ("A", None, "C")
+    cache.put("huge", "H", 11)
+    assert cache.get("huge") is None
+    cache.put("a", "AA", 10)
+    assert (cache.get("a"), len(cache)) == ("AA", 1)
 
 
 def _luminance(color: str) -> float:

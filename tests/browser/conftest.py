@@ -48,8 +48,8 @@ def _chromium(playwright: Playwright) -> str:
     """The path of a Chromium, installed where there is none yet."""
     if named := os.environ.get("QUEM_CHROMIUM"):
         return named
-    if found := _on_path():
-        return found
+    if path := _on_path():
+        return path
     own = playwright.chromium.executable_path
     if not os.path.exists(own):  # noqa: PTH110  a text that playwright gives
         install = [sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"]
@@ -62,8 +62,8 @@ def _chromium(playwright: Playwright) -> str:
             subprocess.run(
                 ["apt-get", "-qq", *arguments], check=True, capture_output=True, env=quiet
             )
-    if found := _on_path():
-        return found
+    if path := _on_path():
+        return path
     pytest.fail("no Chromium: install it, or name one with QUEM_CHROMIUM")
 
 
@@ -100,12 +100,12 @@ def visit(
     browser: Browser, served: Served, judges: Iterator[str]
 ) -> Iterator[Callable[..., Visit]]:
     """Let a new judge come."""
-    made: list[Visit] = []
+    visits: list[Visit] = []
 
     def come(**options: Any) -> Visit:  # noqa: ANN401
-        made.append(Visit(browser, served, next(judges), **options))
-        return made[-1]
+        visits.append(Visit(browser, served, next(judges), **options))
+        return visits[-1]
 
     yield come
-    for one in made:
+    for one in visits:
         one.close()

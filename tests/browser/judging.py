@@ -38,10 +38,10 @@ class Visit:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on(
             "console",
-            lambda said: (
+            lambda message: (
                 None
-                if said.type not in ("error", "warning") or EXPECTED.search(said.text)
-                else self.complaints.append(said.text)
+                if message.type not in ("error", "warning") or EXPECTED.search(message.text)
+                else self.complaints.append(message.text)
             ),
         )
         return page
@@ -79,10 +79,10 @@ class Visit:
 
 def labels_in(page: Page, area: str) -> list[str]:
     """The labels in an area, from top to bottom."""
-    found: list[str] = page.locator(f"#{area} .card").evaluate_all(
+    labels: list[str] = page.locator(f"#{area} .card").evaluate_all(
         "cards => cards.map(card => card.dataset.label)"
     )
-    return found
+    return labels
 
 
 def shown_ranking(page: Page) -> list[list[str]]:

@@ -35,9 +35,9 @@ def is_taken_back(come: Visit, ranked: list[list[str]]) -> None:
     """The page stays and says so, and the newest order is stored as a draft."""
     expect(come.page.locator("#save-status")).to_contain_text(TAKEN_BACK)
     expect(come.page.locator("#left")).to_contain_text("Submit again")
-    held = stored(come)
-    assert held["state"]["ranked"] == ranked == shown_ranking(come.page)
-    assert not held["submitted"]
+    record = stored(come)
+    assert record["state"]["ranked"] == ranked == shown_ranking(come.page)
+    assert not record["submitted"]
 
 
 class Held:

@@ -88,8 +88,8 @@ class Watched:
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert self.page.evaluate(overflow) == 0, self.page.url
         violations = Axe().run(self.page).response["violations"]
-        found = [(v["id"], [n["target"] for n in v["nodes"]]) for v in violations]
-        assert found == [], self.page.url
+        objections = [(v["id"], [n["target"] for n in v["nodes"]]) for v in violations]
+        assert objections == [], self.page.url
         assert self.complaints == []
 
     def refresh(self) -> None:

@@ -27,12 +27,12 @@ def own(tmp_path: Path) -> Iterator[Served]:
 @pytest.fixture
 def come(browser: Browser, own: Served) -> Iterator[Visit]:
     """The judge of that session, at the ranking page."""
-    made = Visit(browser, own, "J0")
-    made.page.goto(own.links["J0"])
-    made.page.locator(".groups a", has_text="Problem 0").click()
-    expect(made.page.locator("#ranking-page[data-tray]")).to_be_visible()
-    yield made
-    made.close()
+    visit = Visit(browser, own, "J0")
+    visit.page.goto(own.links["J0"])
+    visit.page.locator(".groups a", has_text="Problem 0").click()
+    expect(visit.page.locator("#ranking-page[data-tray]")).to_be_visible()
+    yield visit
+    visit.close()
 
 
 def number_of(page: Page, letter: str) -> str:
@@ -81,18 +81,18 @@ def test_an_order_of_before_is_kept_by_content(own: Served, come: Visit, how: st
         page.reload()
     expect(page.locator(f"#card-{of['3']}")).to_have_count(0)
     expect(page.locator("#tray .card")).to_have_count(2)
-    kept = [[of[number]] for number in ("0", "4", "2")]
-    assert shown_ranking(page) == kept
+    ranking = [[of[number]] for number in ("0", "4", "2")]
+    assert shown_ranking(page) == ranking
     assert letters(page) == {n: x for n, x in of.items() if n != "3"} | {"nine": "F"}
-    assert come.equals_store()["state"]["ranked"] == kept
+    assert come.equals_store()["state"]["ranked"] == ranking
     rank_by_keys(page, "F" + of["1"])
     page.get_by_role("button", name="Submit ranking").click()
     expect(page.locator("h1")).to_have_text("Thank you!")
     code = page.locator(".receipt code").inner_text()
     assert len(code) == 10
-    held = own.stored("J0", "P0")
-    assert held["submitted"]
-    assert held["state"]["ranked"] == [*kept, ["F"], [of["1"]]]
+    record = own.stored("J0", "P0")
+    assert record["submitted"]
+    assert record["state"]["ranked"] == [*ranking, ["F"], [of["1"]]]
 
 
 def test_a_new_solution_is_placed_into_a_submitted_ranking(own: Served, come: Visit) -> None:

@@ -22,8 +22,8 @@ def _no_system(folder: Path) -> Path:
     """The shipped study without its system."""
     for name in ("study.yaml", "rankings.csv"):
         text = (STUDIES / name).read_text()
-        kept = [line for line in text.splitlines() if not line.startswith(("p3,", "systems:"))]
-        (folder / name).write_text("\n".join(line for line in kept if "id: p3, name" not in line))
+        lines = [line for line in text.splitlines() if not line.startswith(("p3,", "systems:"))]
+        (folder / name).write_text("\n".join(line for line in lines if "id: p3, name" not in line))
     return folder / "study.yaml"
 
 
@@ -31,13 +31,13 @@ def _no_system(folder: Path) -> Path:
 def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a study."""
     folder = tmp_path_factory.mktemp("report")
-    made = {
+    studies = {
         "study": lambda: STUDIES / "study.yaml",
         "averages": lambda: STUDIES / "averages.yaml",
         "no system": lambda: _no_system(folder),
         "extreme": lambda: extreme_study(folder),
     }
-    study = made[request.param]()
+    study = studies[request.param]()
     write_report(quem.analyze(quem.load_study(study), bootstrap=200), folder / "out")
     return folder / "out" / "report.html"
 

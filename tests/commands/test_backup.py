@@ -112,9 +112,9 @@ def test_the_drill(
     tmp_path: Path, databases: tuple[str, str], quem_command: Callable[..., Outcome]
 ) -> None:
     """A server that saves is backed up, killed, loses its database, and goes on from the copy."""
-    lost, found = databases
+    original, replacement = databases
     study = write_judging_study(tmp_path, judges=JUDGES, problems=2)
-    served = Served(study, lost)
+    served = Served(study, original)
     served.start()
     try:
         savers = [Saver(link, served.base) for link in served.links.values()]
@@ -122,11 +122,15 @@ def test_the_drill(
             saver.start()
         wait_until(lambda: all(len(saver.acknowledged) >= 3 for saver in savers))
         before = {saver.gid: max(saver.acknowledged) for saver in savers}
-        code, out, err = quem_command("backup", study, "--to", tmp_path / "b", "--database", lost)
+        code, out, err = quem_command(
+            "backup", study, "--to", tmp_path / "b", "--database", original
+        )
         assert (code, err) == (0, "")
         after = {saver.gid: max(saver.acknowledged) for saver in savers}
         wait_until(lambda: all(max(s.acknowledged) > after[s.gid] for s in savers))
-        at_that_time = (exported(quem_command, study, lost, "live") / "rankings.csv").read_text()
+        at_that_time = (
+            exported(quem_command, study, original, "live") / "rankings.csv"
+        ).read_text()
         served.kill()
         for saver in savers:
             saver.join(LONG)
@@ -136,13 +140,13 @@ def test_the_drill(
         for path in tmp_path.glob("store.sqlite3*"):
             path.unlink()
 
-        code, out, err = quem_command("restore", study, copy, "--database", found)
+        code, out, err = quem_command("restore", study, copy, "--database", replacement)
         assert (code, out) == (0, ""), err
         assert f"restored {JUDGES} judges" in err
         assert "last revision: 20" in err
-        served.database, served.links = found, {}
+        served.database, served.links = replacement, {}
         served.start()
-        again = exported(quem_command, study, found, "again")
+        again = exported(quem_command, study, replacement, "again")
         assert (again / "rankings.csv").read_text() == at_that_time
         orders = saved_orders(again)
         for saver in savers:
@@ -150,9 +154,9 @@ def test_the_drill(
             assert head >= before[saver.gid]
             history = {n: orders[saver.gid, n] for n in range(1, head + 1)}
             # What was saved when the copy was made may not have been acknowledged yet.
-            told = {n: order for n, order in saver.acknowledged.items() if n <= head}
-            assert told == {n: order for n, order in history.items() if n in told}
-            assert len(told) >= head - 1
+            own_orders = {n: order for n, order in saver.acknowledged.items() if n <= head}
+            assert own_orders == {n: order for n, order in history.items() if n in own_orders}
+            assert len(own_orders) >= head - 1
             # The judge's link, letters and page are as they were, and saving goes on.
             data = saver.browser.group(saver.gid)
             assert data["revision"] == head
@@ -160,7 +164,7 @@ def test_the_drill(
             assert (status, answer["revision"]) == (200, head + 1)
         assert "Study restored from a backup" in dashboard(served, "/dashboard/events")
         # While the server runs nothing can be put in its place.
-        words = ("restore", study, copy, "--replace", "--database", found)
+        words = ("restore", study, copy, "--replace", "--database", replacement)
         code, _, err = quem_command(*words)
         assert code == 1
         assert "is in use" in err
@@ -212,7 +216,7 @@ def quem(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:  #
 
 
 @pytest.fixture
-def held(tmp_path: Path) -> Path:
+def study(tmp_path: Path) -> Path:
     """A study with a session that is not running."""
     study = write_judging_study(tmp_path)
     store = open_store(locate_database(study))
@@ -224,12 +228,12 @@ def held(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_regular_backups_go_on_until_they_are_stopped(
-    held: Path, how: signal.Signals, code: int
+    study: Path, how: signal.Signals, code: int
 ) -> None:
     """`--every` goes on after a failure, says so, and leaves only whole copies."""
-    folder = held.parent / "copies"
+    folder = study.parent / "copies"
     folder.write_text("in the way")
-    words = command("backup", held, "--to", folder, "--every", "1s", "--keep", "2")
+    words = command("backup", study, "--to", folder, "--every", "1s", "--keep", "2")
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -244,24 +248,24 @@ def test_regular_backups_go_on_until_they_are_stopped(
     assert [path.suffix for path in folder.iterdir()] == [".sqlite3"] * 2
 
 
-def test_what_cannot_be_copied_is_told(held: Path) -> None:
+def test_what_cannot_be_copied_is_told(study: Path) -> None:
     """A full disk, a missing session and a wrong time each end with clear words."""
     resource = pytest.importorskip("resource", reason="limits of processes are POSIX")
-    folder = held.parent / "copies"
+    folder = study.parent / "copies"
 
     def full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
 
-    ended = quem("backup", held, "--to", folder, preexec_fn=full)
+    ended = quem("backup", study, "--to", folder, preexec_fn=full)
     assert ended.returncode == 1
-    (told,) = (line for line in ended.stderr.splitlines() if line.startswith("error: "))
-    assert told.startswith(f"error: {folder}: no backup was made: ")
-    assert "has room" in told
+    (message,) = (line for line in ended.stderr.splitlines() if line.startswith("error: "))
+    assert message.startswith(f"error: {folder}: no backup was made: ")
+    assert "has room" in message
     assert list(folder.iterdir()) == []
     none = os.devnull.replace("null", "nowhere.sqlite3")
-    ended = quem("backup", held, "--to", folder, "--database", none)
+    ended = quem("backup", study, "--to", folder, "--database", none)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert "has no judging session" in ended.stderr
-    ended = quem("backup", held, "--to", folder, "--every", "5")
+    ended = quem("backup", study, "--to", folder, "--every", "5")
     assert ended.returncode == 2
     assert "write one such as 90s, 15m, 2h, or 1d" in ended.stderr

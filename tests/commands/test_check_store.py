@@ -27,13 +27,13 @@ Outcome = tuple[int, str, str]
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     """A study whose judges ranked real files, sealed and open."""
-    made = make_site(tmp_path / "made", judging="{repeat: 0}")
-    set_life(made, "open")
-    rank_all(made, "J1", "J2")
-    with made.store.write() as c:
-        seal(c, made.id, "stop")
-    yield made
-    made.store.close()
+    site = make_site(tmp_path / "made", judging="{repeat: 0}")
+    set_life(site, "open")
+    rank_all(site, "J1", "J2")
+    with site.store.write() as c:
+        seal(c, site.id, "stop")
+    yield site
+    site.store.close()
 
 
 def _sha256(file: Path) -> str:
@@ -49,7 +49,7 @@ def test_an_open_session_is_verified_without_its_ranks(
     assert out.startswith("4 tasks, 4 revisions, 2 events, 1 seal; 0 of the revisions are not ")
     head = re.findall("^head: ([0-9a-f]{64})$", out, re.MULTILINE)[0]
     file = site.path.parent / "solutions" / "P1" / f"{SUBJECTS[0]}.md"
-    shown = _sha256(file)
+    digest = _sha256(file)
     file.write_bytes(file.read_bytes().replace(b"0", b"9"))
     rank(site, "J2", "P2", State(tray=(*SUBJECTS, "ZORNKBS7")), kind="reopen")
     with site.store.read() as c:
@@ -62,7 +62,7 @@ def test_an_open_session_is_verified_without_its_ranks(
     assert lines[2] == f"head {head[:12]}: is in the chain, the newest"
     assert re.match(rf"receipt {link[:10]}: revision 1 .* task of judge J1, problem P", lines[3])
     assert lines[4:] == [
-        f"changed: problem P1, solver {SUBJECTS[0]}: shown {shown}, now {_sha256(file)}"
+        f"changed: problem P1, solver {SUBJECTS[0]}: shown {digest}, now {_sha256(file)}"
     ]
     set_life(site, "closed")
     _, out, _ = quem_command("check", site.path, "--store", "--head", head)
@@ -77,17 +77,19 @@ def test_an_archive_tells_one_byte(
     assert quem_command("export", site.path, "--reveal", "--format", "archive")[0] == 0
     archive = site.path.parent / "study-export" / "archive.jsonl"
     file = site.path.parent / "solutions" / "P2" / "ZORNKBS7.md"
-    shown = _sha256(file)
-    assert shown in archive.read_text()
+    digest = _sha256(file)
+    assert digest in archive.read_text()
     other = tmp_path / "other.sqlite3"
     words = (site.path, "--database", other)
     assert quem_command("import", site.path, archive, "--database", other)[0] == 0
     assert "changed" not in quem_command("check", *words, "--store")[1]
     file.write_bytes(file.read_bytes()[:-2] + b"!\n")
     code, out, _ = quem_command("check", *words, "--store")
-    told = re.escape(f"changed: problem P2, solver ZORNKBS7: shown {shown}, now {_sha256(file)}; ")
+    prefix = re.escape(
+        f"changed: problem P2, solver ZORNKBS7: shown {digest}, now {_sha256(file)}; "
+    )
     assert code == 0
-    assert re.search(told + "[A-E] for J1, [A-E] for J2", out)
+    assert re.search(prefix + "[A-E] for J1, [A-E] for J2", out)
 
 
 def test_what_does_not_fit_ends_in_an_error(
@@ -100,28 +102,28 @@ def test_what_does_not_fit_ends_in_an_error(
     code, out, err = quem_command("check", site.path, "--store", *words)
     assert code == 1
     assert out.startswith("4 tasks")
-    told = err.splitlines()
-    assert len(told) == 7
-    assert all("revision 1 does not match its link" in line for line in told[:4])
-    assert "no event has the head 0000" in told[4]
-    assert "no revision has the receipt 0123456789" in told[5]
-    assert "restore one" in told[6]
+    lines = err.splitlines()
+    assert len(lines) == 7
+    assert all("revision 1 does not match its link" in line for line in lines[:4])
+    assert "no event has the head 0000" in lines[4]
+    assert "no revision has the receipt 0123456789" in lines[5]
+    assert "restore one" in lines[6]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--head", "ab" * 32], "need --store"),
         (["--store", "--receipt", "x1"], "hexadecimal digits"),
     ],
 )
 def test_wrong_options_are_told(
-    site: Site, quem_command: Callable[..., Outcome], words: list[str], said: str
+    site: Site, quem_command: Callable[..., Outcome], words: list[str], message: str
 ) -> None:
     """A head without a store, and what is no head, are refused."""
     code, _, err = quem_command("check", site.path, *words)
     assert code == 2
-    assert said in err
+    assert message in err
 
 
 def test_a_study_without_a_session_is_told(

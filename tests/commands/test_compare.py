@@ -119,7 +119,7 @@ def test_incomplete_rankings_are_told(quem_command: Command, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ((), "Missing argument 'STUDY...'"),
         (("x.yaml", "--json", "--out", "y"), "--json writes nothing, so it takes no --out"),
@@ -130,11 +130,13 @@ def test_incomplete_rankings_are_told(quem_command: Command, tmp_path: Path) -> 
         (("x.yaml", "--interval", "mean"), "No such option"),
     ],
 )
-def test_wrong_usage_ends_with_2(quem_command: Command, words: tuple[str, ...], said: str) -> None:
+def test_wrong_usage_ends_with_2(
+    quem_command: Command, words: tuple[str, ...], message: str
+) -> None:
     """A command that cannot be meant is told with its usage."""
     code, out, err = quem_command("compare", *words)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert err.startswith("Usage: quem compare")
 
 

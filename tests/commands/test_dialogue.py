@@ -50,11 +50,11 @@ def test_report_and_reuse(study: Path) -> None:
     folder = study.with_name("study-report")
     written = {path.name for path in folder.iterdir()}
     assert {"report.html", "analysis.json", "rank-quality.svg", "targets.csv", FINISHED} <= written
-    kept = (folder / FINISHED).read_bytes()
+    content = (folder / FINISHED).read_bytes()
     before = (folder / "analysis.json").read_bytes()
     second = run("analyze", study)
     assert second.stdout == first.stdout
-    assert (folder / FINISHED).read_bytes() == kept
+    assert (folder / FINISHED).read_bytes() == content
     assert (folder / "analysis.json").read_bytes() == before
     assert "Best" not in first.stderr
     assert "Report:" in first.stderr
@@ -72,15 +72,15 @@ def test_json_writes_nothing(study: Path) -> None:
 def test_a_cluster_says_the_same(study: Path) -> None:
     """The workers of a real Dask cluster find what one process finds."""
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        told = run("analyze", study, "--json", "--cluster", cluster.scheduler_address)
-    assert told.exit_code == 0, told.output
-    assert told.stdout == run("analyze", study, "--json").stdout
+        result = run("analyze", study, "--json", "--cluster", cluster.scheduler_address)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == run("analyze", study, "--json").stdout
 
 
 def test_settings_of_the_command_line(study: Path) -> None:
     """--level, --bootstrap, --permutations and --seed replace those of the file."""
-    told = run("analyze", study, "--json", "--level", 0.9, "--seed", 7, "--bootstrap", 0)
-    settings = json.loads(told.stdout)["settings"]
+    result = run("analyze", study, "--json", "--level", 0.9, "--seed", 7, "--bootstrap", 0)
+    settings = json.loads(result.stdout)["settings"]
     assert (settings["level"], settings["seed"], settings["bootstrap"]) == (0.9, 7, 0)
 
 

@@ -69,7 +69,7 @@ def test_mistakes_of_the_analysis_end_with_1(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("analyze", "Missing argument 'STUDY'"),
         ("chekc x", "No such command 'chekc'"),
@@ -85,12 +85,12 @@ def test_mistakes_of_the_analysis_end_with_1(
     ],
 )
 def test_wrong_usage_ends_with_2(
-    words: str, said: str, quem_command: Callable[..., Outcome]
+    words: str, message: str, quem_command: Callable[..., Outcome]
 ) -> None:
     """A command that cannot be meant is told with its usage on stderr."""
     code, out, err = quem_command(*words.split())
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert err.startswith("Usage: quem")
 
 

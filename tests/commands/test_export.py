@@ -28,7 +28,7 @@ Outcome = tuple[int, str, str]
 
 
 @pytest.fixture
-def held(judging_study: Path) -> Path:
+def study(judging_study: Path) -> Path:
     """A study whose session is held, and on trial still."""
     hold_session(judging_study).close()
     return judging_study
@@ -43,58 +43,58 @@ def _revealed(study: Path) -> int:
     """How often the audit trail says that rankings were revealed."""
     store = open_store(locate_database(study))
     with store.read() as c:
-        told = list(c.execute(select(EventRow.what)).scalars())
+        events = list(c.execute(select(EventRow.what)).scalars())
     store.close()
-    return told.count("revealed")
+    return events.count("revealed")
 
 
-def test_a_closed_session_is_exported(held: Path, quem_command: Callable[..., Outcome]) -> None:
+def test_a_closed_session_is_exported(study: Path, quem_command: Callable[..., Outcome]) -> None:
     """All formats are written beside the study; what was written is told on stderr."""
-    close(held)
-    code, out, err = quem_command("export", held)
-    folder = held.with_name("study-export")
+    close(study)
+    code, out, err = quem_command("export", study)
+    folder = study.with_name("study-export")
     names = ["P0.toc", "P1.toc", "archive.jsonl", "rankings.csv"]
     assert (code, out) == (0, "")
     assert sorted(path.name for path in folder.iterdir()) == names
     assert sorted(err.splitlines()) == sorted(f"wrote {folder / name}" for name in names)
-    assert _revealed(held) == 0
+    assert _revealed(study) == 0
 
 
 @pytest.mark.parametrize("state", ["trial", "open"])
 def test_hidden_rankings_are_not_exported(
-    held: Path, quem_command: Callable[..., Outcome], state: str
+    study: Path, quem_command: Callable[..., Outcome], state: str
 ) -> None:
     """On trial and open nothing is written; with --reveal it is, and logged in the archive."""
     if state == "open":
-        close(held, state="open")
-    code, out, err = quem_command("export", held)
+        close(study, state="open")
+    code, out, err = quem_command("export", study)
     assert (code, out) == (1, "")
     assert "--reveal" in err
-    assert not held.with_name("study-export").exists()
-    assert _revealed(held) == 0
-    assert quem_command("export", held, "--reveal")[0] == 0
-    assert _revealed(held) == 1
-    archive = held.with_name("study-export") / "archive.jsonl"
-    told = [json.loads(line).get("what") for line in archive.read_text().splitlines()]
-    assert told.count("revealed") == 1
+    assert not study.with_name("study-export").exists()
+    assert _revealed(study) == 0
+    assert quem_command("export", study, "--reveal")[0] == 0
+    assert _revealed(study) == 1
+    archive = study.with_name("study-export") / "archive.jsonl"
+    events = [json.loads(line).get("what") for line in archive.read_text().splitlines()]
+    assert events.count("revealed") == 1
 
 
-def test_the_long_table_says_all_ranks(held: Path, quem_command: Callable[..., Outcome]) -> None:
+def test_the_long_table_says_all_ranks(study: Path, quem_command: Callable[..., Outcome]) -> None:
     """Each solution that a judge was given is a row; practice is not there."""
-    close(held)
-    quem_command("export", held, "--format", "csv")
-    rows = _rows(held.with_name("study-export"))
+    close(study)
+    quem_command("export", study, "--format", "csv")
+    rows = _rows(study.with_name("study-export"))
     assert list(rows[0])[:8] == [
         *("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized"),
     ]
     assert len(rows) == 3 * (2 + 1) * 5
     assert {row["problem"] for row in rows} == {"P0", "P1"}
-    found = {
+    cells = {
         row["solver"]: (row["rank"], row["reason"], row["recognized"])
         for row in rows
         if (row["judge"], row["problem"], row["occasion"]) == ("J1", "P1", "1")
     }
-    assert found == {
+    assert cells == {
         "S0": ("", "absent", ""),
         "S1": ("", "absent", ""),
         "S2": ("1", "", ""),
@@ -108,17 +108,17 @@ def test_the_long_table_says_all_ranks(held: Path, quem_command: Callable[..., O
 
 
 def test_the_long_table_is_read_as_the_session_is(
-    held: Path, quem_command: Callable[..., Outcome]
+    study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """An analysis of the exported table is that of the store."""
-    close(held)
-    quem_command("export", held)
-    stored = quem.load_study(held, kind="experience")
-    table = held.with_name("study-export") / "rankings.csv"
-    (held.parent / "copy").mkdir()
-    copy = held.parent / "copy" / "study.yaml"
+    close(study)
+    quem_command("export", study)
+    stored = quem.load_study(study, kind="experience")
+    table = study.with_name("study-export") / "rankings.csv"
+    (study.parent / "copy").mkdir()
+    copy = study.parent / "copy" / "study.yaml"
     (copy.parent / "rankings.csv").write_bytes(table.read_bytes())
-    text = held.read_text().replace("made-up", "copied")
+    text = study.read_text().replace("made-up", "copied")
     for number in range(2):
         text = text.replace(f", statement: p{number}.md", "")
     copy.write_text(f"{text}rankings: rankings.csv\n")
@@ -132,13 +132,13 @@ def test_the_long_table_is_read_as_the_session_is(
     assert one[[*key, "rank"]].astype(str).equals(two[[*key, "rank"]].astype(str))
 
 
-def test_preflib_files_are_read_back(held: Path, quem_command: Callable[..., Outcome]) -> None:
+def test_preflib_files_are_read_back(study: Path, quem_command: Callable[..., Outcome]) -> None:
     """The reader of PrefLib files in quem finds the same ranks, incomplete orders included."""
-    close(held)
-    quem_command("export", held, "--format", "toc")
-    folder = held.with_name("study-export")
+    close(study)
+    quem_command("export", study, "--format", "toc")
+    folder = study.with_name("study-export")
     assert sorted(path.name for path in folder.iterdir()) == ["P0.toc", "P1.toc"]
-    declared = draft_study(held).declared
+    declared = draft_study(study).declared
     entries, count = read_preflib(folder / "P1.toc", "P1.toc", "P1", declared.judges, declared)
     assert count == 3
     ranks: dict[str, dict[str, int]] = {}
@@ -153,12 +153,12 @@ def test_preflib_files_are_read_back(held: Path, quem_command: Callable[..., Out
 
 
 def test_preflib_headers_say_what_is_in_the_file(
-    held: Path, quem_command: Callable[..., Outcome]
+    study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """Alternatives have names, and orders are counted and typed as PrefLib does."""
-    close(held)
-    quem_command("export", held, "--format", "toc")
-    text = (held.with_name("study-export") / "P0.toc").read_text()
+    close(study)
+    quem_command("export", study, "--format", "toc")
+    text = (study.with_name("study-export") / "P0.toc").read_text()
     header = dict(
         line.removeprefix("# ").split(": ", 1) for line in text.splitlines() if line.startswith("#")
     )
@@ -224,39 +224,39 @@ def test_a_session_without_rankings_warns(
 
 
 def test_files_of_the_study_are_not_replaced(
-    held: Path, quem_command: Callable[..., Outcome]
+    study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """An export into the study's folder stops before the study's own table."""
-    close(held)
-    (held.parent / "rankings.csv").write_text("mine")
-    held.write_text(held.read_text() + "rankings: {from: store, file: rankings.csv}\n")
-    code, _, err = quem_command("export", held, "--out", held.parent)
-    assert (code, (held.parent / "rankings.csv").read_text()) == (1, "mine")
+    close(study)
+    (study.parent / "rankings.csv").write_text("mine")
+    study.write_text(study.read_text() + "rankings: {from: store, file: rankings.csv}\n")
+    code, _, err = quem_command("export", study, "--out", study.parent)
+    assert (code, (study.parent / "rankings.csv").read_text()) == (1, "mine")
     assert "belongs to the study" in err
 
 
 def test_an_export_is_written_whole_or_not_at_all(
-    held: Path, quem_command: Callable[..., Outcome]
+    study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """A folder that cannot be written to is a mistake, and other files stay."""
-    close(held)
-    folder = held.with_name("study-export")
+    close(study)
+    folder = study.with_name("study-export")
     folder.mkdir()
     (folder / "mine.txt").write_text("mine")
     (folder / "archive.jsonl").mkdir()
-    code, _, err = quem_command("export", held)
+    code, _, err = quem_command("export", study)
     assert code == 1
     assert "archive.jsonl" in err
     assert sorted(path.name for path in folder.iterdir()) == ["archive.jsonl", "mine.txt"]
 
 
 def test_the_csv_is_utf8_with_plain_line_ends(
-    held: Path, quem_command: Callable[..., Outcome]
+    study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """The table is the same bytes on any system."""
-    close(held)
-    quem_command("export", held)
-    raw = (held.with_name("study-export") / "rankings.csv").read_bytes()
+    close(study)
+    quem_command("export", study)
+    raw = (study.with_name("study-export") / "rankings.csv").read_bytes()
     assert b"\r" not in raw
     assert raw.endswith(b"\n")
     assert len(list(csv.reader(io.StringIO(raw.decode())))) == 46

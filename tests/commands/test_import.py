@@ -89,7 +89,7 @@ def test_a_store_that_holds_the_study_refuses(
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda text: text[: len(text) // 2], "is damaged"),
         (lambda text: text.replace('"format": 3', '"format": 7', 1), "format 7"),
@@ -103,7 +103,7 @@ def test_what_cannot_be_restored_makes_no_store(
     archive: Path,
     quem_command: Callable[..., Outcome],
     change: Callable[[str], str],
-    said: str,
+    message: str,
 ) -> None:
     """A damaged or foreign archive is refused by name, and no database is made."""
     archive.write_text(change(archive.read_text()))
@@ -111,7 +111,7 @@ def test_what_cannot_be_restored_makes_no_store(
     code, out, err = quem_command("import", judging_study, archive, "--database", other)
     assert (code, out) == (1, "")
     assert err.startswith(f"error: {archive}:")
-    assert said in err
+    assert message in err
     assert not other.exists()
 
 

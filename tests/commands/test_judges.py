@@ -27,8 +27,8 @@ STUDY = "made-up"
 
 def _file(err: str) -> Path | None:
     """The file that holds the links."""
-    found = re.search(r"^Links: (.*) \(only you can read it\)$", err, re.MULTILINE)
-    return Path(found[1]) if found else None
+    match = re.search(r"^Links: (.*) \(only you can read it\)$", err, re.MULTILINE)
+    return Path(match[1]) if match else None
 
 
 def _table(outcome: Outcome) -> dict[str, dict[str, str]]:
@@ -48,9 +48,9 @@ def _who(study: Path, link: str) -> str | None:
     store = store_of(locate_database(study), STUDY)
     assert store is not None
     with store.read() as c:
-        found = judge_of_session(c, STUDY, studies.session_of(link.rpartition("/")[2]))
+        judge = judge_of_session(c, STUDY, studies.session_of(link.rpartition("/")[2]))
     store.close()
-    return found.id if found else None
+    return judge.id if judge else None
 
 
 def test_links_are_made_once(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:
@@ -124,7 +124,7 @@ def test_a_judge_can_be_added(judging_study: Path, quem_command: Callable[..., O
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--reissue", "J7"], "no judge 'J7'"),
         (["--revoke", "J7"], "no judge 'J7'"),
@@ -139,13 +139,13 @@ def test_a_judge_can_be_added(judging_study: Path, quem_command: Callable[..., O
     ],
 )
 def test_mistakes_change_nothing(
-    judging_study: Path, quem_command: Callable[..., Outcome], words: list[str], said: str
+    judging_study: Path, quem_command: Callable[..., Outcome], words: list[str], message: str
 ) -> None:
     """What cannot be done ends with 1 and a sentence, and nothing else is done either."""
     links = _table(quem_command("judges", judging_study))
     code, out, err = quem_command("judges", judging_study, *words)
     assert (code, out) == (1, "")
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
     after = _table(quem_command("judges", judging_study))
     assert list(after) == list(links)
@@ -184,8 +184,8 @@ def test_a_file_for_links_can_be_named(
     out = judging_study.with_name("mine.csv")
     out.write_text("precious")
     for wrong in (out, judging_study.with_name("no") / "mine.csv"):
-        code, said, err = quem_command("judges", judging_study, "--out", wrong)
-        assert (code, said) == (1, "")
+        code, stdout, err = quem_command("judges", judging_study, "--out", wrong)
+        assert (code, stdout) == (1, "")
         assert f"{wrong}: cannot be written" in err
     assert out.read_text() == "precious"
     out.unlink()
@@ -200,10 +200,10 @@ def test_a_terminal_shows_the_links(judging_study: Path) -> None:
     reading, terminal = pty.openpty()
     command = [sys.executable, "-m", "quem", "judges", str(judging_study)]
     subprocess.run(command, stdout=terminal, stderr=terminal, check=True)
-    shown = os.read(reading, 10_000).decode()
+    output = os.read(reading, 10_000).decode()
     os.close(terminal)
     os.close(reading)
-    assert shown.count("/j/") == 3
+    assert output.count("/j/") == 3
     assert list(judging_study.parent.glob("*-links-*")) == []
 
 

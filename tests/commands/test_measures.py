@@ -42,15 +42,15 @@ def test_explains_with_parameters(quem_command: Callable[..., Outcome]) -> None:
 def test_json(quem_command: Callable[..., Outcome]) -> None:
     """JSON holds what the text holds; a bound that there is not is null."""
     _, out, _ = quem_command("measures", "--json")
-    told = json.loads(out)
-    assert told["format"] == 1
-    assert [one["name"] for one in told["measures"]] == list(DEFINITIONS)
-    assert told["measures"][0]["range"] == [0, None]
+    document = json.loads(out)
+    assert document["format"] == 1
+    assert [one["name"] for one in document["measures"]] == list(DEFINITIONS)
+    assert document["measures"][0]["range"] == [0, None]
     _, out, _ = quem_command("measures", "OLAR", "--json")
-    told = json.loads(out)
-    assert told["parameters"][1]["default"] == 5
-    assert told["example"]["scores"][0]["score"] == pytest.approx(0.662609558190)
-    assert [found["holds"] for found in told["properties"]] == [True, True, True]
+    document = json.loads(out)
+    assert document["parameters"][1]["default"] == 5
+    assert document["example"]["scores"][0]["score"] == pytest.approx(0.662609558190)
+    assert [entry["holds"] for entry in document["properties"]] == [True, True, True]
 
 
 @pytest.mark.parametrize(

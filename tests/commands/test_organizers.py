@@ -38,9 +38,9 @@ def who(study: Path, link: str) -> str | None:
     assert store is not None
     with store.read() as c:
         session = studies.session_of(link.rpartition("/")[2])
-        found = organizers.organizer_of_session(c, STUDY, session)
+        organizer = organizers.organizer_of_session(c, STUDY, session)
     store.close()
-    return found.id if found else None
+    return organizer.id if organizer else None
 
 
 def test_links_are_made_once_replaced_and_revoked(
@@ -88,7 +88,7 @@ def test_the_study_file_names_organizers(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--new-link", "zoe"], "no organizer 'zoe'"),
         (["--revoke", "zoe"], "no organizer 'zoe'"),
@@ -99,13 +99,13 @@ def test_the_study_file_names_organizers(
     ],
 )
 def test_mistakes_change_nothing(
-    judging_study: Path, quem_command: Callable[..., Outcome], words: list[str], said: str
+    judging_study: Path, quem_command: Callable[..., Outcome], words: list[str], message: str
 ) -> None:
     """What cannot be done ends with 1 and a sentence, and nothing else is done either."""
     link = table(quem_command("organizers", judging_study))["organizer"]["link"]
     code, out, err = quem_command("organizers", judging_study, *words)
     assert (code, out) == (1, "")
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
     assert list(table(quem_command("organizers", judging_study))) == ["organizer"]
     assert who(judging_study, link) == "organizer"

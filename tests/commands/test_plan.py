@@ -48,21 +48,21 @@ def test_closed_form_comes_before_simulation(here: Path, quem_command: Command) 
 
 
 @pytest.mark.parametrize(
-    ("studies", "told"),
+    ("studies", "message"),
     [
         (1, "with 1 simulated study the accuracy of the half-width is unknown; use"),
         (9, "with 9 simulated studies the half-width is accurate only to ± "),
     ],
 )
 def test_few_simulations_are_warned_of(
-    here: Path, quem_command: Command, studies: int, told: str
+    here: Path, quem_command: Command, studies: int, message: str
 ) -> None:
     """A simulation too small to tell designs apart says so."""
     code, out, err = quem_command("plan", *SMALL[:-1], studies, "--width", 3.5)
     assert code == 0
     assert here.is_dir()
     assert f"{studies} simulated stud{'y' if studies == 1 else 'ies'} of each design" in out
-    assert f"warning: few-simulations: {told}" in err
+    assert f"warning: few-simulations: {message}" in err
 
 
 def test_too_many_numbers_are_wrong_usage(quem_command: Command) -> None:

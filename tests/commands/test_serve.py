@@ -61,14 +61,14 @@ def test_a_terminal_shows_the_links(study: Path) -> None:
     command = [*QUEM, "serve", str(study), "--port", "0", "--url", "https://j.example.org/"]
     process = subprocess.Popen(command, stdout=terminal, stderr=terminal)
     os.close(terminal)
-    shown = b""
-    while b"Ctrl-C" not in shown:
-        shown += os.read(reading, 10_000)
+    output = b""
+    while b"Ctrl-C" not in output:
+        output += os.read(reading, 10_000)
     process.terminate()
     assert process.wait(60) == 0
     os.close(reading)
-    assert shown.count(b"https://j.example.org/j/") == 2
-    assert shown.count(b"https://j.example.org/d/") == 1
+    assert output.count(b"https://j.example.org/j/") == 2
+    assert output.count(b"https://j.example.org/d/") == 1
     assert list(study.parent.glob("*-links-*")) == []
 
 
@@ -177,7 +177,7 @@ def test_health(study: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("break_it", "said"),
+    ("break_it", "message"),
     [
         (lambda f: (f / "solutions/P0/S1.md").unlink(), "S1"),
         (lambda f: (f / "p0.md").unlink(), "p0.md"),
@@ -187,14 +187,16 @@ def test_health(study: Path) -> None:
         (lambda f: lock(f / "study.yaml"), "study.sqlite3: cannot be used: database is locked"),
     ],
 )
-def test_a_study_that_cannot_be_judged_is_refused(study: Path, break_it: object, said: str) -> None:
+def test_a_study_that_cannot_be_judged_is_refused(
+    study: Path, break_it: object, message: str
+) -> None:
     """Mistakes in the study, its solutions or its store end the start with 1."""
     assert callable(break_it)
     break_it(study.parent)
     command = [*QUEM, "serve", str(study), "--port", "0"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
     assert ended.returncode == 1
-    assert said in ended.stderr
+    assert message in ended.stderr
     assert "Traceback" not in ended.stderr
     assert "/j/" not in ended.stdout
 

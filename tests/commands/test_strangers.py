@@ -93,12 +93,12 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(("entry", "told"), FOREIGN.items(), ids=list(FOREIGN))
+@pytest.mark.parametrize(("entry", "message"), FOREIGN.items(), ids=list(FOREIGN))
 def test_code_from_elsewhere_is_refused(
     tmp_path: Path,
     place: str,
     entry: str,
-    told: str,
+    message: str,
     quem_command: Callable[..., tuple[int, str, str]],
 ) -> None:
     """What is installed, above the folder, behind a link or only imported is not run."""
@@ -111,7 +111,7 @@ def test_code_from_elsewhere_is_refused(
     code, out, err = quem_command("check", stranger(folder, place, entry))
     assert (code, out) == (1, "")
     assert f": {place}: " in err
-    assert told in err
+    assert message in err
     assert not (tmp_path / "ran").exists()
     # The file beside the study is run only where it was named, and everything else was right.
     assert (folder / "ran").exists() <= entry.startswith("own:")
@@ -151,9 +151,9 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("told", "change"), MISTAKES.items(), ids=list(MISTAKES))
+@pytest.mark.parametrize(("message", "change"), MISTAKES.items(), ids=list(MISTAKES))
 def test_nothing_runs_before_all_is_right(
-    tmp_path: Path, told: str, change: tuple[str, str, str]
+    tmp_path: Path, message: str, change: tuple[str, str, str]
 ) -> None:
     """A mistake elsewhere is reported, and the code of the study is not run."""
     place, before, after = change
@@ -163,7 +163,7 @@ def test_nothing_runs_before_all_is_right(
     study.write_text(text.replace(before, after), encoding="utf-8")
     with pytest.raises(QuemError) as caught:
         quem.analyze(quem.load_study(study))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert not (tmp_path / "ran").exists()
 
 
@@ -225,8 +225,8 @@ def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
     other.mkdir()
     study = stranger(other, "retrievers[2].python", "own:retrieve", own="from helper import *\n")
     (other / "helper.py").write_text("from own import x\n", encoding="utf-8")
-    told = [d.message for d in quem.kinds.check(quem.load_study(study))]
-    assert any("cannot import name 'x'" in message for message in told)
+    messages = [d.message for d in quem.kinds.check(quem.load_study(study))]
+    assert any("cannot import name 'x'" in message for message in messages)
     assert sorted(path.name for path in (tmp_path / "__pycache__").iterdir()) == [
         "helper.cpython-311.pyc"
     ]

@@ -26,7 +26,7 @@ class Case:
     """A study that shows a doubt, and what the doubt has to say."""
 
     code: str
-    said: str
+    message: str
     study: dict[str, Any] = field(default_factory=dict)
     table: str = PLAIN
 
@@ -213,9 +213,9 @@ def test_a_doubt_is_told_in_every_output(
     """A doubt is in the analysis, its summary, its JSON, and on stderr of each command."""
     path = case.write(make_study)
     analysis = quem.analyze(quem.load_study(path), bootstrap=0)
-    told = {doubt.message: doubt.code for doubt in analysis.warnings}
-    (message,) = (message for message in told if case.said in message)
-    assert told[message] == case.code
+    codes = {doubt.message: doubt.code for doubt in analysis.warnings}
+    (message,) = (message for message in codes if case.message in message)
+    assert codes[message] == case.code
     assert f"{case.code}: " in analysis.summary()
     line = f"warning: {case.code}: {message}\n"
     for words in (["check", str(path)], ["analyze", str(path), "--json", "--bootstrap", "0"]):
@@ -235,7 +235,7 @@ def test_reference_humans_answers_many_systems(make_study: Callable[..., Path]) 
 
 
 @pytest.mark.parametrize(
-    ("order", "told"),
+    ("order", "start"),
     [
         (("sys", "S1", "S3", "S2", "S4", "S5", "S6"), "sys is below the subjects' range"),
         (("S1", "sys", "S3", "S2", "S4", "S5", "S6"), None),
@@ -243,19 +243,19 @@ def test_reference_humans_answers_many_systems(make_study: Callable[..., Path]) 
     ],
 )
 def test_the_range_is_that_of_the_subjects(
-    order: tuple[str, ...], told: str | None, make_study: Callable[..., Path]
+    order: tuple[str, ...], start: str | None, make_study: Callable[..., Path]
 ) -> None:
     """A system just within the best and the worst subject is not outside the range."""
     path = make_study(study_with(), rankings__csv=ranked(*order))
-    found = warnings_of(path, bootstrap=0).get("outside-range")
-    assert (found is None) if told is None else (found or "").startswith(told)
+    message = warnings_of(path, bootstrap=0).get("outside-range")
+    assert (message is None) if start is None else (message or "").startswith(start)
 
 
 def test_a_gap_that_a_withheld_solver_fills_is_no_doubt(make_study: Callable[..., Path]) -> None:
     """A declared withheld solver explains the unused rank of each group."""
     table = PLAIN.replace("S6,6\n", "S6,8\n", 1)
-    found = warnings_of(make_study(study_with(withheld=["W"]), rankings__csv=table))
-    assert "rank-gap" not in found
+    warnings = warnings_of(make_study(study_with(withheld=["W"]), rankings__csv=table))
+    assert "rank-gap" not in warnings
 
 
 def test_ties_leave_no_gap(make_study: Callable[..., Path]) -> None:
@@ -271,9 +271,9 @@ def test_what_is_too_large_is_told_as_left_out(make_study: Callable[..., Path]) 
         section: [{"id": f"{section[0].upper()}{i}"} for i in range(1, n + 1)]
         for section, n in size.items()
     }
-    found = warnings_of(make_study(study_with(**declared)))
-    assert {"agreement-skipped", "bootstrap-skipped"} <= set(found)
-    assert found["not-in-rankings"].startswith("judge J3, judge J4")
+    warnings = warnings_of(make_study(study_with(**declared)))
+    assert {"agreement-skipped", "bootstrap-skipped"} <= set(warnings)
+    assert warnings["not-in-rankings"].startswith("judge J3, judge J4")
 
 
 def test_a_poor_bootstrap_is_told(make_study: Callable[..., Path]) -> None:
@@ -281,6 +281,6 @@ def test_a_poor_bootstrap_is_told(make_study: Callable[..., Path]) -> None:
     path = make_study(
         study_with(subjects=SUBJECTS[:3]), rankings__csv=ranked("S1", "S2", "sys", "S3")
     )
-    found = warnings_of(path, bootstrap=200)
-    assert "of 200 bootstrap replicates were discarded" in found["bootstrap-discarded"]
+    warnings = warnings_of(path, bootstrap=200)
+    assert "of 200 bootstrap replicates were discarded" in warnings["bootstrap-discarded"]
     assert "bootstrap-discarded" not in warnings_of(path, bootstrap=0)

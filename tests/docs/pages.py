@@ -32,8 +32,8 @@ def page_id(page: Path) -> str:
 def blocks(text: str) -> list[Block]:
     """List the fenced blocks of a page, in order."""
     return [
-        Block(found[1], found[2], text.count("\n", 0, found.start()) + 2)
-        for found in _BLOCK.finditer(text)
+        Block(match[1], match[2], text.count("\n", 0, match.start()) + 2)
+        for match in _BLOCK.finditer(text)
     ]
 
 

@@ -29,32 +29,35 @@ def _analysis(name: str, **settings: str) -> ExperienceResult:
 
 def _values(analysis: ExperienceResult) -> dict[str, float | tuple[float, float]]:
     """Every quantity of the first table that a study has."""
-    found = analysis.findings
-    (estimate,) = found.estimates
+    findings = analysis.findings
+    (estimate,) = findings.estimates
     assert estimate.calibration is not None
-    assert found.permutation is not None
-    averages = dict(zip(found.averages.solvers, found.averages.average.tolist(), strict=True))
+    assert findings.permutation is not None
+    averages = dict(zip(findings.averages.solvers, findings.averages.average.tolist(), strict=True))
     values: dict[str, float | tuple[float, float]] = {
         "average rank of P3": estimate.average_rank,
         "average rank of subject 5": averages["S5"],
-        "intercept": found.function.coefficients["intercept"],
-        "slope": found.function.coefficients["slope"],
+        "intercept": findings.function.coefficients["intercept"],
+        "slope": findings.function.coefficients["slope"],
         "estimate, years": estimate.experience,
-        "R²": found.function.r_squared,
+        "R²": findings.function.r_squared,
         "confidence band of the mean": estimate.mean,
         "prediction interval": estimate.prediction,
         "calibration estimate": estimate.calibration.experience,
         "calibration interval": estimate.calibration.interval,
-        "experience and quality, p of F(1, 5)": found.p_value,
-        "the same, exact permutation test": (found.permutation.extreme, found.permutation.orders),
+        "experience and quality, p of F(1, 5)": findings.p_value,
+        "the same, exact permutation test": (
+            findings.permutation.extreme,
+            findings.permutation.orders,
+        ),
     }
-    if found.agreement is not None:
-        for problem, concordance in found.agreement.problems.items():
+    if findings.agreement is not None:
+        for problem, concordance in findings.agreement.problems.items():
             values[f"Spearman between the judges, {problem}"] = concordance.mean_spearman
             values[f"Kendall's W, {problem}"] = concordance.kendall_w
-        values["Krippendorff's α over all problems"] = found.agreement.overall.krippendorff_alpha
-        values["ICC(2,1) over all problems"] = found.agreement.overall.icc_2_1
-    for left in found.judges:
+        values["Krippendorff's α over all problems"] = findings.agreement.overall.krippendorff_alpha
+        values["ICC(2,1) over all problems"] = findings.agreement.overall.icc_2_1
+    for left in findings.judges:
         values[f"estimate without judge {left.id[1:]}"] = left.estimate
     return values
 
@@ -73,9 +76,9 @@ def _assert_written(cell: str, value: float | tuple[float, float]) -> None:
 def test_compared_numbers_are_computed(column: int, name: str) -> None:
     """The first table has every quantity of a study, as computed."""
     values = _values(_analysis(name))
-    shown = {label: row[column] for label, row in COMPARED.items() if row[column] != "–"}
-    assert set(shown) == set(values)
-    for label, cell in shown.items():
+    cells = {label: row[column] for label, row in COMPARED.items() if row[column] != "–"}
+    assert set(cells) == set(values)
+    for label, cell in cells.items():
         _assert_written(cell, values[label])
 
 

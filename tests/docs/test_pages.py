@@ -60,13 +60,13 @@ def test_citation_names_this_version() -> None:
 
 def test_there_are_pages_with_examples() -> None:
     """The pages that show examples are found."""
-    shown = {page_id(page) for page in WITH_EXAMPLES}
+    ids = {page_id(page) for page in WITH_EXAMPLES}
     assert {
         "docs/reference/python-api.md",
         "docs/reference/study-file.md",
         *map(page_id, (ROOT / "docs/tutorials").iterdir()),
         "studies/p3-1997/README.md",
-    } <= shown
+    } <= ids
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_id)
@@ -85,8 +85,8 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         if block.language == "python":
             _run_python(block, names, place)
         elif block.language == "console":
-            for command, shown in _commands(block.text):
-                _run_command(command, shown, place)
+            for command, output in _commands(block.text):
+                _run_command(command, output, place)
 
 
 def _run_python(block: Block, names: dict[str, Any], place: str) -> None:
@@ -94,21 +94,21 @@ def _run_python(block: Block, names: dict[str, Any], place: str) -> None:
         exec(compile(block.text, place, "exec"), names)  # noqa: S102  our own examples
         return
     example = doctest.DocTestParser().get_doctest(block.text, names, place, place, block.line)
-    told: list[str] = []
+    failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
-    runner.run(example, out=told.append, clear_globs=False)
+    runner.run(example, out=failures.append, clear_globs=False)
     names.update(example.globs)
-    assert not told, "".join(told)
+    assert not failures, "".join(failures)
 
 
 def _commands(text: str) -> Iterator[tuple[str, list[str]]]:
     """Each command of a block with the output shown below it."""
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        command, *shown = part.rstrip("\n").split("\n")
-        yield command, shown
+        command, *output = part.rstrip("\n").split("\n")
+        yield command, output
 
 
-def _run_command(command: str, shown: list[str], place: str) -> None:
+def _run_command(command: str, output: list[str], place: str) -> None:
     words = shlex.split(command, comments=True)
     if words[0] != "quem":
         return
@@ -123,8 +123,8 @@ def _run_command(command: str, shown: list[str], place: str) -> None:
         check=False,
     )
     assert run.returncode == 0, f"{place}: {command}\n{run.stdout}"
-    if shown:
-        lines = [".*" if line == "..." else re.escape(line.rstrip()) for line in shown]
+    if output:
+        lines = [".*" if line == "..." else re.escape(line.rstrip()) for line in output]
         printed = "\n".join(line.rstrip() for line in run.stdout.splitlines())
         assert re.fullmatch("\n".join(lines), printed, re.DOTALL), f"{place}\n{run.stdout}"
 

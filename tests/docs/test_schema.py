@@ -218,20 +218,20 @@ def test_other_formats_and_kinds_are_refused(key: str, value: object) -> None:
 
 def test_every_key_is_documented() -> None:
     """The reference names each key of the schema, with a sentence on it, and the CSV columns."""
-    for kind, shown in presentations().items():
+    for kind, presentation in presentations().items():
         keys = {
             key for part in mappings(SCHEMA["$defs"][kind]) for key in part.get("properties", {})
         }
-        named = dict(shown.document.reference())
+        named = dict(presentation.document.reference())
         words = {word.removesuffix("[]") for key in named for word in key.split(".")}
         inner = {key for part in mappings(_inner(SCHEMA["$defs"][kind])) for key in part}
         assert keys - words - inner == set()
         assert all(named.values())
-        saved = [row for table in shown.tables for row in table.columns.saved()]
+        saved = [row for table in presentation.tables for row in table.columns.saved()]
         assert all(name and meaning for name, meaning in saved)
-        page = "\n".join([*keys_table(shown), *tables_table(shown)])
+        page = "\n".join([*keys_table(presentation), *tables_table(presentation)])
         assert "`warnings[].code`" in page
-        assert all(f"`{table.stem}.csv`" in page for table in shown.tables)
+        assert all(f"`{table.stem}.csv`" in page for table in presentation.tables)
 
 
 def _inner(schema: dict[str, Any]) -> list[dict[str, Any]]:

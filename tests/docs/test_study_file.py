@@ -118,18 +118,18 @@ def _layouts() -> Iterator[tuple[str, str, dict[str, str]]]:
     """Each example: its name, its part of a study file, and its files."""
     named = {"preflib": ("p1.soc", "p2.toi")}
     for layout in ("long", "wide", "preflib", "averages"):
-        found = blocks(_section(layout))
-        heads = [index for index, block in enumerate(found) if block.language == "yaml"]
+        parts = blocks(_section(layout))
+        heads = [index for index, block in enumerate(parts) if block.language == "yaml"]
         for number, head in enumerate(heads):
             files = []
-            for block in found[head + 1 :]:
+            for block in parts[head + 1 :]:
                 if block.language == "yaml":
                     break
                 files.append(block.text)
-            source = parse_document(found[head].text, "doc").content["rankings"]
+            source = parse_document(parts[head].text, "doc").content["rankings"]
             names = named.get(layout) or (source["file"],)
             label = f"{layout}-{number + 1}" if len(heads) > 1 else layout
-            yield label, found[head].text, dict(zip(names, files, strict=True))
+            yield label, parts[head].text, dict(zip(names, files, strict=True))
 
 
 LAYOUTS = {label: (source, files) for label, source, files in _layouts()}

@@ -90,9 +90,9 @@ def check(text: str) -> Iterator[tuple[str, str]]:
 def findings() -> list[Finding]:
     """Check all texts."""
     return [
-        Finding(path.relative_to(ROOT).as_posix(), *found)
+        Finding(path.relative_to(ROOT).as_posix(), *wording)
         for path, text in texts()
-        for found in check(text)
+        for wording in check(text)
     ]
 
 

@@ -229,14 +229,14 @@ def test_long_and_wide_tables_are_read_alike(rows: list[list[str]], raw: bool) -
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_text("x,y,z\n" + text.getvalue(), encoding="utf-8")
-        found: list[tuple[object, list[list[str]]]] = []
+        results: list[tuple[object, list[list[str]]]] = []
         for few in (0, 5000):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("quem.io.delimited._FEW_ROWS", few)
                 try:
                     table = read_delimited(path, "table.csv", what="ranks")
                     cells = [[c.cell(row) for row in range(len(c.codes))] for c in table.columns]
-                    found.append((table.header, cells))
+                    results.append((table.header, cells))
                 except QuemError as error:
-                    found.append((str(error), []))
-    assert found[0] == found[1]
+                    results.append((str(error), []))
+    assert results[0] == results[1]

@@ -60,8 +60,8 @@ def test_solutions_that_failed_together_share_the_last_place(
 ) -> None:
     """Two failures of one group are tied with each other."""
     table = PLAIN.replace(HELD, "J1,P1,S6,failed\n").replace("J1,P1,S1,1", "J1,P1,S1,failed")
-    found = adjusted(make_study(study_with(), rankings__csv=table))
-    assert (found["S6"], found["S1"], found["S3"]) == (1.5, 1.5, 3.0)
+    ranks = adjusted(make_study(study_with(), rankings__csv=table))
+    assert (ranks["S6"], ranks["S1"], ranks["S3"]) == (1.5, 1.5, 3.0)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +76,16 @@ def test_solutions_that_failed_together_share_the_last_place(
 )
 def test_an_absent_solution_is_nothing(table: str, make_study: Callable[..., Path]) -> None:
     """An absent solution has no rank and holds no place in its group."""
-    found = adjusted(make_study(study_with(), rankings__csv=table))
-    assert found == {"S1": 1.0, "S2": 3.0, "S3": 2.0, "S4": 4.0, "S5": 6.0, "sys": 5.0}
+    ranks = adjusted(make_study(study_with(), rankings__csv=table))
+    assert ranks == {"S1": 1.0, "S2": 3.0, "S3": 2.0, "S4": 4.0, "S5": 6.0, "sys": 5.0}
 
 
 def test_a_withheld_solver_holds_its_place(make_study: Callable[..., Path]) -> None:
     """A withheld solver takes the one unused rank, so that the others keep theirs."""
     table = PLAIN.replace(HELD, "J1,P1,S6,8\n")
-    found = adjusted(make_study(study_with(withheld=["W"]), rankings__csv=table))
-    assert found["S6"] == 8.0
-    assert found["W"] == 6.0
+    ranks = adjusted(make_study(study_with(withheld=["W"]), rankings__csv=table))
+    assert ranks["S6"] == 8.0
+    assert ranks["W"] == 6.0
 
 
 @pytest.mark.parametrize(

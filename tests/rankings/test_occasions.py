@@ -25,7 +25,7 @@ def table_of(rows: list[Row]) -> str:
     return "\n".join(["judge,problem,solver,occasion,rank", *lines]) + "\n"
 
 
-def told(path: Path) -> list[str]:
+def messages(path: Path) -> list[str]:
     """Analyse a study and give what is said of its occasions."""
     analysis = quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0)
     return [d.message for d in analysis.warnings if d.code == "first-occasion-missing"]
@@ -33,10 +33,10 @@ def told(path: Path) -> list[str]:
 
 def estimate(path: Path) -> float:
     """Give the estimate of the example's system."""
-    (found,) = quem.analyze(
+    (result,) = quem.analyze(
         quem.load_study(path, kind="experience"), bootstrap=0
     ).findings.estimates
-    years: float = found.experience
+    years: float = result.experience
     return years
 
 
@@ -45,7 +45,7 @@ def test_a_part_of_a_group_may_be_repeated(make_study: Callable[..., Path]) -> N
     plain = estimate(make_study(study_with()))
     again: list[Row] = [(("J1", "P1", s), 2, r) for s, r in (("S1", 2), ("S4", 1), ("sys", 3))]
     path = make_study(study_with(), rankings__csv=table_of(FIRST + again))
-    assert told(path) == []
+    assert messages(path) == []
     assert estimate(path) == plain
     retest = quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0).findings.retest
     assert retest is not None
@@ -58,7 +58,7 @@ def test_a_group_without_a_first_occasion_is_told(make_study: Callable[..., Path
     late = [(c, 3 if c[:2] == ("J2", "P1") else 1, r) for c, _, r in FIRST]
     later = [(c, 4, 8 - int(str(r))) for c, _, r in FIRST if c[:2] == ("J2", "P1")]
     path = make_study(study_with(), rankings__csv=table_of([*late, *later]))
-    assert told(path) == [
+    assert messages(path) == [
         "J2 on P1 (occasion 3) has no first occasion; the earliest counts as the first"
     ]
     assert estimate(path) == plain
@@ -67,7 +67,7 @@ def test_a_group_without_a_first_occasion_is_told(make_study: Callable[..., Path
 def test_many_such_groups_are_told_in_short(make_study: Callable[..., Path]) -> None:
     """Three are named and the rest counted."""
     path = make_study(study_with(), rankings__csv=table_of([(c, 2, r) for c, _, r in FIRST]))
-    assert told(path) == [
+    assert messages(path) == [
         "J1 on P1 (occasion 2), J1 on P2 (occasion 2), J2 on P1 (occasion 2) and 1 more have no "
         "first occasion; the earliest counts as the first"
     ]
@@ -77,7 +77,7 @@ def test_a_solution_ranked_only_later_is_told(make_study: Callable[..., Path]) -
     """Its rank does not count, which a wrong number in the column would hide."""
     rows = [(c, 2 if c == ("J1", "P1", "S3") else 1, r) for c, _, r in FIRST]
     path = make_study(study_with(), rankings__csv=table_of(rows))
-    assert told(path) == [
+    assert messages(path) == [
         "S3 by J1 on P1 is ranked on a later occasion only, though the group has an earlier one; "
         "this rank does not count"
     ]
@@ -95,7 +95,7 @@ def test_what_could_not_be_judged_at_first_is_no_mistake(
     cell = ("J1", "P1", "S3")
     rows = [(c, 1, "" if c == cell else r) for c, _, r in FIRST]
     path = make_study(study_with(), rankings__csv=table_of([*rows, (cell, 2, again)]))
-    assert told(path) == []
+    assert messages(path) == []
 
 
 def test_blocks_are_named_where_there_are_several(make_study: Callable[..., Path]) -> None:
@@ -106,6 +106,6 @@ def test_blocks_are_named_where_there_are_several(make_study: Callable[..., Path
         occasion = 2 if (judge, problem, block) == ("J1", "P2", 2) else 1
         lines.append(f"{judge},{problem},{solver},{occasion},{rank},{block}")
     path = make_study(study_with(), rankings__csv="\n".join(lines))
-    assert told(path) == [
+    assert messages(path) == [
         "J1 on P2, block 2 (occasion 2) has no first occasion; the earliest counts as the first"
     ]

@@ -21,10 +21,10 @@ def cells(path: Path) -> dict[str, dict[str, float]]:
     """Give the ranks of each judge on P1."""
     table = quem.load_study(path, kind="experience").rankings
     assert table is not None
-    found: dict[str, dict[str, float]] = {}
+    ranks: dict[str, dict[str, float]] = {}
     for judge, solver, rank in zip(table["judge"], table["solver"], table["rank"], strict=True):
-        found.setdefault(judge, {})[solver] = rank
-    return found
+        ranks.setdefault(judge, {})[solver] = rank
+    return ranks
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,9 @@ def test_a_study_without_marks_spends_no_memory_on_them(make_study: Callable[...
     data = data_of(make_study(study_with()))
     assert data.recognized.tolist() == [False] * len(RANKS)
     assert data.recognized.strides == (0,)
-    made = Rankings(*(getattr(data, name) for name in list(data.__dataclass_fields__)[:10]))
-    assert made.recognized.tolist() == [False] * len(RANKS)
-    assert made.recognized.strides == (0,)
+    rankings = Rankings(*(getattr(data, name) for name in list(data.__dataclass_fields__)[:10]))
+    assert rankings.recognized.tolist() == [False] * len(RANKS)
+    assert rankings.recognized.strides == (0,)
 
 
 @pytest.mark.parametrize("mark", ["2", "maybe", "ja", "recognized", "1.0"])

@@ -152,17 +152,17 @@ def test_what_unblinds_is_told_with_the_results(tmp_path: Path, study: Path, sto
     close(store, study)
     analysis = quem.analyze(quem.load_study(study, kind="experience"), bootstrap=0, permutations=0)
     when = r"on \d{4}-\d\d-\d\d at \d\d:\d\d UTC by organizer amy"
-    said = {w["code"]: w["message"] for w in analysis.to_dict()["warnings"]}
-    assert re.match(f"rankings were revealed {when}, before", said["rankings-revealed"])
-    assert re.match(f"the study was opened again {when}, after", said["session-reopened"])
+    messages = {w["code"]: w["message"] for w in analysis.to_dict()["warnings"]}
+    assert re.match(f"rankings were revealed {when}, before", messages["rankings-revealed"])
+    assert re.match(f"the study was opened again {when}, after", messages["session-reopened"])
     assert re.match(
-        f"the link of J1 was replaced {when}, while the study was open", said["link-replaced"]
+        f"the link of J1 was replaced {when}, while the study was open", messages["link-replaced"]
     )
     report = tmp_path / "report"
     write_report(analysis, report)
     page = (report / "report.html").read_text()
     for code in ("rankings-revealed", "session-reopened", "link-replaced"):
-        assert said[code] in page
+        assert messages[code] in page
 
 
 def test_what_was_revealed_and_discarded_is_forgiven(study: Path, store: Store) -> None:
@@ -183,10 +183,10 @@ def test_what_was_revealed_and_discarded_is_forgiven(study: Path, store: Store) 
 def noted(study: Path) -> dict[str, str]:
     """By whom what unblinds was done, by the code of the warning."""
     codes = ("rankings-revealed", "session-reopened", "link-replaced")
-    found = quem.load_study(study, reveal=False, kind="experience").data.warnings
+    warnings = quem.load_study(study, reveal=False, kind="experience").data.warnings
     return {
         one.code: one.message.partition("UTC by ")[2].partition(",")[0]
-        for one in found
+        for one in warnings
         if one.code in codes
     }
 
@@ -220,11 +220,11 @@ def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
 def test_a_file_and_a_store_need_a_word(make_study: Callable[..., Path]) -> None:
     """Where both are there, the study file has to say which counts."""
     solvers = [{"id": f"S{i}", "experience": i} for i in range(4)]
-    made: dict[str, Any] = {"subjects": solvers, "rankings": "rankings.csv"}
+    sections: dict[str, Any] = {"subjects": solvers, "rankings": "rankings.csv"}
     csv = "judge,problem,solver,rank\n" + "".join(
         f"{j},{p},S{i},{i + 1}\n" for j in ("J1", "J2") for p in ("P1", "P2") for i in range(4)
     )
-    study = make_study(study_with(**made), rankings__csv=csv)
+    study = make_study(study_with(**sections), rankings__csv=csv)
     folder = study.parent
     assert quem.load_study(study, kind="experience").rankings is not None
     judged(study).close()

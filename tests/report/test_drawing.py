@@ -90,26 +90,26 @@ def test_long_names_are_shortened_in_the_middle(name: str, expected: str) -> Non
 
 def test_sensitivity_says_what_it_leaves_out() -> None:
     """Of many judges those that matter most are shown, and a note says how many there are."""
-    found = _analysis(judges=24, subjects=5).findings
-    rows, notes = sensitivity_rows(found)
+    findings = _analysis(judges=24, subjects=5).findings
+    rows, notes = sensitivity_rows(findings)
     assert notes == ["the 10 of 24 judges that matter most"]
     assert sum(label.startswith("without J") for label, _ in rows) == 10
-    figure = sensitivity(found)
+    figure = sensitivity(findings)
     assert figure is not None
     assert [text.get_text() for text in figure.texts] == [f"Shown: {notes[0]}."]
 
 
 def test_sensitivity_marks_rows_without_ends() -> None:
     """An unbounded interval, one far off the axis, and no estimate at all are each said."""
-    found = _analysis().findings
-    first, second, third, *_ = found.judges
+    findings = _analysis().findings
+    first, second, third, *_ = findings.judges
     nan = float("nan")
     judges = (
         replace(first, low=nan, high=nan),
         replace(second, estimate=1e6, low=1e6 - 1, high=1e6 + 1),
         replace(third, estimate=nan, low=nan, high=nan, change=nan),
     )
-    figure = sensitivity(replace(found, judges=judges, variants=()))
+    figure = sensitivity(replace(findings, judges=judges, variants=()))
     assert figure is not None
     assert _texts(figure) == ["unbounded", "1000000.0", "no estimate"]
 
@@ -131,9 +131,9 @@ def test_estimate_lists_many_systems_beside_the_figure() -> None:
 
 def test_estimate_outside_the_range_is_told_by_its_bound() -> None:
     """The figure says of such a system what the headline says."""
-    found = _analysis().findings
-    above = replace(found.estimates[0], side="above", bound=15.23)
-    assert "K0  at least 15.2" in _texts(estimate(replace(found, estimates=(above,))))
+    findings = _analysis().findings
+    above = replace(findings.estimates[0], side="above", bound=15.23)
+    assert "K0  at least 15.2" in _texts(estimate(replace(findings, estimates=(above,))))
 
 
 def test_wide_numbers_leave_the_axis_label_in_the_figure() -> None:

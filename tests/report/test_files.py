@@ -115,10 +115,10 @@ def test_results_can_be_kept() -> None:
 
 def test_notebook_shows_the_answer() -> None:
     """The output of a notebook's cell holds the answer, a figure and the warnings."""
-    shown = analysed()._repr_html_()
-    assert "7.2 years" in shown
-    assert "<svg" in shown
-    assert "judges-disagree" in shown
+    html = analysed()._repr_html_()
+    assert "7.2 years" in html
+    assert "<svg" in html
+    assert "judges-disagree" in html
 
 
 def test_a_weak_skill_function_is_told_beside_the_answer(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_weak_skill_function_is_told_beside_the_answer(tmp_path: Path) -> None
     shutil.copy(STUDIES / "averages.yaml", tmp_path)
     result = quem.analyze(quem.load_study(tmp_path / "averages.yaml", kind="experience"))
     caveat = "These data do not show an association between experience and quality (p = "
-    for shown in (result.summary(warnings=False), result._repr_html_()):
-        assert shown.count(caveat) == 1
+    for output in (result.summary(warnings=False), result._repr_html_()):
+        assert output.count(caveat) == 1
     assert result.to_html().count(caveat) == 2  # beside the answer, and in the methods
     assert "These subjects do not show" not in analysed().to_html()

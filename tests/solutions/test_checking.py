@@ -101,7 +101,7 @@ def test_hits_have_lines() -> None:
     assert [(hit.line, hit.text) for hit in hits] == [(2, "S1"), (4, "Ada May Smith"), (5, "acme")]
 
 
-def told(study: Path) -> list[tuple[str, str]]:
+def warnings_of(study: Path) -> list[tuple[str, str]]:
     """List the doubts about the solutions of a study: code, and message without folders."""
     _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
     assert mistakes == []
@@ -142,7 +142,7 @@ def test_identity_words_have_file_and_line(files: Files, place: str, tmp_path: P
         judging=judging | WORDS["judging"],
         problems=[{"id": "P1", "statement": "p1.md"}, {"id": "P2"}],
     )
-    (message,) = [message for code, message in told(study) if code == "identity"]
+    (message,) = [message for code, message in warnings_of(study) if code == "identity"]
     assert message.startswith(f'{place}: names "')
     assert message.endswith('", an identity word')
 
@@ -154,13 +154,15 @@ def test_only_what_judges_receive_is_searched(tmp_path: Path) -> None:
         "P1/S2.md": "[x](acme.html) ![the plan](acme.png)\n\n```acme\nx\n```\n",
         "P2/S1.md": "<style>.acme {color: red}</style>\n\nx\n",
     }
-    assert "identity" not in {code for code, _ in told(write_judged(tmp_path, files, **WORDS))}
+    assert "identity" not in {
+        code for code, _ in warnings_of(write_judged(tmp_path, files, **WORDS))
+    }
 
 
 def test_identity_words_do_not_flood(tmp_path: Path) -> None:
     """A word in every line of every file is told some times, and then counted."""
     study = write_judged(tmp_path, {"P1/S1.md": "acme\n" * 100, "P2/S1.md": "acme\n"}, **WORDS)
-    assert [message for _, message in told(study)] == [
+    assert [message for _, message in warnings_of(study)] == [
         'solutions/P1/S1.md:1: names "acme", an identity word',
         'solutions/P1/S1.md:2: names "acme", an identity word',
         'solutions/P1/S1.md:3: names "acme", an identity word',
@@ -169,15 +171,15 @@ def test_identity_words_do_not_flood(tmp_path: Path) -> None:
     ]
     everywhere: Files = {f"{p}/S{i}.md": "acme\n" * 9 for p in ("P1", "P2") for i in range(1, 7)}
     study = write_judged(tmp_path, everywhere, **WORDS)
-    found = [message for _, message in told(study)]
-    assert sum('names "acme"' in message for message in found) == 30
-    assert found[-1] == "and 18 more in 2 other files"
+    messages = [message for _, message in warnings_of(study)]
+    assert sum('names "acme"' in message for message in messages) == 30
+    assert messages[-1] == "and 18 more in 2 other files"
 
 
 def test_names_of_files_are_not_shown(tmp_path: Path) -> None:
     """A file may be named after its solver, for no judge sees that."""
     files: Files = {"P1/sys.md": None, "P1/sys/sys final.md": "x"}
-    assert told(write_judged(tmp_path, files)) == []
+    assert warnings_of(write_judged(tmp_path, files)) == []
 
 
 def test_metadata_is_told(tmp_path: Path) -> None:
@@ -185,7 +187,7 @@ def test_metadata_is_told(tmp_path: Path) -> None:
     files: Files = {f"P1/{solver}.md": None for solver in SOLVERS}
     files |= {f"P1/S{i}.png": image() for i in range(1, 7)}
     files["P1/sys.png"] = image(Author="Ada\x1b\n Smith", Software="ACME 2")
-    assert told(write_judged(tmp_path, files)) == [
+    assert warnings_of(write_judged(tmp_path, files)) == [
         (
             "metadata",
             'solutions/P1/sys.png holds Author "Ada  Smith", Software "ACME 2", '
@@ -198,9 +200,13 @@ def test_metadata_does_not_flood(tmp_path: Path) -> None:
     """Many images of one program are told some times, and then counted."""
     files: Files = {"P1/S1.md": None, "P1/S1/a.md": "x"}
     files |= {f"P1/S1/{i}.png": image(Software="plotter") for i in range(15)}
-    found = [message for code, message in told(write_judged(tmp_path, files)) if code == "metadata"]
-    assert len(found) == 11
-    assert found[-1] == "5 more files hold metadata, which are removed when shown"
+    messages = [
+        message
+        for code, message in warnings_of(write_judged(tmp_path, files))
+        if code == "metadata"
+    ]
+    assert len(messages) == 11
+    assert messages[-1] == "5 more files hold metadata, which are removed when shown"
 
 
 def test_metadata_of_photographs(tmp_path: Path) -> None:
@@ -261,7 +267,7 @@ def test_files_without_metadata(tmp_path: Path) -> None:
 def test_formats_that_differ_are_told(tmp_path: Path) -> None:
     """One format among others tells whose it is."""
     study = write_judged(tmp_path, {"P1/S3.md": None, "P1/S3.txt": "x"})
-    ((code, message),) = told(study)
+    ((code, message),) = warnings_of(study)
     assert code == "formats-differ"
     assert message == (
         "P1: most solutions are Markdown, but not all (plain text: S3); a different format "
@@ -273,7 +279,7 @@ def test_formats_may_differ_between_problems(tmp_path: Path) -> None:
     """All solutions of one problem in another format betray nobody."""
     files: Files = {f"P1/{solver}.md": None for solver in SOLVERS}
     files |= {name.replace(".md", ".txt"): "x" for name in files}
-    assert told(write_judged(tmp_path, files)) == []
+    assert warnings_of(write_judged(tmp_path, files)) == []
 
 
 def test_images_that_are_not_shown_are_told(tmp_path: Path) -> None:
@@ -284,12 +290,12 @@ def test_images_that_are_not_shown_are_told(tmp_path: Path) -> None:
         "P1/S1/a b.png": image(),
         "P2/S1.md": "<b>x</b>\n<img src=plot.png>",
     }
-    found = [
+    messages = [
         message
-        for code, message in told(write_judged(tmp_path, files))
+        for code, message in warnings_of(write_judged(tmp_path, files))
         if code == "image-not-shown"
     ]
-    assert [message.partition(" is not shown")[0] for message in found] == [
+    assert [message.partition(" is not shown")[0] for message in messages] == [
         "solutions/P1/S1/a.md:3: the image 'https://x.org/p.png'",
         "solutions/P2/S1.md:2: the image 'plot.png'",
     ]

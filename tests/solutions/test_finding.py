@@ -196,19 +196,19 @@ MISTAKES: dict[str, tuple[Files, str]] = {
 @pytest.mark.parametrize("case", MISTAKES)
 def test_mistakes_name_place_and_remedy(case: str, tmp_path: Path) -> None:
     """What cannot be shown is told once, with its path and what to do."""
-    files, said = MISTAKES[case]
+    files, part = MISTAKES[case]
     (message,) = messages(write_judged(tmp_path, files))
-    assert said in message
+    assert part in message
 
 
 def test_all_mistakes_at_once(tmp_path: Path) -> None:
     """One run tells everything that is wrong, the texts for judges included."""
     files: Files = {"P1/S1.md": "", "P1/S2.md": None, "P2/S3.svg": "<svg/>", "P2/S3.md": None}
     study = write_judged(tmp_path, files, judging={"briefing": "gone.md", "practice": "P0"})
-    found = messages(study)
-    assert len(found) == 5
+    mistakes = messages(study)
+    assert len(mistakes) == 5
     for part in ("gone.md", "S1.md", "of S2", "S3.svg", "P0"):
-        assert sum(part in message for message in found) == 1
+        assert sum(part in message for message in mistakes) == 1
 
 
 def test_a_pdf_needs_what_draws_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +260,7 @@ NONE_OF_P2 = [f"P2/{solver}.md" for solver in SOLVERS]
 
 
 @pytest.mark.parametrize(
-    ("folder", "said"),
+    ("folder", "part"),
     [
         (
             "elsewhere",
@@ -271,11 +271,11 @@ NONE_OF_P2 = [f"P2/{solver}.md" for solver in SOLVERS]
         ("study.yaml", "'study.yaml' is a file; name the solutions' folder"),
     ],
 )
-def test_the_folder_lies_below_the_study(folder: str, said: str, tmp_path: Path) -> None:
+def test_the_folder_lies_below_the_study(folder: str, part: str, tmp_path: Path) -> None:
     """The folder of solutions is one of the study's own."""
     (message,) = messages(write_judged(tmp_path, solutions=folder))
     assert message.startswith("study.yaml:")
-    assert said in message
+    assert part in message
 
 
 @pytest.mark.parametrize("solver", ["../S1", "/etc/passwd", "a/b", "a\\b", "..", ".hidden", "S1~"])
@@ -300,10 +300,10 @@ def test_links_stay_inside(tmp_path: Path) -> None:
     solutions, mistakes, _ = found_in(study)
     assert "S1" in solutions.group("P1")
     assert "S2" not in solutions.group("P1")
-    told = " ".join(map(str, mistakes))
-    assert "S2.md: is a link out of the folder of solutions" in told
-    assert "S9: is a link out of the folder of solutions" in told
-    assert "S8.md: is a link that leads nowhere" in told
+    text = " ".join(map(str, mistakes))
+    assert "S2.md: is a link out of the folder of solutions" in text
+    assert "S9: is a link out of the folder of solutions" in text
+    assert "S8.md: is a link that leads nowhere" in text
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
@@ -327,8 +327,8 @@ def test_strange_files_are_told(tmp_path: Path) -> None:
     _, mistakes, warnings = found_in(write_judged(tmp_path, files))
     assert mistakes == []
     assert {doubt.code for doubt in warnings} == {"unknown-solution"}
-    told = [doubt.message.partition("solutions/")[2] for doubt in warnings]
-    assert told == [
+    places = [doubt.message.partition("solutions/")[2] for doubt in warnings]
+    assert places == [
         "P3 fits no declared problem and is not shown",
         "P1/S1.draft.md fits no declared solver and is not shown",
         "P1/sysm.md fits no declared solver and is not shown; did you mean sys?",
@@ -402,7 +402,7 @@ def test_texts_for_judges(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "content", "said"),
+    ("name", "content", "part"),
     [
         ("gone.md", None, "there is no file 'gone.md'"),
         ("p.md", None, "there is no file 'p.md'; did you mean p1.md?"),
@@ -414,14 +414,14 @@ def test_texts_for_judges(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_texts_have_to_be_there(
-    given: str, content: str | bytes | None, said: str, tmp_path: Path
+    name: str, content: str | bytes | None, part: str, tmp_path: Path
 ) -> None:
     """A statement that does not exist or is no text is a mistake, for any study."""
-    files: Files = {"/p1.md": "x", f"/{given}": content}
-    study = write_judged(tmp_path, files, problems=[{"id": "P1", "statement": given}, {"id": "P2"}])
+    files: Files = {"/p1.md": "x", f"/{name}": content}
+    study = write_judged(tmp_path, files, problems=[{"id": "P1", "statement": name}, {"id": "P2"}])
     for complete in (True, False):
         (message,) = messages(study, complete=complete)
-        assert said in message
+        assert part in message
 
 
 def test_digests_tell_changes(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ CHART = "<div id='chart'>Loading...</div>\n<script>draw(document.getElementById(
 WRITES = "<script>\nb.innerHTML = '<p>First do this, then do that, and wait a day.</p>'</script>"
 
 
-def told(folder: Path, name: str, text: str) -> list[tuple[str, int, str]]:
+def losses(folder: Path, name: str, text: str) -> list[tuple[str, int, str]]:
     """List code, line and message of what is lost of a file."""
     path = folder / name
     path.write_text(text, encoding="utf-8")
@@ -31,7 +31,7 @@ def told(folder: Path, name: str, text: str) -> list[tuple[str, int, str]]:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [
         (PARAGRAPH + CHART, 3, "the element 'chart' stays empty"),
         (WRITES, 1, "most of its text comes from the script"),
@@ -40,12 +40,14 @@ def told(folder: Path, name: str, text: str) -> list[tuple[str, int, str]]:
         (PARAGRAPH + "<p id=a></p><p id=b></p><script>f('#a', `b`)</script>", 2, "'a' and 1 more"),
     ],
 )
-def test_scripts_that_would_show_something(text: str, line: int, said: str, tmp_path: Path) -> None:
+def test_scripts_that_would_show_something(
+    text: str, line: int, message: str, tmp_path: Path
+) -> None:
     """A page that is empty or partly empty without its script is told with its first line."""
-    found = [loss for loss in told(tmp_path, "a.html", text) if loss[0] == "html-script"]
-    assert [(code, at) for code, at, _ in found] == [("html-script", line)]
-    assert said in found[0][2]
-    assert "hand it in as PDF or pictures" in found[0][2]
+    scripts = [loss for loss in losses(tmp_path, "a.html", text) if loss[0] == "html-script"]
+    assert [(code, at) for code, at, _ in scripts] == [("html-script", line)]
+    assert message in scripts[0][2]
+    assert "hand it in as PDF or pictures" in scripts[0][2]
 
 
 @pytest.mark.parametrize(
@@ -61,23 +63,23 @@ def test_scripts_that_would_show_something(text: str, line: int, said: str, tmp_
 def test_styles_that_hide_something(text: str, line: int, words: str, tmp_path: Path) -> None:
     """Styles are removed, so what they hide is seen by judges."""
     for name in ("a.html", "a.md"):
-        ((code, at, message),) = told(tmp_path, name, text)
+        ((code, at, message),) = losses(tmp_path, name, text)
         assert (code, at) == ("html-style-hides", line)
         assert words in message
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "start"),
     [
         ("<p>x</p>\n<svg><text>a</text></svg><canvas></canvas>", "2 drawings are not shown"),
         ("x\n\n<iframe src=a.html></iframe>", "1 frame is not shown"),
         ("x\n<video></video><input type=text><input type=hidden>", "1 recording, 1 form field"),
     ],
 )
-def test_elements_that_are_not_shown(text: str, said: str, tmp_path: Path) -> None:
+def test_elements_that_are_not_shown(text: str, start: str, tmp_path: Path) -> None:
     """Drawings, frames, recordings and fields are counted, each kind by itself."""
-    ((code, line, message),) = told(tmp_path, "a.html", text)
-    assert (code, message.startswith(said)) == ("html-not-shown", True)
+    ((code, line, message),) = losses(tmp_path, "a.html", text)
+    assert (code, message.startswith(start)) == ("html-not-shown", True)
     assert line == 2 + text.startswith("x\n\n")
 
 
@@ -97,7 +99,7 @@ def test_elements_that_are_not_shown(text: str, said: str, tmp_path: Path) -> No
 def test_formulas_are_told(text: str, line: int, formula: str, tmp_path: Path) -> None:
     """TeX stays as it is written, in Markdown and in HTML."""
     for name in ("a.md", "a.html"):
-        ((code, at, message),) = told(tmp_path, name, text)
+        ((code, at, message),) = losses(tmp_path, name, text)
         assert code == "math-not-rendered"
         assert message.startswith(f"the formula {formula} is shown as its source")
         assert at == line or name == "a.html"
@@ -115,7 +117,7 @@ def test_formulas_are_told(text: str, line: int, formula: str, tmp_path: Path) -
 )  # fmt: skip
 def test_prices_and_code_are_no_losses(text: str, tmp_path: Path) -> None:
     """Dollars that enclose no formula, and code, are left alone."""
-    assert told(tmp_path, "a.md", text) == []
+    assert losses(tmp_path, "a.md", text) == []
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_prices_and_code_are_no_losses(text: str, tmp_path: Path) -> None:
 )
 def test_what_reads_the_same_is_no_loss(text: str, tmp_path: Path) -> None:
     """Scripts and styles that show and hide no text are not told."""
-    assert told(tmp_path, "a.html", text) == []
+    assert losses(tmp_path, "a.html", text) == []
 
 
 def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
@@ -150,9 +152,9 @@ def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
     site = open_site(study)
     try:
         app = create_app(site)
-        shown = enter_dashboard(app, site).get("/dashboard/preview/g/0").text
-        assert shown.count('class="loss"') == 4
-        assert not [subject for subject in SUBJECTS if subject in shown]
+        page = enter_dashboard(app, site).get("/dashboard/preview/g/0").text
+        assert page.count('class="loss"') == 4
+        assert not [subject for subject in SUBJECTS if subject in page]
         judge = enter_as(app, site, "J1")
         (gid,) = set(re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text))
         assert 'class="loss"' not in judge.get(f"/judge/g/{gid}").text

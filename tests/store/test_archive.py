@@ -126,9 +126,9 @@ def test_nothing_is_lost_between_databases(
         assert verified(other).breaks == ()
         with store.read() as old, other.read() as new:
             assert submitted_rankings(new, STUDY) == submitted_rankings(old, STUDY)
-            found = judges.judge_of_session(new, STUDY, studies.session_of(token))
-        assert found is not None
-        assert found.id == "J2"
+            owner = judges.judge_of_session(new, STUDY, studies.session_of(token))
+        assert owner is not None
+        assert owner.id == "J2"
         # The restored store goes on: new rows get keys of their own, ranks can be saved.
         with other.write() as c:
             studies.set_state(c, STUDY, "open", "shell")
@@ -192,10 +192,10 @@ def test_an_archive_holds_no_secret(rich: tuple[Store, str]) -> None:
 def test_a_store_that_holds_the_study_is_not_touched(rich: tuple[Store, str]) -> None:
     """An archive is never mixed with what is there."""
     store, _ = rich
-    held = contents(store)
+    content = contents(store)
     with pytest.raises(QuemError, match="holds the study"):
         restore(store, archive(store))
-    assert contents(store) == held
+    assert contents(store) == content
 
 
 def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
@@ -271,7 +271,7 @@ def test_damage_is_told_with_its_line(lines: tuple[str, ...], how: str) -> None:
 def _edit(rows: list[dict[str, Any]], how: str) -> int:
     """Edit the rows of an archive as a forger would; gives the number of the row that tells."""
     places = {name: [i for i, r in enumerate(rows) if r.get("table") == name] for name in TABLES}
-    first = {name: found[0] for name, found in places.items()}
+    first = {name: numbers[0] for name, numbers in places.items()}
     # The first judge is erased.
     named, later = places["judge"][1], places["revision"][-1]
     later_than = {"made_at": "2026-01-01T00:00:00.000001+00:00"}
@@ -328,7 +328,7 @@ def test_an_edited_archive_is_refused(lines: tuple[str, ...], how: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"format": 4}, "newer quem.*format 4"),
         ({"states": VERSION + 1}, f"newer quem.*version {VERSION + 1}"),
@@ -340,7 +340,7 @@ def test_an_edited_archive_is_refused(lines: tuple[str, ...], how: str) -> None:
     ],
 )
 def test_other_files_are_refused_by_name(
-    tmp_path: Path, change: dict[str, Any] | None, said: str
+    tmp_path: Path, change: dict[str, Any] | None, message: str
 ) -> None:
     """Archives of another study or a newer quem, and other files, are told from ours."""
     store = open_store(locate_database(tmp_path / "study.yaml"))
@@ -348,7 +348,7 @@ def test_other_files_are_refused_by_name(
     header, _, rest = archive(store).partition("\n")
     store.close()
     first = "judge,problem,rank" if change is None else json.dumps({**json.loads(header), **change})
-    with pytest.raises(QuemError, match=rf"archive\.jsonl:1: .*{said}"):
+    with pytest.raises(QuemError, match=rf"archive\.jsonl:1: .*{message}"):
         read_archive(f"{first}\n{rest}", "archive.jsonl", STUDY)
 
 
@@ -363,12 +363,12 @@ def test_links_of_another_study_are_not_taken_over(store: Store, tmp_path: Path)
     rows = read_archive(text, "archive.jsonl", "copy")
     with store.write() as c:
         restore_archive(c, "copy", rows, "archive.jsonl")
-    held = contents(store)
+    content = contents(store)
     text = text.replace("copy", "again")
     again = read_archive(text, "archive.jsonl", "again")
     with pytest.raises(QuemError, match="already, of another study"), store.write() as c:
         restore_archive(c, "again", again, "archive.jsonl")
-    assert contents(store) == held
+    assert contents(store) == content
     assert judge(store).id == "J1"
 
 
@@ -377,10 +377,10 @@ def test_blocks_go_round(tmp_path: Path) -> None:
     one, two = (open_store(locate_database(tmp_path / f"{name}.yaml")) for name in "ab")
     prepare(one)
     plan = replace(PLAN, block_size=3)
-    held = dealt(one, plan=plan)
-    assert {len(b.solvers or ()) for b in held} == {0, 2, 3}
+    ballots = dealt(one, plan=plan)
+    assert {len(b.solvers or ()) for b in ballots} == {0, 2, 3}
     restore(two, archive(one))
-    assert [b.solvers for b in dealt(two, plan=plan)] == [b.solvers for b in held]
+    assert [b.solvers for b in dealt(two, plan=plan)] == [b.solvers for b in ballots]
     one.close()
     two.close()
 
@@ -395,9 +395,9 @@ def test_older_archives_are_brought_over(
         text = re.sub(r', "solvers": (null|\[[^]]*\])', "", text).replace(": 2", ": 1", 1)
     one, two = open_store(place), open_store(locate_database(tmp_path / "second.yaml"))
     restore(one, text, "older")
-    found = verified(one, "older")
-    assert found.breaks == ()
-    assert (found.tasks, found.revisions, found.unsealed, len(found.heads)) == (6, 11, 11, 6)
+    result = verified(one, "older")
+    assert result.breaks == ()
+    assert (result.tasks, result.revisions, result.unsealed, len(result.heads)) == (6, 11, 11, 6)
     assert events(one)[-1][1] == "chained"
     with one.read() as c:
         mine = ballots_of(c, judges.judge_named(c, "older", "J1").key)[1]

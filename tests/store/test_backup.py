@@ -41,13 +41,13 @@ def rankings(place: DatabaseLocation) -> list[tuple[str, ...]]:
     """
     store = open_store(place)
     with store.read() as c:
-        found = [
+        rows = [
             tuple(str(value) for name, value in row.items() if not name.endswith("key"))
             for table in ("judge", "layout", "revision")
             for row in c.execute(text(f"SELECT * FROM {table} ORDER BY key")).mappings()  # noqa: S608
         ]
     store.close()
-    return sorted(found)
+    return sorted(rows)
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def _foreign(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (_cut, "damaged|cannot be copied|no JSON object"),
         (_spoil, "damaged|cannot be copied|no JSON object"),
@@ -204,20 +204,20 @@ def _foreign(path: Path) -> None:
     ],
 )
 def test_a_copy_that_is_not_whole_changes_nothing(
-    copy: Path, place: DatabaseLocation, change: Callable[[Path], None], said: str
+    copy: Path, place: DatabaseLocation, change: Callable[[Path], None], message: str
 ) -> None:
     """A damaged, foreign or newer copy is refused by name, and the database stays as it is."""
     if change in (_newer, _foreign) and not place.file:
         pytest.skip("the changed copy is a file of SQLite")
     before = rankings(place)
     change(copy)
-    with pytest.raises(QuemError, match=said) as refused:
+    with pytest.raises(QuemError, match=message) as refused:
         restore_copy(place, STUDY, copy, replace=True)
     assert str(copy) in str(refused.value)
     assert rankings(place) == before
     if place.file:
-        kept = {path.name for path in place.file.parent.glob("store.sqlite3*")}
-        assert kept <= {"store.sqlite3", "store.sqlite3-wal", "store.sqlite3-shm"}
+        files = {path.name for path in place.file.parent.glob("store.sqlite3*")}
+        assert files <= {"store.sqlite3", "store.sqlite3-wal", "store.sqlite3-shm"}
 
 
 def test_what_lies_beside_a_lost_or_broken_database_is_kept(

@@ -136,10 +136,10 @@ def test_digests_are_those_of_what_counts(store: Store) -> None:
         with store.write() as c:
             assign_labels(c, mine, made_contents(SOLVERS, S1=text))
     texts = {solver: {solver} for solver in SOLVERS} | {"S1": {"S1", "third"}}
-    wanted = {s: {hashlib.sha256(t.encode()).hexdigest() for t in texts[s]} for s in SOLVERS}
+    expected = {s: {hashlib.sha256(t.encode()).hexdigest() for t in texts[s]} for s in SOLVERS}
     with store.read() as c:
-        shown = shown_digests(c, STUDY)
-    assert {solver: shown["P1", solver] for solver in SOLVERS} == wanted
+        digests = shown_digests(c, STUDY)
+    assert {solver: digests["P1", solver] for solver in SOLVERS} == expected
 
 
 def test_the_last_submitted_revision_counts(store: Store) -> None:
@@ -201,10 +201,10 @@ def test_forgetting_keeps_the_ranks(store: Store) -> None:
 
 def test_progress_counts_groups(store: Store) -> None:
     """The experimenter sees how far judges are, and nothing of what they ranked."""
-    held = dealt(store)
-    save(store, held[0], kind="submit")
-    save(store, held[1], kind="submit")
-    save(store, held[2])
+    ballots = dealt(store)
+    save(store, ballots[0], kind="submit")
+    save(store, ballots[1], kind="submit")
+    save(store, ballots[2])
     with store.read() as c:
         mine, other = progress_of(c, STUDY, PLAN)
     assert mine.judge == judge(store)

@@ -45,8 +45,8 @@ def _issue(store: Store, judge_id: str = "J1") -> str:
 
 def _who(store: Store, token: str) -> str | None:
     with store.read() as c:
-        found = judges.judge_of_session(c, STUDY, studies.session_of(token))
-    return found.id if found else None
+        owner = judges.judge_of_session(c, STUDY, studies.session_of(token))
+    return owner.id if owner else None
 
 
 def _forget(store: Store, judge_id: str = "J1") -> str:
@@ -83,10 +83,10 @@ def test_the_store_holds_no_secret(store: Store) -> None:
     for secret in (token, dashboard):
         session = studies.session_of(secret)
         assert secret not in session
-        held = contents(store)
-        assert secret not in held
-        assert session not in held
-        assert hashlib.sha256(session.encode()).hexdigest() in held
+        content = contents(store)
+        assert secret not in content
+        assert session not in content
+        assert hashlib.sha256(session.encode()).hexdigest() in content
         if store.place.file:
             assert secret.encode() not in _bytes(store)
             assert session.encode() not in _bytes(store)
@@ -127,8 +127,8 @@ def test_a_forgotten_judge_leaves_no_trace(store: Store) -> None:
     """Id, name, reasons and comments are gone, from rows and bytes; the ranks stay."""
     prepare(store, [DeclaredJudge(id="Id-Conspicuous", name="Ada Conspicuous", experience=12.5)])
     token = _issue(store, "Id-Conspicuous")
-    held = dealt(store, "Id-Conspicuous")[1:]
-    for mine in held:
+    ballots = dealt(store, "Id-Conspicuous")[1:]
+    for mine in ballots:
         save(store, mine, WORDS, kind="submit")
         save(store, mine, base=1, kind="reopen")
     assert b"Conspicuous" in _bytes(store)
@@ -142,7 +142,7 @@ def test_a_forgotten_judge_leaves_no_trace(store: Store) -> None:
     assert "Conspicuous" not in contents(store)
     assert b"Conspicuous" not in _bytes(store)
     assert _who(store, token) is None
-    for mine in held:
+    for mine in ballots:
         for row in revisions(store, mine):
             assert row["state"] == without_words(WORDS.to_json())
     assert judge(store, pseudonym).experience is None

@@ -122,12 +122,12 @@ def test_head_is_the_newest_script() -> None:
 def test_opening_again_changes_nothing(place: DatabaseLocation, store: Store) -> None:
     """What was stored is there, for a store that is opened and one that is looked for."""
     save(store, ballot(store))
-    held = contents(store)
-    again, found = open_store(place), store_of(place, STUDY)
-    assert found is not None
-    assert contents(again) == contents(found) == held
+    content = contents(store)
+    again, existing = open_store(place), store_of(place, STUDY)
+    assert existing is not None
+    assert contents(again) == contents(existing) == content
     again.close()
-    found.close()
+    existing.close()
 
 
 def test_a_store_of_other_studies_is_none(place: DatabaseLocation, store: Store) -> None:
@@ -202,8 +202,8 @@ def test_processes_that_open_an_empty_database_at_once(place: DatabaseLocation) 
         subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=SCRIPTS.parents[2])
         for _ in range(4)
     ]
-    told = [process.communicate(timeout=SECONDS)[1] for process in started]
-    assert told == [""] * 4
+    errors = [process.communicate(timeout=SECONDS)[1] for process in started]
+    assert errors == [""] * 4
     assert [process.returncode for process in started] == [0] * 4
     assert _sql(place, "SELECT id FROM judge ORDER BY id") == [("J1",), ("J2",)]
     assert _sql(place, "SELECT count(*) FROM alembic_version") == [(1,)]
@@ -229,12 +229,12 @@ def test_an_older_database_is_brought_to_the_newest_version(
 ) -> None:
     """All data survive, and a copy of an SQLite file is saved before."""
     save(store, ballot(store), kind="submit")
-    held = contents(store)
+    content = contents(store)
     newer_quem(NEXT)
     # The old one is still open: what is in its write-ahead log belongs to the copy.
     opened = store_of(place, STUDY)
     assert opened is not None
-    assert contents(opened) == held
+    assert contents(opened) == content
     opened.close()
     assert _sql(place, "SELECT id, note FROM study") == [(STUDY, "brought to 0004")]
     assert _sql(place, "SELECT version_num FROM alembic_version") == [("0004",)]
@@ -305,13 +305,13 @@ def test_a_session_of_version_0_1_goes_on(place: DatabaseLocation, version: str)
     with opened.read() as c:
         context = MigrationContext.configure(c, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
-        held = {b.problem: b for b in ballots_of(c, judge_named(c, "older", "J3").key)}
+        ballots = {b.problem: b for b in ballots_of(c, judge_named(c, "older", "J3").key)}
         rankings = submitted_rankings(c, "older")
     assert [r.judge for r in rankings] == ["J1", "J1", "forgotten-1", "J3"]
-    found = verified(opened, "older")
-    assert (found.breaks, found.revisions, len(found.heads)) == ((), 11, 6)
-    assert held["P1"].layout is not None
-    items = [(item.letter, item.solver, item.digest) for item in held["P1"].layout.items]
+    result = verified(opened, "older")
+    assert (result.breaks, result.revisions, len(result.heads)) == ((), 11, 6)
+    assert ballots["P1"].layout is not None
+    items = [(item.letter, item.solver, item.digest) for item in ballots["P1"].layout.items]
     assert items[0] == (
         "A",
         "S1",
@@ -319,7 +319,7 @@ def test_a_session_of_version_0_1_goes_on(place: DatabaseLocation, version: str)
     )
     with opened.write() as c:
         seal(c, "older", "start")
-    assert save(opened, held["P1"], base=2, kind="reopen").revision == 3
-    found = verified(opened, "older")
-    assert (found.breaks, found.unsealed) == ((), 1)
+    assert save(opened, ballots["P1"], base=2, kind="reopen").revision == 3
+    result = verified(opened, "older")
+    assert (result.breaks, result.unsealed) == ((), 1)
     opened.close()

@@ -36,8 +36,8 @@ def linked(store: Store, organizer: str = DEFAULT) -> str:
 def who(store: Store, session: str) -> tuple[str, str] | None:
     """Whose session it is, and in which role."""
     with store.read() as c:
-        found = organizers.organizer_of_session(c, STUDY, session)
-    return (found.id, found.role) if found else None
+        organizer = organizers.organizer_of_session(c, STUDY, session)
+    return (organizer.id, organizer.role) if organizer else None
 
 
 def test_links_last_until_they_are_replaced_or_their_owner_goes(store: Store) -> None:

@@ -187,8 +187,8 @@ def test_saved_revisions_never_change(store: Store, saved: list[tuple[State, str
 
     def rows() -> list[str]:
         with store.read() as c:
-            found = c.execute(raw.order_by(RevisionRow.number)).mappings()
-            return [json.dumps(dict(row), default=str) for row in found]
+            mappings = c.execute(raw.order_by(RevisionRow.number)).mappings()
+            return [json.dumps(dict(row), default=str) for row in mappings]
 
     held = rows()
     for state, kind in saved:
@@ -215,10 +215,10 @@ def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
 
         results = at_once(6, tab)
         won = [result for result in results if isinstance(result, Saved)]
-        told = [result for result in results if isinstance(result, StaleError)]
+        errors = [result for result in results if isinstance(result, StaleError)]
         assert [saved.revision for saved in won] == [base + 1]
-        assert [error.revision for error in told] == [base + 1] * 5
-        assert all(error.state == FULL for error in told)
+        assert [error.revision for error in errors] == [base + 1] * 5
+        assert all(error.state == FULL for error in errors)
     assert [r["number"] for r in revisions(store, mine)] == [1, 2, 3, 4, 5]
 
 
@@ -246,8 +246,8 @@ def test_judges_do_not_hinder_each_other(store: Store) -> None:
 
     assert at_once(8, session) == [20] * 8
     for held in mine:
-        kept = [[group[0] for group in r["state"]["ranked"]] for r in revisions(store, held)]
-        assert kept == [list(order) for order in orders]
+        rankings = [[group[0] for group in r["state"]["ranked"]] for r in revisions(store, held)]
+        assert rankings == [list(order) for order in orders]
 
 
 def test_closing_while_judges_save_loses_nothing(store: Store) -> None:
@@ -258,11 +258,11 @@ def test_closing_while_judges_save_loses_nothing(store: Store) -> None:
         return save(store, held[number]) if number < len(held) else _close(store)
 
     results = at_once(len(held) + 1, work)
-    kept = [len(revisions(store, b)) for b in held]
-    assert kept == [1 if isinstance(result, Saved) else 0 for result in results[:-1]]
+    counts = [len(revisions(store, b)) for b in held]
+    assert counts == [1 if isinstance(result, Saved) else 0 for result in results[:-1]]
     assert {type(result) for result in results[:-1]} <= {Saved, ClosedError}
     with pytest.raises(ClosedError):
-        save(store, held[0], base=kept[0], client="tab-00000009")
+        save(store, held[0], base=counts[0], client="tab-00000009")
 
 
 def test_discarding_while_judges_save_hinders_nobody(store: Store) -> None:

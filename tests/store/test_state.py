@@ -31,8 +31,8 @@ def test_each_solution_has_to_stand_in_it_once(state: State, data: st.DataObject
     solver = data.draw(st.sampled_from(SOLVERS))
     places = [*sent["ranked"], sent["tray"]]
     if data.draw(st.booleans()):
-        for held in places:
-            held[:] = [name for name in held if name != solver]
+        for place in places:
+            place[:] = [name for name in place if name != solver]
         sent["ranked"] = [group for group in sent["ranked"] if group]
         sent["cannot"].pop(solver, None)
     else:

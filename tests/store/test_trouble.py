@@ -221,20 +221,20 @@ def test_every_session_waits_for_the_disk(
 ) -> None:
     """Where a server was told not to wait, our sessions do; nor do they wait for locks for ever."""
     with store.engine.connect() as c:
-        asked = ("synchronous", "fullfsync", "checkpoint_fullfsync")
-        assert [c.exec_driver_sql(f"PRAGMA {name}").scalar() for name in asked] == [2, 1, 1]
-    for told, held in (("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")):
+        pragmas = ("synchronous", "fullfsync", "checkpoint_fullfsync")
+        assert [c.exec_driver_sql(f"PRAGMA {name}").scalar() for name in pragmas] == [2, 1, 1]
+    for default, value in (("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")):
         url = new_postgres()
         place = locate_database(tmp_path / "study.yaml", url)
         engine = create_engine(place.url, isolation_level="AUTOCOMMIT")
         with engine.connect() as c:
             name = c.exec_driver_sql("SELECT current_database()").scalar()
-            c.exec_driver_sql(f'ALTER DATABASE "{name}" SET synchronous_commit = {told}')
+            c.exec_driver_sql(f'ALTER DATABASE "{name}" SET synchronous_commit = {default}')
         engine.dispose()
         server = open_store(place)
         for session in (server.read, server.write):
             with session() as c:
-                assert c.exec_driver_sql("SHOW synchronous_commit").scalar() == held
+                assert c.exec_driver_sql("SHOW synchronous_commit").scalar() == value
                 assert c.exec_driver_sql("SHOW lock_timeout").scalar() == "5s"
         with server.write(patience=0) as c:
             assert c.exec_driver_sql("SHOW lock_timeout").scalar() == "1ms"
@@ -257,10 +257,10 @@ def test_a_full_disk_leaves_what_was_saved(store: Store) -> None:
     with pytest.raises(OperationalError, match="full"):  # noqa: PT012  until it is full
         for base in range(1, 50):
             save(store, mine, long, base)
-    kept = ballot(store)
-    assert kept.head == base == len(revisions(store, mine))
+    stored_ballot = ballot(store)
+    assert stored_ballot.head == base == len(revisions(store, mine))
     with store.read() as c:
-        assert current_state(c, kept).ranked == BEST_FIRST.ranked
+        assert current_state(c, stored_ballot).ranked == BEST_FIRST.ranked
     event.remove(store.engine, "connect", fill)
     store.engine.dispose()
     assert isinstance(save(store, mine, long, base), Saved)

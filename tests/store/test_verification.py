@@ -80,15 +80,15 @@ def _forget(store: Store, person: str) -> None:
 
 def test_what_was_stored_verifies(session: Store) -> None:
     """Nothing is broken, and what is not sealed yet is counted, until it is."""
-    found = verified(session)
-    assert found.breaks == ()
-    assert (found.tasks, found.revisions, found.seals, found.unsealed) == (2, 6, 2, 1)
+    result = verified(session)
+    assert result.breaks == ()
+    assert (result.tasks, result.revisions, result.seals, result.unsealed) == (2, 6, 2, 1)
     _seal(session, "stop")
     # Nothing is newer: a minute leaves no event, a start does.
     _seal(session, "minute")
     assert (verified(session).seals, verified(session).unsealed) == (3, 0)
     _seal(session, "start")
-    assert verified(session).heads[:-2] == found.heads
+    assert verified(session).heads[:-2] == result.heads
     assert verified(session).breaks == ()
 
 
@@ -276,14 +276,14 @@ def _forged_seal(event: Any, before: str) -> Callable[[Connection], object]:  # 
 
 def test_every_forgery_is_named(session: Store) -> None:
     """What was changed, removed, inserted, reordered or cut off is told where it is first."""
-    for name, (forge, said) in _forgeries(session).items():
+    for name, (forge, pattern) in _forgeries(session).items():
         with session.engine.connect() as c, c.begin() as transaction:
             forge(c)
-            found = verify(held_in(c, STUDY))
+            result = verify(held_in(c, STUDY))
             transaction.rollback()
-        told = [b.message for b in found.breaks]
-        assert told, name
-        assert re.search(said, told[0]), f"{name}: {told}"
+        messages = [b.message for b in result.breaks]
+        assert messages, name
+        assert re.search(pattern, messages[0]), f"{name}: {messages}"
     assert verified(session).breaks == ()
 
 
@@ -292,10 +292,10 @@ def test_each_broken_chain_is_listed_once(session: Store) -> None:
     with session.engine.connect() as c, c.begin() as transaction:
         c.execute(update(RevisionRow).where(RevisionRow.number < 3).values(kind="reopen"))
         c.execute(update(EventRow).values(actor="judge"))
-        found = verify(held_in(c, STUDY))
+        result = verify(held_in(c, STUDY))
         transaction.rollback()
-    told = [b.message for b in found.breaks]
-    assert [re.sub(r" (does|\().*", "", line) for line in told] == [
+    messages = [b.message for b in result.breaks]
+    assert [re.sub(r" (does|\().*", "", line) for line in messages] == [
         "task of judge J1, problem P1, block 1: revision 1",
         "task of judge forgotten-1, problem P1, block 1: revision 1",
         "event 1",
@@ -328,8 +328,8 @@ def test_a_retry_adds_no_link(session: Store) -> None:
     assert save(session, mine, base=5, kind="reopen") == first
     assert len(first.receipt) == 10
     with session.read() as c:
-        (told,) = find_receipt(c, STUDY, first.receipt)
-    assert told.startswith("revision 6 (the newest) of the task of judge J1, problem P1, block 1,")
+        (line,) = find_receipt(c, STUDY, first.receipt)
+    assert line.startswith("revision 6 (the newest) of the task of judge J1, problem P1, block 1,")
     assert verified(session).breaks == ()
 
 
@@ -347,8 +347,8 @@ def test_a_trial_that_was_discarded_verifies(store: Store) -> None:
         studies.set_state(c, STUDY, "open", "shell")
     last = save(store, ballot(store, "J2"), WRITTEN, kind="submit")
     _seal(store, "submit")
-    found = verified(store)
-    assert (found.breaks, found.tasks, found.revisions, found.seals) == ((), 1, 1, 3)
+    result = verified(store)
+    assert (result.breaks, result.tasks, result.revisions, result.seals) == ((), 1, 1, 3)
     with store.read() as c:
         assert find_receipt(c, STUDY, saved.receipt) == []
         assert len(find_receipt(c, STUDY, last.receipt)) == 1
@@ -359,8 +359,8 @@ def test_a_trial_that_was_discarded_verifies(store: Store) -> None:
         assert "trial ranking that was discarded" in find_receipt(c, STUDY, links[0][:10])[0]
     # A trial that says to have held less than was sealed has hidden something.
     detail = {"rankings": 2, "ballots": {}}
-    found = _with_event(store, "trial-discarded", detail)
-    assert "names another revision of task" in found.breaks[-1].message
+    result = _with_event(store, "trial-discarded", detail)
+    assert "names another revision of task" in result.breaks[-1].message
 
 
 def _with_event(store: Store, what: str, detail: dict[str, Any]) -> Verified:
@@ -375,14 +375,14 @@ def _with_event(store: Store, what: str, detail: dict[str, Any]) -> Verified:
             before = event_link(before, row, digests.get(event["judge_key"]))
             values = {"detail": row["detail"], "link": before}
             c.execute(update(EventRow).where(EventRow.key == event["key"]).values(values))
-        found = verify(held_in(c, STUDY))
+        result = verify(held_in(c, STUDY))
         transaction.rollback()
-    return found
+    return result
 
 
-def _rank(store: Store, held: list[AssignedBallot]) -> None:
+def _rank(store: Store, ballots: list[AssignedBallot]) -> None:
     for base in range(6):
-        for mine in held:
+        for mine in ballots:
             kind = ("save", "submit", "reopen")[base % 3]
             if save(store, mine, WRITTEN, base, kind=kind).submitted:
                 _seal(store, "submit")
@@ -404,11 +404,11 @@ def test_saving_sealing_and_organizing_at_once(store: Store) -> None:
     """Judges save while others seal, close, open, note, and erase: all of it verifies."""
     people = [DeclaredJudge(id=f"J{number}") for number in range(1, 6)]
     prepare(store, people)
-    held = [dealt(store, person.id)[1:3] for person in people]
+    ballots = [dealt(store, person.id)[1:3] for person in people]
 
     def work(number: int) -> str:
         if number < 4:
-            _rank(store, held[number])
+            _rank(store, ballots[number])
         elif number == 4:
             _forget(store, "J5")
         else:
@@ -417,8 +417,8 @@ def test_saving_sealing_and_organizing_at_once(store: Store) -> None:
 
     assert at_once(7, work) == ["done"] * 7
     _seal(store, "stop")
-    found = verified(store)
-    assert (found.breaks, found.revisions, found.unsealed) == ((), 4 * 2 * 6, 0)
+    result = verified(store)
+    assert (result.breaks, result.revisions, result.unsealed) == ((), 4 * 2 * 6, 0)
 
 
 def test_events_do_not_wait_in_a_circle(store: Store) -> None:
@@ -441,17 +441,17 @@ def test_events_do_not_wait_in_a_circle(store: Store) -> None:
 
 def test_discarding_while_others_seal(store: Store) -> None:
     """Whatever was saved or sealed before a trial is discarded, what is left verifies."""
-    held = [b for person in ("J1", "J2") for b in dealt(store, person)[1:3]]
+    ballots = [b for person in ("J1", "J2") for b in dealt(store, person)[1:3]]
 
     def work(number: int) -> object:
-        if number < len(held):
-            return save(store, held[number], WRITTEN)
-        if number > len(held):
+        if number < len(ballots):
+            return save(store, ballots[number], WRITTEN)
+        if number > len(ballots):
             _seal(store, "minute")
             return None
         with store.write() as c:
             return studies.discard_trial(c, STUDY, "dashboard")
 
-    results = at_once(len(held) + 3, work)
+    results = at_once(len(ballots) + 3, work)
     assert {type(result) for result in results} <= {Saved, NotAssignedError, int, type(None)}
     assert (verified(store).breaks, verified(store).revisions) == ((), 0)

@@ -18,9 +18,9 @@ STEMS = ("study", "next-year", "assistance")
 
 def test_rankings_are_those_of_the_documented_seeds() -> None:
     """Drawing the ranks again gives the files, byte for byte; the README names the seeds."""
-    made = runpy.run_path(str(FOLDER / "generate.py"))
-    assert made["tables"]() == {s: (FOLDER / f"{s}.csv").read_text("utf-8") for s in STEMS}
-    assert list(made["SEEDS"].values()) == [4, 1, 7]
+    names = runpy.run_path(str(FOLDER / "generate.py"))
+    assert names["tables"]() == {s: (FOLDER / f"{s}.csv").read_text("utf-8") for s in STEMS}
+    assert list(names["SEEDS"].values()) == [4, 1, 7]
     assert "with the seeds 4, 1 and 7" in (FOLDER / "README.md").read_text("utf-8")
 
 
@@ -34,10 +34,10 @@ def test_says_that_it_is_made_up(stem: str) -> None:
 def test_estimates_are_as_expected() -> None:
     """Each system comes out where it did."""
     for stem in ("study", "next-year"):
-        found = quem.analyze(
+        findings = quem.analyze(
             quem.load_study(FOLDER / f"{stem}.yaml", kind="experience"), bootstrap=0
         ).findings
-        years = {estimate.system: round(estimate.experience, 3) for estimate in found.estimates}
+        years = {estimate.system: round(estimate.experience, 3) for estimate in findings.estimates}
         assert years == EXPECTED[f"{stem}.yaml"]["experience"]
 
 
@@ -54,10 +54,10 @@ def test_differences_are_as_expected() -> None:
 
 def test_gain_is_as_expected() -> None:
     """So does the gain of those who had help, and no warning comes with it."""
-    found = quem.compare(quem.load_study(FOLDER / "assistance.yaml", kind="experience"))
-    (uplift,) = found.findings.uplifts
+    comparison = quem.compare(quem.load_study(FOLDER / "assistance.yaml", kind="experience"))
+    (uplift,) = comparison.findings.uplifts
     expected = EXPECTED["assistance.yaml"]
-    assert found.warnings == ()
+    assert comparison.warnings == ()
     assert [person.person for person in uplift.people] == expected["people"]
     np.testing.assert_allclose(
         [uplift.gain, *uplift.test.interval, uplift.test.p, uplift.years],

@@ -26,16 +26,16 @@ WITH_DATA = pytest.mark.skipif(
 def _holds(document: dict[str, Any], expected: dict[str, Any]) -> None:
     """The content of an analysis.json is what is expected."""
     for measure in ("efficiency", "precision"):
-        found = {
-            told["user"]: {s["strategy"]: s["value"] for s in told["strategies"]}
-            for told in document[measure]
+        by_user = {
+            row["user"]: {s["strategy"]: s["value"] for s in row["strategies"]}
+            for row in document[measure]
         }
         for user, values in expected[measure].items():
-            assert found[user] == pytest.approx(values, abs=6e-5)
+            assert by_user[user] == pytest.approx(values, abs=6e-5)
         assert document["agreement"][measure]["mean_tau"] == pytest.approx(
             expected["agreement"][measure], abs=6e-5
         )
-    quality = {told["strategy"]: told["mean"] for told in document["rank_quality"]}
+    quality = {row["strategy"]: row["mean"] for row in document["rank_quality"]}
     assert quality == pytest.approx(expected["rank_quality"], abs=6e-5)
     assert document["case_base"]["granularity"] == pytest.approx(expected["granularity"], abs=6e-5)
 
@@ -61,8 +61,11 @@ def test_zoo() -> None:
     )
     # The combination that the search found is as near as it says.
     best = expected["search"]["both"]
-    found = quem.analyze(study, bootstrap=0, permutations=0, **best["choices"]).findings
-    errors = [error(found.efficiency.mean, printed[0]), error(found.precision.mean, printed[1])]
+    findings = quem.analyze(study, bootstrap=0, permutations=0, **best["choices"]).findings
+    errors = [
+        error(findings.efficiency.mean, printed[0]),
+        error(findings.precision.mean, printed[1]),
+    ]
     assert errors == pytest.approx(best["errors"], abs=6e-5)
 
 
@@ -82,11 +85,11 @@ def test_thresholds_and_granularity(name: str) -> None:
 def test_the_readme_says_what_is_expected(name: str) -> None:
     """Each number of the README's tables is that of expected.json."""
     expected = EXPECTED[f"{name}.yaml"]
-    for told in ("constant", "used"):
-        one, other = expected["errors"][told]
+    for case in ("constant", "used"):
+        one, other = expected["errors"][case]
         assert f"| {one:.3f} | {other:.3f} |" in README
-    for told in expected["search"].values():
-        one, other = told["errors"]
+    for case in expected["search"].values():
+        one, other = case["errors"]
         assert f"| {one:.3f} | {other:.3f} |" in README
     for measure in ("efficiency", "precision"):
         users = expected[measure]

@@ -39,12 +39,14 @@ def test_check_finds_nothing(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_holds_what_its_readme_says() -> None:
     """Three problems with six to eight solutions, by people and by two versions of one system."""
     study = read_study(FOLDER / "study.yaml")
-    found, mistakes, warnings = find_solutions(draft_study(FOLDER / "study.yaml"), complete=True)
+    solutions, mistakes, warnings = find_solutions(
+        draft_study(FOLDER / "study.yaml"), complete=True
+    )
     assert not mistakes
     assert not warnings
-    count = {problem: len(solvers) for problem, solvers in found.by_problem.items()}
+    count = {problem: len(solvers) for problem, solvers in solutions.by_problem.items()}
     assert count == EXPECTED["problems"]
-    assert {found.practice_problem: len(found.practice)} == EXPECTED["practice"]
+    assert {solutions.practice_problem: len(solutions.practice)} == EXPECTED["practice"]
     assert all(6 <= number <= 8 for number in count.values())
     assert len(study.subjects) == EXPECTED["subjects"]
     assert len(study.judges) == EXPECTED["judges"]

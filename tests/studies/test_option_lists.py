@@ -30,8 +30,8 @@ _CELL = re.compile(r"(Yes|No|[\d.]+)(★?) \((yes|no|[\d.]+)\)")
 @cache
 def result() -> OptionsResult:
     """Analyse the study."""
-    found: OptionsResult = quem.analyze(quem.load_study(FOLDER / "study.yaml", kind="options"))
-    return found
+    analysis: OptionsResult = quem.analyze(quem.load_study(FOLDER / "study.yaml", kind="options"))
+    return analysis
 
 
 @cache
@@ -61,16 +61,18 @@ def starred(kind: str, name: str) -> bool:
 
 def correlation(function: Any, name: str, *, exact: bool = False) -> float:  # noqa: ANN401
     """Correlate scores, rounded as printed unless told otherwise, with the gold ranks."""
-    shown = [scores()[k][name] if exact else float(rounded(scores()[k][name], name)) for k in TABLE]
-    return float(function(shown, [-gold(k, name) for k in TABLE]).statistic)
+    values = [
+        scores()[k][name] if exact else float(rounded(scores()[k][name], name)) for k in TABLE
+    ]
+    return float(function(values, [-gold(k, name) for k in TABLE]).statistic)
 
 
 def test_the_lists_are_those_of_the_table() -> None:
     """Each question has the list of its name, and what is expected is what the paper prints."""
-    found = result().findings
-    assert found.data.key.ids == tuple(TABLE)
-    assert found.lengths[0].tolist() == [len(kind) for kind in TABLE]
-    assert found.places[0].tolist() == [kind.find("c") + 1 for kind in TABLE]
+    findings = result().findings
+    assert findings.data.key.ids == tuple(TABLE)
+    assert findings.lengths[0].tolist() == [len(kind) for kind in TABLE]
+    assert findings.places[0].tolist() == [kind.find("c") + 1 for kind in TABLE]
     printed = GOLDEN["option_lists"]
     assert {
         k: {key: row[key] for key in ("gold", "printed", "starred")} for k, row in TABLE.items()
@@ -102,15 +104,15 @@ def readme_cells() -> dict[str, dict[str, tuple[str, str, str]]]:
     head, *body = rows
     return {
         row[0]: {
-            name: (found[1], found[2], found[3])
+            name: (match[1], match[2], match[3])
             for name, cell in zip(head, row, strict=True)
-            if (found := _CELL.fullmatch(cell))
+            if (match := _CELL.fullmatch(cell))
         }
         for row in body
     }
 
 
-def shown(value: float) -> str:
+def readme_number(value: float) -> str:
     """A computed number as the README writes it."""
     text = f"{round(value, 10):.4f}"
     return "1" if text == "1.0000" else text
@@ -130,7 +132,7 @@ def test_readme_shows_printed_beside_computed() -> None:
     for kind, row in TABLE.items():
         for name, printed in zip(NAMES, row["printed"], strict=True):
             star = "★" if starred(kind, name) else ""
-            assert cells[kind][name] == (printed, star, shown(scores()[kind][name]))
+            assert cells[kind][name] == (printed, star, readme_number(scores()[kind][name]))
     promised = dict(result().findings.properties)
     for at, word in enumerate(("Correctness", "Confidence", "Priority")):
         for name in NAMES:
@@ -143,7 +145,7 @@ def test_readme_shows_printed_beside_computed() -> None:
     ):
         for name in NAMES:
             printed = f"{EXPECTED[key][name]:g}"
-            assert cells[word][name] == (printed, "", shown(correlation(function, name)))
+            assert cells[word][name] == (printed, "", readme_number(correlation(function, name)))
 
 
 def test_readme_explains_with_the_right_numbers() -> None:
@@ -152,7 +154,7 @@ def test_readme_explains_with_the_right_numbers() -> None:
         assert f"{correlation(kendalltau, name, exact=True):.3f}" == tau
         assert f"{correlation(spearmanr, name, exact=True):.3f}" == rho
         assert f"{tau} and {rho}" in README
-    found = quem.lists.properties("OLAR(m=0.0499)", max_length=6).confidence.counterexample
-    assert found is not None
-    better, worse = f"{found.better_score:.4f}", f"{found.worse_score:.4f}"
-    assert f"`{found.better}` ({better}) scores below `{found.worse}` ({worse})" in README
+    example = quem.lists.properties("OLAR(m=0.0499)", max_length=6).confidence.counterexample
+    assert example is not None
+    better, worse = f"{example.better_score:.4f}", f"{example.worse_score:.4f}"
+    assert f"`{example.better}` ({better}) scores below `{example.worse}` ({worse})" in README

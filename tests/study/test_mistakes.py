@@ -52,7 +52,7 @@ def test_the_study_of_these_tests_is_right(make_study: Callable[..., Path]) -> N
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "place", "said", "remedy"),
+    ("old", "new", "place", "message", "remedy"),
     [
         ("id: S2, exp", "id: S1, exp", "10:10: subjects[2].id", "already used by", "give each its"),
         ("title: Ex", "id: x\ntitle: Ex", "3:1: id", "duplicate, first on line 2", "keep one"),
@@ -122,13 +122,13 @@ def test_the_study_of_these_tests_is_right(make_study: Callable[..., Path]) -> N
     ],
 )
 def test_a_mistake_in_the_study_file_has_place_and_remedy(
-    old: str, new: str, place: str, said: str, remedy: str, make_study: Callable[..., Path]
+    old: str, new: str, place: str, message: str, remedy: str, make_study: Callable[..., Path]
 ) -> None:
     """A mistake in the study file is told with line, column, key, what is wrong and a remedy."""
     assert STUDY.count(old) == 1
-    found = mistakes_of(make_study(STUDY.replace(old, new)))
-    (mistake,) = [mistake for mistake in found if mistake.startswith(f"study.yaml:{place}: ")]
-    assert said in mistake
+    mistakes = mistakes_of(make_study(STUDY.replace(old, new)))
+    (mistake,) = [mistake for mistake in mistakes if mistake.startswith(f"study.yaml:{place}: ")]
+    assert message in mistake
     assert remedy in mistake
 
 
@@ -177,7 +177,7 @@ def test_a_missing_study_and_a_folder_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "place", "said", "remedy"),
+    ("old", "new", "place", "message", "remedy"),
     [
         (
             "J1,P1,S2,3\n",
@@ -217,12 +217,12 @@ def test_a_missing_study_and_a_folder_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_in_the_rankings_has_place_and_remedy(
-    old: str, new: str, place: str, said: str, remedy: str, make_study: Callable[..., Path]
+    old: str, new: str, place: str, message: str, remedy: str, make_study: Callable[..., Path]
 ) -> None:
     """A mistake in the rankings is told with line, cell, column, what is wrong and a remedy."""
-    found = mistakes_of(make_study(STUDY, rankings__csv=long_csv().replace(old, new)))
-    (mistake,) = [mistake for mistake in found if mistake.startswith(f"rankings.csv:{place}: ")]
-    assert said in mistake
+    mistakes = mistakes_of(make_study(STUDY, rankings__csv=long_csv().replace(old, new)))
+    (mistake,) = [mistake for mistake in mistakes if mistake.startswith(f"rankings.csv:{place}: ")]
+    assert message in mistake
     assert remedy in mistake
 
 
@@ -240,8 +240,8 @@ def test_every_mistake_is_told_at_once(make_study: Callable[..., Path]) -> None:
     study = study.replace("level: 0.95", "levle: 0.95").replace("id: J2", "id: J1")
     table = long_csv().replace("J1,P1,S4,4", "J1,P1,S4,four").replace("J1,P2,S1,2", "J1,P3,S1,2")
     table = table.replace("J1,P1,S2,3", "J1,P1,S9,3")
-    found = mistakes_of(make_study(study, rankings__csv=table))
-    assert [mistake.split(" ")[0] + mistake.split(" ")[1] for mistake in found] == [
+    mistakes = mistakes_of(make_study(study, rankings__csv=table))
+    assert [mistake.split(" ")[0] + mistake.split(" ")[1] for mistake in mistakes] == [
         "study.yaml:7:10:judges[2].id:",
         "study.yaml:10:5:subjects[2].experience:",
         "study.yaml:10:14:subjects[2].age:",
@@ -255,17 +255,17 @@ def test_every_mistake_is_told_at_once(make_study: Callable[..., Path]) -> None:
 
 def test_a_wrong_experience_does_not_make_ranks_unknown(make_study: Callable[..., Path]) -> None:
     """A subject whose entry has a mistake is still known to the rankings."""
-    found = mistakes_of(make_study(STUDY.replace("experience: 4}", "experience: four}")))
-    assert len(found) == 1
+    mistakes = mistakes_of(make_study(STUDY.replace("experience: 4}", "experience: four}")))
+    assert len(mistakes) == 1
 
 
 def test_many_mistakes_of_a_kind_are_counted(make_study: Callable[..., Path]) -> None:
     """Beyond twenty wrong cells of a kind the others are counted, not listed."""
-    found = mistakes_of(
+    mistakes = mistakes_of(
         make_study(STUDY, rankings__csv=long_csv({c: f"x{i}" for i, c in enumerate(RANKS)}))
     )
-    assert len(found) == 21
-    assert found[-1] == "rankings.csv: rank: and 8 more cells like these"
+    assert len(mistakes) == 21
+    assert mistakes[-1] == "rankings.csv: rank: and 8 more cells like these"
 
 
 @pytest.mark.parametrize(
@@ -284,8 +284,8 @@ def test_references_to_nothing_are_mistakes(
     section: dict[str, object], message: str, make_study: Callable[..., Path]
 ) -> None:
     """What a study refers to has to be declared in it, once."""
-    found = mistakes_of(make_study(study_with(**section)))
-    assert any(message in mistake for mistake in found), found
+    mistakes = mistakes_of(make_study(study_with(**section)))
+    assert any(message in mistake for mistake in mistakes), mistakes
 
 
 def test_a_judge_with_the_name_of_a_subject_is_refused(make_study: Callable[..., Path]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("subjects:\n", "subject:\n", "did you mean subjects?"),
         ("judges:\n", "judgs:\n", "did you mean judges?"),
@@ -33,15 +33,17 @@ if TYPE_CHECKING:
     ],
 )
 def test_ids_of_a_broken_list_are_not_missed(
-    old: str, new: str, said: str, make_study: Callable[..., Path]
+    old: str, new: str, message: str, make_study: Callable[..., Path]
 ) -> None:
     """Ranks and references to what a broken list may have held are no mistakes."""
     assert old in STUDY
     references = "missing: [{problem: P1, solver: W}]\nwithheld: [W]\n"
-    found = mistakes_of(make_study(STUDY.replace(old, new) + references))
-    assert any(said in mistake for mistake in found)
-    assert not [mistake for mistake in found if "rankings.csv" in mistake or "there is" in mistake]
-    assert len(found) == (2 if "idd" in new else 1)
+    mistakes = mistakes_of(make_study(STUDY.replace(old, new) + references))
+    assert any(message in mistake for mistake in mistakes)
+    assert not [
+        mistake for mistake in mistakes if "rankings.csv" in mistake or "there is" in mistake
+    ]
+    assert len(mistakes) == (2 if "idd" in new else 1)
 
 
 def test_a_broken_list_spares_preflib_files_too(make_study: Callable[..., Path]) -> None:
@@ -49,16 +51,16 @@ def test_a_broken_list_spares_preflib_files_too(make_study: Callable[..., Path])
     source = [{"file": "p.toc", "problem": "P1"}]
     orders = "# ALTERNATIVE NAME 1: S1\n# ALTERNATIVE NAME 2: S9\n3: 1,2\n"
     study = study_with(rankings=source, judges=["J1"], systems=["sys"], problems={"P1": 1})
-    found = mistakes_of(make_study(study, p__toc=orders))
-    assert len(found) == 3
-    assert all("must be a" in mistake for mistake in found)
+    mistakes = mistakes_of(make_study(study, p__toc=orders))
+    assert len(mistakes) == 3
+    assert all("must be a" in mistake for mistake in mistakes)
 
 
 WIDE = "solver,J1:P1,J1:P2,J2:P1\nS1,1,1,1\nS2,2,2,2\nS3,3,3,3\n"
 
 
 @pytest.mark.parametrize(
-    ("layout", "table", "place", "said"),
+    ("layout", "table", "place", "message"),
     [
         ("wide", long_csv(), "2", "write from: long"),
         ("wide", "my title\n" + long_csv(), "1", "is it a title?"),
@@ -91,13 +93,13 @@ WIDE = "solver,J1:P1,J1:P2,J2:P1\nS1,1,1,1\nS2,2,2,2\nS3,3,3,3\n"
     ],
 )
 def test_a_wrong_table_is_told_once(
-    layout: str, table: str, place: str, said: str, make_study: Callable[..., Path]
+    layout: str, table: str, place: str, message: str, make_study: Callable[..., Path]
 ) -> None:
     """A wrong layout, a title, a comment or a row that stands twice is one mistake."""
     path = make_study(STUDY.replace("from: long", f"from: {layout}"), rankings__csv=table)
     (mistake,) = mistakes_of(path)
     assert mistake.startswith(f"rankings.csv{place and ':'}{place}: ")
-    assert said in mistake
+    assert message in mistake
 
 
 def test_a_rank_of_zero_is_a_rank(make_study: Callable[..., Path]) -> None:
@@ -107,7 +109,7 @@ def test_a_rank_of_zero_is_a_rank(make_study: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("ranking.csv", "there is no file 'ranking.csv'; did you mean rankings.csv?"),
         ("none/r.csv", "there is no file 'none/r.csv'; check its name"),
@@ -115,23 +117,23 @@ def test_a_rank_of_zero_is_a_rank(make_study: Callable[..., Path]) -> None:
     ],
 )
 def test_a_missing_file_is_told_where_it_is_named(
-    name: str, said: str, make_study: Callable[..., Path]
+    name: str, message: str, make_study: Callable[..., Path]
 ) -> None:
     """What the study names and is not there is a mistake of the study file."""
     (mistake,) = mistakes_of(make_study(STUDY.replace("rankings.csv", name)))
-    assert mistake == f"study.yaml:16:30: rankings.file: {said}"
+    assert mistake == f"study.yaml:16:30: rankings.file: {message}"
 
 
 @pytest.mark.parametrize("start", [b"PK\x03\x04\x14\x00", b"\xd0\xcf\x11\xe0\xa1\xb1"])
 def test_a_workbook_is_named(start: bytes, make_study: Callable[..., Path]) -> None:
     """A spreadsheet that was not saved as CSV says so."""
     (mistake,) = mistakes_of(make_study(STUDY, rankings__csv=start + b"\x00\x81\x8d"))
-    said = "is an Excel or OpenDocument workbook; save the rankings as CSV"
-    assert mistake == f"rankings.csv: {said}"
+    message = "is an Excel or OpenDocument workbook; save the rankings as CSV"
+    assert mistake == f"rankings.csv: {message}"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "place", "said"),
+    ("old", "new", "place", "message"),
     [
         ("title: Example", 'title: "Example', "3:8", "the quote that begins here is never closed"),
         ("  - {id: J2", "\t- {id: J2", "7:1", "a tab; indent with spaces"),
@@ -146,16 +148,16 @@ def test_a_workbook_is_named(start: bytes, make_study: Callable[..., Path]) -> N
     ],
 )
 def test_broken_yaml_says_what_to_do(
-    old: str, new: str, place: str, said: str, make_study: Callable[..., Path]
+    old: str, new: str, place: str, message: str, make_study: Callable[..., Path]
 ) -> None:
     """The common slips are told where they are, and how to mend them."""
     (mistake,) = mistakes_of(make_study(STUDY.replace(old, new)))
     assert mistake.startswith(f"study.yaml:{place}: ")
-    assert said in mistake
+    assert message in mistake
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "place", "said"),
+    ("old", "new", "place", "message"),
     [
         ("experience: 4}", "experience: 4,5}", "11:28: subjects[3].5", "write 4.5"),
         ("experience: 4}", 'experience: "4,5"}', "11:26: subjects[3].experience", "use 4.5"),
@@ -168,12 +170,12 @@ def test_broken_yaml_says_what_to_do(
     ],
 )
 def test_numbers_as_people_write_them(
-    old: str, new: str, place: str, said: str, make_study: Callable[..., Path]
+    old: str, new: str, place: str, message: str, make_study: Callable[..., Path]
 ) -> None:
     """A decimal comma, a percent sign or an underscore is told with the right number."""
     (mistake,) = mistakes_of(make_study(STUDY.replace(old, new)))
     assert mistake.startswith(f"study.yaml:{place}: ")
-    assert said in mistake
+    assert message in mistake
     assert "2 percent" not in mistake
 
 
@@ -192,7 +194,7 @@ def test_a_cell_is_told_in_short(make_study: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"lvl": 0.9}, "lvl: unknown setting; did you mean level?"),
         ({"seed": -1}, "seed: must be 0 or more"),
@@ -203,13 +205,13 @@ def test_a_cell_is_told_in_short(make_study: Callable[..., Path]) -> None:
     ],
 )
 def test_a_wrong_setting_is_named_in_our_words(
-    settings: dict[str, object], said: str, make_study: Callable[..., Path]
+    settings: dict[str, object], message: str, make_study: Callable[..., Path]
 ) -> None:
     """What the caller sets is told by its name, without the study file."""
     study = quem.load_study(make_study(STUDY), kind="experience")
     with pytest.raises(QuemError) as caught:
         quem.analyze(study, **settings)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
 
 
 def test_scores_of_a_study_of_averages_are_placed(make_study: Callable[..., Path]) -> None:

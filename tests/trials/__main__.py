@@ -34,8 +34,8 @@ def main(name: str | None, count: int | None, seed: int, out: Path | None, *, ag
     failed = [result for result in results if result["failed"]]
     for result in failed:
         click.echo(f"trial {result['trial']}: {result['failed']}")
-    tried = f"{len(results):,} trial{'' if len(results) == 1 else 's'}"
-    click.echo(f"{name}: {tried}, {len(failed):,} failed; {out}")
+    total = f"{len(results):,} trial{'' if len(results) == 1 else 's'}"
+    click.echo(f"{name}: {total}, {len(failed):,} failed; {out}")
     sys.exit(1 if failed else 0)
 
 

@@ -28,9 +28,9 @@ def broken_study(rng: random.Random, folder: Path) -> dict[str, Any]:
     for _ in range(rng.choice((1, 1, 2, 5))):
         file = rng.choice(files)
         file.write_bytes(_damaged(rng, file.read_bytes()))
-    code, told = _checked(folder / "study.yaml")
-    assert code in (0, 1), f"{kind}: exit code {code}\n{told}"
-    assert (code == 1) == ("error: " in told), f"{kind}: exit code {code}\n{told}"
+    code, stderr = _checked(folder / "study.yaml")
+    assert code in (0, 1), f"{kind}: exit code {code}\n{stderr}"
+    assert (code == 1) == ("error: " in stderr), f"{kind}: exit code {code}\n{stderr}"
     return {"kind": kind, "code": code}
 
 
@@ -52,14 +52,14 @@ def _damaged(rng: random.Random, content: bytes) -> bytes:
 
 def _checked(study: Path) -> tuple[object, str]:
     """Run ``quem check`` in this process; gives the exit code and what it says on stderr."""
-    said = StringIO()
+    stderr = StringIO()
     before = sys.argv
     sys.argv = ["quem", "check", str(study)]
     try:
-        with redirect_stdout(StringIO()), redirect_stderr(said):
+        with redirect_stdout(StringIO()), redirect_stderr(stderr):
             run()
     except SystemExit as end:
-        return end.code, said.getvalue()
+        return end.code, stderr.getvalue()
     finally:
         sys.argv = before
-    return None, said.getvalue()
+    return None, stderr.getvalue()

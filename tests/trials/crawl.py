@@ -61,29 +61,29 @@ class Names:
     Parameters
     ----------
     rng : random.Random
-    given : dict of str to str
+    meanings : dict of str to str
         By name in small letters, what it stands for.
     """
 
     rng: random.Random
-    given: dict[str, str] = field(default_factory=dict)
+    meanings: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, kind: str) -> str:
         """Give a name that nothing else has."""
         name = ""
-        while not name or name in self.given:
+        while not name or name in self.meanings:
             name = "zq" + "".join(self.rng.choices(_LETTERS, k=_LENGTH))
-        self.given[name] = kind
+        self.meanings[name] = kind
         return name.capitalize()
 
     def found_in(self, raw: bytes) -> set[str]:
         """The names that stand in some bytes."""
         met = {name.decode() for name in _NAME.findall(everything_in(raw).lower())}
-        return met & set(self.given)
+        return met & set(self.meanings)
 
-    def told(self, names: set[str]) -> str:
+    def listing(self, names: set[str]) -> str:
         """Each name with what it stands for."""
-        return ", ".join(sorted(f"{self.given[name]} ({name})" for name in names))
+        return ", ".join(sorted(f"{self.meanings[name]} ({name})" for name in names))
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ def _write_study(rng: random.Random, folder: Path, names: Names) -> tuple[Path, 
     dealt: dict[Path, list[_File]] = {place: [files.pop()] for place in places}
     for file in files:
         dealt[rng.choice(places[2:])].append(file)  # some are single files
-    for place, given in dealt.items():
-        _write_solution(rng, place, given, names)
+    for place, contents in dealt.items():
+        _write_solution(rng, place, contents, names)
     for _ in range(2):
         practice = folder / "solutions" / "P0" / f"{names('solver of practice')}.txt"
         practice.parent.mkdir(exist_ok=True)
@@ -157,8 +157,8 @@ def _write_study(rng: random.Random, folder: Path, names: Names) -> tuple[Path, 
     lines += [f"withheld: [{solvers[4]}]"]
     study.write_text("\n".join(lines) + "\n", encoding="utf-8")
     n_images = dict.fromkeys(_PROBLEMS, 1)  # the statement, which is that of both, shows one
-    for place, given in dealt.items():
-        n_images[place.parent.name] += sum(file.n_images for file in given)
+    for place, contents in dealt.items():
+        n_images[place.parent.name] += sum(file.n_images for file in contents)
     return study, list(n_images.values())
 
 
@@ -173,15 +173,15 @@ def _write_solution(rng: random.Random, place: Path, files: list[_File], names: 
     for _ in range(rng.randrange(_MOST_DEEP)):
         inner += f"{names('folder')}/"
     (place / inner).mkdir(parents=True)
-    shown: list[str] = []
+    images: list[str] = []
     for file in sorted(files, key=lambda file: not file.n_images):
         name = f"{names('file')}.{file.ending}".rstrip(".")
         content = file.content
         if file.n_images == 1 and rng.random() < 0.5:
-            shown.append(name)
+            images.append(name)
         elif file.ending == "md" and content.startswith(b"---"):
-            content += "".join(f"\n\n![](<{image}>)" for image in shown).encode()
-            shown = []
+            content += "".join(f"\n\n![](<{image}>)" for image in images).encode()
+            images = []
         (place / inner / name).write_bytes(content)
 
 
@@ -205,7 +205,7 @@ class Crawler:
             if answer.location:
                 waiting.append(answer.location)
             if answer.mimetype in ("text/html", "text/css", "text/javascript"):
-                waiting += [urljoin(path, found) for found in _references(answer.text)]
+                waiting += [urljoin(path, address) for address in _references(answer.text)]
             answer.close()  # files of ours are sent as streams
 
     def keep(self, path: str, answer: TestResponse, address: str = "") -> None:
@@ -217,9 +217,9 @@ class Crawler:
     def rank(self, gid: str, remark: str) -> None:
         """Save and submit a ranking of a group, and once more from the same page."""
         page = self.client.get(f"/judge/g/{gid}").text
-        held = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
-        assert held
-        data: dict[str, Any] = json.loads(held[1])
+        match = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+        assert match
+        data: dict[str, Any] = json.loads(match[1])
         state = all_ranked(data["labels"], comment=remark)
         body = {"base": data["revision"], "client": "tab-12345678", "seconds": 1, "state": state}
         body["layout"] = data["layout"]
@@ -237,10 +237,10 @@ class Crawler:
 
 def _references(text: str) -> list[str]:
     """Everything in a page, style or script that may be an address."""
-    found = re.findall(r"""(?:href|src|action|data|srcset)\s*=\s*["']([^"'#]+)""", text)
-    found += re.findall(r"""url\(["']?([^"')]+)""", text)
-    found += re.findall(r"""(?:from|import)\s*\(?["']([^"']+\.js)["']""", text)
-    return found + re.findall(r'"(/judge/[^"]+|/static/[^"]+)"', text)
+    addresses = re.findall(r"""(?:href|src|action|data|srcset)\s*=\s*["']([^"'#]+)""", text)
+    addresses += re.findall(r"""url\(["']?([^"')]+)""", text)
+    addresses += re.findall(r"""(?:from|import)\s*\(?["']([^"']+\.js)["']""", text)
+    return addresses + re.findall(r'"(/judge/[^"]+|/static/[^"]+)"', text)
 
 
 def _errors(mine: str, theirs: str, name: str) -> list[str]:
@@ -269,16 +269,16 @@ def crawl(rng: random.Random, folder: Path) -> dict[str, Any]:
     study, n_images = _write_study(rng, folder, names)
     with patch.dict("os.environ", {"XDG_CACHE_HOME": str(folder / "cache")}):
         held = names.found_in(_original(folder))
-        lacking = set(names.given) - held
-        assert not lacking, f"not planted: {names.told(lacking)}"
+        lacking = set(names.meanings) - held
+        assert not lacking, f"not planted: {names.listing(lacking)}"
         site = open_site(study)
         try:
             received, n_sent = _received(site, names)
         finally:
             site.store.close()
     assert n_sent == n_images, f"{n_sent} images were sent, of {n_images}"
-    told = {what: names.found_in(content) for what, content in received.items()}
-    assert not any(told.values()), {what: names.told(ids) for what, ids in told.items() if ids}
+    leaks = {what: names.found_in(content) for what, content in received.items()}
+    assert not any(leaks.values()), {what: names.listing(ids) for what, ids in leaks.items() if ids}
     for what, content in received.items():
         words = [word for word in _WORDS if word.encode() in content]
         assert "/static/" in what or not words, f"{what} tells {words}"
@@ -286,7 +286,7 @@ def crawl(rng: random.Random, folder: Path) -> dict[str, Any]:
         # Neither times nor sizes of files of the study.
         assert "/static/" in what or not re.search(rb"\n(ETag|Last-Modified):", content), what
     size = sum(map(len, received.values()))
-    return {"names": len(names.given), "addresses": len(received), "bytes": size}
+    return {"names": len(names.meanings), "addresses": len(received), "bytes": size}
 
 
 def _original(folder: Path) -> bytes:

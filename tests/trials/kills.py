@@ -96,9 +96,9 @@ class Client(threading.Thread):
 
     def _visit(self, gid: str) -> None:
         page = self.browser.get(f"/judge/g/{gid}")
-        held = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
-        assert held
-        data = json.loads(held[1])
+        match = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+        assert match
+        data = json.loads(match[1])
         contents = dict(_CARD.findall(page))
         revision, layout, submitted = data["revision"], data["layout"], data["submitted"]
         while True:
@@ -158,7 +158,7 @@ class KillTrials:
         self.study = write_judging_study(self.folder, judges=self.judges, problems=2)
         self.names = [f"S{number}" for number in range(4)]
         self.corrections: list[tuple[str, str]] = []
-        self.made = 4
+        self.n_made = 4
         for problem in ("P0", "P1"):
             for solver in (*self.names, "sys"):
                 self._write(problem, solver)
@@ -209,8 +209,8 @@ class KillTrials:
         if what in ("remove", "replace") and (what == "replace" or len(self.names) > _FEWEST):
             self.names.remove(solver)
         if what in ("add", "replace") and len(self.names) < _MOST:
-            self.names.append(f"S{self.made}")
-            self.made += 1
+            self.names.append(f"S{self.n_made}")
+            self.n_made += 1
             for problem in ("P0", "P1"):
                 self._write(problem, self.names[-1])
         elif what in ("change", "correct"):
@@ -238,8 +238,8 @@ class KillTrials:
         head = self.study.read_text().partition("subjects:")[0]
         subjects = "".join(f"  - {{id: {s}, experience: 3}}\n" for s in self.names)
         systems = "systems:\n  - {id: sys, name: Zeta, version: '9.9'}\n"
-        kept = [line for solver, line in self.corrections if solver in self.names]
-        corrections = f"corrections: [{', '.join(kept)}]\n"
+        lines = [line for solver, line in self.corrections if solver in self.names]
+        corrections = f"corrections: [{', '.join(lines)}]\n"
         self.study.write_text(f"{head}subjects:\n{subjects}{systems}{corrections}")
 
     def _compare(self, *, single_file: bool) -> None:
@@ -265,14 +265,14 @@ class KillTrials:
             store.close()
         rows = [json.loads(line) for line in lines[1:]]
         ballots = {r["key"]: r["public_id"] for r in rows if r["table"] == "ballot"}
-        shown = {
+        layouts = {
             (r["ballot_key"], r["id"]): {s: self.contents[digest] for _, s, digest, _ in r["items"]}
             for r in rows
             if r["table"] == "layout"
         }
         saved = {}
         for row in (r for r in rows if r["table"] == "revision"):
-            contents = shown[row["ballot_key"], row["layout"]]
+            contents = layouts[row["ballot_key"], row["layout"]]
             row["order"] = tuple(contents[s] for tied in row["state"]["ranked"] for s in tied)
             saved[ballots[row["ballot_key"]], row["number"]] = row
         return saved

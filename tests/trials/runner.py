@@ -104,11 +104,11 @@ def run_trials(
 
 def _finished(out: Path, name: str, seed: int) -> dict[int, dict[str, Any]]:
     """The results of an earlier run; the last of each trial counts."""
-    found = {}
+    results = {}
     if out.exists():
         for line in out.read_text(encoding="utf-8").splitlines():
             with suppress(json.JSONDecodeError):
                 result = json.loads(line)
                 if (result["name"], result["seed"]) == (name, seed):
-                    found[result["trial"]] = result
-    return found
+                    results[result["trial"]] = result
+    return results

@@ -44,6 +44,6 @@ def test_trials_go_on(tmp_path: Path) -> None:
 def test_broken_studies(tmp_path: Path) -> None:
     """A few of the trials of each name."""
     assert TRIALS["broken-studies"].run is broken_studies.broken_study
-    found = run_trials(TRIALS["broken-studies"], 25, 0, tmp_path / "results.jsonl")
-    assert [result["failed"] for result in found if result["failed"]] == []
-    assert {result["code"] for result in found} == {0, 1}
+    results = run_trials(TRIALS["broken-studies"], 25, 0, tmp_path / "results.jsonl")
+    assert [result["failed"] for result in results if result["failed"]] == []
+    assert {result["code"] for result in results} == {0, 1}

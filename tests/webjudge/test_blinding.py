@@ -41,8 +41,8 @@ def listed(client: FlaskClient) -> str:
 
 def test_nothing_that_a_judge_can_reach_tells_a_maker(tmp_path: Path) -> None:
     """All bytes of all pages, files, headers, addresses and errors, before and after ranking."""
-    found = crawl(random.Random(0), tmp_path)
-    assert found["names"] > 200
+    counts = crawl(random.Random(0), tmp_path)
+    assert counts["names"] > 200
 
 
 def test_labels_and_order_are_random_for_each_judge_and_group(tmp_path: Path) -> None:

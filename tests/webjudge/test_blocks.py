@@ -28,9 +28,9 @@ def site(tmp_path: Path) -> Iterator[Site]:
     """Two problems of five solutions, in blocks of at most three; one block comes again."""
     path = write_judging_study(tmp_path, judging="{repeat: 1}")
     path.write_text(path.read_text() + "design: {block_size: 3}\n")
-    made = open_site(path)
-    yield made
-    made.store.close()
+    site = open_site(path)
+    yield site
+    site.store.close()
 
 
 def _titles(page: str) -> list[str]:
@@ -104,19 +104,19 @@ def test_a_preview_has_blocks_that_stay(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("design", "said"),
+    ("design", "start"),
     [
         ("", "P0 has 13 solutions, and judges rank about 12 well in one list; have them dealt"),
         ("design: {block_size: 13}", "blocks hold up to 13 solutions"),
         ("design: {block_size: 8}", ""),
     ],
 )
-def test_long_lists_are_warned_of(tmp_path: Path, design: str, said: str) -> None:
+def test_long_lists_are_warned_of(tmp_path: Path, design: str, start: str) -> None:
     """From 13 solutions in one list on, blocks are advised."""
     path = write_judging_study(tmp_path, solvers=13)
     path.write_text(f"{path.read_text()}{design}\n")
-    made = open_site(path)
-    made.store.close()
-    told = [doubt.message for doubt in made.warnings if doubt.code == "long-lists"]
-    assert len(told) == bool(said)
-    assert not said or told[0].startswith(said)
+    site = open_site(path)
+    site.store.close()
+    messages = [doubt.message for doubt in site.warnings if doubt.code == "long-lists"]
+    assert len(messages) == bool(start)
+    assert not start or messages[0].startswith(start)

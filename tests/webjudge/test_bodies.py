@@ -114,9 +114,9 @@ def test_what_no_page_sends_is_refused(
                 for to in ("new", "9" * 30 + "/erase")
             ),
         ]
-        said = (body[:20], kind, [answer.status_code for answer in answers])
-        assert all(400 <= answer.status_code < 500 and answer.text for answer in answers), said
-        assert kind != JSON or all(answer.get_json()["message"] for answer in answers[:3]), said
+        message = (body[:20], kind, [answer.status_code for answer in answers])
+        assert all(400 <= answer.status_code < 500 and answer.text for answer in answers), message
+        assert kind != JSON or all(answer.get_json()["message"] for answer in answers[:3]), message
     assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
 
 
@@ -133,9 +133,9 @@ _STATE = tuple(State().to_json())
 
 def data_of(page: str) -> dict[str, Any]:
     """What a ranking page carries for its script."""
-    found = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
-    assert found
-    data: dict[str, Any] = json.loads(found[1])
+    match = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert match
+    data: dict[str, Any] = json.loads(match[1])
     return data
 
 
@@ -202,12 +202,12 @@ def test_no_link_has_a_foreign_host(app: Flask, site: Site) -> None:
     with site.store.write() as c:
         session = session_of(issue_organizer_link(c, site.id))
     own = socket.gethostname()
-    made = {}
+    answers = {}
     for host in ("evil.example", own):
         headers = {"Cookie": f"quem-dashboard-{site.key}={session}", "Host": f"{host}:8080"}
-        made[host] = app.test_client(use_cookies=False).post(
+        answers[host] = app.test_client(use_cookies=False).post(
             "/dashboard/judges/links", headers=headers
         )
-    assert made["evil.example"].status_code == 400
-    assert "evil" not in made["evil.example"].text
-    assert made[own].text.casefold().count(f"http://{own.casefold()}:8080/j/") == 2
+    assert answers["evil.example"].status_code == 400
+    assert "evil" not in answers["evil.example"].text
+    assert answers[own].text.casefold().count(f"http://{own.casefold()}:8080/j/") == 2

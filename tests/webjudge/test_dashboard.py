@@ -157,8 +157,8 @@ def test_the_life_of_a_study(dashboard: FlaskClient, site: Site) -> None:
     assert state_of(site) == "open"
     assert trail(site) == ["open", "closed", "open"]
     events = dashboard.get("/dashboard/events").text
-    told = r"Study reopened .*after it was closed<.*Study closed<.*Study opened<"
-    assert re.search(told, events, re.DOTALL)
+    pattern = r"Study reopened .*after it was closed<.*Study closed<.*Study opened<"
+    assert re.search(pattern, events, re.DOTALL)
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_revealing_is_logged_once(dashboard: FlaskClient, site: Site) -> None:
     assert trail(site) == ["revealed"]
     assert dashboard.get("/dashboard/words").status_code == 200
     assert "Open (rankings revealed)" in dashboard.get("/dashboard").text
-    told = r"Rankings revealed <b[^>]*>while the study was open</b></span> <span[^>]*>organizer<"
-    assert re.search(told, dashboard.get("/dashboard/events").text)
+    pattern = r"Rankings revealed <b[^>]*>while the study was open</b></span> <span[^>]*>organizer<"
+    assert re.search(pattern, dashboard.get("/dashboard/events").text)
 
 
 def test_rankings_are_hidden_until_closed_or_revealed(
@@ -253,7 +253,7 @@ def test_progress_of_judges_and_groups(dashboard: FlaskClient, site: Site) -> No
     assert "✓ Submitted" in plain[0]
     assert "○ Not started" in plain[1]
     grid = page.partition('id="groups"')[2]
-    cells = {row[0]: row for row in (_cells(found) for found in grid.split("<tr")[2:])}
+    cells = {row[0]: row for row in (_cells(html) for html in grid.split("<tr")[2:])}
     assert cells["P0 practice"] == ["P0 practice", "✓ Submitted", "○ Not started"]
     first, second = cells["P1 Problem 1"], cells["P2 Problem 2"]
     assert "✓ Submitted" in first[1]

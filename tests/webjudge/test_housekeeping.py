@@ -50,11 +50,11 @@ def test_a_job_that_fails_is_told_and_holds_up_no_other(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What a job raises is logged and stands among the troubles until it succeeds."""
-    failing, told = threading.Event(), threading.Semaphore(0)
+    failing, runs = threading.Event(), threading.Semaphore(0)
     failing.set()
 
     def fail() -> None:
-        told.release()
+        runs.release()
         if failing.is_set():
             raise OSError(28, "No space left on device")
 
@@ -62,7 +62,7 @@ def test_a_job_that_fails_is_told_and_holds_up_no_other(
     housekeeping.add("copy", 0.01, fail)
     housekeeping.start()
     for _ in range(3):
-        assert told.acquire(timeout=LONG)
+        assert runs.acquire(timeout=LONG)
     assert "No space left on device" in site.troubles["copy"]
     assert "housekeeping: copy" in caplog.text
     failing.clear()
@@ -105,16 +105,16 @@ def test_revisions_that_are_missing_at_a_start_are_told(tmp_path: Path) -> None:
     copy = tmp_path / "copy.sqlite3"
     record = file.with_name(f"{file.name}.acknowledged")
     rank_all(site, "J1")
-    kept_house(site)
+    keep_house(site)
     shutil.copy(file, copy)
 
     def restart() -> dict[str, str]:
-        return kept_house(open_site(site.path))
+        return keep_house(open_site(site.path))
 
     assert restart() == {}
     later = open_site(site.path)
     rank_all(later, "J2")
-    kept_house(later)
+    keep_house(later)
     shutil.copy(file, tmp_path / "newest.sqlite3")
     shutil.copy(copy, file)  # an older copy
     assert "2 fewer" in restart()["missing"]
@@ -135,11 +135,11 @@ def test_revisions_that_are_missing_at_a_start_are_told(tmp_path: Path) -> None:
     assert restart() == {}
 
 
-def kept_house(site: Site) -> dict[str, str]:
+def keep_house(site: Site) -> dict[str, str]:
     """Keep house for a moment, and close the store; gives what was wrong at the start."""
     housekeeping = Housekeeping(site)
-    told = dict(site.troubles)
+    troubles = dict(site.troubles)
     housekeeping.start()
     housekeeping.stop()
     site.store.close()
-    return told
+    return troubles

@@ -65,9 +65,9 @@ def data_of(client: FlaskClient, gid: str) -> dict[str, Any]:
     import json
 
     page = client.get(f"/judge/g/{gid}").text
-    found = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
-    assert found
-    data: dict[str, Any] = json.loads(found[1])
+    match = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert match
+    data: dict[str, Any] = json.loads(match[1])
     return data
 
 

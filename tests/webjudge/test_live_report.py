@@ -231,9 +231,9 @@ def test_a_python_that_cannot_start(
         raise OSError(message)
 
     monkeypatch.setattr(subprocess, "run", broken)
-    made = LiveReport(site).get(10)
-    assert made is not None
-    assert "failed" in made.mistakes[0]
+    report = LiveReport(site).get(10)
+    assert report is not None
+    assert "failed" in report.mistakes[0]
     assert "report: OSError" in caplog.text
 
 

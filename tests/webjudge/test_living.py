@@ -128,7 +128,7 @@ def test_a_submitted_ranking_is_kept_and_asks_for_the_new_one_only(study: Path) 
     with visited(study) as (site, client):
         (gid,) = gids(client)
         assert put(client, gid, submit=True).status_code == 200
-        kept = order_of(site)
+        order = order_of(site)
     edit(study, "systems:", "systems:\n  - {id: atlas-3}")
     solution(study, "atlas-3").write_text("Do thing number ten.\n")
     with visited(study) as (site, client):
@@ -139,10 +139,10 @@ def test_a_submitted_ranking_is_kept_and_asks_for_the_new_one_only(study: Path) 
         assert (data["revision"], data["submitted"]) == (1, False)
         with site.store.read() as c:
             (still,) = submitted_rankings(c, site.id)
-        assert [list(group) for group in still.state.ranked] == kept
+        assert [list(group) for group in still.state.ranked] == order
         state = data["state"] | {"ranked": [["F"], *data["state"]["ranked"]], "tray": []}
         assert put(client, gid, base=1, change=2, state=state, submit=True).status_code == 200
-        assert order_of(site) == [["atlas-3"], *kept]
+        assert order_of(site) == [["atlas-3"], *order]
         assert "to place" not in client.get("/judge").text
 
 
@@ -154,13 +154,13 @@ def test_a_solution_that_goes_stays_in_submitted_rankings(study: Path) -> None:
         put(client, gid, submit=True)
         other = enter(create_app(site), site, "J1")
         put(other, gids(other)[0])
-        kept = order_of(site)
+        order = order_of(site)
     edit(study, "  - {id: S3, experience: 3}\n", "")
     solution(study, "S3").unlink()
     with visited(study) as (site, client):
         data = data_of(client, gid)
         assert (data["submitted"], data["labels"]) == (True, names)
-        assert order_of(site) == kept
+        assert order_of(site) == order
         other = enter(create_app(site), site, "J1")
         assert len(data_of(other, gids(other)[0])["labels"]) == 4
         body = {"base": 1, "client": "tab-12345678", "change": 2, "layout": data["layout"]}

@@ -92,17 +92,17 @@ def test_links_are_shown_once_and_replace_each_other(
     app: Flask, dashboard: FlaskClient, site: Site
 ) -> None:
     """A new link works, ends the one before, and stands nowhere but in the answer."""
-    made = dashboard.post("/dashboard/judges/links")
-    assert made.status_code == 200
-    found = LINK.findall(made.text)
-    assert len(found) == 2
-    assert [app.test_client().get(link).status_code for link in found] == [303, 303]
+    answer = dashboard.post("/dashboard/judges/links")
+    assert answer.status_code == 200
+    links = LINK.findall(answer.text)
+    assert len(links) == 2
+    assert [app.test_client().get(link).status_code for link in links] == [303, 303]
     assert LINK.findall(dashboard.post("/dashboard/judges/links").text) == []
     key = key_of(site, "J1")
     assert "stops working" in dashboard.get(f"/dashboard/judges/{key}/link").text
     [new] = LINK.findall(dashboard.post(f"/dashboard/judges/{key}/link", data=SURE).text)
     assert app.test_client().get(new).status_code == 303
-    assert app.test_client().get(found[0]).status_code == 404
+    assert app.test_client().get(links[0]).status_code == 404
     assert [LINK.findall(dashboard.get(page).text) for page in PAGES] == [[]] * len(PAGES)
     assert trail(site) == ["link-made", "link-made", "link-replaced"]
 
@@ -171,7 +171,7 @@ def test_judges_are_added_midway(app: Flask, dashboard: FlaskClient, site: Site)
 
 
 @pytest.mark.parametrize(
-    ("form", "said"),
+    ("form", "message"),
     [
         ({"id": "J1"}, "Judge J1 already exists"),
         ({"id": " "}, "1 to 100 printable characters"),
@@ -182,12 +182,12 @@ def test_judges_are_added_midway(app: Flask, dashboard: FlaskClient, site: Site)
     ],
 )
 def test_wrong_forms_keep_what_was_typed(
-    dashboard: FlaskClient, site: Site, form: dict[str, str], said: str
+    dashboard: FlaskClient, site: Site, form: dict[str, str], message: str
 ) -> None:
     """A judge who cannot be added is not half added; the form says why and keeps its fields."""
     answer = dashboard.post("/dashboard/judges/new", data={"name": "Ada Typed", **form})
     assert answer.status_code == 422
-    assert said in answer.text
+    assert message in answer.text
     assert f'value="{form["id"].strip()}"' in answer.text
     assert ("Ada Typed" in answer.text) is ("name" not in form)
     assert (ids_of(site), trail(site)) == (["J1", "J2"], [])

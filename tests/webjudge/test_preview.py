@@ -36,9 +36,9 @@ def test_every_page_can_be_previewed_and_nothing_is_stored(tmp_path: Path) -> No
     gids = ("0", "1", "2", "3")  # practice, two groups, and one of them again
     for gid in gids:
         page = client.get(f"/dashboard/preview/g/{gid}").text
-        found = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
-        assert found
-        data = json.loads(found[1])
+        match = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+        assert match
+        data = json.loads(match[1])
         assert data["preview"]
         assert set(data["urls"]) == {"home", "next"}
         assert client.get(f"/dashboard/preview/g/{gid}").text == page

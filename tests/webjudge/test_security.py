@@ -112,11 +112,11 @@ def test_the_store_holds_no_secret(site: Site) -> None:
     cookie = app.test_client().get(f"/j/{token}").headers["Set-Cookie"].split("=")[1].split(";")[0]
     file = site.store.place.file
     assert file is not None
-    held = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
-    assert b"J0" in held
+    content = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+    assert b"J0" in content
     for secret in (token, dashboard, cookie):
         assert len(secret) >= 32
-        assert secret.encode() not in held
+        assert secret.encode() not in content
 
 
 def test_no_secret_is_logged(

@@ -57,7 +57,7 @@ def report(browser: Browser, folder: Path) -> None:
 
 
 def plan() -> None:
-    """Draw where the first example of docs/planning.md reaches its width."""
+    """Draw where the first example of docs/how-to/planning.md reaches its width."""
     figure = quem.plan(width=2.4, subjects=range(6, 31), simulate=0).plot("reach")
     if figure is not None:
         (IMAGES / "plan-reach.svg").write_text(svg_text(figure, "reach"), encoding="utf-8")

@@ -85,7 +85,7 @@ def progressions_of(
     Parameters
     ----------
     system_estimates : sequence of SystemEstimate
-        In order, as from `quem.comparison.versions.in_order`.
+        In order, as from `quem.comparison.independent.in_order`.
     pairs : sequence of Pair
         Of each two of them; the steps are among these, and keep their adjusted p values.
     """

@@ -41,9 +41,12 @@ QUICK = (
 # Of these, what takes longest.
 NOT_QUICK = (
     "blinding/test_pdf.py",
+    "comparison/test_difference.py",
     "comparison/test_uplift.py",
     "experience/test_laws.py",
+    "experience/test_resample.py",
     "options/test_report.py",
+    "retrieval/test_results.py",
     "study/test_fuzz.py",
 )
 

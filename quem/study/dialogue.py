@@ -63,6 +63,8 @@ Size = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 class Cases(StudyPart):
     """Where the case base is, and what its columns mean."""
 
+    text_key = "file"
+
     file: Annotated[tuple[FileName, ...], OneOrMore] = Field(description="Where the cases are.")
     header: Annotated[bool, BeforeValidator(_true_or_false)] = Field(
         default=True, description="Whether the first line of each file names the columns."
@@ -92,11 +94,6 @@ class Cases(StudyPart):
         "", description="Where to get the files, for the error if they are missing."
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
-        return {"file": data} if isinstance(data, str) else data
-
     @model_validator(mode="after")
     def _columns_are_named(self) -> Cases:
         if not self.file:
@@ -116,6 +113,8 @@ class Cases(StudyPart):
 class Strategy(StudyPart):
     """A strategy: one of the five, or a function."""
 
+    text_key = "name"
+
     name: Id = Field(
         description="DD, FA, ND, NF, or RA; any name for a custom strategy. The name alone is "
         "enough."
@@ -125,11 +124,6 @@ class Strategy(StudyPart):
         description="A [custom strategy](../how-to/dialogue.md#custom-strategies-users-and-"
         "questions).",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
-        return {"name": data} if isinstance(data, str) else data
 
     @model_validator(mode="after")
     def _known(self) -> Strategy:

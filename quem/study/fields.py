@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     StringConstraints,
     WithJsonSchema,
+    model_validator,
 )
 
 from quem.io.text import percent_hint, shown
@@ -164,9 +165,22 @@ Seed = Annotated[int, Field(ge=0, le=2**63 - 1), Numeral]
 
 
 class StudyPart(BaseModel):
-    """A mapping of a study file: no other keys, and nothing changes it."""
+    """A mapping of a study file: no other keys, and nothing changes it.
+
+    Attributes
+    ----------
+    text_key : str
+        Where a text alone is enough: the key that it is the value of.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    text_key: ClassVar[str] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        return {cls.text_key: data} if cls.text_key and isinstance(data, str) else data
 
 
 class StudySpec(StudyPart):

@@ -164,6 +164,8 @@ class PreflibFile(StudyPart):
 class RankingsSource(StudyPart):
     """Where the rankings are."""
 
+    text_key = "file"
+
     source: Literal["long", "wide", "preflib", "averages", "store"] = Field(
         "long", alias="from", description="The layout."
     )
@@ -175,12 +177,8 @@ class RankingsSource(StudyPart):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_forms(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
-        if isinstance(data, str):
-            return {"from": "long", "file": data}
-        if isinstance(data, list):
-            return {"from": "preflib", "file": data}
-        return data
+    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        return {"from": "preflib", "file": data} if isinstance(data, list) else data
 
 
 class Judging(StudyPart):

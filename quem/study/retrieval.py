@@ -52,8 +52,18 @@ Number = Annotated[float, Numeral, AfterValidator(_finite)]
 Size = Annotated[int, Field(ge=1, le=1_000_000_000), Numeral]
 
 
+def _need_one(part: StudyPart, *keys: str) -> None:
+    named = [key for key in keys if getattr(part, key)]
+    if len(named) != 1:
+        two = f", and not both {named[0]} and {named[1]}" if named else ""
+        message = f"should have one of {', '.join(keys[:-1])}, or {keys[-1]}{two}"
+        raise ValueError(message)
+
+
 class Cases(StudyPart):
     """Where the cases are, and what their columns mean."""
+
+    text_key = "file"
 
     file: FileName = Field("", description="CSV, or JSON by its ending.")
     id: Line = Field("id", description="The column with the ids.")
@@ -66,11 +76,6 @@ class Cases(StudyPart):
         (), description="Columns that are not attributes, and that no retriever sees."
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
-        return {"file": data} if isinstance(data, str) else data
-
     @model_validator(mode="after")
     def _one_role(self) -> Cases:
         if both := next((name for name in self.solution if name in self.ignore), None):
@@ -81,6 +86,8 @@ class Cases(StudyPart):
 
 class Queries(StudyPart):
     """Where the queries are; or each case is one in turn, and left out of the case base."""
+
+    text_key = "file"
 
     file: FileName = Field("", description="As of cases.")
     id: Line = Field("id", description="As of cases.")
@@ -93,7 +100,7 @@ class Queries(StudyPart):
     def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
         if data == LEAVE_ONE_OUT:
             return {"leave_one_out": True}
-        return {"file": data} if isinstance(data, str) else data
+        return data
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Queries:
@@ -166,16 +173,14 @@ class Retriever(StudyPart):
 
     @model_validator(mode="after")
     def _one_source(self) -> Retriever:
-        named = [key for key in ("linear", "python", "similarities", "run") if getattr(self, key)]
-        if len(named) != 1:
-            two = f", and not both {named[0]} and {named[1]}" if named else ""
-            message = f"should have one of linear, python, similarities, or run{two}"
-            raise ValueError(message)
+        _need_one(self, "linear", "python", "similarities", "run")
         return self
 
 
 class GroundTruth(StudyPart):
     """What the lists are compared with."""
+
+    text_key = "retriever"
 
     retriever: Annotated[Line, allowed("id of a retriever")] = Field(
         "", description="The similarities of one of the retrievers."
@@ -184,19 +189,9 @@ class GroundTruth(StudyPart):
     qrels: FileName = Field("", description="Relevance judgments: TREC qrels or CSV.")
     study: FileName = Field("", description="The study file whose judges are the experts.")
 
-    @model_validator(mode="before")
-    @classmethod
-    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
-        return {"retriever": data} if isinstance(data, str) else data
-
     @model_validator(mode="after")
     def _one_source(self) -> GroundTruth:
-        keys = ("retriever", "similarities", "qrels", "study")
-        named = [key for key in keys if getattr(self, key)]
-        if len(named) != 1:
-            two = f", and not both {named[0]} and {named[1]}" if named else ""
-            message = f"should have one of retriever, similarities, qrels, or study{two}"
-            raise ValueError(message)
+        _need_one(self, "retriever", "similarities", "qrels", "study")
         return self
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -23,6 +22,7 @@ from quem.store.ballots import (
     ballots_of,
     current_state,
     layout_of,
+    letters_of,
     save,
 )
 from quem.store.connecting import UnavailableError
@@ -30,7 +30,7 @@ from quem.store.events import note_once, seal
 from quem.store.exporting import receipts_of
 from quem.store.judges import consent, record_visit, visited_recently
 from quem.store.layouts import MissingSolutionError
-from quem.store.state import InvalidStateError, State
+from quem.store.state import InvalidStateError, State, seconds_of
 from quem.store.studies import status_of
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
@@ -62,6 +62,7 @@ judge = Blueprint("judge", __name__, url_prefix="/judge")
 _LAYOUT = re.compile(r"[A-Za-z0-9_-]{0,64}")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
 _MOST = 2**31 - 1
+_TIMES = {"seconds", "views"}
 _MOST_TRIES = 3
 _STALE = "This ranking was changed in another tab or on another device."
 _CLOSED = "The study is closed. Rankings can no longer be changed."
@@ -180,12 +181,13 @@ def reopen(gid: str) -> Response:
 @judge.post("/g/<gid>/time")
 def add_time(gid: str) -> tuple[str, int]:
     """Add working time."""
-    seconds = _seconds(_body("seconds"))
+    body = _body("seconds")
     with site().store.read() as c:
         person = current_judge(c)
         ballot = _ballot(c, person, gid)
+        times = _times(body, letters_of(c, ballot.key))
     with site().store.write() as c:
-        add_seconds(c, ballot, seconds)
+        add_seconds(c, ballot, *times)
     return "", 204
 
 
@@ -222,6 +224,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         if layout is None or layout.id != body["layout"]:
             layout = layout_of(c, ballot.key, body["layout"])
         state = status_of(c, site().id).state
+        times = _times(body, letters_of(c, ballot.key))
     planned = site().plan.find(ballot)
     if planned is None:
         return refusal(409, "gone", _GONE)
@@ -234,7 +237,8 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     try:
         with site().store.write() as c:
             saved = save(c, person.key, gid, change)
-            add_seconds(c, ballot, _seconds(body))
+            if not saved.is_retry:
+                add_seconds(c, ballot, *times)
             if not visited_recently(person):
                 record_visit(c, person)
     except LayoutError:
@@ -321,9 +325,9 @@ def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
 
 
 def _body(*keys: str) -> dict[str, Any]:
-    """The JSON object that a page sent, with just these keys (seconds may be missing)."""
+    """The JSON object that a page sent, with just these keys, of which times may be missing."""
     data = request.get_json()
-    if not isinstance(data, dict) or set(data) | {"seconds"} != {*keys, "seconds"}:
+    if not isinstance(data, dict) or set(data) | _TIMES != {*keys, *_TIMES}:
         _invalid(f"expected an object with the keys {', '.join(keys)}")
     if "layout" in keys and not (
         isinstance(data["layout"], str) and _LAYOUT.fullmatch(data["layout"])
@@ -332,12 +336,28 @@ def _body(*keys: str) -> dict[str, Any]:
     return data
 
 
-def _seconds(body: dict[str, Any]) -> float:
-    value = body.get("seconds", 0)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value < 0:
-        _invalid("seconds must be a number from 0")
-    return float(value)
+def _times(body: dict[str, Any], letters: Mapping[str, str]) -> tuple[float, dict[str, float]]:
+    """The working time that a page sent, and for how long it showed each solver's solution.
+
+    Parameters
+    ----------
+    letters : mapping of str to str
+        Letter to solver, also of layouts that the page may show still.
+    """
+    views = body.get("views", {})
+    if not isinstance(views, dict) or not views.keys() <= letters.keys():
+        _invalid("views must be an object of letters of this task and numbers of seconds")
+    shown = {
+        letters[letter]: _seconds(spent, f"views of {letter}") for letter, spent in views.items()
+    }
+    return _seconds(body.get("seconds", 0), "seconds"), shown
+
+
+def _seconds(value: object, name: str) -> float:
+    seconds = seconds_of(value)
+    if seconds is None:
+        _invalid(f"{name} must be a number from 0")
+    return seconds
 
 
 def _invalid(message: str) -> NoReturn:

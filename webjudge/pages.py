@@ -217,6 +217,7 @@ def group_page(
             "layout": shown.layout.id,
             "contents": {i.letter: _name(site, gid, i, i.origin) for i in shown.layout.items},
             "versions": {i.letter: _name(site, gid, i, i.digest) for i in shown.layout.items},
+            "views": {i.letter: shown.ballot.views.get(i.solver, 0) for i in shown.layout.items},
             "state": shown.state.to_json(),
             "blank": State().to_json(),
             "former": {field.was: field.name for field in FIELDS if field.was},

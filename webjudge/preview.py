@@ -107,6 +107,7 @@ def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool)
         head=0,
         submitted=None,
         seconds=0.0,
+        views={},
         opened_at=None,
         layout=layout,
         placed=None,

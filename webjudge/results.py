@@ -109,9 +109,10 @@ def report_file(name: str) -> AnyResponse:
 def _remarks(ranking: SubmittedRanking) -> dict[str, Any] | None:
     """What a judge wrote with a ranking, or None."""
     state = ranking.state
-    on_task = [(f, getattr(state, f.name)) for f in QUESTIONS if not f.is_per_solution]
-    per_solution = [f for f in QUESTIONS if f.is_per_solution]
-    solvers = sorted({*state.cannot}.union(*(getattr(state, f.name) for f in per_solution)))
+    asked = [f for f in QUESTIONS if f.label]
+    on_task = [(f, getattr(state, f.name)) for f in asked if not f.is_per_solution]
+    per_solution = [f for f in asked if f.is_per_solution]
+    solvers = sorted({*state.cannot}.union(*(f.solutions(state) for f in per_solution)))
     answers = [answer for answer in on_task if answer[1]]
     if not (solvers or answers):
         return None

@@ -30,7 +30,7 @@ from quem.store.models import (
     Utc,
     now,
 )
-from quem.store.state import VERSION, InvalidStateError, State
+from quem.store.state import VERSION, InvalidStateError, State, seconds_of
 from quem.store.verification import Held, verify
 
 if TYPE_CHECKING:
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "archive_text", "read_archive", "restore_archive"]
 
-# Format 1 knew no blocks, format 2 neither layouts nor links.
-FORMAT = 3
+# Format 1 knew no blocks, format 2 neither layouts nor links, format 3 no times in view.
+FORMAT = 4
+_FIRST_CHAINED = 3
 Row = dict[str, Any]
 # In the order in which they refer to each other.
 TABLES: dict[str, type[Base]] = {
@@ -79,6 +80,8 @@ _WORDS = {
     ("revision", "kind"): ("save", "submit", "reopen"),
     ("organizer", "role"): ("manager", "observer"),
 }
+# What a ballot of an older format has that says nothing.
+_LACKING: dict[int, Row] = {1: {"solvers": None}, 3: {"views": {}}}
 _MOST = 2**31
 _MOST_MISTAKES = 20
 
@@ -172,7 +175,8 @@ class _Reader:
         self._study_id = study_id
         self._format = number
         models = {name: Base.metadata.tables[name] for name in TABLES}
-        self._tables = models if number == FORMAT else older.TABLES
+        self._is_chained = number >= _FIRST_CHAINED
+        self._tables = models if self._is_chained else older.TABLES
         self.rows: dict[str, list[Row]] = {name: [] for name in self._tables}
         self.lines: dict[int, int] = {}
         self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
@@ -183,8 +187,8 @@ class _Reader:
         """Check a line and keep its row."""
         row = _parsed(line)
         name = row.pop("table", None)
-        if name == "ballot" and self._format == 1:
-            row.setdefault("solvers", None)
+        if name == "ballot":
+            row = {**_LACKING.get(self._format, {}), **row}
         if not isinstance(name, str) or name not in self._tables:
             message = "is of no table that quem knows"
             raise _WrongError(message)
@@ -195,7 +199,7 @@ class _Reader:
             self._judges.add(row["key"])
         if name == "ballot":
             self._ballots[row["key"]] = row
-        if name == "revision" and self._format != FORMAT:
+        if name == "revision" and not self._is_chained:
             self._check_state(row)
         self.rows[name].append(row)
         self.lines[id(row)] = number
@@ -213,7 +217,12 @@ class _Reader:
 
     def finished(self) -> dict[str, list[Row]]:
         """Give the rows as this version has them."""
-        return self.rows if self._format == FORMAT else older.converted(self.rows)
+        if self._is_chained:
+            return self.rows
+        rows = older.converted(self.rows)
+        for ballot in rows["ballot"]:
+            ballot["views"] = {}
+        return rows
 
     def _check_unique(self, table: str, row: Row) -> None:
         for columns in _UNIQUE[table]:
@@ -305,11 +314,17 @@ def _json(name: str, value: object) -> object:
     if name == "items":
         is_valid = isinstance(value, list) and all(_is_list_of(v, str, type(None)) for v in value)
         return value if is_valid else None
+    if name == "views" and not _is_times(value):
+        return None
     return (
         value
         if isinstance(value, dict) and _string(json.dumps(value, ensure_ascii=False))
         else None
     )
+
+
+def _is_times(value: object) -> bool:
+    return isinstance(value, dict) and all(seconds_of(v) is not None for v in value.values())
 
 
 def _is_list_of(value: object, *kinds: type) -> bool:

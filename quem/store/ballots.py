@@ -39,6 +39,7 @@ __all__ = [
     "ballots_of",
     "current_state",
     "layout_of",
+    "letters_of",
     "save",
 ]
 
@@ -125,6 +126,8 @@ class AssignedBallot:
         The one that holds now; None until it is shown.
     placed : Layout or None
         The one that the last revision was made on; None where nothing is saved.
+    views : mapping of str to float
+        For how many seconds each solver's solution was in view.
     """
 
     key: int
@@ -139,6 +142,7 @@ class AssignedBallot:
     head: int
     submitted: int | None
     seconds: float
+    views: Mapping[str, float]
     opened_at: dt.datetime | None
     layout: Layout | None
     placed: Layout | None
@@ -203,6 +207,12 @@ _LOCK_JUDGE = (
     .where(JudgeRow.key == bindparam("judge"))
     .with_for_update(read=True, key_share=True)
 )
+_TIMES = (
+    select(BallotRow.seconds, BallotRow.views, BallotRow.opened_at)
+    .where(BallotRow.key == bindparam("ballot"))
+    .with_for_update()
+)
+_LETTERS = select(LayoutRow.items).where(LayoutRow.ballot_key == bindparam("ballot"))
 _RETRIED = select(
     RevisionRow.number, RevisionRow.kind, RevisionRow.made_at, RevisionRow.link
 ).where(
@@ -247,12 +257,15 @@ class Saved:
     ----------
     link : str
         Its link in the ballot's chain; empty where nothing was saved.
+    is_retry : bool
+        Whether it was saved before.
     """
 
     revision: int
     submitted: bool
     at: dt.datetime
     link: str = ""
+    is_retry: bool = field(default=False, compare=False)
 
     @property
     def receipt(self) -> str:
@@ -331,6 +344,12 @@ def layout_of(c: Connection, ballot_key: int, identity: str) -> Layout | None:
     return None if items is None else Layout.stored(identity, items)
 
 
+def letters_of(c: Connection, ballot_key: int) -> dict[str, str]:
+    """Give the solver of each letter that a ballot has or had; a letter is never another's."""
+    layouts = c.execute(_LETTERS, {"ballot": ballot_key}).scalars()
+    return {str(letter): str(solver) for items in layouts for letter, solver, *_ in items}
+
+
 def current_state(c: Connection, ballot: AssignedBallot) -> State:
     """Give the last revision's state, of solvers, as far as it fits the layout that holds now.
 
@@ -370,7 +389,8 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     same = {"ballot": ballot.key, "client": change.client, "change": change.number}
     done = c.execute(_RETRIED, same).first()
     if done:
-        return Saved(done.number, done.kind == "submit", done.made_at, done.link)
+        is_submitted = done.kind == "submit"
+        return Saved(done.number, is_submitted, done.made_at, done.link, is_retry=True)
     if life == "closed":
         raise ClosedError
     if ballot.layout is None or change.layout != ballot.layout.id:
@@ -432,17 +452,30 @@ def _lock_session(c: Connection, judge_key: int) -> tuple[str, str]:
     return life, digest
 
 
-def add_seconds(c: Connection, ballot: AssignedBallot, seconds: float) -> None:
+def add_seconds(
+    c: Connection, ballot: AssignedBallot, seconds: float, views: Mapping[str, float] | None = None
+) -> None:
     """Add working time, of which there cannot be more than time since the group was opened.
 
     Parameters
     ----------
     c : Connection
         Of a writing transaction.
+    views : mapping of str to float, optional
+        For how many seconds more each solver's solution was in view. Several can be at a time.
     """
-    if ballot.opened_at is None or not seconds > 0:
+    more = {solver: spent for solver, spent in (views or {}).items() if spent > 0}
+    if not (seconds > 0 or more):
         return
-    most = (now() - ballot.opened_at).total_seconds()
-    total = min(ballot.seconds + seconds, most)
-    if total > ballot.seconds:
-        c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(seconds=total))
+    # Two pages may add at the same time: what they read before is not what is there now.
+    row = c.execute(_TIMES, {"ballot": ballot.key}).first()
+    if row is None or row.opened_at is None:
+        return
+    most: float = (now() - row.opened_at).total_seconds()
+
+    def total(before: float, spent: float) -> float:
+        return max(before, min(before + max(spent, 0.0), most))
+
+    viewed = {solver: total(row.views.get(solver, 0.0), spent) for solver, spent in more.items()}
+    values = {"seconds": total(row.seconds, seconds), "views": {**row.views, **viewed}}
+    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(values))

@@ -33,8 +33,8 @@ __all__ = [
     "submitted_rankings",
 ]
 
-# Answers that no judge wrote: comments are for the dashboard and the archive.
-_ANSWERS = tuple(field for field in QUESTIONS if not field.is_words)
+# Comments are for the dashboard and the archive.
+_ANSWERS = tuple(field for field in QUESTIONS if field.has_cells)
 _HEADER = (
     *("judge", "problem", "block", "occasion", "solver", "rank", "reason"),
     *(field.name for field in _ANSWERS),

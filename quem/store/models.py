@@ -166,6 +166,7 @@ class BallotRow(Base):
     submitted: Mapped[int | None]  # number of the last submitted revision
     sealed: Mapped[int] = mapped_column(default=0)  # number of the last revision that is sealed
     seconds: Mapped[float] = mapped_column(default=0.0)
+    views: Mapped[dict[str, Any]] = mapped_column(default=dict)  # seconds in view by solver
     opened_at: Mapped[dt.datetime | None]
 
 

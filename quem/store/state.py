@@ -8,28 +8,34 @@ to do for another field.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from quem.errors import QuemError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 __all__ = [
     "FIELDS",
     "QUESTIONS",
     "VERSION",
     "WORDS",
+    "Comparison",
     "Field",
     "InvalidStateError",
+    "Side",
     "State",
+    "Verdict",
     "labels",
+    "seconds_of",
     "without_words",
 ]
 
 LONGEST_REASON, LONGEST_COMMENT = 500, 4000
+MOST_COMPARISONS = 1000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -51,17 +57,53 @@ def _label(number: int) -> str:
     return text
 
 
+Verdict = Literal["better", "equal", "worse"]
+Side = Literal["left", "right"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A judge's answer to which of two solutions is better, by which one of them got its place.
+
+    Parameters
+    ----------
+    new, other : str
+        The solution that was to be placed, and the one that had a place.
+    verdict : {"better", "equal", "worse"}
+        Of `new` against `other`.
+    side : {"left", "right"}
+        Where `new` stood.
+    seconds : float
+        How long the two were in view until the answer.
+    """
+
+    new: str
+    other: str
+    verdict: Verdict
+    side: Side
+    seconds: float
+
+    @property
+    def solutions(self) -> tuple[str, str]:
+        """Both of them."""
+        return self.new, self.other
+
+    def renamed(self, names: Mapping[str, str]) -> Comparison:
+        """Call both solutions by other names."""
+        return replace(self, new=names[self.new], other=names[self.other])
+
+
 @dataclass(frozen=True)
 class Field:
     """A field of a state, as `State` declares it.
 
     Parameters
     ----------
-    kind : {"groups", "solutions", "texts", "text", "choice", "choices"}
-        What it holds: tie groups, solutions, a text of some solutions, a text on the task, or the
-        choice that was made for the task or for some solutions.
+    kind : {"groups", "solutions", "texts", "text", "choice", "choices", "comparisons"}
+        What it holds: tie groups, solutions, a text of some solutions, a text on the task, the
+        choice that was made for the task or for some solutions, or answers on pairs of solutions.
     label : str
-        What the dashboard calls it; empty for the order itself.
+        What the dashboard calls it; empty for what it does not show.
     longest : int
         Characters of a text.
     since : int
@@ -94,6 +136,13 @@ class Field:
             else value.get(solution, "")
         )
 
+    def solutions(self, state: State) -> list[str]:
+        """Name the solutions that it says something of, where it is not on the task."""
+        value = getattr(state, self.name)
+        if self.kind == "comparisons":
+            return list(chain.from_iterable(entry.solutions for entry in value))
+        return list(value) if self.is_per_solution else []
+
     @property
     def is_words(self) -> bool:
         """Whether the judge wrote it, so that it goes when personal data is erased."""
@@ -101,8 +150,13 @@ class Field:
 
     @property
     def is_per_solution(self) -> bool:
-        """Whether it says something of single solutions, not of the task."""
+        """Whether it says something of solutions, not of the task."""
         return self.kind not in ("text", "choice")
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether a table with a row for each solution has a column of it."""
+        return not self.is_words and self.kind != "comparisons"
 
 
 def _declared(kind: str, **more: Any) -> Any:  # noqa: ANN401  as `dataclasses.field` gives
@@ -110,7 +164,7 @@ def _declared(kind: str, **more: Any) -> Any:  # noqa: ANN401  as `dataclasses.f
 
 
 _BLANK: dict[str, Callable[[], Any]] = {
-    **dict.fromkeys(("groups", "solutions"), tuple),
+    **dict.fromkeys(("groups", "solutions", "comparisons"), tuple),
     **dict.fromkeys(("texts", "choices"), dict),
     **dict.fromkeys(("text", "choice"), str),
 }
@@ -134,6 +188,12 @@ class State:
         By solution.
     comment : str
         On the task.
+    comparisons : tuple of Comparison
+        In the order in which they were made.
+    placed_by : dict of str to str
+        How solutions got their places.
+    sure : dict of str to str
+        How sure the judge is of places.
     """
 
     ranked: tuple[tuple[str, ...], ...] = _declared("groups")
@@ -144,6 +204,13 @@ class State:
     )
     comments: Mapping[str, str] = _declared("texts", label="comment", longest=LONGEST_COMMENT)
     comment: str = _declared("text", label="comment", longest=LONGEST_COMMENT)
+    comparisons: tuple[Comparison, ...] = _declared("comparisons", since=3)
+    placed_by: Mapping[str, str] = _declared(
+        "choices", choices=("compare", "drag", "menu", "key"), since=3
+    )
+    sure: Mapping[str, str] = _declared(
+        "choices", label="how sure", choices=("unsure", "fairly", "sure"), since=3
+    )
 
     PLACES: ClassVar = ("ranked", "tray", "cannot")
 
@@ -201,8 +268,9 @@ class State:
             message = "each solution of the task must be in it exactly once"
             raise InvalidStateError(message)
         for field in QUESTIONS:
-            solutions = list(getattr(self, field.name)) if field.is_per_solution else []
-            if len(solutions) != len(set(solutions)) or not block.issuperset(solutions):
+            solutions = field.solutions(self)
+            doubled = field.kind == "solutions" and len(solutions) != len(set(solutions))
+            if doubled or not block.issuperset(solutions):
                 message = f"{field.name} names a solution twice, or one that is not in the task"
                 raise InvalidStateError(message)
 
@@ -268,17 +336,27 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of a
     if isinstance(value, str):
         return value
     if isinstance(value, tuple):
-        return tuple(
-            names[entry] if isinstance(entry, str) else _renamed(entry, names)
-            for entry in value
-            if not isinstance(entry, str) or entry in names
-        )
+        return tuple(_renamed_entries(value, names))
     return {names[name]: text for name, text in value.items() if name in names}
+
+
+def _renamed_entries(entries: tuple[Any, ...], names: Mapping[str, str]) -> Iterator[Any]:
+    """Leave out solutions that are gone, and comparisons with one that is."""
+    for entry in entries:
+        if isinstance(entry, tuple):
+            yield _renamed(entry, names)
+        elif isinstance(entry, Comparison):
+            if names.keys() >= set(entry.solutions):
+                yield entry.renamed(names)
+        elif entry in names:
+            yield names[entry]
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  of any kind of field
     if isinstance(value, tuple):
         return [_plain(entry) for entry in value]
+    if isinstance(value, Comparison):
+        return dataclasses.asdict(value)
     return value if isinstance(value, str) else dict(value)
 
 
@@ -322,6 +400,46 @@ def _text(value: object, field: Field) -> str:
     return value
 
 
+def _comparisons(value: object, field: Field) -> tuple[Comparison, ...]:
+    if not isinstance(value, list) or len(value) > MOST_COMPARISONS:
+        message = f"{field.name} must be a list of at most {MOST_COMPARISONS} answers"
+        raise InvalidStateError(message)
+    return tuple(_comparison(entry, field) for entry in value)
+
+
+def _comparison(value: object, field: Field) -> Comparison:
+    if not isinstance(value, dict) or set(value) != _COMPARED:
+        message = f"each of {field.name} must be an object of {', '.join(sorted(_COMPARED))}"
+        raise InvalidStateError(message)
+    new, other = value["new"], value["other"]
+    if not isinstance(new, str) or not isinstance(other, str) or new == other:
+        message = f"each of {field.name} must name two solutions"
+        raise InvalidStateError(message)
+    for key, words in (("verdict", get_args(Verdict)), ("side", get_args(Side))):
+        if value[key] not in words:
+            message = f"{key} of {field.name} must be one of {', '.join(words)}"
+            raise InvalidStateError(message)
+    seconds = seconds_of(value["seconds"])
+    if seconds is None:
+        message = f"seconds of {field.name} must be a number from 0"
+        raise InvalidStateError(message)
+    return Comparison(new, other, value["verdict"], value["side"], seconds)
+
+
+_COMPARED = {field.name for field in dataclasses.fields(Comparison)}
+
+
+def seconds_of(value: object) -> float | None:
+    """Give a number of seconds that was sent or stored; None where it is none."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        seconds = float(value)
+    except OverflowError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
 _READERS: dict[str, Callable[[object, Field], Any]] = {
     "groups": _groups,
     "solutions": _solutions,
@@ -329,6 +447,7 @@ _READERS: dict[str, Callable[[object, Field], Any]] = {
     "choices": _texts,
     "text": _text,
     "choice": _text,
+    "comparisons": _comparisons,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from hypothesis import strategies as st
 from sqlalchemy import select
@@ -15,7 +15,15 @@ from quem.store import ballots, judges, organizers, studies
 from quem.store.ballots import AssignedBallot, Change, Group, JudgingPlan, Saved
 from quem.store.layouts import Content
 from quem.store.models import Base, EventRow, RevisionRow
-from quem.store.state import LONGEST_COMMENT, LONGEST_REASON, State
+from quem.store.state import (
+    FIELDS,
+    LONGEST_COMMENT,
+    LONGEST_REASON,
+    Comparison,
+    Side,
+    State,
+    Verdict,
+)
 from quem.store.verification import held_in, verify
 from quem.study.models import Judge as DeclaredJudge
 
@@ -207,4 +215,24 @@ def states(draw: st.DrawFn, solvers: tuple[str, ...] = SOLVERS, *, done: bool = 
         recognized=tuple(draw(st.lists(st.sampled_from(solvers), unique=True))),
         comments=draw(st.dictionaries(st.sampled_from(solvers), _texts(LONGEST_COMMENT))),
         comment=draw(st.just("") | _texts(LONGEST_COMMENT)),
+        comparisons=tuple(draw(st.lists(_comparisons(solvers), max_size=5))),
+        placed_by=draw(_choices(solvers, "placed_by")),
+        sure=draw(_choices(solvers, "sure")),
+    )
+
+
+def _choices(solvers: tuple[str, ...], name: str) -> st.SearchStrategy[dict[str, str]]:
+    choices = next(field.choices for field in FIELDS if field.name == name)
+    return st.dictionaries(st.sampled_from(solvers), st.sampled_from(choices))
+
+
+@st.composite
+def _comparisons(draw: st.DrawFn, solvers: tuple[str, ...]) -> Comparison:
+    new, other = draw(st.permutations(solvers))[:2]
+    return Comparison(
+        new,
+        other,
+        draw(st.sampled_from(get_args(Verdict))),
+        draw(st.sampled_from(get_args(Side))),
+        draw(st.floats(0, allow_infinity=False)),
     )

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from quem.errors import QuemError
 from quem.store import judges, organizers, studies
-from quem.store.archive import TABLES, archive_text, read_archive, restore_archive
-from quem.store.ballots import ballots_of
+from quem.store.archive import FORMAT, TABLES, archive_text, read_archive, restore_archive
+from quem.store.ballots import add_seconds, ballots_of
 from quem.store.engine import open_store
 from quem.store.events import seal
 from quem.store.exporting import submitted_rankings
 from quem.store.location import locate_database
-from quem.store.state import VERSION, State
+from quem.store.state import VERSION, Comparison, State
 from tests.store.made import (
     OLD_ARCHIVE,
     PLAN,
@@ -48,6 +48,12 @@ RICH = State(
     recognized=("S1",),
     comments={"S3": 'a "quote", \\ and \t tab'},
     comment="naïve",
+    comparisons=(
+        Comparison("S1", "sys", "worse", "left", 12.3),
+        Comparison("S3", "S1", "equal", "right", 0.0),
+    ),
+    placed_by={"sys": "key", "S1": "compare", "S3": "compare"},
+    sure={"S1": "fairly"},
 )
 
 
@@ -77,6 +83,8 @@ def fill(store: Store) -> None:
             save(store, held, state)
             save(store, held, state, 1, kind="submit")
             save(store, held, base=2, kind="reopen")
+            with store.write() as c:
+                add_seconds(c, held, 0, {"S1": 0.0001, "S2": 0.0002})
     with store.write() as c:
         judges.erase_judge(c, judges.judge_named(c, STUDY, "J1"), "shell")
         seal(c, STUDY, "stop")
@@ -165,7 +173,7 @@ def test_any_state_goes_round(
 def test_the_header_says_what_it_is(rich: tuple[Store, str]) -> None:
     """The first line names format, study and the number of rows; then each row is a line."""
     header, *lines = but_for_time(archive(rich[0]))
-    assert (header["format"], header["study"]) == (3, STUDY)
+    assert (header["format"], header["study"]) == (FORMAT, STUDY)
     assert [line["table"] for line in lines] == [
         name for name, count in header["rows"].items() for _ in range(count)
     ]
@@ -217,6 +225,9 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
         "role": ("organizer", {"role": "king"}),
         "surrogate": ("event", {"detail": {"half": "\ud800"}}),
         "kind": ("revision", {"kind": "other"}),
+        "views": ("ballot", {"views": {"S1": "long"}}),
+        "view-below": ("ballot", {"views": {"S1": -1}}),
+        "view-list": ("ballot", {"views": ["S1"]}),
         "lost": ("revision", {"state": {**State().to_json(), "tray": ["S1"]}}),
         "solvers": ("ballot", {"solvers": ["S1", "S1"]}),
         "items": ("layout", {"items": [["A", 1, None, None]]}),
@@ -257,7 +268,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     [
         *("type", "truth", "null", "nul", "time", "zone", "huge", "life", "id", "role", "kind"),
         *("surrogate", "lost", "solvers", "items", "unknown", "table", "column", "double", "cut"),
-        *("infinite", "deep", "empty", "short"),
+        *("infinite", "deep", "empty", "short", "views", "view-below", "view-list"),
     ],
 )
 def test_damage_is_told_with_its_line(lines: tuple[str, ...], how: str) -> None:
@@ -330,7 +341,7 @@ def test_an_edited_archive_is_refused(lines: tuple[str, ...], how: str) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 4}, "newer quem.*format 4"),
+        ({"format": FORMAT + 1}, f"newer quem.*format {FORMAT + 1}"),
         ({"states": VERSION + 1}, f"newer quem.*version {VERSION + 1}"),
         ({"study": "other"}, "'other'.*'made-up'"),
         ({"format": "1"}, "is not an archive"),
@@ -383,6 +394,23 @@ def test_blocks_go_round(tmp_path: Path) -> None:
     assert [b.solvers for b in dealt(two, plan=plan)] == [b.solvers for b in ballots]
     one.close()
     two.close()
+
+
+def test_archives_without_times_in_view_are_read(lines: tuple[str, ...], store: Store) -> None:
+    """Format 3 is format 4 without them: a ballot of it was in view for no known time."""
+    rows = [json.loads(line) for line in lines]
+    for row in rows:
+        assert row.pop("views", None) or row.get("table") != "ballot" or not row["head"]
+    rows[0] |= {"format": 3, "states": 2}
+    with store.write() as c:
+        studies.register_study(c, "earlier")
+    text = "\n".join(map(json.dumps, rows)).replace(STUDY, "format-3")
+    restore(store, text + "\n", "format-3")
+    assert verified(store, "format-3").breaks == ()
+    now = but_for_time(archive(store, "format-3"))
+    for row in now:
+        assert row.pop("views", None) == ({} if row.get("table") == "ballot" else None)
+    assert now[1:] == [json.loads(line) for line in text.split("\n")][1:]
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import threading
 from dataclasses import replace
@@ -9,13 +10,26 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import update
 
 from quem.store import assignment as dealing
-from quem.store import ballots, judges
-from quem.store.ballots import Group, JudgingPlan, NotAssignedError
+from quem.store import ballots, judges, studies
+from quem.store.ballots import AssignedBallot, Group, JudgingPlan, NotAssignedError
+from quem.store.models import BallotRow, now
 from quem.study.blocks import PairCounts
 from quem.study.models import Judge as DeclaredJudge
-from tests.store.made import JUDGES, PLAN, SOLVERS, ballot, dealt, judge, prepare, save
+from tests.store.made import (
+    JUDGES,
+    PLAN,
+    SOLVERS,
+    STUDY,
+    at_once,
+    ballot,
+    dealt,
+    judge,
+    prepare,
+    save,
+)
 
 if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot
@@ -161,6 +175,51 @@ def test_working_time_adds_up(store: Store) -> None:
     with store.write() as c:
         ballots.add_seconds(c, held, 1e12)
     assert ballot(store).seconds < 600
+
+
+def _opened_an_hour_ago(store: Store) -> AssignedBallot:
+    held = ballot(store)
+    with store.write() as c:
+        earlier = {"opened_at": now() - dt.timedelta(hours=1)}
+        c.execute(update(BallotRow).where(BallotRow.key == held.key).values(earlier))
+    return ballot(store)
+
+
+def test_time_in_view_adds_up_by_solution(store: Store) -> None:
+    """Each solution has its own, also without working time, and none more than time passed."""
+    mine = _opened_an_hour_ago(store)
+    for views in ({"S1": 1.0}, {"S1": 0.5, "sys": 2.0}, {}, {"S2": -1.0}, {"S3": 0.0}):
+        with store.write() as c:
+            ballots.add_seconds(c, mine, 0, views)
+    assert ballot(store).views == {"S1": 1.5, "sys": 2.0}
+    with store.write() as c:
+        ballots.add_seconds(c, mine, 0, {"S1": 1e12})
+    held = ballot(store)
+    assert 3600 <= held.views["S1"] < 7200
+    assert (held.views["sys"], held.seconds) == (2.0, 0.0)
+
+
+def test_times_that_come_at_once_are_all_added(store: Store) -> None:
+    """Though each page read the ballot before any of them wrote, nothing of it is lost."""
+    held = _opened_an_hour_ago(store)
+
+    def add(number: int) -> None:
+        with store.write() as c:
+            ballots.add_seconds(c, held, 1, {"S1": 2.0, SOLVERS[1 + number % 3]: 4.0})
+
+    assert at_once(6, add) == [None] * 6
+    mine = ballot(store)
+    assert mine.seconds == 6
+    assert mine.views == {"S1": 12.0, **dict.fromkeys(SOLVERS[1:], 8.0)}
+
+
+def test_time_of_a_ballot_that_was_discarded_is_let_go(store: Store) -> None:
+    """A page that was opened on trial may report after the trial is over."""
+    mine = ballot(store)
+    with store.write() as c:
+        studies.discard_trial(c, STUDY, "shell")
+        ballots.add_seconds(c, mine, 1, {"S1": 1.0})
+        assert ballots.ballots_of(c, mine.judge_key) == []
 
 
 def test_judges_of_the_file_are_taken_over(store: Store) -> None:

@@ -11,7 +11,7 @@ import pytest
 from quem.errors import QuemError
 from quem.store import judges, organizers, studies
 from quem.store.ballots import NotAssignedError
-from quem.store.state import State, without_words
+from quem.store.state import Comparison, State, without_words
 from quem.study.models import Judge as DeclaredJudge
 from tests.store.made import (
     JUDGES,
@@ -35,6 +35,9 @@ WORDS = State(
     recognized=("S2",),
     comments={"S1": "Comment-Conspicuous " + "long " * 700},
     comment="Group-Conspicuous",
+    comparisons=(Comparison("S1", "S2", "better", "left", 1.5),),
+    placed_by={"S1": "compare"},
+    sure={"S1": "sure"},
 )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +16,20 @@ from quem.store.state import InvalidStateError, State, labels, without_words
 from tests.store.made import SOLVERS, states
 
 EMPTY: dict[str, Any] = State(tray=SOLVERS).to_json()
+COMPARED: dict[str, Any] = {
+    "new": "S1",
+    "other": "S2",
+    "verdict": "better",
+    "side": "left",
+    "seconds": 12.3,
+}
+WRONG_ANSWERS: tuple[dict[str, Any], ...] = (
+    *({"new": name} for name in ("S2", "S9", "", None, ["S1"])),
+    *({"verdict": verdict} for verdict in ("best", "", None, ["better"])),
+    *({"side": side} for side in ("top", "", True)),
+    *({"seconds": n} for n in (-1, "1", True, None, math.inf, math.nan, 10**400)),
+    {"order": 1},
+)
 
 
 @given(states())
@@ -83,6 +99,18 @@ def test_hostile_json_is_refused(value: object, key: str) -> None:
         {"comment": "x" * 4001},
         {"comment": "no\0text"},
         {"comment": "half a \ud83d pair"},
+        {"comparisons": {}},
+        {"comparisons": [COMPARED] * 1001},
+        {"comparisons": ["S1"]},
+        *({"comparisons": [COMPARED, COMPARED | change]} for change in WRONG_ANSWERS),
+        *({"comparisons": [{k: v for k, v in COMPARED.items() if k != key}]} for key in COMPARED),
+        {"placed_by": {"S1": "luck"}},
+        {"placed_by": {"S1": ""}},
+        {"placed_by": {"S9": "drag"}},
+        {"placed_by": ["S1"]},
+        {"sure": {"S1": "very"}},
+        {"sure": {"S1": 1}},
+        {"sure": "sure"},
         {"more": 1},
         {"version": 0},
         {"version": "2"},
@@ -102,6 +130,32 @@ def test_what_an_older_version_lacks_has_its_default() -> None:
         assert State.stored({**older, **more}) == state
         assert (state.recognized, state.comment) == (("S1",) if more else (), "")
         assert {*state.to_json()} == {*EMPTY}
+
+
+def test_a_state_of_version_2_is_read_as_it_was() -> None:
+    """What the ranking page wrote before it asked which is better has no comparisons."""
+    new = ("comparisons", "placed_by", "sure")
+    older = {key: value for key, value in EMPTY.items() if key not in new} | {"version": 2}
+    assert State.parse(older, SOLVERS) == State.stored(older) == State(tray=SOLVERS)
+    assert State.stored(older).to_json()["version"] == 3
+
+
+def test_as_many_comparisons_as_a_long_list_takes_are_kept_in_their_order() -> None:
+    """A thousand answers go round, also several on the same pair."""
+    entries = [COMPARED | {"seconds": n} for n in range(1000)]
+    state = State.parse({**EMPTY, "comparisons": entries}, SOLVERS)
+    assert [entry.seconds for entry in state.comparisons] == list(range(1000))
+    assert state.to_json()["comparisons"] == entries
+
+
+@given(states(), st.sampled_from(SOLVERS))
+def test_comparisons_with_a_solution_that_is_gone_go_too(state: State, gone: str) -> None:
+    """The others stay, with all that was said of them."""
+    left = state.renamed({solver: solver for solver in SOLVERS if solver != gone})
+    assert left.comparisons == tuple(c for c in state.comparisons if gone not in c.solutions)
+    for name in ("placed_by", "sure"):
+        before, after = getattr(state, name), getattr(left, name)
+        assert after == {solver: how for solver, how in before.items() if solver != gone}
 
 
 def test_a_newer_version_is_refused_as_such() -> None:
@@ -136,14 +190,9 @@ def test_ranks_count_tie_groups_from_the_worst(state: State) -> None:
 def test_words_can_be_taken_out(state: State) -> None:
     """Without words, the order and the marks are what they were, and it is still a state."""
     bare = State.parse(without_words(state.to_json()), SOLVERS)
-    assert (bare.ranked, bare.tray, bare.recognized) == (
-        state.ranked,
-        state.tray,
-        state.recognized,
-    )
+    assert replace(bare, cannot={}) == replace(state, cannot={}, comments={}, comment="")
     assert set(bare.cannot) == set(state.cannot)
     assert set(bare.cannot.values()) <= {"not told"}
-    assert (bare.comments, bare.comment) == ({}, "")
 
 
 def test_labels_go_on_after_z() -> None:

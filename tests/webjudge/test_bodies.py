@@ -44,6 +44,9 @@ BODIES = (
     b'{"seconds": Infinity}',
     b'{"seconds": 1e999}',
     b'{"seconds": true}',
+    b'{"seconds": 1, "views": {"A": NaN}}',
+    b'{"seconds": 1, "views": {"A": %s}}' % (b"9" * 401),
+    b'{"seconds": 1, "views": [["A"]]}',
     b'{"seconds": {}}',
     b"null",
     b'"text"',
@@ -127,7 +130,7 @@ _values: st.SearchStrategy[Any] = st.recursive(
     ),
     max_leaves=6,
 )
-_KEYS = ("base", "client", "change", "layout", "state", "seconds", "submit")
+_KEYS = ("base", "client", "change", "layout", "state", "seconds", "submit", "views")
 _STATE = tuple(State().to_json())
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import update
 
 from quem.store import studies
+from quem.store.ballots import ballots_of, current_state
 from quem.store.judges import issue_link, judge_named, revoke_link
+from quem.store.models import BallotRow, now
 from tests.served import all_ranked, write_judging_study
 from webjudge import create_app, open_site
 
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from flask.testing import FlaskClient
     from werkzeug.test import TestResponse
 
+    from quem.store.ballots import AssignedBallot
     from webjudge import Site
 
 
@@ -132,6 +137,29 @@ def test_a_retried_save_is_no_conflict(app: Flask, site: Site) -> None:
 NAMES = ["A", "B", "C", "D", "E"]
 
 
+def compared(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    """An answer on two solutions, with parts of it replaced."""
+    parts = {"new": "B", "other": "A", "verdict": "worse", "side": "right", "seconds": 12.3}
+    return {**parts, **changes}
+
+
+def test_how_places_came_about_is_kept_with_the_order(app: Flask, site: Site) -> None:
+    """Comparisons, ways, and how sure the judge is come back as they were sent, by letters."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    answers = [compared(), compared(new="C", verdict="equal", side="left", seconds=0)]
+    state = all_ranked(
+        NAMES, comparisons=answers, placed_by={"B": "compare", "C": "drag"}, sure={"A": "unsure"}
+    )
+    assert put(client, gid, state=state).status_code == 200
+    assert data_of(client, gid)["state"] == state
+    ballot = ballot_of_first(site)
+    assert ballot.layout is not None
+    with site.store.read() as c:
+        stored = current_state(c, ballot)
+    assert stored.comparisons[1].solutions == tuple(map(ballot.layout.solvers.get, "CA"))
+
+
 @pytest.mark.parametrize(
     "state",
     [
@@ -155,6 +183,12 @@ NAMES = ["A", "B", "C", "D", "E"]
         all_ranked(NAMES, comment="\0"),
         all_ranked(NAMES, comment="\ud800"),
         all_ranked(NAMES, comment=7),
+        all_ranked(NAMES, comparisons=[compared(new="Z")]),
+        all_ranked(NAMES, comparisons=[compared(other="B")]),
+        all_ranked(NAMES, comparisons=[compared(seconds=-1)]),
+        all_ranked(NAMES, comparisons=[compared(order=1)]),
+        all_ranked(NAMES, placed_by={"A": "luck"}),
+        all_ranked(NAMES, sure={"Z": "sure"}),
     ],
 )
 def test_what_is_no_state_is_refused(app: Flask, site: Site, state: object) -> None:
@@ -182,6 +216,13 @@ def test_what_is_no_state_is_refused(app: Flask, site: Site, state: object) -> N
         ({"seconds": -1}, 422),
         ({"seconds": "1"}, 422),
         ({"seconds": float("nan")}, 400),
+        ({"seconds": 10**400}, 400),
+        ({"views": {"A": -1}}, 422),
+        ({"views": {"A": "1"}}, 422),
+        ({"views": {"A": True}}, 422),
+        ({"views": {"Z": 1}}, 422),
+        ({"views": ["A"]}, 422),
+        ({"views": None}, 422),
         ({"unknown": 1}, 422),
         ({"base": 7}, 409),
     ],
@@ -318,8 +359,39 @@ def test_working_time_is_no_longer_than_the_group_was_open(app: Flask, site: Sit
     gid = gids(client)[0]
     data_of(client, gid)
     assert client.post(f"/judge/g/{gid}/time", json={"seconds": 7200}).status_code == 204
-    from quem.store.ballots import ballots_of
+    assert 0 < ballot_of_first(site).seconds < 60
 
+
+def ballot_of_first(site: Site) -> AssignedBallot:
+    """The first judge's first ballot."""
     with site.store.read() as c:
-        ballot = ballots_of(c, judge_named(c, site.id, "J0").key)[0]
-    assert 0 < ballot.seconds < 60
+        return ballots_of(c, judge_named(c, site.id, "J0").key)[0]
+
+
+def opened_an_hour_ago(site: Site) -> None:
+    """Let all groups have been open for an hour."""
+    with site.store.write() as c:
+        c.execute(update(BallotRow).values(opened_at=now() - dt.timedelta(hours=1)))
+
+
+def test_time_in_view_comes_with_saves_and_reports(app: Flask, site: Site) -> None:
+    """Both ways add up by letter, and the page is told; a save that is repeated adds nothing."""
+    client = enter(app, site)
+    gid = gids(client)[0]
+    assert data_of(client, gid)["views"] == dict.fromkeys(NAMES, 0)
+    opened_an_hour_ago(site)
+    for _ in range(2):
+        assert put(client, gid, views={"A": 2.5, "B": 1}).status_code == 200
+    assert put(client, gid, base=1, change=2).status_code == 200
+    for seconds, views in ((1, {"B": 0.5, "C": 0}), (0, {"E": 4}), (2, {})):
+        body = {"seconds": seconds, "views": views}
+        assert client.post(f"/judge/g/{gid}/time", json=body).status_code == 204
+    assert data_of(client, gid)["views"] == {"A": 2.5, "B": 1.5, "C": 0, "D": 0, "E": 4}
+    ballot = ballot_of_first(site)
+    assert ballot.seconds == 2 * 1.5 + 3
+    assert ballot.layout is not None
+    assert ballot.views[ballot.layout.solvers["E"]] == 4
+    for wrong in ({"Z": 1}, {"A": -1}, [1], {"S1": 1}):
+        answer = client.post(f"/judge/g/{gid}/time", json={"seconds": 9, "views": wrong})
+        assert (answer.status_code, answer.get_json()["error"]) == (422, "invalid")
+    assert ballot_of_first(site).seconds == 6

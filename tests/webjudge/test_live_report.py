@@ -11,7 +11,7 @@ import pytest
 
 from quem.store.audit_log import audit_events
 from quem.store.location import DATABASE_VARIABLE
-from quem.store.state import State
+from quem.store.state import Comparison, State
 from quem.store.studies import reveal
 from tests.webjudge.sites import (
     SUBJECTS,
@@ -47,6 +47,9 @@ TOLD = State(
     recognized=SUBJECTS[:1],
     comments={SUBJECTS[1]: "<b>Splendid</b> idea"},
     comment="All alike",
+    comparisons=(Comparison(SUBJECTS[1], SUBJECTS[2], "better", "left", 4321.5),),
+    placed_by=dict.fromkeys(SUBJECTS, "drag"),
+    sure={SUBJECTS[1]: "fairly"},
 )
 
 
@@ -103,6 +106,9 @@ def test_what_judges_wrote(dashboard: FlaskClient, site: Site) -> None:
     page = dashboard.get("/dashboard/words").text
     for words in ("Judge J1", "All alike", "&lt;b&gt;Splendid&lt;/b&gt; idea", "Too long a story"):
         assert words in page
+    # How an order came about is no comment.
+    assert page.count("how sure") == 1
+    assert not [word for word in ("4321", "drag", "better") if word in page]
     assert page.count("recognized the author") == 1
     assert "Judge J2" not in page
     assert "Problem 2" not in page

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["export"]
 
-FORMATS = ("csv", "toc", "archive")
+FORMATS = ("csv", "toc", "pairs", "archive")
+_SOME_PAIRS = (
+    "note: pairs.csv and pairs.jsonl hold the pairs that judges were asked about; a solution is "
+    "compared with a few others until it has its place, so intransitive answers cannot show"
+)
 
 
 @click.command()
@@ -27,7 +31,7 @@ FORMATS = ("csv", "toc", "archive")
     "formats",
     type=click.Choice(FORMATS),
     multiple=True,
-    help="What to write; may be repeated.  [default: all]",
+    help="What to write; may be repeated.  [default: all; pairs only if there are any]",
 )
 @click.option(
     "--out",
@@ -46,6 +50,10 @@ def export(
     rankings.csv is a long table of what judges submitted, each PROBLEM.toc its orders as
     PrefLib has them, and archive.jsonl all that the store holds, with the audit trail:
     `quem import` makes a store of it.
+
+    pairs.csv and pairs.jsonl are the answers that judges gave when they compared two solutions.
+    A solution is compared with a few others until it has its place, so these are some pairs of
+    a list, and intransitive answers cannot show.
     """
     from quem.errors import QuemError
     from quem.report.files import write_files
@@ -60,7 +68,7 @@ def export(
     with held_store(place, study, draft.spec.id) as store:
         _require_shown(store, draft, reveal=reveal)
         with store.read() as c:
-            files = _files(c, draft, set(formats or FORMATS))
+            files = _files(c, draft, set(formats))
     folder = out if out is not None else study.parent / f"{study.stem}-export"
     write_files(folder, files, keep=_inputs(draft, place.file))
     for name in files:
@@ -87,21 +95,33 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
         raise QuemError([Mistake(draft.name, message=message)])
 
 
-def _files(c: Connection, draft: StudyFile, formats: set[str]) -> dict[str, bytes]:
-    """Make the files, by name, all of one state of the store."""
+def _files(c: Connection, draft: StudyFile, named: set[str]) -> dict[str, bytes]:
+    """Make the files, by name, all of one state of the store.
+
+    Parameters
+    ----------
+    named : set of str
+        The formats; empty for all that there is something of.
+    """
     from quem.store.archive import archive_text
     from quem.store.exporting import long_table, preflib_files, submitted_rankings
+    from quem.store.pairs import pairs_lines, pairs_of, pairs_table
 
     study_id = draft.spec.id if draft.spec else ""
     rankings = submitted_rankings(c, study_id)
     if not rankings:
         click.echo("warning: no ranking is submitted yet", err=True)
     files = {}
+    pairs = list(pairs_of(rankings))
+    formats = named or {*FORMATS} - ({"pairs"} if not pairs else set())
     if "csv" in formats:
         files["rankings.csv"] = long_table(rankings)
     if "toc" in formats:
         title = draft.spec.title if draft.spec else ""
         files |= preflib_files(rankings, tuple(draft.declared.solvers), title)
+    if "pairs" in formats:
+        files |= {"pairs.csv": pairs_table(pairs), "pairs.jsonl": pairs_lines(pairs)}
+        click.echo(_SOME_PAIRS, err=True)
     if "archive" in formats:
         files["archive.jsonl"] = archive_text(c, study_id)
     return {name: text.encode() for name, text in files.items()}

@@ -10,6 +10,7 @@ from quem.io.delimited import read_delimited
 from quem.io.tables import SourceTable, read_table
 from quem.io.text import shown
 from quem.rankings.entries import FIELDS
+from quem.store.state import QUESTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = ["read_long", "read_wide"]
 Heads = dict[int, tuple[str, str]]
 
 _REQUIRED = ("judge", "problem", "solver", "rank")
+# How ranks came about; `quem export` writes it beside them.
+_EXPORTED = {name: (name,) for name in (*(f.name for f in QUESTIONS if f.has_cells), "views")}
 
 
 def read_long(path: Path, name: str) -> SourceTable[str]:
@@ -31,7 +34,7 @@ def read_long(path: Path, name: str) -> SourceTable[str]:
     ----------
     path : Path
         With the columns judge, problem, solver and rank, and any of block, occasion, reason
-        and recognized.
+        and recognized. What else `quem export` writes is not read, without a warning.
     name : str
         The file as the user named it, for messages.
 
@@ -44,7 +47,7 @@ def read_long(path: Path, name: str) -> SourceTable[str]:
         path,
         name,
         what="rankings",
-        fields=FIELDS,
+        fields={**_EXPORTED, **FIELDS},
         required=_REQUIRED,
         otherwise="; if there is one row per solver, write from: wide",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,6 +38,7 @@ _ANSWERS = tuple(field for field in QUESTIONS if field.has_cells)
 _HEADER = (
     *("judge", "problem", "block", "occasion", "solver", "rank", "reason"),
     *(field.name for field in _ANSWERS),
+    "views",
 )
 
 _LONGEST_STEM = 100
@@ -53,7 +54,9 @@ def long_table(rankings: Iterable[SubmittedRanking]) -> str:
         for cell in ranking.cells():
             reason = "absent" if cell.rank is None else ""
             answers = [field.cell(ranking.state, cell.solver) for field in _ANSWERS]
-            writer.writerow([*place, cell.solver, cell.rank, reason, *answers])
+            spent = ranking.views.get(cell.solver)
+            view = "" if spent is None else f"{spent:.1f}"
+            writer.writerow([*place, cell.solver, cell.rank, reason, *answers, view])
     return text.getvalue()
 
 
@@ -143,6 +146,8 @@ _SUBMITTED = and_(
     RevisionRow.ballot_key == BallotRow.key, RevisionRow.number == BallotRow.submitted
 )
 
+_MADE_ON = and_(Layout.ballot_key == BallotRow.key, Layout.id == RevisionRow.layout)
+
 # Each page asks this: a statement that is made once takes half the time.
 _RECEIPTS = (
     select(BallotRow.public_id, RevisionRow.link, RevisionRow.made_at)
@@ -176,6 +181,10 @@ class SubmittedRanking:
     ----------
     state : State
         Of solvers.
+    views : mapping of str to float
+        For how many seconds each solver's solution was in view.
+    queue : tuple of str
+        The solvers in the order of their letters, in which the judge was given them.
     """
 
     judge: str
@@ -183,6 +192,8 @@ class SubmittedRanking:
     block: int
     occasion: int
     state: State
+    views: Mapping[str, float] = field(default_factory=dict)
+    queue: tuple[str, ...] = ()
 
     def without(self, gone: set[str]) -> SubmittedRanking:
         """Leave solvers out, as if they had not been ranked."""
@@ -226,16 +237,21 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
     """
     rows = c.execute(
         select(
-            JudgeRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion, RevisionRow.state
+            *(JudgeRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion),
+            *(RevisionRow.state, BallotRow.views, Layout.items),
         )
         .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
         .join(RevisionRow, _SUBMITTED)
+        .join(Layout, _MADE_ON, isouter=True)
         .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
         .order_by(JudgeRow.key, BallotRow.problem, BallotRow.block, BallotRow.occasion)
     )
     return [
-        SubmittedRanking(judge, problem, block, occasion, State.stored(state))
-        for judge, problem, block, occasion, state in rows
+        SubmittedRanking(
+            *(judge, problem, block, occasion, State.stored(state), views),
+            queue=tuple(solver for _, solver, *_ in items or ()),
+        )
+        for judge, problem, block, occasion, state, views, items in rows
     ]
 
 

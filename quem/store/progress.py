@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot, JudgingPlan
     from quem.store.judges import StoredJudge
 
-__all__ = ["JudgeProgress", "TaskProgress", "minutes_a_solution", "progress_of", "task_status"]
+__all__ = [
+    "Answers",
+    "JudgeProgress",
+    "TaskProgress",
+    "answers_of",
+    "minutes_a_solution",
+    "progress_of",
+    "task_status",
+]
 
 TaskStatus = Literal["new", "started", "submitted"]
 
@@ -85,6 +93,46 @@ def progress_of(c: Connection, study_id: str, plan: JudgingPlan) -> list[JudgePr
         )
         for judge in judges_of(c, study_id)
     ]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How many times a judge was asked which of two solutions is better.
+
+    Parameters
+    ----------
+    equal : int
+        How many of the answers were "equally good".
+    """
+
+    count: int
+    equal: int
+
+    @property
+    def share_equal(self) -> float | None:
+        """The share of "equally good"; None where nothing was asked."""
+        return self.equal / self.count if self.count else None
+
+
+def answers_of(c: Connection, study_id: str) -> dict[str, Answers]:
+    """Count what the judges of a study answered so far, which reveals no rank.
+
+    Returns
+    -------
+    dict of str to Answers
+        By judge, in their order, of the newest revision of each task, practice left out.
+    """
+    newest = (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.head)
+    rows = c.execute(
+        select(JudgeRow.id, RevisionRow.state)
+        .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
+        .join(RevisionRow, newest)
+        .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
+    ).all()
+    verdicts: dict[str, list[str]] = {judge.id: [] for judge in judges_of(c, study_id)}
+    for judge, state in rows:
+        verdicts[judge] += [answer.verdict for answer in State.stored(state).comparisons]
+    return {judge: Answers(len(of), of.count("equal")) for judge, of in verdicts.items()}
 
 
 def minutes_a_solution(c: Connection, study_id: str) -> float | None:

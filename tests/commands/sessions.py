@@ -8,7 +8,7 @@ from quem.store import assignment as dealing
 from quem.store import ballots, judges, studies
 from quem.store.engine import open_store
 from quem.store.location import locate_database
-from quem.store.state import State
+from quem.store.state import Comparison, State
 from quem.study.reading import read_study
 from tests.store.made import contents_on_disk
 
@@ -22,7 +22,17 @@ __all__ = ["SOLVERS", "STATES", "close", "hold_session"]
 SOLVERS = ("S0", "S1", "S2", "S3", "sys")
 # One a judge.
 STATES = (
-    State(ranked=(("S3",), ("sys", "S2"), ("S1",), ("S0",))),
+    State(
+        ranked=(("S3",), ("sys", "S2"), ("S1",), ("S0",)),
+        comparisons=(
+            Comparison("S2", "S0", "better", "left", 30.0),
+            Comparison("S1", "S2", "worse", "right", 12.5),
+            Comparison("S1", "S0", "better", "right", 4.0),
+            Comparison("sys", "S2", "equal", "left", 61.2),
+        ),
+        placed_by={**dict.fromkeys(("S1", "S2", "sys"), "compare"), "S3": "drag"},
+        sure={"sys": "unsure"},
+    ),
     State(ranked=(("S3",), ("S2",)), cannot={"S0": "torn", "S1": "torn", "sys": "in Greek"}),
     State(
         ranked=(("sys",), ("S3",), ("S1", "S0", "S2")),

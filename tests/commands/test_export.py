@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,9 +14,10 @@ from sqlalchemy import select
 import quem
 from quem.rankings.reading import read_preflib
 from quem.store.engine import open_store
-from quem.store.exporting import SubmittedRanking, preflib_files
+from quem.store.exporting import SubmittedRanking, long_table, preflib_files
 from quem.store.location import locate_database
 from quem.store.models import EventRow
+from quem.store.progress import answers_of
 from quem.store.state import State
 from quem.study.reading import draft_study
 from tests.commands.sessions import STATES, close, hold_session
@@ -53,10 +55,13 @@ def test_a_closed_session_is_exported(study: Path, quem_command: Callable[..., O
     close(study)
     code, out, err = quem_command("export", study)
     folder = study.with_name("study-export")
-    names = ["P0.toc", "P1.toc", "archive.jsonl", "rankings.csv"]
+    names = ["P0.toc", "P1.toc", "archive.jsonl", "pairs.csv", "pairs.jsonl", "rankings.csv"]
     assert (code, out) == (0, "")
     assert sorted(path.name for path in folder.iterdir()) == names
-    assert sorted(err.splitlines()) == sorted(f"wrote {folder / name}" for name in names)
+    note, *written = sorted(err.splitlines())
+    assert written == sorted(f"wrote {folder / name}" for name in names)
+    assert note.startswith("note: ")
+    assert "intransitive" in note
     assert _revealed(study) == 0
 
 
@@ -84,8 +89,9 @@ def test_the_long_table_says_all_ranks(study: Path, quem_command: Callable[..., 
     close(study)
     quem_command("export", study, "--format", "csv")
     rows = _rows(study.with_name("study-export"))
-    assert list(rows[0])[:8] == [
+    assert list(rows[0]) == [
         *("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized"),
+        *("placed_by", "sure", "views"),
     ]
     assert len(rows) == 3 * (2 + 1) * 5
     assert {row["problem"] for row in rows} == {"P0", "P1"}
@@ -105,6 +111,83 @@ def test_the_long_table_says_all_ranks(study: Path, quem_command: Callable[..., 
     assert marked == {"S1", "sys"}
     assert {row["judge"] for row in rows if row["recognized"]} == {"J2"}
     assert "private" not in str(rows)
+    ways = {(row["solver"], row["placed_by"], row["sure"]) for row in rows if row["judge"] == "J0"}
+    assert ways == {
+        *(("S0", "", ""), ("S1", "compare", ""), ("S2", "compare", ""), ("S3", "drag", "")),
+        ("sys", "compare", "unsure"),
+    }
+    assert {row["views"] for row in rows} == {""}
+
+
+def test_times_in_view_stand_beside_the_ranks() -> None:
+    """In tenths of a second, and empty for what was never in view."""
+    ranking = replace(_ranking("P1", STATES[0]), views={"S1": 0.1 + 0.2, "sys": 61.0})
+    rows = list(csv.DictReader(io.StringIO(long_table([ranking]))))
+    assert [row["views"] for row in rows] == ["", "0.3", "", "", "61.0"]
+
+
+def test_pairs_are_what_was_answered(study: Path, quem_command: Callable[..., Outcome]) -> None:
+    """Each answer is a row and an object, in the order in which it was given."""
+    close(study)
+    code, _, err = quem_command("export", study, "--format", "pairs")
+    folder = study.with_name("study-export")
+    assert (code, sorted(path.name for path in folder.iterdir())) == (
+        0,
+        ["pairs.csv", "pairs.jsonl"],
+    )
+    assert "intransitive" in err
+    with (folder / "pairs.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert ",".join(rows[0]) == "judge,problem,block,occasion,number,new,other,verdict,side,seconds"
+    assert len(rows) == 3 * 4
+    here = [row for row in rows if (row["problem"], row["occasion"]) == ("P1", "1")]
+    assert [",".join(row.values()) for row in here] == [
+        "J0,P1,1,1,1,S2,S0,better,left,30.0",
+        "J0,P1,1,1,2,S1,S2,worse,right,12.5",
+        "J0,P1,1,1,3,S1,S0,better,right,4.0",
+        "J0,P1,1,1,4,sys,S2,equal,left,61.2",
+    ]
+    text = (folder / "pairs.jsonl").read_text(encoding="utf-8")
+    objects = [json.loads(line) for line in text.splitlines()]
+    assert len(objects) == len(rows)
+    for row, one in zip(rows, objects, strict=True):
+        pair = {row["new"], row["other"]}
+        assert {one["chosen"], one["rejected"]} == pair
+        assert one["tie"] == (row["verdict"] == "equal")
+        assert one["tie"] or (one["chosen"] == row["new"]) == (row["verdict"] == "better")
+        assert (one["left"] == row["new"]) == (row["side"] == "left")
+        assert one["left"] in pair
+        same = ("judge", "problem", "block", "occasion", "number", "new", "seconds")
+        assert [str(one[name]) for name in same] == [row[name] for name in same]
+
+
+def test_pairs_are_written_when_they_are_asked_for(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """Where judges answered nothing there are no files of pairs, unless they are named."""
+    quem_command("judges", judging_study)
+    close(judging_study)
+    assert quem_command("export", judging_study)[0] == 0
+    folder = judging_study.with_name("study-export")
+    assert list(folder.glob("pairs.*")) == []
+    assert quem_command("export", judging_study, "--format", "pairs")[0] == 0
+    assert (folder / "pairs.csv").read_text().count("\n") == 1
+    assert (folder / "pairs.jsonl").read_bytes() == b""
+
+
+def test_equal_answers_are_counted_by_judge(study: Path) -> None:
+    """Of the newest revision of each task, practice left out; of others there is no share."""
+    store = open_store(locate_database(study))
+    with store.read() as c:
+        counts = answers_of(c, "made-up")
+    store.close()
+    assert {judge: (of.count, of.equal) for judge, of in counts.items()} == {
+        "J0": (12, 3),
+        "J1": (0, 0),
+        "J2": (0, 0),
+    }
+    assert counts["J0"].share_equal == 0.25
+    assert counts["J1"].share_equal is None
 
 
 def test_the_long_table_is_read_as_the_session_is(
@@ -126,6 +209,7 @@ def test_the_long_table_is_read_as_the_session_is(
     assert stored.rankings is not None
     assert read.rankings is not None
     key = ["judge", "problem", "occasion", "solver"]
+    assert read.data.warnings == ()
     one, two = (
         table.sort_values(key).reset_index(drop=True) for table in (stored.rankings, read.rankings)
     )

@@ -1,0 +1,85 @@
+"""What judges answered when they were asked which of two solutions is better."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass, fields
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.store.exporting import SubmittedRanking
+
+__all__ = ["Pair", "pairs_lines", "pairs_of", "pairs_table"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One answer; see `quem.store.state.Comparison`.
+
+    Parameters
+    ----------
+    number : int
+        Counts the answers of a ranking from 1, in the order in which they were given.
+    """
+
+    judge: str
+    problem: str
+    block: int
+    occasion: int
+    number: int
+    new: str
+    other: str
+    verdict: str
+    side: str
+    seconds: float
+
+    @property
+    def preference(self) -> dict[str, Any]:
+        """The pair as reward models are trained with it: what was chosen, and what was not.
+
+        Of a tie, the new solution is named as chosen.
+        """
+        chosen, rejected = self.new, self.other
+        if self.verdict == "worse":
+            chosen, rejected = rejected, chosen
+        left = self.new if self.side == "left" else self.other
+        return {
+            "problem": self.problem,
+            "judge": self.judge,
+            "chosen": chosen,
+            "rejected": rejected,
+            "tie": self.verdict == "equal",
+            "seconds": self.seconds,
+            "left": left,
+            "new": self.new,
+            "block": self.block,
+            "occasion": self.occasion,
+            "number": self.number,
+        }
+
+
+def pairs_of(rankings: Iterable[SubmittedRanking]) -> Iterator[Pair]:
+    """Give all answers, ranking by ranking."""
+    for ranking in rankings:
+        place = (ranking.judge, ranking.problem, ranking.block, ranking.occasion)
+        for number, answer in enumerate(ranking.state.comparisons, 1):
+            yield Pair(*place, number, **vars(answer))
+
+
+def pairs_table(pairs: Iterable[Pair]) -> str:
+    """Write pairs as CSV, one row per answer."""
+    text = StringIO()
+    names = [field.name for field in fields(Pair)]
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(vars, pairs))
+    return text.getvalue()
+
+
+def pairs_lines(pairs: Iterable[Pair]) -> str:
+    """Write pairs as JSON Lines, one object per answer, as `Pair.preference` has it."""
+    return "".join(f"{json.dumps(pair.preference, ensure_ascii=False)}\n" for pair in pairs)

@@ -23,10 +23,11 @@ from quem.experience.influence import (
     residuals,
     vary,
 )
+from quem.experience.placing import placing
 from quem.experience.result import ExperienceFindings, ExperienceResult
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
-from quem.rankings import PrintedAverages
+from quem.rankings import PrintedAverages, Rankings
 from quem.study import ExperienceSettings
 from quem.study.schema import changed_settings
 from quem.wording import join_words
@@ -139,6 +140,9 @@ def _findings(
         if isinstance(study.data, PrintedAverages)
         else retest_agreement(study.data, study.declared),
         pooled=pooled,
+        placing=placing(cells, study.data.placements)
+        if cells and isinstance(study.data, Rankings)
+        else None,
     )
 
 

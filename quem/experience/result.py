@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
     from quem.experience.loading import Study
+    from quem.experience.placing import Placing
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
     from quem.study import ExperienceSettings
@@ -57,6 +58,8 @@ class ExperienceFindings:
         The agreement of the judges with themselves; None where no group was repeated.
     pooled : ExpectedRanks or None
         The worths that `averages` are made of; None where ranks were averaged.
+    placing : Placing or None
+        How solutions got their places; None where no judging session says it.
     """
 
     study: Study
@@ -79,6 +82,7 @@ class ExperienceFindings:
     recognized: Recognized | None = None
     retest: Retest | None = None
     pooled: ExpectedRanks | None = None
+    placing: Placing | None = None
     warnings: tuple[StudyWarning, ...] = ()
 
     def name_of(self, solver: str) -> str:

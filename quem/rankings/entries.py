@@ -274,7 +274,12 @@ def assemble(
         mistakes += _repeated(table, columns, known)
         mistakes += _contradictions(table, columns, known, declared)
     rankings = Rankings(
-        known["judge"], known["problem"], known["solver"], **columns, warnings=table.warnings
+        known["judge"],
+        known["problem"],
+        known["solver"],
+        **columns,
+        warnings=table.warnings,
+        placements=(),
     )
     if not mistakes:
         warnings = (*table.warnings, *occasion_warnings(rankings))

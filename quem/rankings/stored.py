@@ -9,6 +9,7 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
 from quem.io.tables import SourceTable
 from quem.rankings.entries import FIELDS, assemble
+from quem.rankings.table import Placement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,7 +136,22 @@ def read_stored(
         warnings.append(StudyWarning("session-open", message))
     name = store.place.name
     table = SourceTable(name, columns, lambda _, key: Mistake(name, key=key), tuple(warnings))
-    return assemble([table], replace(file.declared, judges=judges))
+    read, mistakes = assemble([table], replace(file.declared, judges=judges))
+    return replace(read, placements=_placements(rankings)), mistakes
+
+
+def _placements(rankings: list[SubmittedRanking]) -> tuple[Placement, ...]:
+    """Say how rankings came about, if any judge's page said so."""
+    placements = tuple(
+        Placement(
+            *(one.judge, one.problem, one.block, one.occasion, one.queue),
+            placed_by=one.state.placed_by,
+            sure=one.state.sure,
+            answers=tuple((answer.verdict, answer.side) for answer in one.state.comparisons),
+        )
+        for one in rankings
+    )
+    return placements if any(one.is_known for one in placements) else ()
 
 
 def _still_there(

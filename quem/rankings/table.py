@@ -9,11 +9,46 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
 
-__all__ = ["Rankings"]
+__all__ = ["Placement", "Rankings"]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How one judge's ranking of one task came about, in a judging session.
+
+    Parameters
+    ----------
+    queue : tuple of str
+        The solvers in the order in which the judge was given their solutions.
+    placed_by, sure : mapping of str to str
+        By solver, as `quem.store.state.State` has them.
+    answers : tuple of (str, str)
+        The verdict on each pair that was compared, and the side on which the new one stood.
+    """
+
+    judge: str
+    problem: str
+    block: int
+    occasion: int
+    queue: tuple[str, ...]
+    placed_by: Mapping[str, str]
+    sure: Mapping[str, str]
+    answers: tuple[tuple[str, str], ...]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the judge's page said anything of it."""
+        return bool(self.placed_by or self.sure or self.answers)
+
+    def position(self, solver: str) -> float:
+        """Give a solver's place in the queue, from 1; NaN where the solver is not in it."""
+        return self.queue.index(solver) + 1.0 if solver in self.queue else np.nan
 
 
 @dataclass(frozen=True)
@@ -33,6 +68,8 @@ class Rankings:
         Whether a missing rank means a solution that failed.
     recognized : array of bool, shape (n,)
         Whether the judge recognized the author; nowhere by default.
+    placements : tuple of Placement
+        How the rankings of a judging session came about; empty where that is not known.
     """
 
     judges: tuple[str, ...]
@@ -47,6 +84,7 @@ class Rankings:
     failed: NDArray[np.bool_]
     warnings: tuple[StudyWarning, ...] = ()
     recognized: NDArray[np.bool_] = None  # type: ignore[assignment]  # filled in below
+    placements: tuple[Placement, ...] = ()
 
     def __post_init__(self) -> None:
         """Mark nobody as recognized where nothing is said; that takes no memory."""

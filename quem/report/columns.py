@@ -213,6 +213,8 @@ class Column(Generic[Row, Findings]):
         findings.
     only_with : (str, str, object), optional
         The mapping beside it, the key in that, and the value at which JSON has the column.
+    optional : bool
+        Whether JSON lacks the column, rather than holding null, where there is no value.
     """
 
     name: str
@@ -225,6 +227,7 @@ class Column(Generic[Row, Findings]):
     only: Literal["", "json", "csv", "report"] = ""
     spread: Callable[[Findings], Iterable[str]] | None = None
     only_with: tuple[str, str, object] | None = None
+    optional: bool = False
 
     def value(self, row: Row, findings: Findings) -> Any:  # noqa: ANN401
         """Give the value of a row."""
@@ -252,7 +255,7 @@ class Columns(Generic[Row, Findings]):
         return {
             column.name: column.type.plain(value, findings)
             for column, value in values
-            if value is not None or column.only_with is None
+            if value is not None or not (column.only_with or column.optional)
         }
 
     def frame(self, rows: Iterable[Row], findings: Findings) -> pd.DataFrame:
@@ -323,11 +326,11 @@ class Columns(Generic[Row, Findings]):
             yield column.text(value) if column.text else column.type.text(value, column.digits)
 
     def schema(self) -> dict[str, Any]:
-        """Give the JSON Schema of an entry: every key is required, and no other is allowed."""
+        """Give the JSON Schema of an entry: no other keys, and all but optional ones required."""
         columns = self._of("json")
         schema: dict[str, Any] = {
             "type": "object",
-            "required": [column.name for column in columns if column.only_with is None],
+            "required": [c.name for c in columns if not (c.only_with or c.optional)],
             "properties": {
                 column.name: {"description": column.meaning, **column.type.schema}
                 for column in columns

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
+    from quem.experience.placing import Placed
     from quem.experience.result import ExperienceFindings
     from quem.experience.significance import AnovaRow
     from quem.experience.skill import FormFit
@@ -58,8 +59,10 @@ __all__ = [
     "RESIDUALS",
     "RETEST",
     "SOLVERS",
+    "SURE",
     "TABLES",
     "VARIANTS",
+    "WAYS",
     "Solver",
     "averaged_ranks",
     "bound_columns",
@@ -68,6 +71,8 @@ __all__ = [
 
 Row = TypeVar("Row")
 
+_WAYS = {"compare": "Comparing", "drag": "Dragging", "menu": "Menu", "key": "Keys"}
+_SURE = {"unsure": "Unsure", "fairly": "Fairly sure", "sure": "Sure"}
 _FORM = choice("linear", "sqrt", "log", "quadratic", "cubic")
 _COEFFICIENTS = Type(
     {
@@ -562,6 +567,72 @@ _AGREEMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     ),
 )
 
+
+def _percent(share: float) -> str:
+    return format_percent(round(share, 2))
+
+
+_LEVEL: tuple[Column[Placed, ExperienceFindings], ...] = (
+    Column("n", COUNT, "places", heading="Places"),
+    Column("share", SHARE, "of all places", heading="Share", text=_percent),
+    Column("n_compared", COUNT, "places that another judge's ranking can be compared with"),
+    Column(
+        "same_order",
+        null_or(SHARE),
+        "agreement with the other judges: of the pairs of the solution with another one of its "
+        "task, the share that other judges order, or tie, alike; mean over the places; null where "
+        "nothing can be compared",
+        heading="Pairs in the same order",
+        text=lambda share: _percent(share) if np.isfinite(share) else "–",
+    ),
+)
+_UNSAID = "not recorded"
+WAYS: Columns[Placed, ExperienceFindings] = Columns(
+    Column(
+        "way",
+        choice(*_WAYS, None),
+        "by comparing, dragging, the menu, or keys; null where it was not recorded",
+        of="level",
+        heading="Way",
+        text=lambda way: _WAYS.get(way, _UNSAID),
+    ),
+    *_LEVEL,
+)
+SURE: Columns[Placed, ExperienceFindings] = Columns(
+    Column(
+        "sure",
+        choice(*_SURE, None),
+        "what the judge said; null where they did not",
+        of="level",
+        heading="How sure",
+        text=lambda sure: _SURE.get(sure, "not said"),
+    ),
+    *_LEVEL,
+)
+_ANSWERED: Columns[Any, ExperienceFindings] = Columns(
+    Column("n", COUNT, "comparisons of two solutions that judges made to place one of them"),
+    Column("share_equal", SHARE, "share of the answers that were “equally good”"),
+    Column("share_left", SHARE, "share of the comparisons in which the new solution stood left"),
+)
+_QUEUE: Columns[Any, ExperienceFindings] = Columns(
+    Column("slope", NUMBER, "ranks for each place later in the queue; positive if later is better"),
+    Column("standard_error", NOT_NEGATIVE, "of the slope"),
+    Column("df", COUNT, "degrees of freedom of its t test"),
+    Column("p", null_or(SHARE), "two-sided p value; null where the ranks leave no noise"),
+    Column("n", COUNT, "places"),
+)
+_PLACING: Columns[Any, ExperienceFindings] = Columns(
+    Column("ways", each(WAYS), "by the way in which solutions got their places"),
+    Column("sure", each(SURE), "by how sure judges were; empty where no judge said it"),
+    Column("answers", null_or(of(_ANSWERED)), "null where no solutions were compared"),
+    Column(
+        "queue",
+        null_or(of(_QUEUE)),
+        "slope of rank on the position at which the judge met the solution; null where it cannot "
+        "be estimated, such as with one judge",
+    ),
+)
+
 _WITHOUT: tuple[Column[LeaveOneOut, ExperienceFindings], ...] = (
     Column("system", NAME, "whose estimate it is"),
     Column(
@@ -774,6 +845,12 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "agreement between judges; null for a study of averages, one judged in blocks, and a very "
         "large one; where tasks of these were repeated, only `retest` is known",
         of=lambda row, _: row if row.agreement or row.retest else None,
+    ),
+    Column(
+        "placing",
+        of(_PLACING),
+        "how solutions got their places; only for a judging session whose pages recorded it",
+        optional=True,
     ),
     Column("influence", of(_INFLUENCE), "leave-one-out estimates", of=lambda row, _: row),
     Column("residuals", each(RESIDUALS), "one entry per subject in the fit", of="diagnostics"),

@@ -16,7 +16,9 @@ from quem.experience.presentation.columns import (
     RESIDUALS,
     RETEST,
     SOLVERS,
+    SURE,
     VARIANTS,
+    WAYS,
     averaged_ranks,
     solvers,
 )
@@ -30,6 +32,7 @@ from quem.wording import (
     format_p,
     format_percent,
     format_probability,
+    format_signed,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ __all__ = [
     "Answer",
     "Dependence",
     "agreement_section",
+    "placing_section",
     "recognized_sentence",
     "report_context",
     "sections",
@@ -218,6 +222,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         _solvers(findings),
         _experience_matters(findings),
         agreement_section(findings),
+        placing_section(findings),
         _influence(findings),
         _settings(findings),
     ]
@@ -383,6 +388,38 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
         return None
     figures = ("agreement",) if agreement and agreement.pairs else ()
     return Section("agreement", "Agreement between judges", text, figures, tables)
+
+
+def placing_section(findings: ExperienceFindings) -> Section | None:
+    """Make the section on how solutions got their places; None where nothing is known of it."""
+    placing = findings.placing
+    if placing is None:
+        return None
+    text = [
+        "A pair in the same order is one that another judge orders, or ties, like this one. The "
+        "ways were not assigned by chance, so a difference between them can be one between "
+        "solutions or judges."
+    ]
+    if answers := placing.answers:
+        one = answers.n == 1
+        text.append(
+            f"Judges compared two solutions {'once' if one else f'{answers.n:,} times'}: "
+            f"{format_percent(round(answers.share_equal, 2))} of the answers were “equally good”, "
+            f"and the new solution stood left in {format_percent(round(answers.share_left, 2))}. "
+            "Comparing asks about some pairs of a task only, so intransitive answers cannot show."
+        )
+    if queue := placing.queue:
+        p = format_p(queue.p) if np.isfinite(queue.p) else "no p value"
+        text.append(
+            "Judges met the solutions of a task in different orders. For each position later, the "
+            f"rank of the same solution changes by {format_signed(queue.slope, 2)} (standard error "
+            f"{format_number(queue.standard_error, 2)}, {queue.df:,} degrees of freedom, {p})."
+        )
+    tables = [WAYS.text_table("Places by the way in which they came about", placing.ways, findings)]
+    if placing.sure:
+        caption = "Places by how sure the judge was"
+        tables.append(SURE.text_table(caption, placing.sure, findings))
+    return Section("placing", "How solutions were placed", text, (), tables)
 
 
 def recognized_sentence(without: Recognized) -> str:

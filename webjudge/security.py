@@ -21,6 +21,7 @@ _POLICY = {
     "script-src": "'self'",
     "style-src": "'self'",
     "img-src": "'self'",
+    "font-src": "'self'",
     "connect-src": "'self'",
     "form-action": "'self'",
     "base-uri": "'none'",

@@ -16,6 +16,7 @@ from quem.store.ballots import (
     ClosedError,
     LayoutError,
     NotAssignedError,
+    PausedError,
     StaleError,
     SubmittedError,
     add_seconds,
@@ -29,10 +30,16 @@ from quem.store.ballots import (
 from quem.store.connecting import UnavailableError
 from quem.store.events import note_once, seal
 from quem.store.exporting import receipts_of
-from quem.store.judges import consent, record_visit, visited_recently
+from quem.store.judges import (
+    consent,
+    decline,
+    declined_judges,
+    record_visit,
+    visited_recently,
+)
 from quem.store.layouts import MissingSolutionError
 from quem.store.state import InvalidStateError, State, seconds_of
-from quem.store.studies import status_of
+from quem.store.studies import pause_notice, status_of
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
 from webjudge.files import send_file
@@ -67,6 +74,7 @@ _TIMES = {"seconds", "views"}
 _MOST_TRIES = 3
 _STALE = "This ranking was changed in another tab or on another device."
 _CLOSED = "The study is closed. Rankings can no longer be changed."
+_PAUSED = "The study is paused. Rankings can be changed again when it continues."
 _GONE = "This problem is no longer part of the study."
 _OTHER = "The solutions of this task have changed since you opened this page."
 _SUBMITTED = "This ranking is submitted. Reopen it to change it."
@@ -85,25 +93,32 @@ def home() -> AnyResponse | str:
     """Show briefing, consent and the list of groups."""
     with site().store.read() as c:
         person = current_judge(c)
-        area = Area("judge", status_of(c, site().id).state)
-        ballots = _mine(c, person)
-    _note_visit(person)
-    page = home_page(site(), area, listed(site(), area, ballots))
-    return render_template(
-        "judge/welcome.html",
-        **page,
-        consented=person.consented_at is not None,
-        judge_name=person.name,
-    )
+        area = _area(c)
+        consented = person.consented_at is not None
+        waits = bool(site().solutions.consent) and not consented
+        declined = waits and person.key in declined_judges(c, site().id)
+        ballots = [] if waits else _mine(c, person)
+        ranked = {b.public_id: _placed(c, b) for b in ballots if b.head and not b.is_complete}
+    # Of who declined, nothing is stored besides.
+    if not declined:
+        _note_visit(person)
+    page = home_page(site(), area, listed(site(), area, ballots, ranked=ranked), person)
+    return render_template("judge/welcome.html", **page, consented=consented, declined=declined)
 
 
 @judge.post("/consent")
 def give_consent() -> AnyResponse:
-    """Note the judge's consent."""
+    """Note that the judge takes part, or would rather not."""
     with site().store.read() as c:
         person = current_judge(c)
+        is_over = status_of(c, site().id).state == "closed"
+    if is_over:
+        abort(403, _CLOSED)
     with site().store.write() as c:
-        consent(c, person)
+        if request.form.get("consent") == "no":
+            decline(c, person)
+        else:
+            consent(c, person)
     return redirect(url_for("judge.home"), code=303)
 
 
@@ -112,7 +127,7 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
     """Show the ranking page of a group."""
     with site().store.read() as c:
         person = current_judge(c)
-        area = Area("judge", status_of(c, site().id).state)
+        area = _area(c)
         if site().solutions.consent and person.consented_at is None:
             return redirect(url_for("judge.home"), code=303)
         ballots = _mine(c, person)
@@ -206,15 +221,45 @@ def done() -> AnyResponse | str:
     """Thank the judge."""
     with site().store.read() as c:
         person = current_judge(c)
-        area = Area("judge", status_of(c, site().id).state)
+        area = _area(c)
+        if site().solutions.consent and person.consented_at is None:
+            return redirect(url_for("judge.home"), code=303)
         ballots = _mine(c, person)
         receipts = receipts_of(c, person.key)
+        submitted = [b for b in ballots if b.is_submitted and not b.practice]
+        ranked = sum(_placed(c, ballot)[0] for ballot in submitted)
     groups = listed(site(), area, ballots, receipts)
-    page = home_page(site(), area, groups)
+    page = home_page(site(), area, groups, person)
     if not page["done"] and not page["closed"]:
         return redirect(url_for("judge.home"), code=303)
     just = just_submitted(groups, request.args.get("submitted"))
-    return render_template("judge/done.html", **page, home_url=url_for("judge.home"), just=just)
+    work = {"ranked": ranked, "seconds": sum(ballot.seconds for ballot in submitted)}
+    return render_template("judge/done.html", **page, **work, just=just)
+
+
+@judge.get("/receipts.txt")
+def receipts_text() -> Response:
+    """Send all receipts as a text to be kept."""
+    with site().store.read() as c:
+        person = current_judge(c)
+        area = _area(c)
+        ballots = _mine(c, person)
+        receipts = receipts_of(c, person.key)
+    groups = listed(site(), area, ballots, receipts)
+    text = render_template("judge/receipts.txt", study={"title": site().spec.title}, groups=groups)
+    headers = {"Content-Disposition": 'attachment; filename="receipts.txt"'}
+    return Response(text, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _area(c: Connection) -> Area:
+    state = status_of(c, site().id).state
+    return Area("judge", state, pause_notice(c, site().id) if state == "paused" else "")
+
+
+def _placed(c: Connection, ballot: AssignedBallot) -> tuple[int, int]:
+    """Count the solutions of a ballot that have a place, and all of them."""
+    state = current_state(c, ballot)
+    return sum(map(len, state.ranked)), len(ballot.layout.items) if ballot.layout else 0
 
 
 def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
@@ -244,7 +289,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
                 record_visit(c, person)
     except LayoutError:
         return _other_layout(ballot, layout)
-    except (StaleError, ClosedError, SubmittedError, IntegrityError) as error:
+    except (StaleError, ClosedError, PausedError, SubmittedError, IntegrityError) as error:
         return _refused(error, ballot)
     return _acknowledged(saved, person, gid)
 
@@ -257,6 +302,9 @@ def _refused(error: Exception, ballot: AssignedBallot) -> Response:
         return refusal(409, "stale", _STALE, **details)
     if isinstance(error, ClosedError):
         return refusal(403, "closed", _CLOSED)
+    if isinstance(error, PausedError):
+        with site().store.read() as c:
+            return refusal(403, "paused", _PAUSED, until=_area(c).until)
     if isinstance(error, SubmittedError):
         return refusal(403, "submitted", _SUBMITTED)
     # Two writers at the same moment: the page asks again, and one of them is told.
@@ -401,7 +449,7 @@ def _labels_of(ballot: AssignedBallot) -> dict[str, str]:
 def _next(person: StoredJudge, gid: str) -> str:
     with site().store.read() as c:
         ballots = _mine(c, person)
-        area = Area("judge", status_of(c, site().id).state)
+        area = _area(c)
     return next_url(area, listed(site(), area, ballots), gid)
 
 

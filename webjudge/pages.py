@@ -10,16 +10,19 @@ from flask import url_for
 from quem.blinding.rendering import render_page_text, render_solution
 from quem.solutions.losses import losses_of
 from quem.store.chains import keyed
+from quem.store.models import now
 from quem.store.progress import task_status
 from quem.store.state import FIELDS, State
 from webjudge.files import file_token
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Mapping, Sequence
 
     from quem.solutions import SolutionFile
     from quem.store.ballots import AssignedBallot
     from quem.store.exporting import Receipt
+    from quem.store.judges import StoredJudge
     from quem.store.layouts import Content, Item, Layout
     from webjudge.site import Site
 
@@ -33,10 +36,6 @@ __all__ = [
     "next_url",
 ]
 
-TRIAL = "Test mode: the study has not started. Rankings you make now may be deleted."
-CLOSED = "This study is closed. Your submitted rankings are saved. Thank you!"
-PREVIEW = "Preview: this is what a judge sees. Nothing is saved."
-
 
 @dataclass(frozen=True)
 class Area:
@@ -46,10 +45,15 @@ class Area:
     ----------
     name : {"judge", "preview"}
         The blueprint, whose pages have the same names in both.
+    state : {"trial", "open", "paused", "closed"}
+        Of the study.
+    until : str
+        Until when a paused study is paused, as its organizer says it; may be empty.
     """
 
     name: str
     state: str
+    until: str = ""
 
     def url(self, page: str, /, **values: Any) -> str:  # noqa: ANN401  parts of a URL
         """Give the address of a page."""
@@ -62,10 +66,20 @@ class Area:
 
     @property
     def notice(self) -> str | None:
-        """What every page says at its top."""
+        """What every page says at its top; ``base.html`` has the words."""
         if self.is_preview:
-            return PREVIEW
-        return {"trial": TRIAL, "closed": CLOSED}.get(self.state)
+            return self.name
+        return self.state if self.state != "open" else None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the template of every page takes."""
+        return {
+            "notice": self.notice,
+            "until": self.until,
+            "closed": self.state == "closed",
+            "paused": self.state == "paused",
+        }
 
 
 @dataclass(frozen=True)
@@ -103,8 +117,16 @@ def listed(
     area: Area,
     ballots: Sequence[AssignedBallot],
     receipts: Mapping[str, Receipt] | None = None,
+    ranked: Mapping[str, tuple[int, int]] | None = None,
 ) -> list[dict[str, Any]]:
     """Describe a judge's groups for lists and navigation, in the judge's order.
+
+    Parameters
+    ----------
+    receipts : mapping of str to Receipt, optional
+        By the public ids of ballots.
+    ranked : mapping of str to (int, int), optional
+        How many solutions have a place, and of how many, by the public ids of ballots.
 
     A repeated group has neither address nor title before all others are submitted: a duplicate
     title would show it. Nothing else says that a group comes again.
@@ -130,6 +152,7 @@ def listed(
                 "number": number,
                 "state": "started" if to_place else task_status(ballot),
                 "to_place": to_place,
+                "ranked": (ranked or {}).get(ballot.public_id),
                 "receipt": (receipts or {}).get(ballot.public_id),
                 "practice": ballot.practice,
             }
@@ -161,13 +184,22 @@ def next_url(area: Area, groups: Sequence[dict[str, Any]], after: str | None = N
     after : str, optional
         The group that the search begins behind.
     """
+    group = _next_group(groups, after)
+    return str(group["url"]) if group else area.url("done")
+
+
+def _next_group(
+    groups: Sequence[dict[str, Any]], after: str | None = None
+) -> dict[str, Any] | None:
+    """Find the next group that counts and waits; whoever wants to practices before."""
     gids = [group["gid"] for group in groups]
     start = gids.index(after) + 1 if after in gids else 0
-    waiting = [*groups[start:], *groups[:start]]
-    for group in waiting:
-        if group["state"] != "submitted" and group["url"] and group["gid"] != after:
-            return str(group["url"])
-    return area.url("done")
+    waiting = (
+        group
+        for group in (*groups[start:], *groups[:start])
+        if group["state"] != "submitted" and group["url"] and not group["practice"]
+    )
+    return next((group for group in waiting if group["gid"] != after), None)
 
 
 def just_submitted(groups: Sequence[dict[str, Any]], gid: str | None) -> dict[str, Any] | None:
@@ -175,20 +207,47 @@ def just_submitted(groups: Sequence[dict[str, Any]], gid: str | None) -> dict[st
     return next((g for g in groups if g["gid"] == gid and g["receipt"]), None)
 
 
-def home_page(site: Site, area: Area, groups: list[dict[str, Any]]) -> dict[str, Any]:
-    """Give what the welcome page shows."""
-    done = bool(groups) and all(group["state"] == "submitted" for group in groups)
+def home_page(
+    site: Site, area: Area, groups: list[dict[str, Any]], judge: StoredJudge | None = None
+) -> dict[str, Any]:
+    """Give what the welcome page and the page of thanks show.
+
+    Parameters
+    ----------
+    groups : list of dict
+        As from `listed`; empty where the judge has not agreed to take part.
+    judge : StoredJudge, optional
+        Nobody in a preview.
+    """
+    counting = [group for group in groups if not group["practice"]]
+    done = bool(counting) and all(group["state"] == "submitted" for group in counting)
+    contact = site.spec.organizer
     return {
         "study": {"title": site.spec.title},
-        "notice": area.notice,
+        **area.values,
+        "title": site.spec.invitation.title or site.spec.title,
+        "address": site.address(judge) if judge else "",
+        "contact": contact,
+        # Of the last two words, which leaves titles out.
+        "initials": "".join(word[0] for word in contact.name.split()[-2:]),
+        "n_tasks": len(site.plan.parts) + site.plan.repeat,
+        "minutes": site.minutes,
+        "deadline": _day(site.spec.deadline) if site.spec.deadline else "",
         "briefing": render_page_text(site.solutions.briefing),
         "consent": render_page_text(site.solutions.consent),
         "consent_url": None if area.is_preview else area.url("give_consent"),
         "groups": groups,
-        "next_url": next_url(area, groups),
+        "next": _next_group(groups),
+        "home_url": area.url("home"),
+        "receipts_url": None if area.is_preview else area.url("receipts_text"),
         "done": done,
-        "closed": area.state == "closed",
     }
+
+
+def _day(date: dt.date) -> str:
+    """Write a date as people say it; the year where it is another one."""
+    year = f" {date.year}" if date.year != now().year else ""
+    return f"{date.day} {date:%B}{year}"
 
 
 def group_page(
@@ -200,7 +259,7 @@ def group_page(
     around = [group["url"] for group in groups]
     return {
         "study": {"title": site.spec.title},
-        "notice": area.notice,
+        **area.values,
         "group": {
             **groups[place],
             "total": groups[-1]["number"],
@@ -224,6 +283,8 @@ def group_page(
             "revision": shown.ballot.head,
             "submitted": shown.ballot.is_complete,
             "closed": area.state == "closed",
+            "paused": area.state == "paused",
+            "until": area.until,
             "preview": area.is_preview,
             "key": gid,
             "urls": {"home": area.url("home"), "next": next_url(area, groups, gid)}

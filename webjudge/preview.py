@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, abort, render_template, url_for
+from flask import Blueprint, abort, render_template
 
 from quem.store.ballots import AssignedBallot
 from quem.store.layouts import Item, Layout
@@ -36,14 +36,17 @@ def _only_managers() -> None:
 def home() -> str:
     """Show the judge's first page."""
     page = home_page(site(), _AREA, listed(site(), _AREA, _ballots()))
-    return render_template("judge/welcome.html", **page, consented=False, judge_name="")
+    return render_template("judge/welcome.html", **page, consented=False, declined=False)
 
 
 @preview.get("/done")
 def done() -> str:
     """Show the page of thanks."""
-    page = home_page(site(), _AREA, listed(site(), _AREA, _ballots()))
-    return render_template("judge/done.html", **page, home_url=url_for("preview.home"), just=None)
+    ballots = _ballots()
+    page = home_page(site(), _AREA, listed(site(), _AREA, ballots))
+    ranked = sum(len(ballot.solvers or ()) for ballot in ballots if not ballot.practice)
+    work = {"ranked": ranked, "seconds": 60 * site().minutes}
+    return render_template("judge/done.html", **page, **work, just=None)
 
 
 @preview.get("/g/<gid>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
+from quem.io.text import read_text
 from quem.solutions import check_solutions
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
@@ -22,6 +24,7 @@ from webjudge.attempts import Attempts
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
     from sqlalchemy import Connection
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from quem.solutions import Solution, Solutions
     from quem.store.ballots import AssignedBallot, Group, JudgingPlan
     from quem.store.engine import Store
+    from quem.store.judges import StoredJudge
     from quem.store.layouts import Content
     from quem.store.living import Effect
     from quem.study.models import ExperienceSpec, Problem
@@ -36,6 +40,11 @@ if TYPE_CHECKING:
 __all__ = ["Site", "open_site"]
 
 _LATELY_SECONDS = 2.0
+# How fast people read, a little below the mean of Brysbaert (2019), and what a task takes besides.
+_WORDS_A_MINUTE = 230
+_MINUTES_A_TASK = 1
+_ROUNDED_TO = 5
+_TEXTS = ("markdown", "text", "code", "html")
 
 
 @dataclass(frozen=True)
@@ -81,6 +90,29 @@ class Site:
         """A short name of the study that does not describe it, for cookies."""
         return hashlib.sha256(self.spec.id.encode()).hexdigest()[:10]
 
+    @cached_property
+    def minutes(self) -> int:
+        """How long a judge needs, as the study file says or as long as reading takes."""
+        if self.spec.minutes:
+            return self.spec.minutes
+        groups = self.plan.groups
+        # Consecutive blocks share solutions, which are read more than once.
+        words = sum(
+            _count_words(self.group(group.problem).values())
+            * sum(self.plan.sizes(group))
+            / len(group.solvers)
+            for group in groups
+        )
+        again = 1 + self.plan.repeat / max(len(self.plan.parts), 1)
+        tasks = len(self.plan.parts) + self.plan.repeat
+        minutes = tasks * _MINUTES_A_TASK + again * words / _WORDS_A_MINUTE
+        return max(_ROUNDED_TO, round(minutes / _ROUNDED_TO) * _ROUNDED_TO)
+
+    def address(self, judge: StoredJudge) -> str:
+        """Say how a judge is addressed; may be empty."""
+        declared = (one.address for one in self.spec.judges if one.id == judge.id)
+        return next(declared, "") or judge.name
+
     def problem(self, problem_id: str) -> Problem | None:
         """Give what the study file says of a problem."""
         return next((p for p in self.spec.problems if p.id == problem_id), None)
@@ -123,6 +155,18 @@ class Site:
     def effects(self, c: Connection) -> list[Effect]:
         """Say whom it affects that the study is no longer what judges were shown."""
         return effects(c, self.id, self.plan, self.contents)
+
+
+def _count_words(solutions: Iterable[Solution]) -> int:
+    """Count the words in the texts of solutions, as far as they can be read."""
+    words = 0
+    for solution in solutions:
+        for file in solution.files:
+            if file.kind in _TEXTS:
+                with suppress(QuemError):
+                    text = read_text(file.path, file.name, what="solution", legacy=True)
+                    words += len(text.split())
+    return words
 
 
 def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site:

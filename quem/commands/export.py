@@ -87,7 +87,7 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
         with store.write() as c:
             studies.reveal(c, study_id, "shell")
     elif not status.is_shown:
-        now = "on trial: it has not opened" if status.state == "trial" else "open"
+        now = "on trial: it has not opened" if status.state == "trial" else status.state
         message = (
             f"the judging session is still {now}; close it in the dashboard (quem serve), or "
             "give --reveal, which is logged"

@@ -99,7 +99,7 @@ def read_stored(
     with store.read() as c:
         status = studies.status_of(c, study_id)
     if not status.is_shown and not reveal:
-        now = "on trial: it has not opened" if status.state == "trial" else "open"
+        now = "on trial: it has not opened" if status.state == "trial" else status.state
         message = (
             f"the judging session is still {now}; close it in the dashboard (quem serve), or "
             "give --reveal, which is logged"

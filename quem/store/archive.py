@@ -76,7 +76,7 @@ _UNIQUE: dict[str, list[tuple[str, ...]]] = {
     "shown": [("problem", "solver")],
 }
 _WORDS = {
-    ("study", "state"): ("trial", "open", "closed"),
+    ("study", "state"): ("trial", "open", "paused", "closed"),
     ("revision", "kind"): ("save", "submit", "reopen"),
     ("organizer", "role"): ("manager", "observer"),
 }

@@ -140,7 +140,7 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
         conditions = {
             "revealed": True,
             "open": event.detail.get("before") == "closed",
-            "link-replaced": event.detail.get("state") == "open",
+            "link-replaced": event.detail.get("state") in ("open", "paused"),
         }
         if conditions.get(event.what):
             events.append(event)

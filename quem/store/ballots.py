@@ -31,6 +31,7 @@ __all__ = [
     "JudgingPlan",
     "LayoutError",
     "NotAssignedError",
+    "PausedError",
     "Saved",
     "StaleError",
     "SubmittedError",
@@ -281,6 +282,10 @@ class ClosedError(Exception):
     """The study is closed."""
 
 
+class PausedError(Exception):
+    """The study is paused."""
+
+
 class SubmittedError(Exception):
     """The ranking is submitted, and has to be reopened before it changes."""
 
@@ -382,7 +387,7 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
 
     Raises
     ------
-    NotAssignedError, ClosedError, LayoutError, SubmittedError, StaleError
+    NotAssignedError, ClosedError, PausedError, LayoutError, SubmittedError, StaleError
     """
     life, digest = _lock_session(c, judge_key)
     ballot = ballot_of(c, judge_key, public_id, lock=True)
@@ -393,6 +398,8 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
         return Saved(done.number, is_submitted, done.made_at, done.link, is_retry=True)
     if life == "closed":
         raise ClosedError
+    if life == "paused":
+        raise PausedError
     if ballot.layout is None or change.layout != ballot.layout.id:
         raise LayoutError
     if change.base != ballot.head:

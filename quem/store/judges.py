@@ -12,7 +12,15 @@ from quem.errors import QuemError
 from quem.store.chains import judge_digest, new_salt
 from quem.store.engine import SCRUB
 from quem.store.events import record
-from quem.store.models import BallotRow, ErasedJudgeRow, JudgeRow, RevisionRow, insert_new, now
+from quem.store.models import (
+    BallotRow,
+    ErasedJudgeRow,
+    EventRow,
+    JudgeRow,
+    RevisionRow,
+    insert_new,
+    now,
+)
 from quem.store.state import without_words
 from quem.store.studies import digest_of, ended_link, new_link, person_named, status_of
 
@@ -28,6 +36,8 @@ __all__ = [
     "StoredJudge",
     "add_judge",
     "consent",
+    "decline",
+    "declined_judges",
     "erase_judge",
     "issue_link",
     "judge_named",
@@ -251,6 +261,28 @@ def consent(c: Connection, judge: StoredJudge) -> None:
     if judge.consented_at is None:
         c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(consented_at=now()))
         record(c, judge.study_id, "judge", "consented", judge.key)
+
+
+def decline(c: Connection, judge: StoredJudge) -> None:
+    """Note that a judge would rather not take part; one who has agreed is left as they are."""
+    if judge.consented_at is None and judge.key not in declined_judges(c, judge.study_id):
+        record(c, judge.study_id, "judge", "declined", judge.key)
+
+
+def declined_judges(c: Connection, study_id: str) -> set[int]:
+    """Give the keys of the judges who declined, and have not agreed since."""
+    answers: dict[int, str] = {}
+    for what, key in c.execute(
+        select(EventRow.what, EventRow.judge_key)
+        .where(EventRow.study_id == study_id)
+        .where(EventRow.what.in_(("declined", "consented", "trial-discarded")))
+        .order_by(EventRow.key)
+    ):
+        if key is None:
+            answers.clear()
+        else:
+            answers[key] = what
+    return {key for key, what in answers.items() if what == "declined"}
 
 
 def visited_recently(judge: StoredJudge) -> bool:

@@ -91,7 +91,7 @@ class StudyRow(Base):
     __tablename__ = "study"
 
     id: Mapped[str] = mapped_column(primary_key=True)
-    state: Mapped[str] = mapped_column(default="trial")  # trial | open | closed
+    state: Mapped[str] = mapped_column(default="trial")  # trial | open | paused | closed
     secret: Mapped[str]  # the key of the hashes that judges see
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
     revealed_at: Mapped[dt.datetime | None]
@@ -216,7 +216,7 @@ class RevisionRow(Base):
 
 
 class EventRow(Base):
-    """What happened besides revisions: opened, closed, revealed, links, judges. Only added.
+    """What happened besides revisions: opened, paused, closed, revealed, links, judges. Only added.
 
     `link` chains each event of a study to the one before (see `quem.store.chains`).
     """

@@ -1,4 +1,4 @@
-"""The life of a study in the store: on trial, open, closed; hidden or revealed."""
+"""The life of a study in the store: on trial, open, paused, closed; hidden or revealed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from sqlalchemy import bindparam, delete, func, select, update
 
 from quem.errors import QuemError
 from quem.store.events import record
-from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow, StudyRow, insert_new, now
+from quem.store.models import (
+    BallotRow,
+    EventRow,
+    JudgeRow,
+    Layout,
+    RevisionRow,
+    StudyRow,
+    insert_new,
+    now,
+)
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -26,6 +35,7 @@ __all__ = [
     "discard_trial",
     "ended_link",
     "new_link",
+    "pause_notice",
     "person_named",
     "register_study",
     "reveal",
@@ -35,7 +45,7 @@ __all__ = [
     "status_of",
 ]
 
-Life = Literal["trial", "open", "closed"]
+Life = Literal["trial", "open", "paused", "closed"]
 
 
 class _Named(Protocol):
@@ -131,8 +141,8 @@ def status_of(c: Connection, study_id: str) -> StudyStatus:
     return StudyStatus(**c.execute(_STATUS, {"id": study_id}).mappings().one())
 
 
-def set_state(c: Connection, study_id: str, state: Life, actor: str) -> None:
-    """Open or close a study, which is logged.
+def set_state(c: Connection, study_id: str, state: Life, actor: str, until: str = "") -> None:
+    """Open, pause, or close a study, which is logged.
 
     A study that is opened again after it was revealed stays revealed: its rankings were seen.
 
@@ -142,14 +152,26 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str) -> None:
         Of a writing transaction.
     actor : str
         As in `quem.store.events.record`.
+    until : str
+        For judges of a paused study: until when. Pausing again replaces it.
     """
     before = c.execute(
         select(StudyRow.state).where(StudyRow.id == study_id).with_for_update(key_share=True)
     ).scalar_one()
-    if before == state:
+    if before == state and (state != "paused" or pause_notice(c, study_id) == until):
         return
     c.execute(update(StudyRow).where(StudyRow.id == study_id).values(state=state))
-    record(c, study_id, actor, state, before=before)
+    if state == "paused":
+        record(c, study_id, actor, state, before=before, until=until)
+    else:
+        record(c, study_id, actor, state, before=before)
+
+
+def pause_notice(c: Connection, study_id: str) -> str:
+    """Give until when a paused study is paused, as its organizer said it last; may be empty."""
+    mine = EventRow.study_id == study_id, EventRow.what == "paused"
+    last = select(EventRow.detail).where(*mine).order_by(EventRow.key.desc()).limit(1)
+    return str((c.execute(last).scalar_one_or_none() or {}).get("until", ""))
 
 
 def reveal(c: Connection, study_id: str, actor: str) -> None:

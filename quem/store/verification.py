@@ -369,7 +369,7 @@ class Replay:
     def take(self, event: Row) -> None:
         """Take the next event."""
         what = event["what"]
-        if what in ("open", "closed"):
+        if what in ("open", "paused", "closed"):
             self._state = what
         elif what == "revealed":
             self._revealed = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt  # noqa: TC003  pydantic reads the annotation
+import datetime as dt
 import re
 from typing import Annotated, Any, Literal
 
@@ -40,9 +40,11 @@ from quem.study.fields import (
 __all__ = [
     "Assisted",
     "BlockDesign",
+    "Contact",
     "Correction",
     "ExperienceSettings",
     "ExperienceSpec",
+    "Invitation",
     "Judge",
     "Judging",
     "MissingSolution",
@@ -70,6 +72,18 @@ def _iso_date(value: object) -> object:
     return value
 
 
+Date = Annotated[
+    Annotated[dt.date, BeforeValidator(_iso_date)] | None, allowed("a date such as 1996-01-31")
+]
+
+
+def _mail_address(value: str) -> str:
+    if value and not re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", value):
+        message = f"{value[:60]!r} is not an email address; use a value such as amy@example.org"
+        raise ValueError(message)
+    return value
+
+
 def _sha256(value: object) -> object:
     digits = value.strip().lower() if isinstance(value, str) else ""
     if not re.fullmatch(r"[0-9a-f]{64}", digits):
@@ -91,6 +105,9 @@ class Judge(StudyPart):
 
     id: Id = Field(description="As in the rankings.")
     name: Line = Field("", description="For people.")
+    address: Line = Field(
+        "", description="How pages and messages address them; otherwise by their name."
+    )
     experience: Years | None = Field(
         None,
         description="Experience in the study's unit, which is compared with that of the subjects.",
@@ -105,6 +122,27 @@ class Organizer(StudyPart):
     role: Literal["manager", "observer"] = Field(
         "manager", description="A manager may do everything, an observer sees progress only."
     )
+
+
+class Contact(StudyPart):
+    """Who asks the judges, and answers their questions."""
+
+    text_key = "name"
+
+    name: Line = Field("", description="Who asks.")
+    institution: Line = Field("", description="Where they work.")
+    email: Annotated[
+        Line, AfterValidator(_mail_address), allowed("email address, such as amy@example.org")
+    ] = Field("", description="Where judges can write to.")
+    phone: Line = Field("", description="Where judges can call.")
+
+
+class Invitation(StudyPart):
+    """What the judges' first page begins with."""
+
+    text_key = "title"
+
+    title: Line = Field("", description="The question that judges answer; otherwise the title.")
 
 
 class Subject(StudyPart):
@@ -122,9 +160,7 @@ class System(StudyPart):
     name: Line = Field("", description="For people.")
     version: Line = Field("", description="Two versions are two systems, each with its id.")
     of: Line = Field("", description="Name that versions of one system share.")
-    date: Annotated[
-        Annotated[dt.date, BeforeValidator(_iso_date)] | None, allowed("a date such as 1996-01-31")
-    ] = Field(None, description="Date of the version.")
+    date: Date = Field(None, description="Date of the version.")
 
 
 class Assisted(StudyPart):
@@ -254,6 +290,21 @@ class ExperienceSpec(StudySpec):
         (),
         description="Who runs the study; nobody named: one manager with the id `organizer`; see "
         "[Organizers](../how-to/judging.md#organizers).",
+    )
+    organizer: Annotated[Contact, Part] = Field(
+        Contact(), description="Who asks the judges; their first page shows it."
+    )
+    invitation: Annotated[Invitation, Part] = Field(
+        Invitation(), description="What the judges' first page begins with."
+    )
+    deadline: Date = Field(
+        None,
+        description="When judges are asked to be done; the study does not close automatically.",
+    )
+    minutes: Annotated[int, Field(ge=1, le=100_000), Numeral] | None = Field(
+        None,
+        description="Minutes that a judge needs; otherwise estimated from the number of tasks and "
+        "the length of the solutions.",
     )
     judges: Annotated[tuple[Judge, ...], Section] = Field((), description="Who ranked.")
     subjects: Annotated[tuple[Subject, ...], Section] = Field(

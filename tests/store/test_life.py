@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from quem.store import studies
 from quem.store.assignment import assign_labels
+from quem.store.ballots import PausedError
 from quem.store.exporting import shown_digests, submitted_rankings
 from quem.store.judges import erase_judge, judge_named
 from quem.store.progress import progress_of
@@ -62,6 +63,28 @@ def test_a_study_goes_from_trial_to_open_to_closed(store: Store) -> None:
     ]
 
 
+def test_a_paused_study_takes_nothing_and_shows_nothing(store: Store) -> None:
+    """Saving is refused until it continues; a new notice replaces the one before."""
+    mine = ballot(store)
+    _set(store, "open")
+    for until in ("Monday", "Monday", "Tuesday"):
+        with store.write() as c:
+            studies.set_state(c, STUDY, "paused", "dashboard", until)
+    with store.read() as c:
+        assert studies.pause_notice(c, STUDY) == "Tuesday"
+    assert not _status(store).is_shown
+    with pytest.raises(PausedError):
+        save(store, mine)
+    _set(store, "open")
+    assert save(store, mine).revision == 1
+    assert [(what, detail) for _, what, _, detail in events(store)] == [
+        ("open", {"before": "trial"}),
+        ("paused", {"before": "open", "until": "Monday"}),
+        ("paused", {"before": "paused", "until": "Tuesday"}),
+        ("open", {"before": "paused"}),
+    ]
+
+
 def test_rankings_are_shown_once_closed_or_revealed(store: Store) -> None:
     """Revealing is logged each time it is asked for, and counts from the first."""
     assert not _status(store).is_shown
@@ -96,7 +119,7 @@ def test_trial_data_can_be_discarded(store: Store) -> None:
     assert {b.public_id for b in dealt(store)}.isdisjoint({mine.public_id})
 
 
-@pytest.mark.parametrize("state", ["open", "closed"])
+@pytest.mark.parametrize("state", ["open", "paused", "closed"])
 def test_what_is_no_trial_cannot_be_discarded(store: Store, state: studies.Life) -> None:
     """Once a study has opened, nothing is thrown away."""
     mine = ballot(store)

@@ -168,7 +168,7 @@ def test_a_busy_database_is_said_and_not_a_traceback(
 
     client = app.test_client()
     client.get(f"/j/{token_of(site)}")
-    monkeypatch.setattr("webjudge.judging.ballots_of", locked)
+    monkeypatch.setattr("webjudge.judging.status_of", locked)
     answer = client.get("/judge")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
     assert "Traceback" not in answer.text

@@ -1,0 +1,229 @@
+"""The first and the last page of judges: who asks, declining, pauses, and receipts."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import func, select, update
+
+from quem.store.audit_log import audit_events
+from quem.store.judges import declined_judges, judge_named
+from quem.store.models import BallotRow
+from quem.store.studies import discard_trial, set_state
+from tests.served import all_ranked
+from tests.webjudge.sites import (
+    enter_as,
+    enter_dashboard,
+    make_site,
+    rank,
+    rank_all,
+    set_life,
+    write_site,
+)
+from tests.webjudge.test_judging import data_of, gids, put
+from webjudge import create_app, open_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from flask import Flask
+
+    from webjudge import Site
+
+ASKING = """\
+organizer: {name: Dr Lena Marsh, institution: Cooling Institute, email: a@example.org, phone: "07"}
+invitation: {title: Which of these would you sign?}
+deadline: 2031-12-12
+minutes: 120
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study that asks for consent."""
+    (tmp_path / "consent.md").write_text("You may stop at any time.\n")
+    site = make_site(tmp_path, judging="{consent: consent.md, practice: P0}", more=ASKING)
+    yield site
+    site.store.close()
+
+
+@pytest.fixture
+def app(site: Site) -> Flask:
+    """The app of that study."""
+    return create_app(site)
+
+
+def words_of(page: str) -> str:
+    """The text of a page."""
+    return " ".join(
+        unescape(re.sub(r"<[^>]+>", " ", page.partition("<main ")[2].partition(">")[2])).split()
+    )
+
+
+def trail(site: Site) -> list[str]:
+    """What judges did, oldest first."""
+    with site.store.read() as c:
+        events = audit_events(c, site.id, 1000)
+    return [event.what for event in reversed(events) if event.actor == "judge"]
+
+
+def test_the_first_page_says_who_asks_what_and_until_when(app: Flask, site: Site) -> None:
+    """Greeting, question, number of tasks, time, deadline, and contact are on it."""
+    page = enter_as(app, site, "J1").get("/judge").text
+    text = words_of(page)
+    assert text.startswith("Dear Judge J1, Which of these would you sign? In each task")
+    assert "Tasks 2 Your time about 2 hours Please finish by 12 December 2031" in text
+    assert "LM Dr Lena Marsh Cooling Institute a@example.org 07" in text
+    assert 'href="mailto:a@example.org"' in page
+    assert "A made-up study" not in text
+
+
+def test_judges_are_addressed_as_the_study_file_says(tmp_path: Path) -> None:
+    """Without a form of address it is the name; without a name there is no greeting."""
+    more = "minutes: 45\ninvitation: What now?\norganizer: Lena"
+    path = write_site(tmp_path, more=more)
+    text = path.read_text().replace("name: Judge J2", "name: Bea, address: Professor Baxter")
+    path.write_text(text)
+    site = open_site(path)
+    app = create_app(site)
+    page = words_of(enter_as(app, site, "J2").get("/judge").text)
+    assert page.startswith("Dear Professor Baxter, What now?")
+    assert "about 45 minutes" in page
+    assert "Please finish by" not in page
+    preview = words_of(enter_dashboard(app, site).get("/dashboard/preview").text)
+    assert preview.startswith("What now?")
+    site.store.close()
+
+
+def test_time_is_estimated_from_tasks_and_words(tmp_path: Path) -> None:
+    """One minute per task, and 230 words per minute, with repeats; to five minutes."""
+    site = make_site(tmp_path, problems=3, judging="{repeat: 1}")
+    assert site.minutes == 5
+    for number in (1, 2, 3):
+        long = "word " * (1000 * number)
+        (tmp_path / "solutions" / f"P{number}" / "ZORNSUBJ1.md").write_text(long)
+    site.store.close()
+    again = open_site(tmp_path / "study.yaml")
+    # 6,000 words and four short solutions of 5 words on each of 3 problems; a third again.
+    exact = 4 + (6000 + 3 * 4 * 5) / 230 * 4 / 3
+    assert again.minutes == round(exact / 5) * 5 == 40
+    again.store.close()
+
+
+def test_declining_stores_the_answer_and_nothing_else(app: Flask, site: Site) -> None:
+    """Nobody is given tasks before they agree; who declines can change their mind."""
+    client = enter_as(app, site, "J1")
+    assert "I would rather not take part" in client.get("/judge").text
+    answer = client.post("/judge/consent", data={"consent": "no"})
+    assert (answer.status_code, answer.location) == (303, "/judge")
+    page = words_of(client.get("/judge").text)
+    assert "You declined to take part." in page
+    assert "Your tasks" not in page
+    client.post("/judge/consent", data={"consent": "no"})
+    assert trail(site) == ["declined"]
+    assert client.get("/judge/done").location == "/judge"
+    with site.store.read() as c:
+        judge = judge_named(c, site.id, "J1")
+        assert declined_judges(c, site.id) == {judge.key}
+        assert judge.consented_at is None
+        assert c.execute(select(func.count()).select_from(BallotRow)).scalar() == 0
+    client.post("/judge/consent", data={"consent": "yes"})
+    assert "Your tasks" in client.get("/judge").text
+    client.post("/judge/consent", data={"consent": "no"})
+    with site.store.read() as c:
+        assert declined_judges(c, site.id) == set()
+    assert trail(site) == ["declined", "consented"]
+
+
+def test_who_declined_in_test_mode_is_asked_again(app: Flask, site: Site) -> None:
+    """With the test rankings, what judges answered in test mode goes."""
+    client = enter_as(app, site, "J1")
+    client.post("/judge/consent", data={"consent": "no"})
+    with site.store.write() as c:
+        discard_trial(c, site.id, "shell")
+    assert "I would rather not take part" in client.get("/judge").text
+
+
+def test_nobody_answers_a_closed_study(app: Flask, site: Site) -> None:
+    """After closing, agreeing and declining are refused."""
+    set_life(site, "closed")
+    client = enter_as(app, site, "J1")
+    for answer in ("yes", "no"):
+        assert client.post("/judge/consent", data={"consent": answer}).status_code == 403
+    assert trail(site) == []
+
+
+def test_practice_can_be_skipped(app: Flask, site: Site) -> None:
+    """The first button leads to a task that counts, and practice is not missing at the end."""
+    client = enter_as(app, site, "J1")
+    client.post("/judge/consent", data={"consent": "yes"})
+    page = client.get("/judge").text
+    assert re.search(r'class="btn primary big" href="[^"]*">Start with task 1<', page)
+    assert "Try it on a practice task" in page
+    rank_all(site, "J1")
+    page = words_of(client.get("/judge/done").text)
+    assert page.startswith("All 2 tasks are submitted Thank you, Judge J1.")
+
+
+def test_the_last_page_counts_and_lists_receipts(app: Flask, site: Site) -> None:
+    """Solutions that were ranked, working time without practice, and a receipt of each task."""
+    client = enter_as(app, site, "J1")
+    client.post("/judge/consent", data={"consent": "yes"})
+    rank(site, "J1", "P0")
+    rank_all(site, "J1")
+    with site.store.write() as c:
+        c.execute(update(BallotRow).values(seconds=56 * 60))
+    page = words_of(client.get("/judge/done").text)
+    assert "You ranked 10 solutions in 1 hour 52 minutes. Nothing more is needed" in page
+    assert "write to Dr Lena Marsh" in page
+    codes = re.findall(r"receipt ([0-9a-f]{10})", page)
+    answer = client.get("/judge/receipts.txt")
+    assert re.findall(r"receipt ([0-9a-f]{10})", answer.text) == codes
+    assert len(codes) == 2
+    assert "attachment" in answer.headers["Content-Disposition"]
+
+
+def test_paused_judges_read_and_save_nothing(app: Flask, site: Site) -> None:
+    """Each page says until when; a save is refused with a word for the page; later it works."""
+    client = enter_as(app, site, "J1")
+    client.post("/judge/consent", data={"consent": "yes"})
+    set_life(site, "open")
+    gid = gids(client)[1]
+    labels = data_of(client, gid)["labels"]
+    with site.store.write() as c:
+        set_state(c, site.id, "paused", "shell", "Monday, 9:00")
+    for path in ("/judge", f"/judge/g/{gid}"):
+        assert "Paused until Monday, 9:00. You can read; ranking opens" in client.get(path).text
+    data = data_of(client, gid)
+    assert (data["paused"], data["until"], data["closed"]) == (True, "Monday, 9:00", False)
+    refused = put(client, gid)
+    assert refused.status_code == 403
+    answer = refused.get_json()
+    assert (answer["error"], answer["until"]) == ("paused", "Monday, 9:00")
+    assert answer["message"].startswith("The study is paused.")
+    assert data_of(client, gid)["revision"] == 0
+    set_life(site, "open")
+    assert "Paused" not in client.get("/judge").text
+    assert not data_of(client, gid)["paused"]
+    assert put(client, gid, state=all_ranked(labels)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("trial", "Test mode: what you rank now does not count."),
+        ("paused", "Paused. You can read; ranking opens again later."),
+        ("closed", "This study is closed."),
+    ],
+)
+def test_every_page_says_the_state(app: Flask, site: Site, state: str, words: str) -> None:
+    """Test mode, a pause without a date, and the end have a band at the top."""
+    client = enter_as(app, site, "J1")
+    set_life(site, state)
+    page = client.get("/judge").text
+    assert 'class="band"' in page
+    assert words in page

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 from flask import url_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from quem.store.judges import StoredJudge
 
-__all__ = ["SAID", "Confirmation", "about_judge", "about_study"]
+__all__ = ["SAID", "Confirmation", "about_judge", "about_study", "unfinished"]
 
 SAID = {
     "opened": "Study open.",
     "reopened": "Study reopened.",
+    "paused": "Study paused.",
+    "resumed": "Study resumed.",
     "closed": "Study closed. The report and comments are now available.",
     "discarded": "Test rankings deleted.",
     "revealed": "Rankings revealed. This was logged.",
@@ -23,6 +27,7 @@ SAID = {
 }
 
 _FROM_NOW_ON = "From now on, rankings count. Judges can rank until you close the study."
+_MOST_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -38,11 +43,16 @@ class Confirmation:
     button : str
         Its text.
     is_grave : bool
-        Whether it cannot be undone.
-    sure : str
-        What has to be ticked; empty where the button is enough.
-
-    Each form sends ``sure``, without which nothing of this is done.
+        Whether it ends or deletes something.
+    word : str
+        What has to be typed where it cannot be undone; otherwise the button is enough, and sends
+        ``sure``.
+    extra : tuple of (str, str)
+        Names and values that the answer sends, too.
+    notice : str or None
+        What the notice to judges says now, where there is one to be written.
+    other : tuple of (str, str)
+        Text and address of another question that could be meant.
     """
 
     title: str
@@ -50,7 +60,10 @@ class Confirmation:
     action: str
     button: str
     is_grave: bool = False
-    sure: str = ""
+    word: str = ""
+    extra: tuple[tuple[str, str], ...] = ()
+    notice: str | None = None
+    other: tuple[str, str] = ("", "")
 
 
 def about_study(what: str, page: dict[str, Any]) -> Confirmation:
@@ -63,6 +76,7 @@ def about_study(what: str, page: dict[str, Any]) -> Confirmation:
     """
     questions = {
         "open": _open,
+        "pause": _pause,
         "close": _close,
         "discard": _discard,
         "discard-and-open": _discard_and_open,
@@ -76,26 +90,81 @@ def about_judge(what: str, judge: StoredJudge) -> Confirmation:
     return {"link": _new_link, "revoke": _revoke, "erase": _erase}[what](judge)
 
 
+def unfinished(judges: Sequence[dict[str, Any]]) -> list[str]:
+    """Say of each judge who has not finished how far they are.
+
+    Parameters
+    ----------
+    judges : sequence of dict
+        Those of `webjudge.overview.overview_page`.
+    """
+    sentences = []
+    for one in judges:
+        left = one["total"] - one["submitted"]
+        if one["waits"]:
+            tasks = "1 task" if left == 1 else f"{left} tasks"
+            what = f"has {tasks} left" if one["started"] else "has not started"
+            sentences.append(f"{one['judge'].name or one['judge'].id} {what}")
+    return sentences
+
+
 def _open(page: dict[str, Any]) -> Confirmation:
     action = url_for("dashboard.open_study")
-    if page["status"].state == "trial":
-        text: tuple[str, ...] = (_FROM_NOW_ON,)
-        return Confirmation("Open the study?", text, action, "Open study")
+    state, started = page["status"].state, page["started"]
+    if state == "trial" and started:
+        text: tuple[str, ...] = (
+            f"There {'is' if started == 1 else 'are'} {_trial(started)}. Delete "
+            f"{'it' if started == 1 else 'them'} if judges only tried the pages; keep "
+            f"{'it' if started == 1 else 'them'} if they have started the real work.",
+            _FROM_NOW_ON,
+        )
+        delete = f"Delete {_trial(started)} and open…"
+        return Confirmation(
+            "Open the study?",
+            text,
+            action,
+            f"Keep {_trial(started)} and open",
+            extra=(("trial", "keep"),),
+            other=(delete, url_for("dashboard.ask_first", what="discard-and-open")),
+        )
+    if state == "trial":
+        return Confirmation("Open the study?", (_FROM_NOW_ON,), action, "Open the study")
+    if state == "paused":
+        text = ("Judges can rank again at once, until you close the study.",)
+        return Confirmation("Resume the study?", text, action, "Resume")
     text = (
         "Judges can rank again and change submitted rankings until you close the study.",
         "If you have seen the report, you are no longer blind to the results. Closing and "
         "reopening are logged, and the report says so.",
     )
-    return Confirmation("Reopen the study?", text, action, "Reopen study")
+    return Confirmation("Reopen the study?", text, action, "Reopen the study")
+
+
+def _pause(page: dict[str, Any]) -> Confirmation:
+    is_paused = page["status"].state == "paused"
+    text = (
+        "Judges can read and see their rankings, but change nothing until you resume. Nothing is "
+        "hidden or revealed. The pause is logged.",
+        *(() if is_paused else _still_at_work(page)),
+    )
+    return Confirmation(
+        "Change the notice to judges?" if is_paused else "Pause the study?",
+        text,
+        url_for("dashboard.pause_study"),
+        "Change notice" if is_paused else "Pause",
+        notice=page["until"],
+    )
 
 
 def _close(page: dict[str, Any]) -> Confirmation:
     text = (
         _submitted(page),
+        *_still_at_work(page),
         "Judges can no longer change anything, and only submitted rankings count. The report and "
         "comments become visible. You can reopen the study; that is logged.",
     )
-    return Confirmation("Close the study?", text, url_for("dashboard.close_study"), "Close study")
+    title = "Close the study?"
+    return Confirmation(title, text, url_for("dashboard.close_study"), "Close the study")
 
 
 def _discard(page: dict[str, Any]) -> Confirmation:
@@ -105,7 +174,7 @@ def _discard(page: dict[str, Any]) -> Confirmation:
         url_for("dashboard.discard"),
         "Delete test rankings",
         is_grave=True,
-        sure=_for_good(page),
+        word="discard",
     )
 
 
@@ -114,21 +183,17 @@ def _discard_and_open(page: dict[str, Any]) -> Confirmation:
         "Delete the test rankings and open the study?",
         (*_deleting(page), _FROM_NOW_ON),
         url_for("dashboard.discard_and_open"),
-        "Delete and open study",
+        "Delete and open the study",
         is_grave=True,
-        sure=_for_good(page),
+        word="discard",
     )
 
 
 def _deleting(page: dict[str, Any]) -> tuple[str, ...]:
     return (
         f"This deletes {_trial(page['started'])} with their comments, active times, and consent "
-        "records. Judges and links stay.",
+        "records. Judges and links stay. This cannot be undone.",
     )
-
-
-def _for_good(page: dict[str, Any]) -> str:
-    return f"Delete {_trial(page['started'])} permanently"
 
 
 def _reveal(page: dict[str, Any]) -> Confirmation:
@@ -145,7 +210,7 @@ def _reveal(page: dict[str, Any]) -> Confirmation:
         url_for("dashboard.reveal"),
         "Reveal rankings",
         is_grave=True,
-        sure="I understand that this is logged and cannot be undone",
+        word="reveal",
     )
 
 
@@ -186,7 +251,7 @@ def _erase(judge: StoredJudge) -> Confirmation:
         url_for("dashboard.people.erase", key=judge.key),
         "Erase personal data",
         is_grave=True,
-        sure=f"Erase {judge.id}'s personal data permanently",
+        word=judge.id,
     )
 
 
@@ -197,6 +262,16 @@ def _who(judge: StoredJudge) -> str:
 def _submitted(page: dict[str, Any]) -> str:
     totals = page["totals"]
     return f"{totals['submitted']} of {totals['groups']} rankings are submitted."
+
+
+def _still_at_work(page: dict[str, Any]) -> tuple[str, ...]:
+    """Name who has not finished."""
+    sentences = unfinished(page["judges"])
+    if not sentences:
+        return ()
+    more = len(sentences) - _MOST_NAMED
+    named = sentences[:_MOST_NAMED] + ([f"{more} more have not finished"] if more > 0 else [])
+    return (f"{'; '.join(named)}.",)
 
 
 def _trial(count: int) -> str:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, make_response, request
+from flask import Blueprint, Response, make_response, request
 
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.audit_log import audit_events
 from webjudge import confirmations as asking
+from webjudge import wording
 from webjudge.access import acting, admit, log_out, site
 from webjudge.dashboard_pages import UnsureError, ask, back, dashboard_page, message, require_sure
 from webjudge.judge_admin import people
 from webjudge.overview import overview_page, started_rankings
 from webjudge.results import results
+from webjudge.todo import what_needs_doing
 
 if TYPE_CHECKING:
-    from flask import Response as OwnResponse
     from sqlalchemy import Connection
-    from werkzeug.wrappers import Response
+    from werkzeug.wrappers import Response as AnyResponse
 
     from webjudge.confirmations import Confirmation
 
@@ -32,11 +35,14 @@ dashboard.register_blueprint(results)
 # All else is for managers: what is not named here is closed to observers.
 _FOR_OBSERVERS = ("dashboard.overview", "dashboard.leave")
 _MOST_EVENTS = 200
+_ALL_EVENTS = 2**31 - 1
+_LONGEST_NOTICE = 100
 _UNDECIDED = "There are test rankings. Choose on the overview page whether to delete or keep them."
 _NOT_NOW = "The study is now {state}. Reload the overview page."
 _LEFT = "Your private link still works: open it again to come back."
 _UNSURE = "Confirm to continue."
-_UNTICKED = "Select the checkbox to confirm."
+_UNTYPED = "Type “{word}” to confirm."
+_NO_NOTICE = f"The notice to judges must be one line of at most {_LONGEST_NOTICE} characters."
 
 
 @dashboard.before_request
@@ -53,14 +59,16 @@ def _refuse(error: QuemError) -> tuple[str, int]:
 @dashboard.errorhandler(UnsureError)
 def _ask_first(error: UnsureError) -> tuple[str, int]:
     """Ask what should have been asked before."""
-    return ask(error.question, _UNTICKED if error.question.sure else _UNSURE), 422
+    word = error.question.word
+    return ask(error.question, _UNTYPED.format(word=word) if word else _UNSURE), 422
 
 
 @dashboard.get("")
 def overview() -> str:
     """Show how far the judges are, and what can be done."""
     text = asking.SAID.get(request.args.get("said", ""))
-    return dashboard_page("overview.html", **overview_page(site()), said=text)
+    page = overview_page(site())
+    return dashboard_page("overview.html", **page, todo=what_needs_doing(page), said=text)
 
 
 @dashboard.get("/events")
@@ -73,28 +81,45 @@ def events() -> str:
     return dashboard_page("events.html", events=rows[:_MOST_EVENTS], cut=cut, most=_MOST_EVENTS)
 
 
-@dashboard.get("/<any('open', 'close', 'discard', 'discard-and-open', 'reveal'):what>")
+@dashboard.get("/events.csv")
+def events_table() -> Response:
+    """Send all that happened as a table, oldest first."""
+    with site().store.read() as c:
+        rows = audit_events(c, site().id, _ALL_EVENTS)
+    table = StringIO()
+    writer = csv.writer(table)
+    writer.writerow(("time", "by", "event", "judge", "problem", "text"))
+    for event in reversed(rows):
+        at = event.at.isoformat(timespec="seconds")
+        writer.writerow(
+            (at, event.by, event.what, event.judge, event.problem, wording.happened(event))
+        )
+    headers = {"Content-Disposition": 'attachment; filename="events.csv"'}
+    return Response(table.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+@dashboard.get("/<any('open', 'pause', 'close', 'discard', 'discard-and-open', 'reveal'):what>")
 def ask_first(what: str) -> str:
     """Ask before the study gets another state."""
     return ask(_question(what))
 
 
 @dashboard.post("/open")
-def open_study() -> Response:
+def open_study() -> AnyResponse:
     """Open the study; test rankings are kept only on request."""
     with site().store.write() as c:
         before = studies.status_of(c, site().id).state
-        if before == "closed":
+        if before in ("closed", "paused"):
             require_sure(_question("open"))
         is_decided = request.form.get("trial") == "keep"
         if before == "trial" and not is_decided and started_rankings(c, site()):
             raise QuemError([_UNDECIDED])
         studies.set_state(c, site().id, "open", acting())
-    return back("reopened" if before == "closed" else "opened")
+    return back({"closed": "reopened", "paused": "resumed"}.get(before, "opened"))
 
 
 @dashboard.post("/discard-and-open")
-def discard_and_open() -> Response:
+def discard_and_open() -> AnyResponse:
     """Delete test rankings and open the study."""
     require_sure(_question("discard-and-open"))
     with site().store.write() as c:
@@ -104,18 +129,31 @@ def discard_and_open() -> Response:
     return back("opened")
 
 
+@dashboard.post("/pause")
+def pause_study() -> AnyResponse:
+    """Pause the study, or change what judges read about it."""
+    require_sure(_question("pause"))
+    until = request.form.get("until", "").strip()
+    if len(until) > _LONGEST_NOTICE or not until.isprintable():
+        raise QuemError([_NO_NOTICE])
+    with site().store.write() as c:
+        _require(c, "open", "paused")
+        studies.set_state(c, site().id, "paused", acting(), until)
+    return back("paused")
+
+
 @dashboard.post("/close")
-def close_study() -> Response:
+def close_study() -> AnyResponse:
     """Close the study."""
     require_sure(_question("close"))
     with site().store.write() as c:
-        _require(c, "open", "closed")
+        _require(c, "open", "paused", "closed")
         studies.set_state(c, site().id, "closed", acting())
     return back("closed")
 
 
 @dashboard.post("/discard")
-def discard() -> Response:
+def discard() -> AnyResponse:
     """Delete test rankings."""
     require_sure(_question("discard"))
     with site().store.write() as c:
@@ -125,18 +163,18 @@ def discard() -> Response:
 
 
 @dashboard.post("/reveal")
-def reveal() -> Response:
+def reveal() -> AnyResponse:
     """Let the rankings be seen before the study is closed, which is logged."""
     require_sure(_question("reveal"))
     with site().store.write() as c:
-        _require(c, "open")
+        _require(c, "open", "paused")
         if not studies.status_of(c, site().id).is_shown:
             studies.reveal(c, site().id, acting())
     return back("revealed")
 
 
 @dashboard.post("/leave")
-def leave() -> OwnResponse:
+def leave() -> Response:
     """Log this browser out."""
     page = {"title": "You are logged out", "paragraphs": [_LEFT], "organizer": None}
     answer = make_response(dashboard_page("message.html", **page))

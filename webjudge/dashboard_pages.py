@@ -55,7 +55,12 @@ def require_sure(question: Confirmation) -> None:
     ------
     UnsureError
     """
-    if request.form.get("sure") != "yes":
+    form = request.form
+    if question.word:
+        is_sure = form.get("word", "").strip().casefold() == question.word.casefold()
+    else:
+        is_sure = form.get("sure") == "yes"
+    if not is_sure:
         raise UnsureError(question)
 
 

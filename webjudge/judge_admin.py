@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
 
-from flask import Blueprint, abort, current_app, request, url_for
+from flask import (
+    Blueprint,
+    abort,
+    current_app,
+    g,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from sqlalchemy.exc import IntegrityError
 
 from quem.errors import QuemError
@@ -13,7 +22,9 @@ from quem.store import judges
 from webjudge import confirmations as asking
 from webjudge.access import acting, site
 from webjudge.dashboard_pages import ask, back, dashboard_page, require_sure
+from webjudge.overview import overview_page
 from webjudge.report import live_report
+from webjudge.wording import day
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -76,6 +87,40 @@ def make_links() -> str:
             if judge.linked_at is None and judge.forgotten_at is None
         ]
     return _shown_once(links)
+
+
+@people.get("/invitations")
+def invitations() -> str:
+    """Say how judges get their links, and offer to make those that are missing."""
+    return dashboard_page("invitations.html", **overview_page(site()))
+
+
+@people.get("/reminders")
+def remind_all() -> str:
+    """Show a reminder to each judge who has not finished."""
+    waiting = [one for one in overview_page(site())["judges"] if one["waits"]]
+    rows = [_message("reminder", one) for one in waiting if one["link"] == "active"]
+    return dashboard_page("messages.html", rows=rows, kind="reminder")
+
+
+@people.get("/<int:key>/reminder")
+def remind(key: int) -> str:
+    """Show a reminder to one judge."""
+    return dashboard_page("messages.html", rows=[_message("reminder", _one(key))], kind="reminder")
+
+
+@people.get("/<int:key>/invitation")
+def invitation(key: int) -> str:
+    """Show an invitation again, without the link, which is stored hashed."""
+    rows = [_message("invitation", _one(key))]
+    return dashboard_page("messages.html", rows=rows, kind="invitation")
+
+
+@people.get("/erase")
+def choose_erased() -> Response:
+    """Lead to the question whether the data of the judge who was chosen are to be erased."""
+    key = request.args.get("key", -1, type=int)
+    return redirect(url_for("dashboard.people.ask_first", key=key, what="erase"))
 
 
 @people.get("/<int:key>/<any(link, revoke, erase):what>")
@@ -156,9 +201,48 @@ def _shown_once(links: list[tuple[StoredJudge, str]], *, replaced: bool = False)
     """The one page that shows new links: the answer to the request that made them."""
     # The address that judges use may be another one than that of this dashboard.
     base = current_app.config.get("QUEM_URL") or request.host_url.rstrip("/")
+    by_key = {one["judge"].key: one for one in overview_page(site())["judges"]}
     rows = [
-        {"judge": judge, "link": base + url_for("access.judge_link", token=token)}
+        _message("invitation", by_key[judge.key], base + url_for("access.judge_link", token=token))
         for judge, token in links
     ]
     is_local = urlsplit(base).hostname in _LOCAL
-    return dashboard_page("links.html", rows=rows, replaced=replaced, is_local=is_local)
+    page = {"rows": rows, "kind": "invitation", "replaced": replaced, "is_local": is_local}
+    return dashboard_page("messages.html", is_new=True, **page)
+
+
+def _one(key: int) -> dict[str, Any]:
+    """What the overview knows of a judge who is not erased."""
+    with site().store.read() as c:
+        judge = _judge(c, key)
+    return next(one for one in overview_page(site())["judges"] if one["judge"].key == judge.key)
+
+
+def _message(kind: str, one: dict[str, Any], link: str = "") -> dict[str, Any]:
+    """Write a message to a judge.
+
+    Parameters
+    ----------
+    kind : {"invitation", "reminder"}
+    one : dict
+        One of the judges of `webjudge.overview.overview_page`.
+    link : str
+        Known only when it is made.
+    """
+    spec = site().spec
+    contact = spec.organizer
+    text = render_template(
+        f"judge/{kind}.txt",
+        study={"title": spec.title},
+        address=site().address(one["judge"]),
+        one=one,
+        link=link,
+        n_tasks=one["total"],
+        minutes=site().minutes,
+        deadline=day(spec.deadline) if spec.deadline else "",
+        contact=contact,
+        sender=contact.name or g.organizer.name,
+    )
+    subject = spec.invitation.title or spec.title
+    mail = f"mailto:?subject={quote(subject)}&body={quote(text)}"
+    return {"judge": one["judge"], "link": link, "text": text, "subject": subject, "mail": mail}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quem.store import studies
+from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
+from quem.store.judges import declined_judges
 from quem.store.living import effect_warning
 from quem.store.models import now
 from quem.store.progress import progress_of
@@ -23,24 +25,41 @@ if TYPE_CHECKING:
 __all__ = ["alerts_of", "overview_page", "started_rankings"]
 
 
+_RECENT = 4
+
+
+class JudgeStatus(NamedTuple):
+    """How a judge is doing, and the color of that."""
+
+    name: str
+    tone: str
+
+
 def overview_page(site: Site) -> dict[str, Any]:
-    """Give what the first page shows."""
+    """Give what the first page shows, and what is asked before the study's state changes."""
     with site.store.read() as c:
         status = studies.status_of(c, site.id)
+        until = studies.pause_notice(c, site.id) if status.state == "paused" else ""
         progress = progress_of(c, site.id, site.plan)
+        declined = declined_judges(c, site.id)
         affected = [effect_warning(effect).message for effect in site.effects(c)]
         backup = backup_state(c, site.id)
+        recent = audit_events(c, site.id, _RECENT)
     total = len(site.plan.parts) + site.plan.repeat
-    judges = [_judge(site, person, total) for person in progress]
+    judges = [_judge(site, person, total, person.judge.key in declined) for person in progress]
+    waiting = [one for one in judges if one["waits"]]
     return {
         "status": status,
+        "until": until,
         "started": _started(progress),
         "judges": judges,
         "totals": _totals(progress, total),
+        "missing": sum(one["total"] - one["submitted"] for one in waiting),
+        "all_done": any(one["done"] for one in judges) and not waiting,
+        "deadline": site.spec.deadline,
         "rows": _rows(site, progress),
-        "practice": site.plan.practice is not None,
-        "consent": site.solutions.consent is not None,
-        "unlinked": [j["judge"] for j in judges if j["link"] == "none"],
+        "recent": recent,
+        "unlinked": [j["judge"] for j in judges if j["link"] == "none" and not j["declined"]],
         "alerts": alerts_of(site),
         "backup": backup,
         # What could not be logged either, as where the disk is full.
@@ -69,17 +88,41 @@ def _started(progress: Sequence[JudgeProgress]) -> int:
     return sum(group.status != "new" for person in progress for group in person.tasks)
 
 
-def _judge(site: Site, person: JudgeProgress, total: int) -> dict[str, Any]:
-    practice = [g.status for g in person.tasks if g.practice]
+def _judge(site: Site, person: JudgeProgress, total: int, declined: bool) -> dict[str, Any]:  # noqa: FBT001
+    judge = person.judge
+    done = 0 < total <= person.submitted
+    link = _link(judge)
+    erased = link == "erased"
+    asked = site.solutions.consent is not None and judge.consented_at is None
     return {
-        "judge": person.judge,
+        "judge": judge,
         "submitted": person.submitted,
         "total": total,
-        "done": total > 0 and person.submitted >= total,
-        "practice": practice[0] if practice else "new" if site.plan.practice else None,
+        "started": any(task.status != "new" for task in person.tasks if not task.practice),
+        "done": done,
+        "declined": declined,
+        "erased": erased,
+        # Whom the study waits for.
+        "waits": not (done or declined or erased),
+        "consents": not asked,
         "seconds": person.seconds,
-        "link": _link(person.judge),
+        "link": link,
+        "status": _status(judge, link, done=done, declined=declined),
     }
+
+
+def _status(judge: StoredJudge, link: str, *, done: bool, declined: bool) -> JudgeStatus:
+    if link == "erased":
+        return JudgeStatus("Erased", "")
+    if declined:
+        return JudgeStatus("Declined", "bad")
+    if done:
+        return JudgeStatus("Finished", "good")
+    if link == "revoked":
+        return JudgeStatus("Link revoked", "bad")
+    if link == "none":
+        return JudgeStatus("No link", "warn")
+    return JudgeStatus("Active", "good") if judge.seen_at else JudgeStatus("Not opened", "warn")
 
 
 def _link(judge: StoredJudge) -> str:

@@ -10,13 +10,12 @@ from flask import url_for
 from quem.blinding.rendering import render_page_text, render_solution
 from quem.solutions.losses import losses_of
 from quem.store.chains import keyed
-from quem.store.models import now
 from quem.store.progress import task_status
 from quem.store.state import FIELDS, State
 from webjudge.files import file_token
+from webjudge.wording import day
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Callable, Mapping, Sequence
 
     from quem.solutions import SolutionFile
@@ -232,7 +231,7 @@ def home_page(
         "initials": "".join(word[0] for word in contact.name.split()[-2:]),
         "n_tasks": len(site.plan.parts) + site.plan.repeat,
         "minutes": site.minutes,
-        "deadline": _day(site.spec.deadline) if site.spec.deadline else "",
+        "deadline": day(site.spec.deadline) if site.spec.deadline else "",
         "briefing": render_page_text(site.solutions.briefing),
         "consent": render_page_text(site.solutions.consent),
         "consent_url": None if area.is_preview else area.url("give_consent"),
@@ -242,12 +241,6 @@ def home_page(
         "receipts_url": None if area.is_preview else area.url("receipts_text"),
         "done": done,
     }
-
-
-def _day(date: dt.date) -> str:
-    """Write a date as people say it; the year where it is another one."""
-    year = f" {date.year}" if date.year != now().year else ""
-    return f"{date.day} {date:%B}{year}"
 
 
 def group_page(

@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 
     from quem.store.audit_log import AuditEvent
 
-__all__ = ["ago", "at_utc", "duration", "happened", "marked", "size"]
+__all__ = ["ago", "at_utc", "counted", "day", "duration", "happened", "marked", "short", "size"]
 
 _UNITS = ((60, 60, "minute"), (3600, 24, "hour"), (86_400, 60, "day"))
 _LATELY = 60
 _EVENTS = {
     "open": "Study opened",
+    "paused": "Study paused",
     "closed": "Study closed",
     "revealed": "Rankings revealed",
     "chained": "Data of version 0.1 migrated and chained",
@@ -34,9 +35,11 @@ _EVENTS = {
     "backup-failed": "Backup failed",
     "restored": "Study restored from a backup",
     "consented": "{judge} gave consent",
+    "declined": "{judge} declined to take part",
     "submit": "{judge} submitted {problem}",
     "reopen": "{judge} reopened {problem}",
 }
+_OPENED = {"closed": "Study reopened", "paused": "Study resumed"}
 _MARKED = ("revealed", "link-replaced")
 
 
@@ -48,13 +51,24 @@ def ago(then: dt.datetime) -> str:
     for unit, most, name in _UNITS:
         count = int(seconds // unit)
         if count < most:
-            return f"{_counted(count, name)} ago"
+            return f"{counted(count, name)} ago"
     return then.date().isoformat()
 
 
 def at_utc(then: dt.datetime) -> str:
     """Say when something was."""
     return then.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def short(then: dt.datetime) -> str:
+    """Say when something was, such as "22 Nov 14:32"; for UTC, until a script shows it."""
+    return f"{then.day} {then:%b %H:%M}"
+
+
+def day(date: dt.date) -> str:
+    """Write a date as people say it; the year where it is another one."""
+    year = f" {date.year}" if date.year != now().year else ""
+    return f"{date.day} {date:%B}{year}"
 
 
 def duration(seconds: float) -> str:
@@ -78,16 +92,18 @@ def happened(event: AuditEvent) -> str:
     """Describe an event; one that is not known yet by its name."""
     if event.what == "trial-discarded":
         count = event.detail.get("rankings", 0)
-        return f"{_counted(count, 'test ranking')} deleted"
+        return f"{counted(count, 'test ranking')} deleted"
     if event.what == "links-refused":
         count = sum(event.detail.get(whose, 0) for whose in ("judges", "organizers"))
-        return f"{_counted(count, 'attempt')} to open an invalid or replaced link"
+        return f"{counted(count, 'attempt')} to open an invalid or replaced link"
     if event.what == "study-changed":
         return f"Study changed: {'; '.join(event.detail.get('effects', ()))}"
     names = {"judge": event.judge, "problem": event.problem, "whom": "", "role": ""}
     text = _EVENTS.get(event.what, event.what).format_map(names | event.detail)
-    if event.what == "open" and event.detail.get("before") == "closed":
-        text = "Study reopened"
+    if event.what == "open":
+        text = _OPENED.get(event.detail.get("before", ""), text)
+    if event.what == "paused" and event.detail.get("until"):
+        text += f" until {event.detail['until']}"
     if event.what in ("backup", "backup-failed", "restored"):
         text += f": {event.detail.get('file') or event.detail.get('reason')}"
     if event.practice:
@@ -99,10 +115,11 @@ def marked(event: AuditEvent) -> str:
     """Give what has to be seen at a glance because it may affect the results."""
     if event.what == "open" and event.detail.get("before") == "closed":
         return "after it was closed"
-    if event.what in _MARKED and event.detail.get("state") == "open":
+    if event.what in _MARKED and event.detail.get("state") in ("open", "paused"):
         return "while the study was open"
     return ""
 
 
-def _counted(count: int, name: str) -> str:
+def counted(count: int, name: str) -> str:
+    """Put a number before a noun."""
     return f"{count} {name}{'' if count == 1 else 's'}"

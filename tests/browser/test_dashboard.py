@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -130,33 +132,41 @@ def test_all_pages_are_accessible(
     with at_dashboard(browser, site, **view) as dashboard:
         dashboard.check()
         for path in (
+            "/dashboard/open",
             "/dashboard/discard-and-open",
             "/dashboard/events",
             "/dashboard/words",
+            "/dashboard/judges/invitations",
             "/dashboard/judges/new",
         ):
             dashboard.open(path)
             dashboard.check()
         dashboard.page.fill("#new-name", LONG)
         dashboard.page.fill("#new-experience", "many")
-        dashboard.page.click("button.main")
+        dashboard.page.click("form .btn.primary")
         dashboard.check()
         dashboard.page.fill("#new-id", "J9")
         dashboard.page.fill("#new-experience", "12")
-        dashboard.page.click("button.main")
+        dashboard.page.click("form .btn.primary")
         dashboard.check()
         dashboard.open("/dashboard")
-        dashboard.page.click("#make-links")
+        dashboard.page.get_by_role("button", name="Create links").click()
         dashboard.check()
         set_life(site, "open")
         for path in (
             "/dashboard",
             "/dashboard/reveal",
+            "/dashboard/pause",
+            "/dashboard/judges/reminders",
             "/dashboard/judges/1/link",
+            "/dashboard/judges/1/invitation",
             "/dashboard/judges/1/erase",
         ):
             dashboard.open(path)
             dashboard.check()
+        set_life(site, "paused")
+        dashboard.open("/dashboard")
+        dashboard.check()
         set_life(site, "closed")
         for path in ("/dashboard", "/dashboard/open", "/dashboard/words", "/dashboard/report/"):
             dashboard.open(path)
@@ -169,6 +179,7 @@ def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site
     with at_dashboard(browser, site) as dashboard:
         page = dashboard.page
         page.click("#more-warnings summary")
+        page.click("#more-1 summary")
         page.focus("#erase-1")
         page.evaluate("window.scrollTo(0, 120); window.kept = document.activeElement")
         row = page.locator("table.judges tbody tr").nth(1)
@@ -180,10 +191,12 @@ def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site
         assert page.evaluate("document.activeElement === window.kept && kept.id") == "erase-1"
         assert page.evaluate("window.scrollY") == 120
         assert page.evaluate("document.getElementById('more-warnings').open")
+        assert page.locator("#more-1 ul").is_visible()
         set_life(site, "closed")
         dashboard.refresh()
-        assert "The study is closed" in page.locator("#front").inner_text()
-        assert page.locator(".pill").inner_text() == "Closed"
+        assert "Rankings are final" in page.locator("#progress").inner_text()
+        assert page.locator("#life [aria-current] b").inner_text() == "Closed"
+        assert page.locator(".tag.state").inner_text() == "Closed"
         assert dashboard.complaints == []
 
 
@@ -239,20 +252,31 @@ def test_links_are_copied_and_downloaded(browser: Browser, site: Site) -> None:
         browser, site, permissions=["clipboard-read", "clipboard-write"]
     ) as dashboard:
         page = dashboard.page
-        page.click("#make-links")
+        page.get_by_role("button", name="Create links").click()
         links = [field.input_value() for field in page.locator(".copying input").all()]
         assert len(links) == 3
         page.click("#copy-all")
         page.wait_for_selector("text=3 links copied.")
         copied = page.evaluate("navigator.clipboard.readText()")
         assert [line.split("\t")[2] for line in copied.splitlines()] == links
-        page.locator("[data-copy]").nth(1).click()
+        page.locator("[data-copy=link]").nth(1).click()
         page.wait_for_selector("text=Link of J2 copied.")
         assert page.evaluate("navigator.clipboard.readText()") == links[1]
+        message = page.locator("textarea").nth(1)
+        message.fill(f"Dear you: {links[1]} & so on")
+        page.locator("[data-copy=message]").nth(1).click()
+        page.wait_for_selector("text=Message to J2 copied.")
+        assert page.evaluate("navigator.clipboard.readText()") == message.input_value()
+        mail = urlsplit(page.locator("[data-mail]").nth(1).get_attribute("href") or "")
+        assert parse_qs(mail.query)["body"] == [message.input_value()]
         with page.expect_download() as download:
             page.click("#download")
-        rows = download.value.path().read_text().splitlines()
-        assert rows[:2] == ['"judge","name","link"', f'"J1","Judge J1","{links[0]}"']
+        with download.value.path().open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [(row["judge"], row["name"], row["link"]) for row in rows[:1]] == [
+            ("J1", "Judge J1", links[0])
+        ]
+        assert rows[1]["message"] == message.input_value()
         assert "/j/" not in page.url
         assert dashboard.complaints == []
 
@@ -265,12 +289,18 @@ def test_a_study_is_led_by_keyboard(
     fake_analysis(monkeypatch)
     with at_dashboard(browser, site, java_script_enabled=scripts) as dashboard:
         page = dashboard.page
-        assert "Test mode" in page.locator("#front").inner_text()
-        press(page, "Open study and keep them")
-        assert page.inner_text("[role=status]") == "Study open."
-        press(page, "Close study…")
-        press(page, "Close study")
-        assert "The study is closed" in page.locator("#front").inner_text()
+        state = page.locator("#life [aria-current] b")
+        assert state.inner_text() == "Test mode"
+        for question, answer, then in (
+            ("Open the study…", "Keep 3 test rankings and open", "Open"),
+            ("Pause…", "Pause", "Paused"),
+            ("Resume…", "Resume", "Open"),
+            ("Close the study…", "Close the study", "Closed"),
+        ):
+            # Scripts ask in a dialog, which has the focus.
+            press(page, question, navigates=not scripts)
+            press(page, answer)
+            assert state.inner_text() == then
         press(page, "Comments")
         assert "A daring plan." in page.inner_text("main")
         press(page, "Report")
@@ -279,14 +309,65 @@ def test_a_study_is_led_by_keyboard(
         assert page.inner_text("body") == "run 1"
 
 
-def press(page: Page, name: str) -> None:
+def test_what_cannot_be_undone_needs_a_word(browser: Browser, site: Site) -> None:
+    """The button works once the word is typed; Escape and Cancel give the focus back."""
+    set_life(site, "open")
+    with at_dashboard(browser, site) as dashboard:
+        page = dashboard.page
+        page.click("#reveal")
+        button = page.get_by_role("button", name="Reveal rankings")
+        expect(button).to_be_disabled()
+        assert page.evaluate("document.activeElement.id") == "word"
+        dashboard.check()
+        page.keyboard.press("Escape")
+        expect(page.locator("dialog")).to_have_count(0)
+        assert page.evaluate("document.activeElement.id") == "reveal"
+        page.click("#more-2 summary")
+        page.click("#erase-2")
+        page.get_by_role("link", name="Cancel").click()
+        expect(page.locator("dialog")).to_have_count(0)
+        assert page.evaluate("document.activeElement.parentElement.id") == "more-2"
+        page.locator("#erased").select_option("J2")
+        page.click("#erase")
+        expect(page.locator("dialog")).to_contain_text("Type J2 to confirm")
+        page.fill("#word", "j2")
+        page.get_by_role("button", name="Erase personal data").click()
+        expect(page.locator(".said")).to_have_text("Personal data erased.")
+        page.click("#reveal")
+        page.fill("#word", "reveal")
+        page.keyboard.press("Enter")
+        expect(page.locator(".tag.state")).to_have_text("Open (rankings revealed)")
+        assert dashboard.complaints == []
+
+
+def test_menus_close(browser: Browser, site: Site) -> None:
+    """By Escape, which gives the focus back, and by a click elsewhere."""
+    with at_dashboard(browser, site) as dashboard:
+        page = dashboard.page
+        menu = page.locator("#more-1 ul")
+        page.click("#more-1 summary")
+        expect(menu).to_be_visible()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Escape")
+        expect(menu).to_be_hidden()
+        assert page.evaluate("document.activeElement.parentElement.id") == "more-1"
+        page.click("#more-1 summary")
+        page.click("h2#judges-title")
+        expect(menu).to_be_hidden()
+
+
+def press(page: Page, name: str, *, navigates: bool = True) -> None:
     """Go to a link or button with the Tab key, and press Enter."""
     for _ in range(60):
         page.keyboard.press("Tab")
         focused = page.locator(":focus")
         if focused.count() and " ".join(focused.inner_text().split()) == name:
-            with page.expect_navigation():
+            if navigates:
+                with page.expect_navigation():
+                    page.keyboard.press("Enter")
+            else:
                 page.keyboard.press("Enter")
+                expect(page.locator("dialog[open]")).to_be_visible()
             return
     pytest.fail(f"no {name!r} among what the Tab key reaches")
 

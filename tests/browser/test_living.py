@@ -87,7 +87,7 @@ def test_an_order_of_before_is_kept_by_content(own: Served, come: Visit, how: st
     assert come.equals_store()["state"]["ranked"] == ranking
     rank_by_keys(page, "F" + of["1"])
     page.get_by_role("button", name="Submit ranking").click()
-    expect(page.locator("h1")).to_have_text("Thank you!")
+    expect(page.locator("h1")).to_have_text("Thank you, Judge 0.")
     code = page.locator(".receipt code").inner_text()
     assert len(code) == 10
     record = own.stored("J0", "P0")
@@ -100,7 +100,7 @@ def test_a_new_solution_is_placed_into_a_submitted_ranking(own: Served, come: Vi
     page = come.page
     rank_by_keys(page, "ABCDE")
     page.get_by_role("button", name="Submit ranking").click()
-    expect(page.locator("h1")).to_have_text("Thank you!")
+    expect(page.locator("h1")).to_have_text("Thank you, Judge 0.")
     own.kill()
     (own.study.parent / "solutions" / "P0" / "S9.md").write_text("Do thing number nine.\n")
     text = own.study.read_text().replace("subjects:", "subjects:\n  - {id: S9, experience: 9}")
@@ -117,5 +117,5 @@ def test_a_new_solution_is_placed_into_a_submitted_ranking(own: Served, come: Vi
     rank_by_keys(page, "F")
     come.equals_store()
     page.get_by_role("button", name="Submit ranking").click()
-    expect(page.locator("h1")).to_have_text("Thank you!")
+    expect(page.locator("h1")).to_have_text("Thank you, Judge 0.")
     assert own.stored("J0", "P0")["submitted"]

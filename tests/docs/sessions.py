@@ -30,7 +30,7 @@ def hold_session(study: Path) -> None:
                 length = dict(zip(judge.group(task)["labels"], map(len, cards), strict=True))
                 state = _placed(length)
                 assert judge.save(task, 0, state, submit=True)[0] == 200
-        assert "The study is closed" in organizer.submit("/dashboard/close", sure="yes")
+        assert "Rankings are final." in organizer.submit("/dashboard/close", sure="yes")
 
 
 def _placed(length: dict[str, int]) -> dict[str, Any]:

@@ -126,12 +126,12 @@ def test_an_observer_sees_progress_only(app: Flask, site: Site) -> None:
     """The overview has no button, no link of a judge and no way on; alerts are there."""
     rank(site, "J1", "P1")
     observer = enter_dashboard(app, site, "bob")
-    for state in ("trial", "open", "closed"):
+    for state in ("trial", "open", "paused", "closed"):
         if state != "trial":
             set_life(site, state)
         page = observer.get("/dashboard").text
         assert "1 of 3" in page
-        assert "2 judges have no link yet" in page
+        assert ("2 judges have no link yet" in page) == (state != "closed")
         assert "Bob, observer" in page
         assert re.findall(r'(?:href|action)="(/dashboard[^"]*)"', page) == ["/dashboard"] * 2 + [
             "/dashboard/leave"
@@ -189,7 +189,8 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
     key = next(judge.key for judge in judges(site))
     dashboard.post("/dashboard/open")
     for path in ("judges/links", f"judges/{key}/link", f"judges/{key}/revoke", "reveal", "close"):
-        assert dashboard.post(f"/dashboard/{path}", data=SURE).status_code < 400
+        form = {**SURE, "word": "reveal"}
+        assert dashboard.post(f"/dashboard/{path}", data=form).status_code < 400
     form = {"id": "J7"}
     dashboard.post("/dashboard/judges/new", data=form)
     done = [e for e in log(site) if e.actor == "organizer"]
@@ -216,49 +217,57 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "state"),
+    ("path", "state", "word"),
     [
-        ("discard", "trial"),
-        ("discard-and-open", "trial"),
-        ("close", "open"),
-        ("reveal", "open"),
-        ("open", "closed"),
-        ("judges/{key}/link", "open"),
-        ("judges/{key}/revoke", "open"),
-        ("judges/{key}/erase", "open"),
+        ("discard", "trial", "discard"),
+        ("discard-and-open", "trial", "discard"),
+        ("pause", "open", ""),
+        ("close", "open", ""),
+        ("close", "paused", ""),
+        ("reveal", "open", "reveal"),
+        ("reveal", "paused", "reveal"),
+        ("open", "paused", ""),
+        ("open", "closed", ""),
+        ("judges/{key}/link", "open", ""),
+        ("judges/{key}/revoke", "open", ""),
+        ("judges/{key}/erase", "open", "J1"),
     ],
 )
 def test_nothing_is_undone_without_being_asked(
-    app: Flask, site: Site, path: str, state: str
+    app: Flask, site: Site, path: str, state: str, word: str
 ) -> None:
-    """What ends, deletes or unblinds is refused until it is confirmed on a page of its own."""
+    """What ends, deletes or unblinds is refused until it is confirmed; for good, by a word."""
     enter_as(app, site, "J1")
     rank(site, "J1", "P1")
-    for next_state in {"trial": (), "open": ("open",), "closed": ("open", "closed")}[state]:
+    for next_state in dict.fromkeys(("open", state) if state != "trial" else ()):
         set_life(site, next_state)
     dashboard = enter_dashboard(app, site, "amy")
     path = "/dashboard/" + path.format(key=judges(site)[0].key)
     before = log(site)
     page = dashboard.get(path).text
-    field = re.search(r'<input type="(checkbox|hidden)" name="sure" value="yes"( required)?', page)
-    assert field
-    assert (field[1] == "checkbox") == (field[2] is not None)
-    for form in ({}, {"sure": "no"}, {"trial": "discard"}):
+    assert ('name="word"' in page) == bool(word)
+    for form in (
+        {},
+        {"sure": "no"},
+        {"trial": "discard"},
+        *([SURE, {"word": "x"}] if word else []),
+    ):
         refused = dashboard.post(path, data=form)
         assert refused.status_code == 422
         assert 'role="alert"' in refused.text
-        assert 'name="sure"' in refused.text
+        assert ('name="sure"' in refused.text) == (not word)
     assert log(site) == before
-    assert dashboard.post(path, data=SURE).status_code in (200, 303)
+    form = {"word": f" {word.upper()}"} if word else SURE
+    assert dashboard.post(path, data=form).status_code in (200, 303)
     assert log(site) != before
 
 
 def test_trial_rankings_are_discarded_on_a_page_of_their_own(app: Flask, site: Site) -> None:
-    """The overview leads to the question, and its box says what is deleted."""
+    """The question of opening leads there, and the page says what is deleted."""
     rank(site, "J1", "P1")
     dashboard = enter_dashboard(app, site, "amy")
-    assert 'href="/dashboard/discard-and-open"' in dashboard.get("/dashboard").text
-    assert "Delete 1 test ranking permanently" in dashboard.get("/dashboard/discard-and-open").text
+    assert 'href="/dashboard/discard-and-open"' in dashboard.get("/dashboard/open").text
+    assert "This deletes 1 test ranking with" in dashboard.get("/dashboard/discard-and-open").text
 
 
 def test_failed_attempts_are_counted_and_never_fill_the_log(

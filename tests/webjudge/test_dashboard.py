@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import datetime as dt
 import re
+from html import unescape
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +15,8 @@ from quem.errors import StudyWarning
 from quem.store.audit_log import audit_events
 from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
-from quem.store.judges import judges_of
+from quem.store.judges import decline, erase_judge, judge_named, judges_of
+from quem.store.models import now
 from quem.store.state import State
 from quem.store.studies import reveal, status_of
 from tests.webjudge.sites import (
@@ -44,6 +49,15 @@ PAGES = (
     "/dashboard/judges/new",
     "/dashboard/judges/1/erase",
 )
+# What shows how far judges are.
+PROGRESS = (
+    "/dashboard/open",
+    "/dashboard/pause",
+    "/dashboard/events.csv",
+    "/dashboard/judges/invitations",
+    "/dashboard/judges/reminders",
+    "/dashboard/judges/1/reminder",
+)
 RESULTS = (
     "/dashboard/words",
     "/dashboard/report/",
@@ -58,11 +72,12 @@ POSTS = (
         "/dashboard/reveal",
         "/dashboard/report/again",
     ),
-    *("/dashboard/discard-and-open", "/dashboard/leave"),
+    *("/dashboard/discard-and-open", "/dashboard/pause", "/dashboard/leave"),
     *("/dashboard/judges/new", "/dashboard/judges/links", "/dashboard/judges/1/link"),
     *("/dashboard/judges/1/revoke", "/dashboard/judges/1/erase"),
 )
 SURE = {"sure": "yes"}
+DISCARD, REVEAL = {"word": "discard"}, {"word": "reveal"}
 TOLD = State(
     ranked=(SUBJECTS[:2], SUBJECTS[2:]),
     cannot={SYSTEM: "Too long a story"},
@@ -133,7 +148,7 @@ def test_actions_need_the_dashboards_cookie_and_page(app: Flask, site: Site, pat
     strangers = (app.test_client(), enter_as(app, site, "J1"))
     dashboard = enter_dashboard(app, site)
     before = len(ids_of(site)), state_of(site), trail(site)
-    form = {"sure": "yes", "id": "J7", "trial": "keep"}
+    form = {"sure": "yes", "id": "J7", "trial": "keep", "word": "discard"}
     for client in strangers:
         assert client.post(path, data=form).status_code == 401
     headers = {"Sec-Fetch-Site": "cross-site"}
@@ -148,10 +163,10 @@ def test_the_life_of_a_study(dashboard: FlaskClient, site: Site) -> None:
     assert (answer.status_code, answer.location) == (303, "/dashboard?said=opened")
     page = dashboard.get(answer.location).text
     assert "Study open." in page
-    assert "Close study…" in page
+    assert "Close the study…" in page
     assert "Close the study?" in dashboard.get("/dashboard/close").text
     assert dashboard.post("/dashboard/close", data=SURE).status_code == 303
-    assert "The study is closed" in dashboard.get("/dashboard").text
+    assert "Rankings are final" in dashboard.get("/dashboard").text
     assert "Reopen the study?" in dashboard.get("/dashboard/open").text
     assert dashboard.post("/dashboard/open", data=SURE).location == "/dashboard?said=reopened"
     assert state_of(site) == "open"
@@ -163,14 +178,16 @@ def test_the_life_of_a_study(dashboard: FlaskClient, site: Site) -> None:
 
 @pytest.mark.parametrize(
     ("path", "form", "left"),
-    [("discard-and-open", {"sure": "yes"}, 0), ("open", {"trial": "keep"}, 1)],
+    [("discard-and-open", {"word": "discard"}, 0), ("open", {"trial": "keep"}, 1)],
 )
 def test_opening_asks_what_becomes_of_the_trial(
     dashboard: FlaskClient, site: Site, path: str, form: dict[str, str], left: int
 ) -> None:
     """With trial rankings a study opens only once it is said whether they are kept."""
     rank(site, "J1", "P1")
-    assert "Open study and delete 1 test ranking" in dashboard.get("/dashboard").text
+    question = dashboard.get("/dashboard/open").text
+    assert "Keep 1 test ranking and open" in question
+    assert "Delete 1 test ranking and open…" in question
     refused = dashboard.post("/dashboard/open", data=SURE)
     assert refused.status_code == 422
     assert "test rankings" in refused.text
@@ -185,13 +202,13 @@ def test_trial_rankings_are_discarded_only_on_trial(dashboard: FlaskClient, site
     """A page that was loaded before the study opened cannot delete rankings."""
     rank(site, "J1", "P1")
     assert "1 test ranking" in dashboard.get("/dashboard/discard").text
-    assert dashboard.post("/dashboard/discard", data=SURE).status_code == 303
+    assert dashboard.post("/dashboard/discard", data=DISCARD).status_code == 303
     with site.store.read() as c:
         assert ballots_of(c, key_of(site, "J1")) == []
     dashboard.post("/dashboard/open")
     rank(site, "J1", "P1")
     for path in ("/dashboard/discard", "/dashboard/discard-and-open"):
-        assert dashboard.post(path, data=SURE).status_code == 422
+        assert dashboard.post(path, data=DISCARD).status_code == 422
     with site.store.read() as c:
         assert len(submitted_rankings(c, site.id)) == 1
 
@@ -199,7 +216,8 @@ def test_trial_rankings_are_discarded_only_on_trial(dashboard: FlaskClient, site
 def test_closing_and_revealing_fit_the_state(dashboard: FlaskClient, site: Site) -> None:
     """A study on trial is neither closed nor revealed."""
     assert dashboard.post("/dashboard/close", data=SURE).status_code == 422
-    assert dashboard.post("/dashboard/reveal", data=SURE).status_code == 422
+    assert dashboard.post("/dashboard/reveal", data=REVEAL).status_code == 422
+    assert dashboard.post("/dashboard/pause", data=SURE).status_code == 422
     assert (state_of(site), trail(site)) == ("trial", [])
 
 
@@ -209,7 +227,7 @@ def test_revealing_is_logged_once(dashboard: FlaskClient, site: Site) -> None:
     assert "logged" in dashboard.get("/dashboard/reveal").text
     assert dashboard.get("/dashboard/words").status_code == 403
     for _ in range(2):
-        assert dashboard.post("/dashboard/reveal", data=SURE).status_code == 303
+        assert dashboard.post("/dashboard/reveal", data=REVEAL).status_code == 303
     assert trail(site) == ["revealed"]
     assert dashboard.get("/dashboard/words").status_code == 200
     assert "Open (rankings revealed)" in dashboard.get("/dashboard").text
@@ -225,10 +243,10 @@ def test_rankings_are_hidden_until_closed_or_revealed(
     rank(site, "J1", "P0", State(ranked=(("good",), ("bad",)), comment="Just practice"))
     rank(site, "J1", "P1", TOLD)
     rank(site, "J2", "P2")
-    for state in ("trial", "open"):
-        if state == "open":
-            set_life(site, "open")
-        for path in (*PAGES, "/dashboard/open", "/dashboard/discard", "/dashboard/reveal"):
+    for state in ("trial", "open", "paused"):
+        if state != "trial":
+            set_life(site, state)
+        for path in (*PAGES, *PROGRESS, "/dashboard/discard", "/dashboard/reveal"):
             page = dashboard.get(path).text
             hidden = (*SECRETS, "Splendid", "Too long", "All alike", "Just practice", "recognized")
             assert not [word for word in hidden if word in page], path
@@ -250,8 +268,6 @@ def test_progress_of_judges_and_groups(dashboard: FlaskClient, site: Site) -> No
     plain = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in rows]
     assert "2 of 3" in plain[0]
     assert "0 of 3" in plain[1]
-    assert "✓ Submitted" in plain[0]
-    assert "○ Not started" in plain[1]
     grid = page.partition('id="groups"')[2]
     cells = {row[0]: row for row in (_cells(html) for html in grid.split("<tr")[2:])}
     assert cells["P0 practice"] == ["P0 practice", "✓ Submitted", "○ Not started"]
@@ -260,7 +276,7 @@ def test_progress_of_judges_and_groups(dashboard: FlaskClient, site: Site) -> No
     assert "◐ In progress" in first[2]
     again = [cell for row in (first, second) for cell in row if "repeat: ○ Not started" in cell]
     assert len(again) == 2
-    assert "2</b> of 6" in page
+    assert re.search(r"2 <small[^>]*>of 6 rankings submitted", page)
 
 
 def _cells(row: str) -> list[str]:
@@ -314,3 +330,118 @@ def test_events_are_newest_first_and_limited(dashboard: FlaskClient, site: Site)
     assert page.count("Rankings revealed") == 200
     assert "Showing the latest 200" in page
     assert "submitted" not in page
+
+
+def test_a_study_is_paused_and_resumed(dashboard: FlaskClient, site: Site) -> None:
+    """The organizer says until when, can change it, and everything is logged."""
+    set_life(site, "open")
+    rank(site, "J1", "P1")
+    question = text_of(dashboard.get("/dashboard/pause").text)
+    assert "Judge J1 has 2 tasks left; Judge J2 has not started." in question
+    answer = dashboard.post("/dashboard/pause", data={**SURE, "until": " Monday, 9:00 "})
+    assert answer.location == "/dashboard?said=paused"
+    page = text_of(dashboard.get(answer.location).text)
+    assert "Study paused." in page
+    assert "Judges cannot rank at the moment They see “Paused until Monday, 9:00”." in page
+    assert 'value="Monday, 9:00"' in dashboard.get("/dashboard/pause").text
+    for until in ("a\nb", "x" * 101):
+        refused = dashboard.post("/dashboard/pause", data={**SURE, "until": until})
+        assert refused.status_code == 422
+        assert "at most 100 characters" in refused.text
+    dashboard.post("/dashboard/pause", data=SURE)
+    assert "They see no date." in dashboard.get("/dashboard").text
+    assert "Resume the study?" in dashboard.get("/dashboard/open").text
+    assert dashboard.post("/dashboard/open", data=SURE).location == "/dashboard?said=resumed"
+    assert trail(site) == ["paused", "paused", "open"]
+    events = text_of(dashboard.get("/dashboard/events").text)
+    assert re.search("Study resumed .*Study paused .*Study paused until Monday, 9:00", events)
+
+
+def test_closing_names_who_is_unfinished(dashboard: FlaskClient, site: Site) -> None:
+    """Who has finished, declined, or was erased is not waited for."""
+    set_life(site, "open")
+    rank(site, "J1", "P1")
+    assert "Judge J2 has not started." in text_of(dashboard.get("/dashboard/close").text)
+    with site.store.write() as c:
+        decline(c, judge_named(c, site.id, "J2"))
+        erase_judge(c, judge_named(c, site.id, "J1"), "shell")
+    question = text_of(dashboard.get("/dashboard/close").text)
+    assert "has not started" not in question
+    assert "left" not in question
+
+
+def test_what_needs_doing(tmp_path: Path) -> None:
+    """Each state has what it needs; of much, the worst five; each with a reason and a button."""
+    site = make_site(tmp_path, more="deadline: 2031-12-12")
+    dashboard = enter_dashboard(create_app(site), site)
+    assert doing(dashboard) == ["2 judges have no link yet", "Try the pages once as a judge"]
+    dashboard.post("/dashboard/judges/links")
+    set_life(site, "open")
+    days = (dt.date(2031, 12, 12) - now().date()).days
+    rest = [f"{days} days left"]
+    assert doing(dashboard) == ["2 judges have not opened their links", *rest]
+    with site.store.write() as c:
+        decline(c, judge_named(c, site.id, "J2"))
+    assert doing(dashboard) == ["Judge J2 declined", "Judge J1 has not opened their link", *rest]
+    page = text_of(dashboard.get("/dashboard").text)
+    assert f"{days} days left The deadline is 12 December 2031; 3 rankings are not" in page
+    rank_all(site, "J1")
+    rank(site, "J1", repeated(site), occasion=2)
+    assert doing(dashboard) == ["All judges have finished", "Judge J2 declined"]
+    assert 'class="btn primary" id="close"' in dashboard.get("/dashboard").text
+    set_life(site, "closed")
+    assert doing(dashboard) == ["Read what judges wrote"]
+    site.troubles.update(disk="The disk is full.", more="And more.")
+    object.__setattr__(site, "warnings", (StudyWarning("identity", "names <ACME>"),))
+    (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
+    assert doing(dashboard) == [
+        *("Server problem", "Server problem", "The study has changed since judges saw it"),
+        *("1 possible problem in the solutions", "Read what judges wrote"),
+    ]
+    site.troubles.update({str(number): "More." for number in range(9)})
+    assert doing(dashboard) == ["Server problem"] * 5
+    site.store.close()
+
+
+def test_a_deadline_passes(tmp_path: Path) -> None:
+    """Afterwards the page says so, and nothing closes."""
+    site = make_site(tmp_path, more="deadline: 2001-02-03")
+    dashboard = enter_dashboard(create_app(site), site)
+    dashboard.post("/dashboard/judges/links")
+    set_life(site, "open")
+    page = text_of(dashboard.get("/dashboard").text)
+    assert "The deadline has passed It was 3 February 2001; 6 rankings are not" in page
+    site.store.close()
+
+
+def test_the_log_as_a_table(dashboard: FlaskClient, site: Site) -> None:
+    """All events, oldest first, with who did them and what they say."""
+    set_life(site, "open")
+    rank(site, "J1", "P1")
+    answer = dashboard.get("/dashboard/events.csv")
+    rows = list(csv.DictReader(StringIO(answer.text)))
+    assert [row["event"] for row in rows] == ["organizer-link-made", "open", "submit"]
+    assert (rows[1]["by"], rows[1]["text"]) == ("command line", "Study opened")
+    assert (rows[2]["judge"], rows[2]["problem"]) == ("J1", "P1")
+    assert dt.datetime.fromisoformat(rows[2]["time"]).tzinfo is not None
+    assert "attachment" in answer.headers["Content-Disposition"]
+
+
+def doing(dashboard: FlaskClient) -> list[str]:
+    """What the dashboard says needs doing; each with a reason and, but for observers, a button."""
+    part = dashboard.get("/dashboard").text.partition('<ul class="todo">')[2].partition("</ul>")[0]
+    items = part.split("<li>")[1:]
+    assert all('class="btn"' in item and "</p>" in item for item in items)
+    return [unescape(re.findall("<b>(.*?)</b>", item)[0]) for item in items]
+
+
+def repeated(site: Site) -> str:
+    """The problem that J1 is given again."""
+    with site.store.read() as c:
+        ballots = ballots_of(c, judge_named(c, site.id, "J1").key)
+    return next(ballot.problem for ballot in ballots if ballot.occasion == 2)
+
+
+def text_of(page: str) -> str:
+    """The text of a page."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from quem.store.audit_log import audit_events
-from quem.store.judges import judges_of
+from quem.store.judges import decline, judge_named, judges_of
 from quem.store.state import State
 from tests.webjudge.sites import (
     SUBJECTS,
@@ -46,7 +48,7 @@ TOLD = State(
     comment="All alike",
 )
 SURE = {"sure": "yes"}
-LINK = re.compile(r"http://localhost/j/[\w-]{22,}")
+LINK = re.compile(r'value="(http://localhost/j/[\w-]{22,})"')
 
 
 @pytest.fixture
@@ -112,7 +114,7 @@ def test_links_have_the_address_that_judges_use(site: Site) -> None:
     app = create_app(site)
     app.config["QUEM_URL"] = "https://judging.example.org"
     page = enter_dashboard(app, site).post("/dashboard/judges/links").text
-    assert page.count("https://judging.example.org/j/") == 2
+    assert page.count('value="https://judging.example.org/j/') == 2
     assert "only on this computer" not in page
     app.config["QUEM_URL"] = "http://127.0.0.1:8080"
     path = f"/dashboard/judges/{key_of(site, 'J1')}/link"
@@ -128,7 +130,7 @@ def test_revoked_links_end(app: Flask, dashboard: FlaskClient, site: Site) -> No
     for _ in range(2):
         assert dashboard.post(f"/dashboard/judges/{key}/revoke", data=SURE).status_code == 303
     assert judge.get("/judge").status_code == 401
-    assert ">revoked<" in dashboard.get("/dashboard").text
+    assert ">Link revoked<" in dashboard.get("/dashboard").text
     assert trail(site) == ["link-revoked"]
 
 
@@ -142,7 +144,7 @@ def test_forgetting_lasts(
     set_life(site, "closed")
     dashboard.get("/dashboard/report/")
     key = key_of(site, "J1")
-    assert dashboard.post(f"/dashboard/judges/{key}/erase", data=SURE).status_code == 303
+    assert dashboard.post(f"/dashboard/judges/{key}/erase", data={"word": "J1"}).status_code == 303
     assert ids_of(site) == ["forgotten-1", "J2"]
     assert judge.get("/judge").status_code == 401
     assert dashboard.get("/dashboard/report/report.html").text == "run 2"
@@ -197,3 +199,81 @@ def test_unknown_judges(dashboard: FlaskClient) -> None:
     """A judge who is not of this study is not found."""
     assert dashboard.get("/dashboard/judges/999/erase").status_code == 404
     assert dashboard.post("/dashboard/judges/999/link").status_code == 404
+
+
+def test_messages_are_ready_to_be_sent(tmp_path: Path) -> None:
+    """Invitations have the link, reminders the progress; both address the judge and are signed."""
+    more = "organizer: {name: Lena, institution: Cooling & Co}\ndeadline: 2031-12-12\nminutes: 90"
+    site = make_site(tmp_path, more=more)
+    app = create_app(site)
+    dashboard = enter_dashboard(app, site)
+    assert "Create 2 links" in dashboard.get("/dashboard/judges/invitations").text
+    page = dashboard.post("/dashboard/judges/links").text
+    link = LINK.findall(page)[0]
+    message = written(page)[0]
+    assert message.startswith("Dear Judge J1,\n\nwe would be grateful for your judgment in the")
+    assert "(number of tasks: 3; about 1½ hours; please by 12 December 2031)" in message
+    assert f"\n\n{link}\n\n" in message
+    assert message.endswith("\n\nLena\nCooling & Co")
+    mail = urlsplit(unescape(re.findall(r'href="(mailto:[^"]*)"', page)[0]))
+    assert parse_qs(mail.query)["body"][0].strip() == message
+    assert "quem sends no mail." in page
+    rank(site, "J1", "P1")
+    page = dashboard.get("/dashboard/judges/reminders").text
+    first, second = written(page)
+    assert "So far, 1 of 3 of your rankings are submitted. Please finish by 12 Dec" in first
+    assert second.startswith("Dear Judge J2,\n\nwe hope for your judgment")
+    key = key_of(site, "J1")
+    assert written(dashboard.get(f"/dashboard/judges/{key}/reminder").text) == [first]
+    page = dashboard.get(f"/dashboard/judges/{key}/invitation").text
+    assert "cannot be shown again" in page
+    assert "/j/" not in written(page)[0]
+    assert trail(site) == ["link-made", "link-made"]
+    site.store.close()
+
+
+def test_nobody_is_reminded_who_finished_or_declined(dashboard: FlaskClient, site: Site) -> None:
+    """Neither of them, nor whoever has no link."""
+    dashboard.post("/dashboard/judges/links")
+    with site.store.write() as c:
+        decline(c, judge_named(c, site.id, "J2"))
+    assert len(written(dashboard.get("/dashboard/judges/reminders").text)) == 1
+    dashboard.post(f"/dashboard/judges/{key_of(site, 'J1')}/revoke", data=SURE)
+    assert "No reminders" in dashboard.get("/dashboard/judges/reminders").text
+
+
+def test_statuses_of_judges(dashboard: FlaskClient, app: Flask, site: Site) -> None:
+    """From the link to the end, each judge has one status."""
+    assert statuses(dashboard) == ["No link", "No link"]
+    dashboard.post("/dashboard/judges/links")
+    assert statuses(dashboard) == ["Not opened", "Not opened"]
+    enter_as(app, site, "J1").get("/judge")
+    with site.store.write() as c:
+        decline(c, judge_named(c, site.id, "J2"))
+    assert statuses(dashboard) == ["Active", "Declined"]
+    dashboard.post(f"/dashboard/judges/{key_of(site, 'J1')}/revoke", data=SURE)
+    assert statuses(dashboard) == ["Link revoked", "Declined"]
+    dashboard.post(f"/dashboard/judges/{key_of(site, 'J2')}/erase", data={"word": "J2"})
+    assert statuses(dashboard) == ["Link revoked", "Erased"]
+
+
+def test_the_judge_whose_data_are_erased_is_chosen(dashboard: FlaskClient, site: Site) -> None:
+    """The zone of what cannot be undone leads to the question about that judge."""
+    key = key_of(site, "J2")
+    answer = dashboard.get(f"/dashboard/judges/erase?key={key}", follow_redirects=True)
+    assert "Type <b>J2</b> to confirm" in answer.text
+    assert dashboard.get("/dashboard/judges/erase?key=x", follow_redirects=True).status_code == 404
+
+
+def written(page: str) -> list[str]:
+    """The messages on a page."""
+    return [
+        unescape(text).strip()
+        for text in re.findall(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)
+    ]
+
+
+def statuses(dashboard: FlaskClient) -> list[str]:
+    """What the table of judges says of each."""
+    page = dashboard.get("/dashboard").text
+    return re.findall(r'data-name="Status"><span><span[^>]*>([^<]*)<', page)

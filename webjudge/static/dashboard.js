@@ -1,4 +1,5 @@
-// The dashboard: refreshes itself, shows times in the reader's own zone, copies links.
+// The dashboard: refreshes itself, shows times in the reader's own zone, asks in dialogs, copies
+// messages.
 // Everything else works without scripts.
 
 const EVERY = 20_000;
@@ -12,7 +13,15 @@ function showTimes(within) {
     });
     if (time.hasAttribute("data-clock")) time.textContent = local;
     else time.title = local;
+    if (time.hasAttribute("data-short")) time.textContent = short(new Date(time.dateTime));
   }
+}
+
+/** A day and a time, such as "Today 14:32". */
+function short(date) {
+  const clock = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const isToday = date.toDateString() === new Date().toDateString();
+  return `${isToday ? "Today" : date.toLocaleDateString(undefined, { day: "numeric", month: "short" })} ${clock}`;
 }
 
 /**
@@ -94,38 +103,130 @@ async function copy(text, what) {
   status.textContent = what;
 }
 
-/** Offer to copy and to download the links that this page shows. */
-function offerLinks() {
-  const fields = [...document.querySelectorAll(".copying input")];
-  const rows = fields.map((field) => [field.dataset.id, field.dataset.name, field.value]);
-  for (const field of fields) {
-    field.addEventListener("focus", () => field.select());
-    const button = field.nextElementSibling;
-    button.hidden = false;
-    button.addEventListener("click", () => copy(field.value, `Link of ${field.dataset.id} copied.`));
+/** Offer to copy and to download the messages and links that this page shows. */
+function offerMessages() {
+  const rows = [...document.querySelectorAll(".messages > li")].map((row) => ({
+    row, id: row.dataset.id, name: row.dataset.judge, subject: row.dataset.subject,
+    link: row.querySelector(".copying input"), message: row.querySelector("textarea"),
+  }));
+  for (const { row, id, subject, link, message } of rows) {
+    link?.addEventListener("focus", () => link.select());
+    for (const button of row.querySelectorAll("[data-copy]")) {
+      button.hidden = false;
+      button.addEventListener("click", () => {
+        if (button.dataset.copy === "link") copy(link.value, `Link of ${id} copied.`);
+        else copy(message.value, `Message to ${id} copied.`);
+      });
+    }
+    message.addEventListener("input", () => {
+      const parts = [["subject", subject], ["body", message.value]];
+      const query = parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
+      row.querySelector("[data-mail]").href = `mailto:?${query}`;
+    });
   }
-  const all = document.getElementById("copy-all");
-  if (!all) return;
-  all.hidden = false;
-  all.addEventListener("click", () => {
-    copy(rows.map((row) => row.join("\t")).join("\n"), `${rows.length} links copied.`);
+  offer("copy-all", () => {
+    const lines = rows.map(({ id, name, link }) => [id, name, link.value].join("\t"));
+    copy(lines.join("\n"), `${rows.length} links copied.`);
   });
-  const download = document.getElementById("download");
-  download.hidden = false;
-  download.addEventListener("click", () => {
-    const quoted = [["judge", "name", "link"], ...rows].map((row) =>
-      row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(","));
+  offer("download", (button) => {
+    const hasLinks = rows.every(({ link }) => link);
+    const lines = rows.map(({ id, name, subject, link, message }) =>
+      [id, name, ...(hasLinks ? [link.value] : []), subject, message.value]);
+    const head = ["judge", "name", ...(hasLinks ? ["link"] : []), "subject", "message"];
+    const quoted = [head, ...lines].map((line) => line.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(","));
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([`${quoted.join("\r\n")}\r\n`], { type: "text/csv" }));
-    link.download = download.dataset.file;
+    link.download = button.dataset.file;
     link.click();
     URL.revokeObjectURL(link.href);
-    document.getElementById("copied").textContent = "Downloaded. The file contains private links: keep it safe.";
+    document.getElementById("copied").textContent = hasLinks
+      ? "Downloaded. The file contains private links: keep it safe." : "Downloaded.";
   });
 }
 
+/** Show a button that works only with scripts. */
+function offer(id, act) {
+  const button = document.getElementById(id);
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", () => act(button));
+}
+
+/** Ask a question of another page in a dialog on this one; where that fails, go to its page. */
+async function ask(address, opener) {
+  let question = null;
+  try {
+    const answer = await fetch(address, { cache: "no-store" });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    question = answer.ok ? page.querySelector(".question") : null;
+  } catch {
+    // The page itself says what is wrong.
+  }
+  if (!question) {
+    location.assign(address);
+    return;
+  }
+  document.querySelector("dialog.asks")?.remove();
+  const dialog = document.createElement("dialog");
+  dialog.className = "asks";
+  const title = document.createElement("h2");
+  title.id = "question-title";
+  title.textContent = question.querySelector("h1").textContent;
+  question.querySelector("h1").replaceWith(title);
+  dialog.setAttribute("aria-labelledby", title.id);
+  dialog.append(document.adoptNode(question));
+  document.body.append(dialog);
+  requireWord(dialog);
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    opener?.focus();
+  });
+  dialog.showModal();
+  dialog.querySelector("input[type=text]")?.focus();
+}
+
+/** Enable the button of a question only once its word is typed. */
+function requireWord(within) {
+  const field = within.querySelector("[data-word]");
+  if (!field) return;
+  const button = field.form.querySelector("button");
+  const check = () => {
+    button.disabled = field.value.trim().toLowerCase() !== field.dataset.word.toLowerCase();
+  };
+  field.addEventListener("input", check);
+  check();
+}
+
+document.addEventListener("click", (event) => {
+  const target = event.target.closest("[data-ask], [data-cancel]");
+  const dialog = event.target.closest("dialog");
+  // A menu closes by a click anywhere else, and by a click on what it offers.
+  for (const menu of document.querySelectorAll(".more[open]")) {
+    if (!menu.contains(event.target) || target) menu.open = false;
+  }
+  if (!target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (target.hasAttribute("data-cancel")) {
+    if (!dialog) return;
+    event.preventDefault();
+    dialog.close();
+    return;
+  }
+  event.preventDefault();
+  const { form } = target;
+  const address = form ? `${form.action}?${new URLSearchParams(new FormData(form))}` : target.href;
+  const menu = target.closest(".more");
+  ask(address, menu ? menu.querySelector("summary") : target);
+});
+document.addEventListener("keydown", (event) => {
+  const menu = document.activeElement?.closest(".more[open]");
+  if (event.key !== "Escape" || !menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
+
+requireWord(document);
 showTimes(document);
-offerLinks();
+offerMessages();
 if (document.getElementById("updated")) {
   // "The study is closed." is said once, not again when the page is loaded anew.
   history.replaceState(null, "", location.pathname);

@@ -1,0 +1,118 @@
+"""What judges see first and last, in Chromium: wide and narrow, light and dark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from quem.store.ballots import Change, ballots_of, current_state, save
+from quem.store.judges import issue_link, judge_named
+from quem.store.studies import set_state
+from tests.browser.test_dashboard import at_dashboard
+from tests.browser.views import in_views
+from tests.webjudge.sites import make_site, rank, set_life
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+    from webjudge import Site
+
+ASKING = """\
+organizer: {name: Dr Lena Marsh, institution: Institute of Cooling, email: lena.marsh@example.org}
+invitation: Which of these cooling plans would you sign?
+deadline: 2031-12-12
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study whose first page has everything."""
+    (tmp_path / "consent.md").write_text(
+        "- You may stop at any time.\n- Names are not published.\n"
+    )
+    (tmp_path / "briefing.md").write_text("# Hello\n\nРанжируйте, κατατάξτε, zażółć.\n")
+    judging = "{consent: consent.md, briefing: briefing.md, practice: P0}"
+    site = make_site(tmp_path, problems=3, judging=judging, more=ASKING)
+    yield site
+    site.store.close()
+
+
+@in_views
+def test_first_and_last_page_are_accessible(
+    browser: Browser, site: Site, view: dict[str, Any]
+) -> None:
+    """Asked, declined, at work, paused, and done: nothing for axe, and nothing too wide."""
+    with at_dashboard(browser, site, **view) as visit:
+        page = visit.page
+        with site.store.write() as c:
+            token = issue_link(c, judge_named(c, site.id, "J1"), "shell")
+        visit.open(f"/j/{token}")
+        agree = page.get_by_role("button", name="I agree to take part")
+        decline = page.get_by_role("button", name="I would rather not take part")
+        boxes = [button.bounding_box() for button in (agree, decline)]
+        assert boxes[0] is not None
+        assert boxes[1] is not None
+        assert [boxes[0][side] for side in ("width", "height")] == [
+            boxes[1][side] for side in ("width", "height")
+        ]
+        visit.check()
+        decline.click()
+        expect(page.get_by_role("heading", name="If you change your mind")).to_be_visible()
+        visit.check()
+        agree.click()
+        expect(page.get_by_role("link", name="Start with task 1")).to_be_visible()
+        set_life(site, "open")
+        rank(site, "J1", "P1", kind="save")
+        with site.store.write() as c:
+            set_state(c, site.id, "paused", "shell", "Monday, 9:00")
+        page.reload()
+        expect(page.locator(".band")).to_contain_text("Paused until Monday, 9:00.")
+        expect(page.locator(".groups")).to_contain_text("5 of 5 ranked")
+        visit.check()
+        set_life(site, "open")
+        rank(site, "J1", "P2")
+        rank(site, "J1", "P3")
+        submit_what_is_saved(site)
+        visit.open("/judge/done")
+        expect(page.locator("h1")).to_have_text("Thank you, Judge J1.")
+        visit.check()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download receipts").click()
+        assert download.value.path().read_text().count(", receipt ") == 3
+
+
+def submit_what_is_saved(site: Site) -> None:
+    """Submit what J1 has begun."""
+    with site.store.write() as c:
+        judge = judge_named(c, site.id, "J1")
+        ballot = next(b for b in ballots_of(c, judge.key) if b.problem == "P1")
+        assert ballot.layout is not None
+        state = current_state(c, ballot)
+        change = Change(ballot.head, "tab-12345678", 9, ballot.layout.id, state, "submit")
+        save(c, judge.key, ballot.public_id, change)
+
+
+def test_fonts_come_with_the_page(browser: Browser, site: Site) -> None:
+    """Letters of other scripts fetch their files, and no other host is asked."""
+    with at_dashboard(browser, site) as visit:
+        page = visit.page
+        with site.store.write() as c:
+            token = issue_link(c, judge_named(c, site.id, "J1"), "shell")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        visit.open(f"/j/{token}")
+        page.evaluate("document.fonts.ready")
+        fonts = {url.rpartition("/")[2] for url in asked if url.endswith(".woff2")}
+        assert {
+            "inter-latin-wght-normal.woff2",
+            *(f"source-serif-4-{s}-wght-normal.woff2" for s in ("latin", "latin-ext", "cyrillic")),
+            "source-serif-4-greek-wght-normal.woff2",
+        } <= fonts
+        assert all(url.startswith(visit.base) for url in asked)
+        assert page.evaluate("document.fonts.check('16px Inter')")
+        assert visit.complaints == []

@@ -1,0 +1,218 @@
+"""What needs doing in a study, worst first: what the dashboard's first page begins with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+from flask import url_for
+
+from quem.store.models import now
+from webjudge.wording import ago, counted, day, duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["Todo", "what_needs_doing"]
+
+_MOST = 5
+_MOST_NAMED = 4
+_CHECKS = "#checks"
+
+
+@dataclass(frozen=True)
+class Todo:
+    """Something that needs doing.
+
+    Parameters
+    ----------
+    tone : {"bad", "warn", "good"}
+    text : str
+        A sentence.
+    reason : str
+        Why, or what helps.
+    button, url : str
+        What to do, and where; empty where nothing on the dashboard helps.
+    kind : {"link", "ask", "post", "tab"}
+        A page, a question to be confirmed, something to be done at once, or a page in a new tab.
+    """
+
+    tone: Literal["bad", "warn", "good"]
+    text: str
+    reason: str
+    button: str = ""
+    url: str = ""
+    kind: Literal["link", "ask", "post", "tab"] = "link"
+
+
+def what_needs_doing(page: dict[str, Any]) -> list[Todo]:
+    """Give what needs doing, at most five things, worst first.
+
+    Parameters
+    ----------
+    page : dict
+        As from `webjudge.overview.overview_page`.
+    """
+    return list(islice((todo for rule in _RULES for todo in rule(page)), _MOST))
+
+
+def _server(page: dict[str, Any]) -> Iterator[Todo]:
+    for message in page["alerts"]:
+        yield Todo("bad", "Server problem", message, "Activity log", url_for("dashboard.events"))
+
+
+def _backup(page: dict[str, Any]) -> Iterator[Todo]:
+    backup, failure = page["backup"], page["backup_failure"]
+    if failure or backup.is_late:
+        last = f"Last good backup: {ago(backup.at) if backup.at else 'none yet'}."
+        reason = failure or (
+            f"One is expected every {duration(backup.every)}. Check that quem backup or quem "
+            "serve --backup still runs."
+        )
+        text = "The last backup failed" if failure else "Backups have stopped"
+        button, url = "Activity log", url_for("dashboard.events")
+        yield Todo("bad", text, f"{reason} {last}", button, url)
+
+
+def _unreadable(page: dict[str, Any]) -> Iterator[Todo]:
+    if names := page["unreadable"]:
+        text = f"{counted(len(names), 'solution')} cannot be read"
+        reason = f"Judges are asked to wait. Restore the files: {_named(names)}."
+        yield Todo("bad", text, reason, "Show", _CHECKS)
+
+
+def _paused(page: dict[str, Any]) -> Iterator[Todo]:
+    if page["status"].state == "paused":
+        until = page["until"]
+        reason = f"They see “Paused until {until}”." if until else "They see no date."
+        url = url_for("dashboard.ask_first", what="pause")
+        text = "Judges cannot rank at the moment"
+        yield Todo("warn", text, reason, "Edit notice…", url, "ask")
+
+
+def _finished(page: dict[str, Any]) -> Iterator[Todo]:
+    if page["status"].state in ("open", "paused") and page["all_done"]:
+        url = url_for("dashboard.ask_first", what="close")
+        reason = "You can close the study and open the report."
+        yield Todo("good", "All judges have finished", reason, "Close…", url, "ask")
+
+
+def _changed(page: dict[str, Any]) -> Iterator[Todo]:
+    if texts := page["affected"]:
+        text = "The study has changed since judges saw it"
+        yield Todo("warn", text, _first(texts), "Show", _CHECKS)
+
+
+def _warnings(page: dict[str, Any]) -> Iterator[Todo]:
+    if warnings := page["warnings"]:
+        text = f"{counted(len(warnings), 'possible problem')} in the solutions"
+        reason = _first([warning.message for warning in warnings])
+        tone: Literal["bad", "warn"] = "bad" if page["status"].state == "trial" else "warn"
+        yield Todo(tone, text, reason, "Show", _CHECKS)
+
+
+def _no_judges(page: dict[str, Any]) -> Iterator[Todo]:
+    if not page["judges"]:
+        reason = "Declare them in the study file or add one here."
+        yield Todo("warn", "No judges yet", reason, *_adding())
+
+
+def _unlinked(page: dict[str, Any]) -> Iterator[Todo]:
+    if (judges := page["unlinked"]) and page["status"].state != "closed":
+        text = f"{counted(len(judges), 'judge')} {_has(judges)} no link yet"
+        button = "Create link" if len(judges) == 1 else "Create links"
+        url = url_for("dashboard.people.make_links")
+        reason = f"{_named([judge.name or judge.id for judge in judges])}: the invitations come "
+        yield Todo("warn", text, f"{reason}with the links.", button, url, "post")
+
+
+def _try_it(page: dict[str, Any]) -> Iterator[Todo]:
+    if page["status"].state == "trial":
+        text, reason = "Try the pages once as a judge", "Nothing you do there is saved."
+        yield Todo("warn", text, reason, "Preview", url_for("preview.home"), "tab")
+
+
+def _overdue(page: dict[str, Any]) -> Iterator[Todo]:
+    deadline, missing = page["deadline"], page["missing"]
+    if page["status"].state == "open" and deadline and missing and deadline < now().date():
+        reason = f"It was {day(deadline)}; {_missing(missing)}."
+        yield Todo("warn", "The deadline has passed", reason, *_reminding())
+
+
+def _declined(page: dict[str, Any]) -> Iterator[Todo]:
+    names = [_name(one) for one in page["judges"] if one["declined"]]
+    if names and page["status"].state != "closed":
+        text = f"{names[0] if len(names) == 1 else counted(len(names), 'judge')} declined"
+        left = sum(not (one["declined"] or one["erased"]) for one in page["judges"])
+        reason = f"{counted(left, 'judge')} {'remains' if left == 1 else 'remain'}."
+        if len(names) > 1:
+            reason = f"{_named(names)}. {reason}"
+        yield Todo("warn", text, reason, *_adding())
+
+
+def _unopened(page: dict[str, Any]) -> Iterator[Todo]:
+    if page["status"].state != "open":
+        return
+    waiting = [one for one in page["judges"] if one["status"].name == "Not opened"]
+    if len(waiting) == 1:
+        [one] = waiting
+        reason = f"It was created {ago(one['judge'].linked_at)}."
+        url = url_for("dashboard.people.remind", key=one["judge"].key)
+        text = f"{_name(one)} has not opened their link"
+        yield Todo("warn", text, reason, "Write reminder", url)
+    elif waiting:
+        text = f"{len(waiting)} judges have not opened their links"
+        yield Todo("warn", text, f"{_named(list(map(_name, waiting)))}.", *_reminding())
+
+
+def _due(page: dict[str, Any]) -> Iterator[Todo]:
+    deadline, missing = page["deadline"], page["missing"]
+    if page["status"].state == "open" and deadline and missing:
+        days = (deadline - now().date()).days
+        if days >= 0:
+            text = f"{counted(days, 'day')} left" if days else "The deadline is today"
+            reason = f"The deadline is {day(deadline)}; {_missing(missing)}."
+            yield Todo("warn", text, reason, *_reminding())
+
+
+def _closed(page: dict[str, Any]) -> Iterator[Todo]:
+    if page["status"].state == "closed":
+        url = url_for("dashboard.results.words")
+        reason = "Comments, “cannot judge” reasons, and recognized authors."
+        yield Todo("good", "Read what judges wrote", reason, "Comments", url)
+
+
+_RULES: tuple[Callable[[dict[str, Any]], Iterator[Todo]], ...] = (
+    *(_server, _backup, _unreadable, _paused, _finished, _changed, _warnings),
+    *(_no_judges, _unlinked, _try_it, _overdue, _declined, _unopened, _due, _closed),
+)
+
+
+def _adding() -> tuple[str, str]:
+    return "Add judge", url_for("dashboard.people.new_judge")
+
+
+def _reminding() -> tuple[str, str]:
+    return "Write reminders", url_for("dashboard.people.remind_all")
+
+
+def _missing(count: int) -> str:
+    return f"{counted(count, 'ranking')} {'is' if count == 1 else 'are'} not submitted yet"
+
+
+def _name(one: dict[str, Any]) -> str:
+    return str(one["judge"].name or one["judge"].id)
+
+
+def _has(names: Sequence[object]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+def _first(texts: Sequence[str]) -> str:
+    return texts[0] + (f", and {len(texts) - 1} more" if len(texts) > 1 else "")
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f", and {more} more" if more > 0 else "")

@@ -230,6 +230,7 @@ offerMessages();
 if (document.getElementById("updated")) {
   // "The study is closed." is said once, not again when the page is loaded anew.
   history.replaceState(null, "", location.pathname);
-  setInterval(() => { if (!document.hidden) refresh(); }, EVERY);
+  // Not while a question is open: news might load the page anew, and what is typed would be lost.
+  setInterval(() => { if (!document.hidden && !document.querySelector("dialog")) refresh(); }, EVERY);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
 }

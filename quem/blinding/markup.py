@@ -202,7 +202,10 @@ def code_html(text: str, *, filename: str = "", language: str = "") -> str:
         from pygments.formatters import HtmlFormatter
 
         inner = highlight(text, lexer, HtmlFormatter(nowrap=True)).rstrip("\n")
-    return f'<pre class="code" tabindex="0"><code>{inner}</code></pre>'
+    # Pygments ends what it colors with each line, so that a line can be an element, which the
+    # style sheet numbers. The line break stays inside it, for whoever copies or counts.
+    lines = inner.replace("\n", '\n</span><span class="line">')
+    return f'<pre class="code" tabindex="0"><code><span class="line">{lines}</span></code></pre>'
 
 
 def text_html(text: str) -> str:

@@ -40,6 +40,9 @@ _TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
 # Of attributes, what a maker can have written.
 _VALUE = re.compile(r' (?:alt|href|lang)="([^"]*)"')
 _NOTHING = Markup()
+_HEADING = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>", re.DOTALL)
+# Characters of how a solution begins; a row of the ladder has room for about half of them.
+_SNIPPET = 80
 _GONE = "<p>This part cannot be displayed right now. Please tell the organizer.</p>"
 
 
@@ -96,11 +99,32 @@ class Rendered:
     Parameters
     ----------
     n_words : int
-        Of its texts, and of what can be read in its PDFs.
+        Of its texts, and of what can be read in its PDFs; code is counted in lines.
+    n_lines, n_pages, n_pictures : int
+        Of its files of code, of its PDFs, and pictures, those inside texts too.
+    snippet : str
+        How it begins: its first heading or words, which tell it apart; may be empty.
     """
 
     parts: tuple[Part, ...]
     n_words: int
+    n_lines: int = 0
+    n_pages: int = 0
+    n_pictures: int = 0
+    snippet: str = ""
+
+    @property
+    def shape(self) -> Literal["text", "code", "pages"]:
+        """How wide it is to be read: most of it is text, or it is code or pages alone."""
+        if self.n_pages and len(self.parts) == 1:
+            return "pages"
+        return "code" if self.n_lines and not self.n_words else "text"
+
+    @property
+    def size(self) -> int:
+        """The characters that a page needs for it."""
+        texts = (len(page.text) for part in self.parts for page in part.pages)
+        return sum(len(part.html) for part in self.parts) + sum(texts)
 
 
 @dataclass(frozen=True)
@@ -110,6 +134,8 @@ class _Text:
     pieces: tuple[str | int, ...]
     n_words: int
     images: frozenset[int]
+    n_lines: int = 0
+    snippet: str = ""
 
     def html(self, asset_url: Callable[..., str]) -> Markup:
         pieces = (p if isinstance(p, str) else str(escape(asset_url(p))) for p in self.pieces)
@@ -148,9 +174,16 @@ def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Render
             parts.append(_pdf_part(files[n - 1], name, partial(asset_url, n)))
         else:
             parts.append(Part("html", name, html=texts[n].html(asset_url)))
-    n_words = sum(text.n_words for text in texts.values())
-    read = (page.text for part in parts for page in part.pages)
-    return Rendered(tuple(parts), n_words + sum(len(text.split()) for text in read))
+    read = [page.text for part in parts for page in part.pages]
+    beginnings = (*(text.snippet for text in texts.values()), *map(_shortened, read))
+    return Rendered(
+        tuple(parts),
+        n_words=sum(t.n_words for t in texts.values()) + sum(len(page.split()) for page in read),
+        n_lines=sum(text.n_lines for text in texts.values()),
+        n_pages=len(read),
+        n_pictures=sum(part.kind == "image" for part in parts) + len(inside),
+        snippet=next(filter(None, beginnings), ""),
+    )
 
 
 def _pdf_part(file: SolutionFile, name: str, page_url: Callable[[int], str]) -> Part:
@@ -193,7 +226,7 @@ def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
     if file.kind in ("text", "code"):
         return read_text(file.path, file.name, what="solution")
     html = "".join(piece for piece in _text(file, files).pieces if isinstance(piece, str))
-    words = _TAG.sub("\n", _INSIDE_WORDS.sub("", html))
+    words = _TAG.sub("\n", _flat(html))
     return unescape("\n".join([words, *_VALUE.findall(html)]))
 
 
@@ -227,11 +260,26 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
         int(piece) if index % 2 else piece for index, piece in enumerate(_IMAGE_NUMBER.split(html))
     ]
     images = frozenset(piece for piece in pieces if isinstance(piece, int))
-    return _Text(tuple(pieces), _count_words(html), images)
+    if file.kind == "code":
+        lines = content.rstrip("\n").split("\n")
+        first = next(filter(str.strip, lines), "")
+        return _Text(tuple(pieces), 0, images, n_lines=len(lines), snippet=_shortened(first))
+    heading = _HEADING.search(html)
+    blocks = [_words(heading[1])] if heading else map(_words, _TAG.split(_flat(html)))
+    snippet = " ".join(next(filter(None, blocks), ()))
+    return _Text(tuple(pieces), len(_words(html)), images, snippet=_shortened(snippet))
 
 
-def _count_words(html: str) -> int:
-    return len(_TAG.sub(" ", _INSIDE_WORDS.sub("", html)).split())
+def _flat(html: str) -> str:
+    return _INSIDE_WORDS.sub("", html)
+
+
+def _words(html: str) -> list[str]:
+    return unescape(_TAG.sub(" ", _flat(html))).split()
+
+
+def _shortened(text: str) -> str:
+    return " ".join(text[: 2 * _SNIPPET].split())[:_SNIPPET]
 
 
 def _safe(content: str, file: SolutionFile, files: Sequence[SolutionFile]) -> str:

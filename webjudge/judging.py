@@ -51,6 +51,7 @@ from webjudge.pages import (
     just_submitted,
     listed,
     next_url,
+    solution_alone,
 )
 
 if TYPE_CHECKING:
@@ -148,7 +149,6 @@ def _laid_out_page(
     area: Area, ballot: AssignedBallot, planned: Group, groups: list[dict[str, Any]]
 ) -> str:
     """Make a page of just what the ballot's layout says, also where files change meanwhile."""
-    just = just_submitted(groups, request.args.get("submitted"))
     contents = site().contents(planned)
     for _ in range(_MOST_TRIES):
         ballot = _up_to_date(ballot, contents, area.state)
@@ -156,7 +156,7 @@ def _laid_out_page(
             state = current_state(c, ballot)
         shown = DisplayedBallot(ballot, state.renamed(_labels_of(ballot)), contents)
         values = group_page(site(), area, shown, groups)
-        page = render_template("judge/group.html", **values, just=just)
+        page = render_template("judge/group.html", **values)
         before, contents = contents, site().contents(planned)
         if contents == before:
             break
@@ -205,6 +205,20 @@ def add_time(gid: str) -> tuple[str, int]:
     with site().store.write() as c:
         add_seconds(c, ballot, *times)
     return "", 204
+
+
+@judge.get("/g/<gid>/solution/<version>")
+def solution(gid: str, version: str) -> str:
+    """Show one solution, for a page that was too small for all."""
+    with site().store.read() as c:
+        person = current_judge(c)
+        area = _area(c)
+        ballot = _ballot(c, person, gid)
+    planned = site().plan.find(ballot)
+    if planned is None or ballot.layout is None:
+        abort(404)
+    shown = DisplayedBallot(ballot, State(), site().contents(planned))
+    return solution_alone(site(), area, shown, version)
 
 
 @judge.get("/g/<gid>/file/<token>")

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flask import url_for
+from flask import abort, render_template, url_for
+from markupsafe import Markup
 
-from quem.blinding.rendering import render_page_text, render_solution
+from quem.blinding.rendering import Part, Rendered, render_page_text, render_solution
 from quem.solutions.losses import losses_of
 from quem.store.chains import keyed
 from quem.store.progress import task_status
 from quem.store.state import FIELDS, State
 from webjudge.files import file_token
+from webjudge.languages import gettext
 from webjudge.wording import day
 
 if TYPE_CHECKING:
@@ -33,7 +35,12 @@ __all__ = [
     "just_submitted",
     "listed",
     "next_url",
+    "solution_alone",
 ]
+
+
+# Characters of solutions that come with the page; what is more comes when it is read.
+_LARGEST_PAGE = 300_000
 
 
 @dataclass(frozen=True)
@@ -249,47 +256,105 @@ def group_page(
     """Give what the ranking page shows."""
     gid = shown.ballot.public_id
     place = next(i for i, group in enumerate(groups) if group["gid"] == gid)
-    around = [group["url"] for group in groups]
+    group = groups[place]
+    items = [_item(site, area, shown, item) for item in shown.layout.items]
+    _leave_out_late(items)
     return {
         "study": {"title": site.spec.title},
         **area.values,
         "group": {
-            **groups[place],
-            "total": groups[-1]["number"],
+            **group,
             "to_place": shown.ballot.to_place if shown.ballot.is_submitted else [],
             "statement": _statement(site, area, shown.ballot),
         },
-        "groups": groups,
-        "previous_url": around[place - 1] if place else None,
-        "next_url": around[place + 1] if place + 1 < len(groups) else None,
         "home_url": area.url("home"),
-        "items": [_item(site, area, shown, item) for item in shown.layout.items],
+        "items": items,
         "data": {
+            "study": site.spec.title,
+            "title": group["title"],
+            "step": _step(group, groups),
             "labels": list(shown.names),
             "layout": shown.layout.id,
             "contents": {i.letter: _name(site, gid, i, i.origin) for i in shown.layout.items},
-            "versions": {i.letter: _name(site, gid, i, i.digest) for i in shown.layout.items},
+            "versions": {item["label"]: item["version"] for item in items},
+            "solutions": {item["label"]: item["about"] for item in items},
+            "chance": {i.letter: _chance(site, gid, i.solver) for i in shown.layout.items},
             "views": {i.letter: shown.ballot.views.get(i.solver, 0) for i in shown.layout.items},
             "state": shown.state.to_json(),
             "blank": State().to_json(),
             "former": {field.was: field.name for field in FIELDS if field.was},
             "revision": shown.ballot.head,
             "submitted": shown.ballot.is_complete,
+            "receipt": _receipt(group),
             "closed": area.state == "closed",
             "paused": area.state == "paused",
             "until": area.until,
             "preview": area.is_preview,
             "key": gid,
-            "urls": {"home": area.url("home"), "next": next_url(area, groups, gid)}
-            if area.is_preview
-            else {
-                "home": area.url("home"),
-                "state": area.url("save_state", gid=gid),
-                "reopen": area.url("reopen", gid=gid),
-                "time": area.url("add_time", gid=gid),
-            },
+            "urls": _urls(area, gid, groups),
         },
     }
+
+
+def solution_alone(site: Site, area: Area, shown: DisplayedBallot, version: str) -> str:
+    """Show one solution of a ranking page, or answer 404 where the task has no such one.
+
+    Parameters
+    ----------
+    version : str
+        As the page names it: it is of just this content.
+    """
+    gid = shown.ballot.public_id
+    named = {_name(site, gid, item, item.digest): item for item in shown.layout.items}
+    if version not in named:
+        abort(404)
+    item = _item(site, area, shown, named[version])
+    return render_template("judge/solution-alone.html", item=item)
+
+
+def _urls(area: Area, gid: str, groups: Sequence[dict[str, Any]]) -> dict[str, str]:
+    urls = {
+        "home": area.url("home"),
+        "next": next_url(area, groups, gid),
+        "solution": area.url("solution", gid=gid, version="VERSION"),
+    }
+    if area.is_preview:
+        return urls
+    return urls | {
+        "state": area.url("save_state", gid=gid),
+        "reopen": area.url("reopen", gid=gid),
+        "time": area.url("add_time", gid=gid),
+    }
+
+
+def _step(group: dict[str, Any], groups: Sequence[dict[str, Any]]) -> str:
+    """Which of a judge's tasks it is."""
+    if group["practice"]:
+        return gettext("Practice")
+    return gettext("Task %(n)s of %(all)s", n=group["number"], all=groups[-1]["number"])
+
+
+def _receipt(group: dict[str, Any]) -> dict[str, str] | None:
+    receipt = group["receipt"]
+    return receipt and {"code": receipt.code, "at": receipt.at.isoformat()}
+
+
+def _leave_out_late(items: Sequence[dict[str, Any]]) -> None:
+    """Leave out the texts that a page is too small for; it asks for them one by one."""
+    size = 0
+    for item in items:
+        size += item["size"]
+        if size > _LARGEST_PAGE:
+            item["parts"] = ()
+
+
+def _chance(site: Site, gid: str, solver: str) -> dict[str, Any]:
+    """Where a solution is while it is compared, and which of two middle groups it meets first.
+
+    By chance, so that neither side nor place goes with being new; fixed for a judge's task.
+    """
+    side, lower = (int(keyed(site.secret, what, gid, solver), 16) & 1 for what in ("side", "lower"))
+    return {"side": "right" if side else "left", "lower": bool(lower)}
 
 
 def _name(site: Site, gid: str, item: Item, digest: str | None) -> str:
@@ -301,16 +366,30 @@ def _item(site: Site, area: Area, shown: DisplayedBallot, item: Item) -> dict[st
     """One solution under its letter: only what the layout says that it is."""
     solution = site.solution(shown.ballot.problem, item.solver)
     content = shown.contents.get(item.solver)
-    if solution is None or (content and not content.is_in(item)):
-        text = "This solution is no longer available. Leave it where it is."
-        return {"label": item.letter, "parts": [{"kind": "html", "html": text}], "n_words": 12}
     gid = shown.ballot.public_id
-    rendered = render_solution(solution, _addresses(site, area, gid, solution.files))
+    losses: Sequence[Any] = ()
+    if solution is None or (content and not content.is_in(item)):
+        text = gettext("This solution is no longer available. Leave it where it is.")
+        rendered = Rendered((Part("html", "", html=Markup("<p>{}</p>").format(text)),), 0)
+        losses = ()
+    else:
+        addresses = _addresses(site, area, gid, solution.files)
+        rendered = render_solution(solution, addresses)
+        losses = losses_of(solution.files) if area.is_preview else ()
     return {
         "label": item.letter,
+        "version": _name(site, gid, item, item.digest),
         "parts": rendered.parts,
-        "n_words": rendered.n_words,
-        "losses": losses_of(solution.files) if area.is_preview else (),
+        "size": rendered.size,
+        "losses": losses,
+        "about": {
+            "snippet": rendered.snippet,
+            "shape": rendered.shape,
+            "words": rendered.n_words,
+            "lines": rendered.n_lines,
+            "pages": rendered.n_pages,
+            "pictures": rendered.n_pictures,
+        },
     }
 
 

@@ -13,7 +13,7 @@ from quem.store.state import State, labels
 from quem.study.blocks import PairCounts
 from webjudge.access import admit, site
 from webjudge.files import send_file
-from webjudge.pages import Area, DisplayedBallot, group_page, home_page, listed
+from webjudge.pages import Area, DisplayedBallot, group_page, home_page, listed, solution_alone
 
 if TYPE_CHECKING:
     from flask import Response
@@ -52,14 +52,15 @@ def done() -> str:
 @preview.get("/g/<gid>")
 def group(gid: str) -> str:
     """Show a ranking page."""
-    ballots = _ballots()
     ballot = _ballot(gid)
-    shown = DisplayedBallot(ballot, State())
-    shown = DisplayedBallot(ballot, State(tray=tuple(shown.names)))
-    groups = listed(site(), _AREA, ballots)
-    return render_template(
-        "judge/group.html", **group_page(site(), _AREA, shown, groups), just=None
-    )
+    groups = listed(site(), _AREA, _ballots())
+    return render_template("judge/group.html", **group_page(site(), _AREA, _shown(ballot), groups))
+
+
+@preview.get("/g/<gid>/solution/<version>")
+def solution(gid: str, version: str) -> str:
+    """Show one solution, for a page that was too small for all."""
+    return solution_alone(site(), _AREA, _shown(_ballot(gid)), version)
 
 
 @preview.get("/g/<gid>/file/<token>")
@@ -67,6 +68,11 @@ def group(gid: str) -> str:
 def file(gid: str, token: str, page: int | None = None) -> Response:
     """Send a file of a solution or of the statement, cleaned."""
     return send_file(site(), _ballot(gid), token, page)
+
+
+def _shown(ballot: AssignedBallot) -> DisplayedBallot:
+    shown = DisplayedBallot(ballot, State())
+    return DisplayedBallot(ballot, State(tray=tuple(shown.names)))
 
 
 def _ballot(gid: str) -> AssignedBallot:

@@ -36,7 +36,7 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """A running Chromium."""
-    path = _chromium(playwright)
+    path = find_chromium(playwright)
     # As root, Chromium starts only without its sandbox; the pages are our own.
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     running = playwright.chromium.launch(executable_path=path, args=[*QUIET, *sandbox])
@@ -44,7 +44,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
     running.close()
 
 
-def _chromium(playwright: Playwright) -> str:
+def find_chromium(playwright: Playwright) -> str:
     """The path of a Chromium, installed where there is none yet."""
     if named := os.environ.get("QUEM_CHROMIUM"):
         return named
@@ -83,8 +83,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     practice.mkdir()
     for name in ("good", "bad"):
         (practice / f"{name}.txt").write_text(f"A {name} one.\n")
+    words = "Many words that go on and on. " * 80
     long = folder / "solutions" / "P0" / "S1.md"
-    long.write_text("# Long\n\n" + "Many words that go on and on. " * 400)
+    long.write_text("# Long\n\n" + "".join(f"## Part {n}\n\n{words}\n\n" for n in range(5)))
     with Served(study) as server:
         yield server
 

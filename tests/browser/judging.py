@@ -12,8 +12,6 @@ from tests.browser.views import WIDE
 from tests.patience import SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from playwright.sync_api import Browser, Locator, Page
 
     from tests.served import Served
@@ -51,14 +49,13 @@ class Visit:
         page = self.page
         page.goto(self.served.links[self.judge])
         if consent:
-            page.get_by_role("button", name="I agree to take part").click()
-            page.locator(".groups a", has_text="Problem 0").click()
-            expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
+            page.get_by_role("button", name=re.compile("^I agree")).click()
+            begin(page)
         return page
 
     def equals_store(self, problem: str = "P0") -> dict[str, Any]:
         """Wait until all is saved; what the store holds is what the page shows."""
-        expect(self.page.locator("#save-status")).to_have_text("Saved")
+        is_saved(self.page)
         stored = self.served.stored(self.judge, problem)
         state = stored["state"]
         assert state["ranked"] == shown_ranking(self.page)
@@ -66,10 +63,12 @@ class Visit:
         assert sorted(state["cannot"]) == sorted(labels_in(self.page, "cannot"))
         return stored
 
-    def has_submitted(self) -> None:
-        """Wait until the next page is there: then the ranking is stored as submitted."""
-        expect(self.page.locator("h1")).not_to_have_text("Problem 0")
+    def has_submitted(self) -> str:
+        """Wait for the receipt: then the ranking is stored as submitted; gives its code."""
+        code = self.page.locator("#receipt dd").last
+        expect(code).to_have_text(re.compile("^[0-9a-f]{10}$"))
         assert self.served.stored(self.judge, "P0")["submitted"]
+        return code.inner_text()
 
     def close(self) -> None:
         """Leave; nothing may have been complained of."""
@@ -77,31 +76,76 @@ class Visit:
         assert self.complaints == []
 
 
+def begin(page: Page, title: str = "Problem 0") -> None:
+    """Go to a task, and wait until its page can be used."""
+    page.locator("a[href*='/g/']", has_text=title).first.click()
+    is_ready(page)
+
+
+def is_ready(page: Page) -> None:
+    """Wait until the page can be used."""
+    expect(page.locator("body[data-ready]")).to_be_visible()
+
+
+def is_saved(page: Page) -> None:
+    """Wait until all is saved."""
+    line = page.locator("#save-status[data-word=saved]")
+    expect(line).to_have_text(re.compile(r"^Saved( \d\d:\d\d)?$"))
+
+
 def labels_in(page: Page, area: str) -> list[str]:
     """The labels in an area, from top to bottom."""
-    labels: list[str] = page.locator(f"#{area} .card").evaluate_all(
-        "cards => cards.map(card => card.dataset.label)"
+    labels: list[str] = page.locator(f"#{area} .chip").evaluate_all(
+        "chips => chips.map(chip => chip.dataset.label)"
     )
     return labels
 
 
 def shown_ranking(page: Page) -> list[list[str]]:
-    """The ranking as the page words it: tie groups, best first."""
+    """The ranking as the page shows it: tie groups, best first, under the right numbers."""
+    rows: list[dict[str, Any]] = page.locator("#ranked .rung").evaluate_all(
+        """rungs => rungs.map(rung => ({
+            position: rung.querySelector(".position").textContent,
+            labels: [...rung.querySelectorAll(".chip")].map(chip => chip.dataset.label),
+        }))"""
+    )
     groups: list[list[str]] = []
-    for label in labels_in(page, "ranked"):
-        place = page.locator(f"#card-{label} .place").inner_text()
-        number = int(place[: re.search(r"\D", place).start()])  # type: ignore[union-attr]
-        if groups and number == sum(map(len, groups[:-1])) + 1:
-            groups[-1].append(label)
-        else:
-            assert number == sum(map(len, groups)) + 1, place
-            groups.append([label])
+    for row in rows:
+        sign = "=" if len(row["labels"]) > 1 else ""
+        assert row["position"] == f"{sum(map(len, groups)) + 1}{sign}"
+        groups.append(row["labels"])
     return groups
 
 
-def handle(page: Page, label: str) -> Locator:
-    """The handle of a card."""
-    return page.locator(f"#card-{label} .handle")
+def row(page: Page, label: str) -> Locator:
+    """The row of a solution in the ladder, which on a phone is opened for it."""
+    toggle = page.locator("#sheet-toggle[aria-expanded=false]")
+    if toggle.is_visible():
+        toggle.click()
+    return page.locator(f"#ladder [data-open='{label}']")
+
+
+def title(page: Page) -> Locator:
+    """The title of what is in hand."""
+    return page.locator("#main h2").first
+
+
+def press(page: Page, label: str, *keys: str) -> None:
+    """Press keys at the row of a solution."""
+    for key in keys:
+        row(page, label).press(key)
+
+
+def to_top(page: Page, label: str) -> None:
+    """Move a ranked solution to the top, in one change."""
+    drag(page, label, page.locator("#ranked .rung").first, 0.05)
+
+
+def choose(page: Page, label: str, item: str) -> None:
+    """Choose something in the menu of a solution."""
+    row(page, label)
+    page.locator(f"#ladder [data-more='{label}']").click()
+    page.get_by_role("menu").get_by_text(item, exact=True).click()
 
 
 def center(locator: Locator, share: float = 0.5) -> tuple[float, float]:
@@ -111,35 +155,57 @@ def center(locator: Locator, share: float = 0.5) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] * share
 
 
-def drag(
-    page: Page, label: str, onto: Callable[[], tuple[float, float]], until: Callable[[], bool]
-) -> None:
-    """Drag a card by its handle with the mouse, as people do: until it shows the right place."""
-    handle(page, label).scroll_into_view_if_needed()
-    page.mouse.move(*center(handle(page, label)))
+def drag(page: Page, label: str, onto: Locator, share: float = 0.5, steps: int = 12) -> None:
+    """Drag a solution with the mouse to a height in something: as people do, or in one leap."""
+    row(page, label).scroll_into_view_if_needed()
+    page.mouse.move(*center(row(page, label)))
     page.mouse.down()
-    x, y = center(handle(page, label))
-    page.mouse.move(x + 3, y + 9, steps=3)
-    expect(page.locator("#ranking-page")).to_have_class(re.compile("is-dragging"))
-    page.wait_for_timeout(80)
-    for attempt in range(100):  # the others give way while one is dragged, and no hand is still
-        x, y = onto()
-        page.mouse.move(x + attempt % 3, y, steps=6)
-        page.wait_for_timeout(200)
-        if until():
-            break
+    page.mouse.move(*center(onto, share), steps=steps)
     page.mouse.up()
-    expect(page.locator("#ranking-page")).not_to_have_class(re.compile("is-dragging"))
 
 
 def rank_by_keys(page: Page, labels: str) -> None:
     """Rank solutions with the keyboard, best first."""
     for label in labels:
-        handle(page, label).press("Enter")
+        press(page, label, "Alt+ArrowUp")
+
+
+def answer(page: Page, order: str) -> int:
+    """Place the solution in hand by answers from an order, best first; gives how many."""
+    count = 0
+    while page.locator(".compare").count():
+        left, right = (pane.get_attribute("data-pane") for pane in page.locator(".pane").all())
+        assert left
+        assert right
+        page.keyboard.press("ArrowLeft" if order.index(left) < order.index(right) else "ArrowRight")
+        count += 1
+    return count
+
+
+def submit(page: Page) -> None:
+    """Turn to a tab, and submit what is there."""
+    page.bring_to_front()
+    if page.locator("body").get_attribute("data-view") != "review":
+        row(page, "A")
+        page.locator("#ladder [data-do=submit]").click()
+    if page.locator("#sheet-toggle[aria-expanded=true]").is_visible():
+        page.locator("#sheet-toggle").click()
+    page.get_by_role("button", name="Submit ranking", exact=True).first.click()
+
+
+# What is too small to press, below 24 px (44 px of a finger's main buttons): links inside texts
+# may be, and what is covered by something larger.
+_SMALL = """least => [...document.querySelectorAll("button, a[href], input, summary, select")]
+    .filter(e => e.checkVisibility() && !e.closest("p, td, .unseen, .skip, [inert]"))
+    .map(e => [e, (e.matches("input") && e.closest("label") || e).getBoundingClientRect()])
+    .filter(([, box]) => box.width && (box.width < least || box.height < least))
+    .map(([e, box]) => `${e.outerHTML.slice(0, 90)} ${box.width} x ${box.height}`)"""
 
 
 def accessible(page: Page, what: str) -> None:
-    """Check with axe, and that nothing sticks out to the side."""
+    """Check with axe, that nothing sticks out to the side, and nothing is too small to press."""
+    small = page.evaluate(_SMALL, 24)
+    assert small == [], f"{what}: {small}"
     results = Axe().run(page)
     assert results.violations_count == 0, f"{what}: {results.generate_report()}"
     width = page.evaluate("document.documentElement.scrollWidth")

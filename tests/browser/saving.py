@@ -20,12 +20,6 @@ MINE = [["E"], ["A"], ["B"], ["C"], ["D"]]
 ABC = [["A"], ["B"], ["C"]]
 
 
-def submit(page: Page) -> None:
-    """Turn to a tab, and press the button."""
-    page.bring_to_front()
-    page.get_by_role("button", name="Submit ranking").click()
-
-
 def stored(come: Visit) -> dict[str, Any]:
     """Give what the store holds."""
     return come.served.stored(come.judge, "P0")

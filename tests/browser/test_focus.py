@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.judging import center, drag, handle, labels_in, rank_by_keys
+from tests.browser.judging import (
+    choose,
+    drag,
+    is_ready,
+    is_saved,
+    press,
+    rank_by_keys,
+    row,
+    shown_ranking,
+    submit,
+    title,
+)
 from tests.browser.views import PHONE
 
 if TYPE_CHECKING:
@@ -18,15 +29,18 @@ if TYPE_CHECKING:
 
     from tests.browser.judging import Visit
 
+TABLET = {"width": 820, "height": 1180}
+LAPTOP = {"width": 1280, "height": 800}
+
 
 def button(page: Page, name: str) -> Locator:
     """A button by its whole name."""
     return page.get_by_role("button", name=name, exact=True)
 
 
-def press(page: Page, name: str) -> None:
+def enter_on(page: Page, name: str) -> None:
     """Go to a button and press Enter."""
-    button(page, name).focus()
+    button(page, name).first.focus()
     page.keyboard.press("Enter")
 
 
@@ -38,174 +52,186 @@ def is_somewhere(page: Page) -> None:
     assert page.locator(":focus").is_visible()
 
 
-# What is pressed on which solution of A, B = C, D, and where the focus is then.
+@pytest.mark.parametrize("view", [LAPTOP, TABLET, PHONE], ids=["laptop", "tablet", "phone"])
+def test_after_each_placement(visit: Callable[..., Visit], view: dict[str, Any]) -> None:
+    """Window and reader are at their top, and the title of the next solution has the focus."""
+    page = visit(viewport=view).enter()
+    page.get_by_role("button", name="Read the first solution").click()
+    ways: list[Callable[[], object]] = [
+        lambda: press_and_answer(page),
+        lambda: press_and_answer(page),
+        lambda: choose(page, "C", "Add at top"),
+        lambda: press(page, "D", "Alt+ArrowUp"),
+        lambda: drag(page, "E", page.locator("#ranked .rung").first, 0.9),
+    ]
+    for way, after in zip(ways, "BCDE-", strict=True):
+        page.evaluate("document.querySelector('#reader').scrollTop = 400")
+        way()
+        expected = "All ranked. Is this your order?" if after == "-" else f"Solution {after}"
+        expect(title(page)).to_have_text(expected)
+        expect(title(page)).to_be_focused()
+        assert page.evaluate("[scrollY, document.querySelector('#reader').scrollTop]") == [0, 0]
+
+
+def press_and_answer(page: Page) -> None:
+    """Place the solution in hand; the first one without an answer."""
+    page.keyboard.press("c")
+    if page.locator(".compare").count():
+        page.locator("[data-verdict=worse]").click()
+
+
+# What is chosen for which solution of A, B = C, D, and what is where then.
 MOVES = [
-    ("Solution E: add at top", "handle"),
-    ("Solution E: add at bottom", "handle"),
-    ("Solution B: move up", "move up"),
-    ("Solution D: move up", "move up"),
-    ("Solution C: move down", "move down"),
-    ("Solution A: move down", "move down"),
-    ("Solution D: tie with above", "tie with above"),
-    ("Solution B: tie with above", "handle"),
-    ("Solution B: untie", "handle"),
-    ("Solution D: unrank", "handle"),
+    ("B", "Move up", [["A"], ["B"], ["C"], ["D"]]),
+    ("D", "Move up", [["A"], ["D"], ["B", "C"]]),
+    ("C", "Move down", [["A"], ["B"], ["C"], ["D"]]),
+    ("D", "Tie with above", [["A"], ["B", "C", "D"]]),
+    ("B", "Untie", [["A"], ["C"], ["B"], ["D"]]),
+    ("D", "Unrank", [["A"], ["B", "C"]]),
 ]
 
 
-def test_after_each_button_of_a_card(visit: Callable[..., Visit]) -> None:
-    """The button keeps the focus; where it is gone or of no use, the card's handle has it."""
+def test_after_each_item_of_a_menu(visit: Callable[..., Visit]) -> None:
+    """The button of the menu has the focus again, wherever its row is now."""
     page = visit().enter()
     rank_by_keys(page, "ABCD")
-    press(page, "Solution C: tie with above")
-    for name, expected in MOVES:
-        press(page, name)
-        label = name.split()[1].strip(":")
-        where = handle(page, label)
-        if expected != "handle":
-            where = button(page, f"Solution {label}: {expected}")
-        expect(where, name).to_be_focused()
+    choose(page, "C", "Tie with above")
+    for label, item, ranking in MOVES:
+        choose(page, label, item)
+        assert shown_ranking(page) == ranking, item
+        expect(page.locator(f"#ladder [data-more={label}]"), item).to_be_focused()
         page.keyboard.press("Control+z")
         is_somewhere(page)
+        assert shown_ranking(page) == [["A"], ["B", "C"], ["D"]]
 
 
-def test_after_each_key_on_a_handle(visit: Callable[..., Visit]) -> None:
-    """The handle goes with its card, and is in sight."""
+def test_after_each_key_on_a_row(visit: Callable[..., Visit]) -> None:
+    """The row goes with its solution, and is in sight."""
     page = visit().enter()
-    for key in ("Enter", "Delete", "Home", "Delete", "End"):
-        handle(page, "A").press(key)
-        expect(handle(page, "A"), key).to_be_focused()
-    rank_by_keys(page, "BCDE")
-    for key in ("Home", "ArrowDown", "t", "u", "ArrowUp", "Control+z", "Control+Shift+z", "Delete"):
-        handle(page, "E").press(key)
-        expect(handle(page, "E"), key).to_be_focused()
-        expect(handle(page, "E"), key).to_be_in_viewport()
-
-
-def test_the_header_of_a_phone_hides_no_focus(visit: Callable[..., Visit]) -> None:
-    """What has the focus stands below the header, also where that has much to say."""
-    come = visit(viewport=PHONE)
-    page = come.enter()
     rank_by_keys(page, "ABCDE")
-    come.equals_store()
-    come.context.set_offline(True)
-    press(page, "Submit ranking")
-    for key in ("Home", "ArrowDown", "Home", "End", "Home"):
-        handle(page, "E").press(key)
-        expect(page.locator("#save-status")).to_contain_text("submit it again")
-        top, bottom = (
-            page.locator(name).evaluate(
-                "(element, side) => element.getBoundingClientRect()[side]", side
-            )
-            for name, side in (("#card-E .handle", "top"), ("header.top", "bottom"))
-        )
-        assert top >= bottom, key
-    come.context.set_offline(False)
-    expect(page.locator("#save-status")).to_contain_text("Saved")
+    row(page, "E").focus()
+    for key in ("Alt+ArrowUp", "Alt+ArrowUp", "Alt+ArrowDown", "Control+z", "Control+Shift+z"):
+        page.keyboard.press(key)
+        expect(row(page, "E"), key).to_be_focused()
+        expect(row(page, "E"), key).to_be_in_viewport()
+    page.keyboard.press("ArrowUp")
+    expect(row(page, "C")).to_be_focused()
 
 
 def test_after_the_last_undo_and_redo(visit: Callable[..., Visit]) -> None:
     """Where there is no more to undo, redo has the focus, and the other way round."""
     page = visit().enter()
     rank_by_keys(page, "AB")
-    press(page, "Undo")
-    expect(button(page, "Undo")).to_be_focused()
-    press(page, "Undo")
-    expect(button(page, "Redo")).to_be_focused()
+    enter_on(page, "Undo")
+    expect(button(page, "Undo").first).to_be_focused()
     page.keyboard.press("Enter")
-    expect(button(page, "Redo")).to_be_focused()
+    expect(button(page, "Redo").first).to_be_focused()
     page.keyboard.press("Enter")
-    expect(button(page, "Undo")).to_be_focused()
+    expect(button(page, "Redo").first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(button(page, "Undo").first).to_be_focused()
 
 
 def test_after_saying_that_a_solution_cannot_be_judged(visit: Callable[..., Visit]) -> None:
-    """Cancelled: on the button; said: on the handle, where the card is now, and back."""
+    """Canceled: on the menu's button. Said: on its row, or the title of the next one."""
     page = visit().enter()
-    press(page, "Solution B: cannot judge")
+    rank_by_keys(page, "AB")
+    more = page.locator("#ladder [data-more=B]")
+    choose(page, "B", "Cannot judge")
     page.keyboard.press("Escape")
-    expect(button(page, "Solution B: cannot judge")).to_be_focused()
-    page.keyboard.press("Enter")
-    press(page, "Cancel")
-    expect(button(page, "Solution B: cannot judge")).to_be_focused()
-    page.keyboard.press("Enter")
-    press(page, "Mark as “cannot judge”")
-    expect(page.locator("#cannot .card")).to_have_count(1)
-    expect(handle(page, "B")).to_be_focused()
-    press(page, "Solution B: unrank")
-    expect(handle(page, "B")).to_be_focused()
-    press(page, "Undo")
-    press(page, "Undo")
-    expect(button(page, "Redo")).to_be_focused()
+    expect(more).to_be_focused()
+    choose(page, "B", "Cannot judge")
+    enter_on(page, "Mark as “cannot judge”")
+    expect(page.locator("#cannot .chip")).to_have_count(1)
+    is_somewhere(page)
+    choose(page, "C", "Cannot judge")
+    enter_on(page, "Mark as “cannot judge”")
+    expect(title(page)).to_have_text("Solution D")
+    is_somewhere(page)
 
 
 @pytest.mark.parametrize("close", ["Escape", "Close"])
 def test_after_what_only_shows(visit: Callable[..., Visit], close: str) -> None:
-    """Help, problem, comparison and messages give the focus back to what opened them."""
-    page = visit().enter()
-    openers = [
-        "How to rank",
-        "Problem",
-        "Compare",
-        "Solution C: compare with another solution",
-        "Submit ranking",
-    ]
-    for name in openers:
-        press(page, name)
+    """Help and contents give the focus back to what opened them."""
+    page = visit(viewport=TABLET).enter()
+    page.locator("#tray .chip", has_text="Long").locator(".open-it").click()
+    for name in ("How to rank, and keys", "Contents"):
+        enter_on(page, name)
         expect(page.get_by_role("dialog")).to_have_count(1)
         if close == "Escape":
             page.keyboard.press("Escape")
         else:
-            press(page, "OK" if name.startswith("Submit") else "Close")
+            page.get_by_role("dialog").get_by_role("button", name="Close").first.press("Enter")
         expect(page.get_by_role("dialog")).to_have_count(0)
         expect(button(page, name)).to_be_focused()
-
-
-def test_a_letter_or_sign_alone_works_on_handles_only(visit: Callable[..., Visit]) -> None:
-    """Elsewhere none does anything (WCAG 2.1.4): those who dictate may say it by chance."""
-    page = visit().enter()
-    rank_by_keys(page, "ABC")
-    before = labels_in(page, "ranked")
-    for away in (page.locator("main"), button(page, "Undo"), button(page, "Solution C: move up")):
-        away.focus()
-        for key in ("?", "t", "u"):
-            page.keyboard.press(key)
-        expect(page.get_by_role("dialog")).to_have_count(0)
-    page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    assert labels_in(page, "ranked") == before
-    handle(page, "C").press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("How to rank")
+    rank_by_keys(page, "AB")
+    page.keyboard.press("c")
+    enter_on(page, "Problem")
+    expect(page.get_by_role("dialog")).to_contain_text("What is to be done")
     page.keyboard.press("Escape")
-    expect(handle(page, "C")).to_be_focused()
+    expect(button(page, "Problem").first).to_be_focused()
+
+
+def test_single_keys_can_be_switched_off(visit: Callable[..., Visit]) -> None:
+    """Those who dictate may say one by chance (WCAG 2.1.4); it is remembered in this browser."""
+    page = visit().enter()
+    rank_by_keys(page, "AB")
+    page.keyboard.press("?")
+    page.get_by_label("Use single-key shortcuts").uncheck()
+    page.keyboard.press("Escape")
+    for reload in (False, True):
+        if reload:
+            page.reload()
+            is_ready(page)
+        for key in ("c", "?", "p", "j", "."):
+            page.keyboard.press(key)
+        expect(title(page)).to_have_text("Solution C")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+    button(page, "Compare and place").first.click()
+    for key in ("ArrowLeft", "=", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(title(page)).to_contain_text("Which is better")
+    page.keyboard.press("Escape")
+    expect(title(page)).to_have_text("Solution C")
+
+
+def test_single_keys_do_nothing_in_fields_and_dialogs(visit: Callable[..., Visit]) -> None:
+    """A letter in a comment is a letter."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "ABCDE")
+    page.get_by_label("Comment on this task").press_sequentially("cjkn.p?=")
+    assert come.equals_store()["state"]["comment"] == "cjkn.p?="
+    expect(title(page)).to_have_text("All ranked. Is this your order?")
 
 
 @pytest.mark.parametrize(
     "choice", ["Load the newer version", "Keep this version", "Decide later", ""]
 )
 def test_after_a_conflict(visit: Callable[..., Visit], choice: str) -> None:
-    """Whatever is chosen, the card that was moved last still has the focus."""
+    """Whatever is chosen, the row that was moved last still has the focus."""
     come = visit()
     page = come.enter()
     rank_by_keys(page, "ABCD")
     come.equals_store()
     other = come.new_page()
     other.goto(page.url)
-    handle(other, "B").press("Home")
-    handle(other, "D").press("Home")
-    expect(other.locator("#save-status")).to_have_text("Saved")
+    is_ready(other)
+    press(other, "D", "Alt+ArrowUp")
+    is_saved(other)
     page.bring_to_front()
-    handle(page, "A").press("End")
+    press(page, "A", "Alt+ArrowDown")
+    press(page, "A", "Alt+ArrowDown")
     expect(page.get_by_role("dialog")).to_have_count(1)
     if choice:
-        press(page, choice)
+        enter_on(page, choice)
     else:
         page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(handle(page, "A")).to_be_focused()
+    expect(row(page, "A")).to_be_focused()
     if choice in ("Decide later", ""):
-        press(page, "Resolve conflict")
-        press(page, "Keep this version")
+        enter_on(page, "Resolve conflict")
+        enter_on(page, "Keep this version")
         is_somewhere(page)
 
 
@@ -217,55 +243,44 @@ def test_after_a_question_that_comes_with_the_page(visit: Callable[..., Visit]) 
     come.equals_store()
     other = come.new_page()
     other.goto(page.url)
+    is_ready(other)
     # This page is left as it is, as after a crash: one that is closed would try once more.
     page.route("**/state", lambda route: route.abort())
     rank_by_keys(page, "C")
     expect(page.locator("#save-status")).to_contain_text("Offline")
     rank_by_keys(other, "D")
-    expect(other.locator("#save-status")).to_have_text("Saved")
+    is_saved(other)
     come.page = other
     other.reload()
     expect(other.get_by_role("dialog")).to_have_count(1)
-    press(other, "Load the newer version")
+    enter_on(other, "Load the newer version")
     is_somewhere(other)
 
 
 def test_after_reopening(visit: Callable[..., Visit]) -> None:
-    """The button is gone; the best solution's handle has the focus, so that ranking goes on."""
+    """The button is gone; the title of the order has the focus, so that ranking goes on."""
     come = visit()
     page = come.enter()
-    url = page.url
     rank_by_keys(page, "ABCDE")
-    press(page, "Submit ranking")
-    page.wait_for_url(lambda now: now != url)
-    page.goto(url)
-    press(page, "Reopen ranking")
+    submit(page)
+    come.has_submitted()
+    page.keyboard.press("Escape")
+    enter_on(page, "Reopen ranking")
     expect(button(page, "Submit ranking")).to_be_visible()
-    expect(handle(page, "A")).to_be_focused()
+    expect(title(page)).to_be_focused()
 
 
 def test_after_the_study_was_closed(visit: Callable[..., Visit]) -> None:
-    """Handles are gone then: the card that was moved last still has the focus."""
+    """What could be changed is gone then; reading goes on."""
     come = visit()
     page = come.enter()
     answer = json.dumps({"error": "closed", "message": "The study is closed."})
     page.route("**/state", lambda route: route.fulfill(status=403, body=answer))
-    handle(page, "B").press("Enter")
+    rank_by_keys(page, "B")
     expect(page.get_by_role("dialog")).to_contain_text("The study is closed")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_have_count(0)
     is_somewhere(page)
-    assert page.locator("#card-B :focus").count() == 1
-
-
-def test_after_dragging(visit: Callable[..., Visit]) -> None:
-    """The handle that was dragged has the focus, so that keys go on from there."""
-    page = visit().enter()
-    rank_by_keys(page, "AB")
-    drag(
-        page,
-        "C",
-        lambda: center(page.locator("#card-A"), 0.05),
-        lambda: labels_in(page, "ranked")[0] == "C",
-    )
-    expect(handle(page, "C")).to_be_focused()
+    expect(page.locator("#ladder [data-more], .grip, #main [data-do=place]")).to_have_count(0)
+    row(page, "C").click()
+    expect(title(page)).to_have_text("Solution C")

@@ -1,10 +1,11 @@
-"""The ranking page in a real Chromium, against a real server: what it shows is what is stored."""
+"""The workspace in a real Chromium, against a real server: what it shows is what is stored."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 from PIL import Image
@@ -14,69 +15,92 @@ from tests.blinding.planted import PLANTS, planted
 from tests.browser.judging import (
     Visit,
     accessible,
+    answer,
+    begin,
     center,
+    choose,
     drag,
-    handle,
+    is_ready,
     labels_in,
+    press,
     rank_by_keys,
+    row,
     shown_ranking,
+    submit,
+    title,
 )
-from tests.browser.views import PHONE, in_views
+from tests.browser.views import PHONE
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Request
+    from playwright.sync_api import Browser, Page, Request
+
+
+def at_top(page: Page) -> bool:
+    """Whether neither the window nor the reader is scrolled."""
+    return bool(page.evaluate("scrollY === 0 && document.querySelector('#reader').scrollTop === 0"))
 
 
 def test_a_session_by_mouse(visit: Callable[..., Visit]) -> None:
     """Drag all into the ranking, reorder, tie by dropping one onto another, submit."""
     come = visit()
     page = come.enter()
-    ranked = page.locator("#ranked")
-    drag(page, "A", lambda: center(ranked), lambda: labels_in(page, "ranked") == ["A"])
+    rungs = page.locator("#ranked .rung")
+    drag(page, "A", page.locator("#ranked"))
     for label in "BCDE":
-        drag(
-            page,
-            label,
-            lambda: center(page.locator("#ranked .card").last, 0.95),
-            lambda: labels_in(page, "ranked")[-1] == label,  # noqa: B023  called at once
-        )
-    first = come.equals_store()["state"]["ranked"]
-    assert sorted(label for group in first for label in group) == list("ABCDE")
-    # Onto the top: before all others.
-    last = labels_in(page, "ranked")[-1]
-    top = labels_in(page, "ranked")[0]
-    drag(
-        page,
-        last,
-        lambda: center(page.locator(f"#card-{top}"), 0.05),
-        lambda: labels_in(page, "ranked")[0] == last,
-    )
-    assert labels_in(page, "ranked")[0] == last
-    # Onto the middle of another: tied with it.
-    held, other = labels_in(page, "ranked")[3], labels_in(page, "ranked")[1]
-    drag(
-        page,
-        held,
-        lambda: center(page.locator(f"#card-{other}")),
-        page.locator(f"#card-{other}.tie-target").is_visible,
-    )
-    assert sorted([held, other]) in [sorted(group) for group in shown_ranking(page)]
-    # And back to the tray.
-    tray = page.locator("#tray")
-    drag(page, held, lambda: center(tray), lambda: labels_in(page, "tray") == [held])
-    assert labels_in(page, "tray") == [held]
-    come.equals_store()
-    page.locator(f"#card-{held}").get_by_role("button", name=f"Solution {held}: add at top").click()
-    page.get_by_role("button", name="Submit ranking").click()
+        drag(page, label, rungs.last, 0.95)
+    assert come.equals_store()["state"]["ranked"] == [[label] for label in "ABCDE"]
+    drag(page, "E", rungs.first, 0.05)
+    assert shown_ranking(page)[0] == ["E"]
+    # Onto the middle of another: tied with it. Beside a tie: next to both.
+    drag(page, "D", rungs.nth(1))
+    assert shown_ranking(page) == [["E"], ["A", "D"], ["B"], ["C"]]
+    drag(page, "C", rungs.nth(1), 0.1)
+    assert shown_ranking(page) == [["E"], ["C"], ["A", "D"], ["B"]]
+    # Out of the ranking, to a place that is there while something is dragged.
+    page.mouse.move(*center(row(page, "B")))
+    page.mouse.down()
+    page.mouse.move(*center(page.locator("#ladder-scroll"), 0.9), steps=4)
+    expect(page.locator(".ghost")).to_have_text("BUnrank")
+    page.mouse.up()
+    assert labels_in(page, "tray") == ["B"]
+    state = come.equals_store()["state"]
+    assert state["placed_by"] == dict.fromkeys("ACDE", "drag")
+    choose(page, "B", "Add at top")
+    submit(page)
     come.has_submitted()
 
 
+@pytest.mark.parametrize("steps", [4, 40, 300])
+def test_dragging_onto_a_row_ties_however_it_is_dragged(
+    visit: Callable[..., Visit], steps: int
+) -> None:
+    """What is below the pointer at the release counts."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "AB")
+    drag(page, "C", page.locator("#ranked .rung").nth(1), steps=steps)
+    assert shown_ranking(page) == [["A"], ["B", "C"]]
+    drag(page, "A", page.locator("#ranked .rung").nth(1), 0.4, steps=steps)
+    assert shown_ranking(page) == [["B", "C", "A"]]
+    # Escape lets go of it where it was; so does the world outside of the list.
+    for away in (True, False):
+        page.mouse.move(*center(row(page, "D")))
+        page.mouse.down()
+        page.mouse.move(*(900, 400) if away else center(page.locator("#ranked .rung")), steps=5)
+        expect(page.locator(".ghost")).to_contain_text("Let go" if away else "Tie with")
+        if not away:
+            page.keyboard.press("Escape")
+        page.mouse.up()
+        assert labels_in(page, "tray") == ["D", "E"]
+    come.equals_store()
+
+
 def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
-    """The same with a finger: drag by the handle, on a phone."""
+    """On a phone: answers by a thumb, the ladder as a sheet, and dragging by the grip."""
     come = visit(viewport=PHONE, has_touch=True, is_mobile=True)
     page = come.enter()
     touch = page.context.new_cdp_session(page)
@@ -85,35 +109,43 @@ def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
         touches = [{"x": x, "y": y} for x, y in points]
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
 
-    for label in "AB":
-        page.locator(f"#card-{label}").get_by_role("button", name="add at bottom").tap()
-    come.equals_store()
-    page.locator("#ranked").scroll_into_view_if_needed()
-    first, second = labels_in(page, "ranked")
-    page.locator(f"#card-{first}").scroll_into_view_if_needed()
-    start = center(handle(page, second))
+    page.get_by_role("button", name="Read the first solution").tap()
+    page.locator("#place-now").tap()
+    for label in "BCD":
+        expect(title(page)).to_have_text(f"Solution {label}")
+        assert at_top(page)
+        page.locator("#place-now").tap()
+        while page.locator(".compare").count():
+            page.locator(".pane-switch [aria-pressed=false]").tap()
+            expect(page.locator(".pane.is-shown")).to_have_count(1)
+            page.locator("[data-verdict=worse]").tap()
+    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C"], ["D"]]
+    start = center(row(page, "D").locator("xpath=../*[@class='grip']"))
     finger("touchStart", start)
-    page.wait_for_timeout(60)
-    finger("touchMove", (start[0] + 2, start[1] + 8))
-    expect(page.locator("#ranking-page")).to_have_class(re.compile("is-dragging"))
-    for _ in range(100):  # the others give way while one is dragged
-        finger("touchMove", center(page.locator(f"#card-{first}"), 0.06))
-        page.wait_for_timeout(120)
-        if labels_in(page, "ranked")[0] == second:
-            break
+    finger("touchMove", (start[0] + 2, start[1] - 12))
+    expect(page.locator("body")).to_have_class(re.compile("is-dragging"))
+    finger("touchMove", center(page.locator("#ranked .rung").first, 0.06))
+    expect(page.locator(".ghost")).to_have_text("DBetter than A")
     finger("touchEnd")
-    expect(page.locator("#ranked .card").first).to_have_attribute("data-label", second)
-    come.equals_store()
-    for label in "CDE":
-        page.locator(f"#card-{label}").get_by_role("button", name="add at top").tap()
-    page.locator("#card-C").get_by_role("button", name="tie with above").tap()
-    come.equals_store()
-    page.get_by_role("button", name="Submit ranking").tap()
+    assert shown_ranking(page) == [["D"], ["A"], ["B"], ["C"]]
+    # A finger on the row itself scrolls.
+    start = center(row(page, "B"))
+    finger("touchStart", start)
+    finger("touchMove", (start[0], start[1] - 60))
+    finger("touchEnd")
+    assert shown_ranking(page) == [["D"], ["A"], ["B"], ["C"]]
+    choose(page, "E", "Add at top")
+    choose(page, "C", "Tie with above")
+    state = come.equals_store()["state"]
+    assert state["placed_by"] == {
+        "A": "compare", "B": "compare", "C": "menu", "D": "drag", "E": "menu",
+    }  # fmt: skip
+    submit(page)
     come.has_submitted()
 
 
 def test_a_session_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
-    """Link, consent, group, ranking, ties and submission without a mouse; all is announced."""
+    """Link, consent, task, answers, moves, and submission without a mouse; all is announced."""
     come = visit()
     page = come.enter(consent=False)
 
@@ -128,68 +160,80 @@ def test_a_session_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
             page.keyboard.press("Tab")
         pytest.fail(f"no way to {name} with the Tab key")
 
-    tab_to("I agree")
+    tab_to("^I agree")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Your tasks")).to_be_visible()
+    expect(page.get_by_role("link", name="Problem 0")).to_be_visible()
     tab_to("Problem 0")
     page.keyboard.press("Enter")
-    expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
-    announcement = page.locator("#announcement")
-    tab_to("Move solution A")
+    is_ready(page)
+    said = page.locator("#announcement")
+    tab_to("Read the first solution")
     page.keyboard.press("Enter")
-    expect(announcement).to_have_text("Solution A is now 1st of 1.")
-    for label in "BCDE":
-        handle(page, label).focus()
-        page.keyboard.press("End")
-    expect(announcement).to_have_text("Solution E is now 5th of 5.")
-    page.keyboard.press("ArrowUp")
-    expect(announcement).to_have_text("Solution E is now 4th of 5.")
-    expect(handle(page, "E")).to_be_focused()
-    page.keyboard.press("t")
-    expect(announcement).to_have_text("Solution E is now 3rd of 5, tied with C.")
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("t")
-    expect(announcement).to_have_text("Solution E is now 1st of 5, tied with A.")
-    page.keyboard.press("u")
-    page.keyboard.press("Delete")
-    expect(announcement).to_have_text("Solution E is now not ranked yet.")
+    expect(title(page)).to_be_focused()
+    page.keyboard.press("c")
+    expect(said).to_have_text("A is 1st of 1. Now reading solution B.")
+    for label, after in pairwise("BCDE"):
+        page.keyboard.press("c")
+        expect(title(page)).to_be_focused()
+        answer(page, "ABCDE")
+        expect(title(page)).to_have_text(f"Solution {after}")
+        expect(title(page)).to_be_focused()
+        place = {"B": "2nd of 2", "C": "3rd of 3", "D": "4th of 4"}[label]
+        expect(said).to_contain_text(f"{label} is {place}, below")
+    page.keyboard.press("c")
+    page.keyboard.press("=")
+    expect(said).to_contain_text("of 5, tied with")
+    expect(said).to_contain_text("All solutions are ranked. Review and submit.")
     page.keyboard.press("Control+z")
+    expect(title(page)).to_contain_text("Which is better, ")
+    answer(page, "ABCDE")
+    expect(title(page)).to_have_text("All ranked. Is this your order?")
+    tab_to(", 1st of 5$")
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Alt+ArrowUp")
+    expect(said).to_have_text("E is 4th of 5, between C and D.")
+    expect(row(page, "E")).to_be_focused()
+    page.keyboard.press(".")
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(said).to_have_text("E is 3rd of 5, tied with C, between B and D.")
     page.keyboard.press("Control+z")
-    assert shown_ranking(page) == [["A", "E"], ["B"], ["C"], ["D"]]
-    come.equals_store()
     page.keyboard.press("Control+Shift+z")
-    assert shown_ranking(page) == [["A"], ["E"], ["B"], ["C"], ["D"]]
-    come.equals_store()
-    tab_to("Submit ranking")
+    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C", "E"], ["D"]]
+    tab_to("^Submit ranking")
     page.keyboard.press("Enter")
     come.has_submitted()
 
 
-def test_buttons_do_what_dragging_does(visit: Callable[..., Visit]) -> None:
-    """Better, worse, tie, untie and tray; what cannot be done is disabled."""
+def test_menus_do_what_dragging_does(visit: Callable[..., Visit]) -> None:
+    """Up, down, tie, untie, and out; what cannot be done is marked."""
     come = visit()
     page = come.enter()
     rank_by_keys(page, "ABCDE")
-
-    def press(label: str, name: str) -> None:
-        page.get_by_role("button", name=f"Solution {label}: {name}", exact=True).click()
-
-    press("C", "move up")
+    choose(page, "C", "Move up")
     assert shown_ranking(page) == [["A"], ["C"], ["B"], ["D"], ["E"]]
-    press("B", "tie with above")
-    press("D", "tie with above")
+    choose(page, "B", "Tie with above")
+    choose(page, "D", "Tie with above")
     assert shown_ranking(page) == [["A"], ["C", "B", "D"], ["E"]]
-    press("B", "move down")
+    choose(page, "B", "Move down")
     assert shown_ranking(page) == [["A"], ["C", "D"], ["B"], ["E"]]
-    press("D", "untie")
-    press("A", "unrank")
+    choose(page, "D", "Untie")
+    choose(page, "A", "Unrank")
     assert shown_ranking(page) == [["C"], ["D"], ["B"], ["E"]]
-    expect(page.get_by_role("button", name="Solution C: move up", exact=True)).to_be_disabled()
-    expect(page.get_by_role("button", name="Solution E: move down", exact=True)).to_be_disabled()
-    come.equals_store()
-    page.get_by_role("button", name="Submit ranking").click()
-    expect(page.get_by_role("dialog")).to_contain_text("A is not ranked yet")
+    page.locator("#ladder [data-more=C]").click()
+    expect(page.get_by_role("menuitem", name="Move up")).to_be_disabled()
+    page.keyboard.press("Escape")
+    expect(page.locator("#ladder [data-more=C]")).to_be_focused()
+    page.locator("#ladder [data-more=E]").click()
+    expect(page.get_by_role("menuitem", name="Move down")).to_be_disabled()
+    page.get_by_role("menuitemradio", name="Unsure").click()
+    state = come.equals_store()["state"]
+    assert state["sure"] == {"E": "unsure"}
+    page.locator("#ladder [data-do=submit]").click()
+    expect(page.locator("#announcement")).to_have_text("1 still to rank. Opening solution A.")
+    expect(title(page)).to_have_text("Solution A")
     assert not come.served.stored(come.judge, "P0")["submitted"]
 
 
@@ -198,89 +242,66 @@ def test_cannot_judge_recognize_and_comment(visit: Callable[..., Visit]) -> None
     come = visit()
     page = come.enter()
     rank_by_keys(page, "ABCD")
-    page.get_by_role("button", name="Solution E: cannot judge").click()
+    choose(page, "E", "Cannot judge")
     page.get_by_label("Other reason").fill("Half of it is missing")
     page.get_by_role("button", name="Mark as “cannot judge”").click()
-    page.get_by_label("I recognize the author of solution B").check()
-    page.locator("#card-C .comment summary").click()
-    page.get_by_label("Comment on solution C").fill("Neat, but slow")
+    choose(page, "B", "I recognize the author")
+    choose(page, "C", "Comment")
+    page.get_by_role("textbox", name="Comment on solution C").fill("Neat, but slow")
+    page.get_by_role("button", name="Done").click()
+    expect(row(page, "C")).to_contain_text("Neat, but slow")
     page.get_by_label("Comment on this task").fill("All much alike")
     state = come.equals_store()["state"]
     assert state["cannot"] == {"E": "Half of it is missing"}
     assert state["recognized"] == ["B"]
     assert (state["comments"], state["comment"]) == ({"C": "Neat, but slow"}, "All much alike")
     page.reload()
-    expect(page.get_by_label("I recognize the author of solution B")).to_be_checked()
     expect(page.get_by_label("Comment on this task")).to_have_value("All much alike")
-    expect(page.locator("#card-E .reason")).to_have_text("Half of it is missing")
-    page.get_by_role("button", name="Solution E: unrank").click()
-    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("main")).to_contain_text("Cannot judge: E (Half of it is missing)")
+    expect(row(page, "B")).to_have_accessible_name(re.compile("author recognized"))
+    choose(page, "E", "Unrank")
+    assert labels_in(page, "tray") == ["E"]
+    page.get_by_role("button", name="Undo").first.click()
     assert come.equals_store()["state"]["cannot"] == {"E": "Half of it is missing"}
 
 
-@in_views
-def test_everything_is_accessible(visit: Callable[..., Visit], view: dict[str, Any]) -> None:
-    """No page and no state of the ranking page has a violation that axe knows of."""
-    come = visit(**view)
-    page = come.page
-    page.goto(come.served.links[come.judge])
-    accessible(page, "welcome with consent")
-    come.enter()
-    accessible(page, "all in the tray")
-    rank_by_keys(page, "ABCD")
-    handle(page, "C").press("t")
-    page.get_by_role("button", name="Solution E: cannot judge").click()
-    accessible(page, "asked for a reason")
-    page.get_by_role("button", name="Mark as “cannot judge”").click()
-    accessible(page, "all placed")
-    for name in ("How to rank", "Problem", "Compare"):
-        page.locator(".tools").get_by_role("button", name=name).click()
-        accessible(page, name)
-        page.keyboard.press("Escape")
-    expect(page.locator("#save-status")).to_have_text("Saved")
-    page.goto(come.served.base + "/judge")
-    accessible(page, "welcome")
-    page.goto(come.served.base + "/judge/g/nothing")
-    accessible(page, "message")
-
-
-def test_long_solutions_open_and_stand_side_by_side(visit: Callable[..., Visit]) -> None:
-    """A long text is collapsed, opens, and any two can be read beside each other."""
+def test_long_solutions_have_contents_and_keep_their_place(visit: Callable[..., Visit]) -> None:
+    """The window never scrolls; each solution is found again where it was left."""
     come = visit()
     page = come.enter()
-    long = page.locator(".card", has_text="Many words").first
-    body = long.locator(".card-body")
-    closed = body.bounding_box()
-    long.locator(".content summary").click()
-    opened = body.bounding_box()
-    assert closed
-    assert opened
-    assert closed["height"] < 200 < opened["height"]
-    label = long.get_attribute("data-label")
-    long.get_by_role("button", name="compare with another solution").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog.locator("#left-pane")).to_contain_text("Many words")
-    other = next(letter for letter in "ABCDE" if letter != label)
-    dialog.get_by_label("Right", exact=True).select_option(other)
-    expect(dialog.locator("#right-pane")).to_contain_text("Do thing")
+    page.locator("#tray .chip", has_text="Long").locator(".open-it").click()
+    expect(page.locator(".contents a")).to_have_count(5)
+    page.locator(".contents a").nth(3).click()
+    heading = page.locator("#reader h4").nth(3)
+    expect(heading).to_be_focused()
+    expect(heading).to_be_in_viewport()
+    place = page.evaluate("document.querySelector('#reader').scrollTop")
+    assert place > 200
+    page.keyboard.press("j" if title(page).inner_text() != "Solution E" else "k")
+    assert at_top(page)
+    page.locator("#tray .chip", has_text="Long").locator(".open-it").click()
+    assert page.evaluate("[scrollY, document.querySelector('#reader').scrollTop]") == [0, place]
+    page.keyboard.press("c")
+    assert at_top(page)
 
 
 def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None:
     """A submitted ranking is shown and cannot be changed, until it is reopened."""
     come = visit()
     page = come.enter()
-    url = page.url
     rank_by_keys(page, "ABCDE")
-    page.get_by_role("button", name="Submit ranking").click()
-    page.wait_for_url(lambda now: now != url)
-    page.goto(url)
+    submit(page)
+    code = come.has_submitted()
+    page.reload()
     expect(page.locator("#left")).to_have_text("This ranking is submitted.")
-    expect(page.get_by_role("button", name="Solution A: move up")).to_have_count(0)
-    page.get_by_role("button", name="Reopen ranking").click()
+    expect(page.get_by_role("main")).to_contain_text(code)
+    expect(page.locator("#ladder [data-more], .grip, [data-do=send]")).to_have_count(0)
+    page.keyboard.press("Alt+ArrowUp")
+    page.locator("#reopen").click()
     expect(page.get_by_role("button", name="Submit ranking")).to_be_visible()
-    handle(page, "E").press("Home")
+    press(page, "E", "Alt+ArrowUp")
     stored = come.equals_store()
-    assert stored["state"]["ranked"][0] == ["E"]
+    assert stored["state"]["ranked"][3] == ["E"]
     assert not stored["submitted"]
 
 
@@ -290,20 +311,19 @@ def test_working_time_pauses_when_nobody_works(visit: Callable[..., Visit]) -> N
     sent: list[float] = []
 
     def note(request: Request) -> None:
-        text = request.post_data or ""
-        if request.method != "GET" and text.startswith("{"):
-            sent.append(json.loads(text).get("seconds", 0))
+        if request.url.endswith(("/state", "/time")) and request.post_data:
+            sent.append(json.loads(request.post_data).get("seconds", 0))
 
     come.page.on("request", note)
     come.page.clock.install()
     page = come.enter()
-    handle(page, "A").press("Enter")
+    rank_by_keys(page, "A")
     page.clock.run_for(20_000)
-    handle(page, "B").press("Enter")
+    rank_by_keys(page, "C")
     come.equals_store()
     assert 15 <= sum(sent) <= 30
     page.clock.run_for(600_000)
-    handle(page, "C").press("Enter")
+    rank_by_keys(page, "D")
     come.equals_store()
     assert 70 <= sum(sent) <= 95
 
@@ -320,18 +340,19 @@ def test_images_and_pages_of_pdfs_are_enlarged(browser: Browser, tmp_path: Path)
         come = Visit(browser, served, "J0")
         page = come.page
         page.goto(served.links["J0"])
-        page.locator(".groups a").click()
-        expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
-        page.get_by_role("button", name="Enlarge").and_(page.locator(":not(.pdf-page *)")).click()
-        image = page.locator("#zoom img")
+        begin(page)
+        page.locator("#tray .chip", has_text="1 picture").locator(".open-it").click()
+        page.get_by_role("button", name="Enlarge").click()
+        image = page.locator("#enlarged img")
         expect(image).to_be_visible()
         assert image.evaluate("image => image.naturalWidth") == 1600
-        image.click()
+        assert image.evaluate("image => image.clientWidth") < 1300
+        page.get_by_role("button", name="Actual size").click()
         assert image.evaluate("image => image.clientWidth") == 1600
+        accessible(page, "an image")
         page.keyboard.press("Escape")
-        second = page.locator(".pdf-page").nth(1)
-        card = page.locator(".card", has=second)
-        card.get_by_text("Show solution").click()
+        page.locator("#tray .chip", has_text="2 pages").locator(".open-it").click()
+        second = page.locator(".page").nth(1)
         expect(second.locator("figcaption")).to_have_text("Page 2 of 2")
         drawn = second.locator("img")
         drawn.scroll_into_view_if_needed()
@@ -343,9 +364,55 @@ def test_images_and_pages_of_pdfs_are_enlarged(browser: Browser, tmp_path: Path)
         expect(second.locator(".page-text")).to_have_text("An ordinary plan")
         second.get_by_role("button").click()
         expect(image).to_be_visible()
-        assert image.evaluate("image => image.clientWidth") == 600
         page.keyboard.press("Escape")
-        accessible(page, "an image and a PDF")
+        accessible(page, "a PDF")
+        come.close()
+
+
+def test_code_has_numbers_that_are_not_copied(browser: Browser, tmp_path: Path) -> None:
+    """Lines are numbered and wrap; what is copied is the code alone."""
+    study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1)
+    code = "def f(x):\n    return x\n\n\nprint(f(1))"
+    (tmp_path / "solutions" / "P0" / "S0.md").unlink()
+    (tmp_path / "solutions" / "P0" / "S0.py").write_text(f"{code}\n")
+    with Served(study) as served:
+        come = Visit(browser, served, "J0")
+        page = come.page
+        page.goto(served.links["J0"])
+        begin(page)
+        page.locator("#tray .chip", has_text="5 lines").locator(".open-it").click()
+        expect(page.get_by_role("region", name="Code, 5 lines")).to_be_visible()
+        copied = page.evaluate("""() => {
+            getSelection().selectAllChildren(document.querySelector("#reader pre"));
+            return getSelection().toString();
+        }""")
+        assert copied.rstrip("\n") == code
+        accessible(page, "code")
+        come.close()
+
+
+def test_long_texts_come_one_by_one(browser: Browser, tmp_path: Path) -> None:
+    """What makes the page too large comes when it is read; a failure can be tried again."""
+    study = write_judging_study(tmp_path, problems=1, solvers=4, judges=1)
+    for path in (tmp_path / "solutions" / "P0").glob("*.md"):
+        path.write_text(f"Name {path.stem}.\n\n" + "Many words that go on and on. " * 5000)
+    with Served(study) as served:
+        come = Visit(browser, served, "J0")
+        page = come.page
+        page.goto(served.links["J0"])
+        begin(page)
+        assert page.locator("template[data-solution]").count() == 1
+        page.route("**/solution/**", lambda route: route.abort())
+        row(page, "C").click()
+        expect(title(page)).to_have_text("Solution C")
+        expect(page.locator(".loading")).to_contain_text("Solution C could not be loaded.")
+        accessible(page, "not loaded")
+        page.unroute("**/solution/**")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator("#reader .prose")).to_contain_text("Many words")
+        rank_by_keys(page, "A")
+        page.keyboard.press("c")
+        expect(page.locator(".pane .prose")).to_have_count(2)
         come.close()
 
 
@@ -364,22 +431,17 @@ def test_thirty_solutions(browser: Browser, tmp_path: Path) -> None:
         come = Visit(browser, served, "J0")
         page = come.page
         page.goto(served.links["J0"])
-        page.locator(".groups a").click()
-        expect(page.locator("#card-AD")).to_be_visible()
-        expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
+        begin(page)
         labels = labels_in(page, "tray")
         assert len(labels) == 30
+        assert labels[-1] == "AD"
         for label in labels:
-            handle(page, label).press("Enter")
+            press(page, label, "Alt+ArrowUp")
         come.equals_store()
-        drag(
-            page,
-            "C",
-            lambda: center(page.locator("#card-A"), 0.04),
-            lambda: labels_in(page, "ranked")[0] == "C",
-        )
+        page.locator("#ranked .rung").first.scroll_into_view_if_needed()
+        drag(page, "C", page.locator("#ranked .rung").first, 0.04)
         assert labels_in(page, "ranked")[:3] == ["C", "A", "B"]
         come.equals_store()
-        page.get_by_role("button", name="Submit ranking").click()
-        page.wait_for_url(re.compile("/judge/done"))
+        submit(page)
+        come.has_submitted()
         come.close()

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.judging import Visit, accessible, rank_by_keys, shown_ranking
+from tests.browser.judging import (
+    Visit,
+    accessible,
+    begin,
+    labels_in,
+    rank_by_keys,
+    row,
+    shown_ranking,
+    submit,
+)
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
@@ -29,21 +38,21 @@ def come(browser: Browser, own: Served) -> Iterator[Visit]:
     """The judge of that session, at the ranking page."""
     visit = Visit(browser, own, "J0")
     visit.page.goto(own.links["J0"])
-    visit.page.locator(".groups a", has_text="Problem 0").click()
-    expect(visit.page.locator("#ranking-page[data-tray]")).to_be_visible()
+    begin(visit.page)
     yield visit
     visit.close()
 
 
 def number_of(page: Page, letter: str) -> str:
     """Which of the made-up solutions stands under a letter."""
-    text = page.locator(f"#card-{letter} .card-body").text_content() or ""
+    row(page, letter).click()
+    text = page.locator(f"#reader[data-text^='{letter} '] .prose").text_content() or ""
     return text.partition("number ")[2].split(".")[0]
 
 
 def letters(page: Page) -> dict[str, str]:
     """The letter of each solution on the page."""
-    labels = page.locator(".card").evaluate_all("cards => cards.map(c => c.dataset.label)")
+    labels = [label for area in ("ranked", "tray") for label in labels_in(page, area)]
     return {number_of(page, label): label for label in labels}
 
 
@@ -79,17 +88,15 @@ def test_an_order_of_before_is_kept_by_content(own: Served, come: Visit, how: st
         replace_s3(own)
         page.unroute("**/state")
         page.reload()
-    expect(page.locator(f"#card-{of['3']}")).to_have_count(0)
-    expect(page.locator("#tray .card")).to_have_count(2)
+    expect(page.locator(f"#ladder [data-label={of['3']}]")).to_have_count(0)
+    expect(page.locator("#tray .chip")).to_have_count(2)
     ranking = [[of[number]] for number in ("0", "4", "2")]
     assert shown_ranking(page) == ranking
     assert letters(page) == {n: x for n, x in of.items() if n != "3"} | {"nine": "F"}
     assert come.equals_store()["state"]["ranked"] == ranking
     rank_by_keys(page, "F" + of["1"])
-    page.get_by_role("button", name="Submit ranking").click()
-    expect(page.locator("h1")).to_have_text("Thank you, Judge 0.")
-    code = page.locator(".receipt code").inner_text()
-    assert len(code) == 10
+    submit(page)
+    come.has_submitted()
     record = own.stored("J0", "P0")
     assert record["submitted"]
     assert record["state"]["ranked"] == [*ranking, ["F"], [of["1"]]]
@@ -99,16 +106,16 @@ def test_a_new_solution_is_placed_into_a_submitted_ranking(own: Served, come: Vi
     """It is marked on the first page; only the new one has to be placed."""
     page = come.page
     rank_by_keys(page, "ABCDE")
-    page.get_by_role("button", name="Submit ranking").click()
-    expect(page.locator("h1")).to_have_text("Thank you, Judge 0.")
+    submit(page)
+    come.has_submitted()
     own.kill()
     (own.study.parent / "solutions" / "P0" / "S9.md").write_text("Do thing number nine.\n")
     text = own.study.read_text().replace("subjects:", "subjects:\n  - {id: S9, experience: 9}")
     own.study.write_text(text)
     own.start()
     page.goto(own.links["J0"])
-    expect(page.locator(".groups")).to_contain_text("1 new solution to place")
-    page.locator(".groups a", has_text="Problem 0").click()
+    expect(page.get_by_role("main")).to_contain_text("1 new solution to place")
+    begin(page)
     expect(page.locator(".to-place")).to_contain_text(
         "A new solution has come since you submitted: F"
     )
@@ -116,6 +123,6 @@ def test_a_new_solution_is_placed_into_a_submitted_ranking(own: Served, come: Vi
     accessible(page, "a new solution to place")
     rank_by_keys(page, "F")
     come.equals_store()
-    page.get_by_role("button", name="Submit ranking").click()
-    expect(page.locator("h1")).to_have_text("Thank you, Judge 0.")
+    submit(page)
+    come.has_submitted()
     assert own.stored("J0", "P0")["submitted"]

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.judging import handle, rank_by_keys
+from tests.browser.judging import choose, rank_by_keys, submit, to_top
 from tests.browser.saving import (
     MINE,
     Held,
     is_taken_back,
     stored,
-    submit,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def test_a_change_takes_back_a_submission_that_waits_offline(visit: Callable[...
     come.context.set_offline(True)
     submit(page)
     expect(page.locator("#save-status")).to_contain_text("Offline")
-    handle(page, "E").press("Home")
+    to_top(page, "E")
     expect(page.locator("#left")).to_contain_text("Submit again")
     come.context.set_offline(False)
     is_taken_back(come, MINE)
@@ -53,7 +52,7 @@ def test_a_change_takes_back_a_submission_in_flight(
     held = Held(page, arrived=arrived)
     submit(page)
     held.waiting()
-    handle(page, "E").press("Home")
+    to_top(page, "E")
     held.release()
     is_taken_back(come, MINE)
     submit(page)
@@ -73,7 +72,7 @@ def test_a_submission_whose_answer_is_lost_can_be_taken_back(visit: Callable[...
     held.lose()
     expect(page.locator("#save-status")).to_contain_text("Offline")
     assert stored(come)["submitted"]
-    handle(page, "E").press("Home")
+    to_top(page, "E")
     is_taken_back(come, MINE)
 
 
@@ -113,7 +112,7 @@ def test_a_submission_waits_for_an_open_dialog(visit: Callable[..., Visit]) -> N
     come.equals_store()
     held = Held(page, arrived=True)
     submit(page)
-    page.get_by_role("button", name="Solution E: cannot judge").click()
+    choose(page, "E", "Cannot judge")
     page.get_by_label("Other reason").fill("Half of it is missing")
     held.release()
     expect(page.locator("#save-status")).to_contain_text("Submitted")
@@ -129,10 +128,11 @@ def test_a_reason_counts_where_the_dialog_was_closed_just_before(
     """Browsers tell late that a dialog was closed; that is no answer to the next question."""
     come = visit()
     page = come.enter()
-    page.get_by_role("button", name="Solution A: cannot judge").click()
+    choose(page, "A", "Cannot judge")
     page.evaluate("""() => {
         document.getElementById("cannot-reason").close("");
-        document.querySelector("#card-E [data-do=cannot]").click();
+        document.querySelector("#ladder [data-more=E]").click();
+        document.querySelector(".menu [data-act=cannot]").click();
     }""")
     page.get_by_label("Other reason").fill("Half of it is missing")
     page.get_by_role("button", name="Mark as “cannot judge”").click()
@@ -149,7 +149,7 @@ def test_an_order_newer_than_the_submission_is_offered_later(
     come.equals_store()
     held = Held(page, arrived=True)
     submit(page)
-    handle(page, "E").press("Home")
+    to_top(page, "E")
     page.route("**/reopen", lambda route: route.abort())
     held.release()
     expect(page.locator("#save-status")).to_contain_text("Offline")

@@ -10,9 +10,12 @@ from playwright.sync_api import expect
 
 from tests.browser.judging import (
     Visit,
+    begin,
     center,
-    handle,
+    is_ready,
+    is_saved,
     rank_by_keys,
+    row,
     shown_ranking,
 )
 from tests.patience import until
@@ -26,16 +29,16 @@ if TYPE_CHECKING:
 
 
 def test_reload_in_the_middle_of_a_drag(visit: Callable[..., Visit]) -> None:
-    """A page that is reloaded while a card is in the air comes back as it was saved."""
+    """A page that is reloaded while a solution is in the air comes back as it was saved."""
     come = visit()
     page = come.enter()
     rank_by_keys(page, "ABC")
     before = come.equals_store()["state"]["ranked"]
-    page.mouse.move(*center(handle(page, "C")))
+    page.mouse.move(*center(row(page, "C")))
     page.mouse.down()
     page.mouse.move(*center(page.locator("#tray")), steps=8)
     page.reload()
-    expect(page.locator("#ranked .card")).to_have_count(3)
+    expect(page.locator("#ranked .chip")).to_have_count(3)
     assert shown_ranking(page) == before
     page.mouse.up()
     come.page = page
@@ -55,9 +58,9 @@ def test_two_tabs_cannot_overwrite_each_other_unseen(
     come.equals_store()
     other = come.new_page()
     other.goto(page.url)
-    expect(other.locator("#ranking-page[data-tray]")).to_be_visible()
+    is_ready(other)
     rank_by_keys(other, "C")
-    expect(other.locator("#save-status")).to_have_text("Saved")
+    is_saved(other)
     rank_by_keys(page, "D")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("changed in another tab")
@@ -99,7 +102,7 @@ def test_what_could_not_be_saved_is_there_after_closing_the_page(
     come.context.set_offline(False)
     come.page = come.new_page()
     come.page.goto(url)
-    expect(come.page.locator("#ranked .card")).to_have_count(3)
+    expect(come.page.locator("#ranked .chip")).to_have_count(3)
     assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C"]]
 
 
@@ -110,8 +113,8 @@ def test_a_restart_of_the_server_is_survived(browser: Browser, tmp_path: Path) -
         come = Visit(browser, served, "J0")
         page = come.page
         page.goto(served.links["J0"])
-        page.locator(".groups a").click()
-        expect(page.locator("#ranking-page[data-tray]")).to_be_visible()
+        begin(page)
+        is_ready(page)
         rank_by_keys(page, "A")
         come.equals_store()
         served.kill()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["hold_session"]
 
-_CARD = re.compile(r'class="card-body">(.*?)class="card-foot"', re.DOTALL)
+_CARD = re.compile(r"<template data-solution=.*?</template>", re.DOTALL)
 
 
 def hold_session(study: Path) -> None:

@@ -7,13 +7,14 @@ import { History } from "../../webjudge/static/history.js";
 
 test("undo and redo go through what was done", () => {
   const history = new History("a");
-  assert.deepEqual([history.canUndo, history.undo()], [false, false]);
-  history.push("b");
-  history.push("c");
-  assert.ok(history.undo() && history.undo() && history.redo());
+  assert.deepEqual([history.canUndo, history.undo()], [false, null]);
+  history.push("b", "", { label: "B" });
+  history.push("c", "", { label: "C" });
+  const steps = [history.undo(), history.undo(), history.redo()];
+  assert.deepEqual(steps.map(({ label }) => label), ["C", "B", "B"]);
   assert.deepEqual([history.state, history.canUndo, history.canRedo], ["b", true, true]);
   history.push("d");
-  assert.deepEqual([history.canRedo, history.redo(), history.state], [false, false, "d"]);
+  assert.deepEqual([history.canRedo, history.redo(), history.state], [false, null, "d"]);
 });
 
 test("what is typed on is one step", () => {

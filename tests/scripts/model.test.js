@@ -7,11 +7,13 @@ import * as model from "../../webjudge/static/model.js";
 
 const LABELS = ["A", "B", "C", "D"];
 const BLANK = {
-  version: 2, ranked: [], tray: [], cannot: {}, recognized: [], comments: {}, comment: "",
+  version: 3, ranked: [], tray: [], cannot: {}, recognized: [], comments: {}, comment: "",
+  comparisons: [], placed_by: {}, sure: {},
 };
 const FIELDS = { blank: BLANK, former: { recognised: "recognized" } };
 const STATE = { ...BLANK, ranked: [["A"], ["B", "C"]], tray: ["D"] };
 
+const verdict = (one, other) => ({ new: one, other, verdict: "better", side: "left", seconds: 2.5 });
 const ranked = (state) => model.check(state, LABELS).ranked;
 
 test("a solution moves by one place, out of its tie first", () => {
@@ -68,7 +70,13 @@ test("another layout keeps the order and the answers by content", () => {
   const then = { A: "one", B: "two", C: "three", D: "four" };
   const now = { A: "two", B: "one", E: "five", D: "four" };
   const state = {
-    ...STATE, cannot: { D: "torn" }, tray: [], comments: { C: "gone", B: "stays" }, recognized: ["A"],
+    ...STATE,
+    cannot: { D: "torn" },
+    tray: [],
+    comments: { C: "gone", B: "stays" },
+    recognized: ["A"],
+    comparisons: [verdict("A", "B"), verdict("C", "A")],
+    placed_by: { B: "drag", C: "key" },
   };
   assert.deepEqual(model.fit(state, then, now, FIELDS), {
     ...BLANK,
@@ -77,6 +85,8 @@ test("another layout keeps the order and the answers by content", () => {
     cannot: { D: "torn" },
     comments: { A: "stays" },
     recognized: ["B"],
+    comparisons: [verdict("B", "A")],
+    placed_by: { A: "drag" },
   });
 });
 
@@ -94,9 +104,31 @@ test("states are compared whatever the order of their keys", () => {
   assert.ok(!model.same(STATE, model.untie(STATE, "C")));
 });
 
+test("how a solution got its place goes with the place", () => {
+  let state = model.placedBy(model.answer(STATE, "sure", "A", "unsure"), "A", "drag");
+  state = model.better(model.worse(state, "A"), "A");
+  assert.deepEqual([state.placed_by, state.sure], [{ A: "drag" }, { A: "unsure" }]);
+  for (const out of [model.toTray(state, "A"), model.cannotJudge(state, "A", "torn")]) {
+    assert.deepEqual([out.placed_by, out.sure], [{}, {}]);
+  }
+});
+
+test("verdicts are kept in their order, the last thousand of them", () => {
+  let state = model.compared(STATE, [verdict("A", "B"), verdict("A", "C")]);
+  assert.deepEqual(state.comparisons.map((one) => one.other), ["B", "C"]);
+  state = model.compared(state, Array(999).fill(verdict("D", "A")));
+  assert.deepEqual([state.comparisons.length, state.comparisons[0].other], [1000, "C"]);
+});
+
+test("what became of a solution is said with both neighbors", () => {
+  assert.equal(model.placement(STATE, "A"), "A is 1st of 3, above B = C");
+  assert.equal(model.placement(STATE, "C"), "C is 2nd of 3, tied with B, below A");
+  assert.equal(model.placement(model.insertAt(STATE, "D", 1), "D"), "D is 2nd of 4, between A and B = C");
+  assert.equal(model.placement({ ...STATE, ranked: [["A"]] }, "A"), "A is 1st of 1");
+});
+
 test("places are read out", () => {
   assert.equal(model.place(STATE, "A"), "1st of 3");
   assert.equal(model.place(STATE, "C"), "2nd of 3, tied with B");
   assert.equal(model.place(STATE, "D"), "not ranked yet");
-  assert.equal(model.listed(["A", "B", "C"]), "A, B, and C");
 });

@@ -6,7 +6,9 @@ import { beforeEach, mock, test } from "node:test";
 const listeners = {};
 const memory = new Map();
 globalThis.addEventListener = (name, act) => { listeners[name] = act; };
-globalThis.document = { hidden: false, addEventListener: () => {} };
+globalThis.document = {
+  hidden: false, addEventListener: () => {}, getElementById: () => null, documentElement: { lang: "en" },
+};
 const storage = {
   getItem: (key) => memory.get(key) ?? null,
   setItem: (key, text) => memory.set(key, text),
@@ -35,7 +37,10 @@ function saver(more = {}) {
   const names = ["conflict", "relaid", "closed", "submitted", "submissionWithdrawn", "reopened", "ended"];
   const on = Object.fromEntries(names.map((name) => [name, (what) => events.push([name, what])]));
   on.status = (word) => events.push(["status", word]);
-  return new Saver({ ...DATA, ...more }, on, () => 1.5);
+  const clock = {
+    take: () => ({ seconds: 1.5, views: {} }), put: (time) => events.push(["put", time]),
+  };
+  return new Saver({ ...DATA, ...more }, on, clock);
 }
 
 /** Let everything that is under way come to its end. */
@@ -114,7 +119,7 @@ test("a newer order elsewhere stops saving until the person has decided", async 
   await settled();
   mine.save("mine too");
   await settled();
-  assert.deepEqual([names(), sent.length], [["conflict"], 1]);
+  assert.deepEqual([names(), sent.length], [["put", "conflict"], 1]);
   mine.resume({ revision: 7, submitted: false }, "mine too");
   await settled();
   assert.deepEqual([sent.at(-1).base, sent.at(-1).state, mine.revision], [7, "mine too", 8]);

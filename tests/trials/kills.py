@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CUT_OFF", "Acknowledged", "Client", "KillTrials"]
 
-_CARD = re.compile(r'<li class="card" id="card-([A-Z]+)".*?content-([0-9a-f]{12})', re.DOTALL)
+_CARD = re.compile(r'<template data-solution="([A-Z]+)".*?content-([0-9a-f]{12})', re.DOTALL)
 _FEWEST, _MOST = 3, 9  # solvers
 _LEAST_SAVES = 3  # of each client between two kills
 _KILLS = 5  # of one session

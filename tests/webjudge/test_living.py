@@ -78,7 +78,7 @@ def texts(client: FlaskClient, gid: str) -> dict[str, str]:
     import re
 
     page = client.get(f"/judge/g/{gid}").text
-    cards = re.split(r'<li class="card" id="card-', page)[1:]
+    cards = re.split(r'<template data-solution="', page)[1:]
     return {card.partition('"')[0]: re.findall(r"number (\w+)", card)[0] for card in cards}
 
 

@@ -40,7 +40,7 @@ def test_every_page_can_be_previewed_and_nothing_is_stored(tmp_path: Path) -> No
         assert match
         data = json.loads(match[1])
         assert data["preview"]
-        assert set(data["urls"]) == {"home", "next"}
+        assert set(data["urls"]) == {"home", "next", "solution"}
         assert client.get(f"/dashboard/preview/g/{gid}").text == page
         body = {"base": 0, "client": "tab-12345678", "change": 1, "seconds": 0, "submit": False}
         state = all_ranked(data["labels"])

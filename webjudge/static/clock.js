@@ -1,4 +1,5 @@
 // Working time: counts only while the page is visible and was used within the last minute.
+// So does the time for which each solution is in view.
 
 const PAUSE_AFTER = 60_000;
 const REPORT_EVERY = 30_000;
@@ -8,6 +9,9 @@ export class Clock {
   constructor(url) {
     this.url = url;
     this.seconds = 0;
+    this.total = 0; // since the page was opened
+    this.shown = []; // labels of the solutions in view
+    this.views = {}; // seconds by label
     this.since = performance.now();
     this.lastUse = this.since;
     for (const event of ["pointerdown", "pointermove", "keydown", "scroll", "wheel", "touchstart"]) {
@@ -26,27 +30,45 @@ export class Clock {
     this.lastUse = performance.now();
   }
 
+  /** Say which solutions are in view from now on. */
+  show(labels) {
+    this.count();
+    this.shown = labels;
+  }
+
   /** Add the time since the last count, as far as it was working time. */
   count() {
     const now = performance.now();
-    const end = Math.min(now, this.lastUse + PAUSE_AFTER);
-    if (!document.hidden && end > this.since) this.seconds += (end - this.since) / 1000;
+    if (!document.hidden) this.add(now);
     this.since = now;
   }
 
-  /** Give the working time since the last call. */
+  add(now) {
+    const milliseconds = Math.min(now, this.lastUse + PAUSE_AFTER) - this.since;
+    if (!(milliseconds > 0)) return;
+    const seconds = milliseconds / 1000;
+    this.seconds += seconds;
+    this.total += seconds;
+    for (const label of this.shown) this.views[label] = (this.views[label] ?? 0) + seconds;
+  }
+
+  /** Give the working time since the last call: {seconds, views}. */
   take() {
     this.count();
-    const seconds = Math.round(this.seconds * 10) / 10;
+    return this.pass();
+  }
+
+  pass() {
+    const views = Object.entries(this.views).map(([label, seconds]) => [label, tenths(seconds)]);
+    const taken = { seconds: tenths(this.seconds), views: Object.fromEntries(views) };
     this.seconds = 0;
-    return seconds;
+    this.views = {};
+    return taken;
   }
 
   leave() {
     // The page may be hidden already: what came before still counts.
-    const now = performance.now();
-    const end = Math.min(now, this.lastUse + PAUSE_AFTER);
-    if (end > this.since) this.seconds += (end - this.since) / 1000;
+    this.add(performance.now());
     this.since = Infinity;
     this.send();
   }
@@ -57,18 +79,25 @@ export class Clock {
   }
 
   async send() {
-    const seconds = Math.round(this.seconds * 10) / 10;
-    this.seconds = 0;
+    const { seconds, views } = this.pass();
     if (!this.url || seconds <= 0) return;
     try {
       await fetch(this.url, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ seconds }),
+        body: JSON.stringify({ seconds, views }),
         keepalive: true, // it may be the last thing that this page does
       });
     } catch {
-      this.seconds += seconds;
+      this.put({ seconds, views });
     }
   }
+
+  /** Take back a time that was not stored. */
+  put({ seconds = 0, views = {} }) {
+    this.seconds += seconds;
+    for (const [label, more] of Object.entries(views)) this.views[label] = (this.views[label] ?? 0) + more;
+  }
 }
+
+const tenths = (seconds) => Math.round(seconds * 10) / 10;

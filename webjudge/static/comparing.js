@@ -1,54 +1,170 @@
-// Any two solutions side by side, and images in full size.
+// Two solutions beside each other, and the question which is better.
 
-/** Open the comparison, with one solution chosen already or none. */
-export function openComparison(labels, first = labels[0]) {
-  const dialog = document.getElementById("comparison");
-  const [left, right] = dialog.querySelectorAll("select");
-  const second = labels[(labels.indexOf(first) + 1) % labels.length];
-  left.value = first;
-  if (!right.value || right.value === first) right.value = second;
-  for (const select of [left, right]) {
-    show(select);
-    select.onchange = () => show(select);
+import { $, $$, button, h, letter, sign } from "./dom.js";
+import { number, t } from "./words.js";
+
+// Panes scroll together where one text is less than so many times as long as the other.
+const ALIKE = 2;
+const STEP = 60;
+
+const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
+
+/**
+ * Draw the question of the workspace.
+ *
+ * @param {object} app
+ * @param {string} focus the verdict whose button has the focus, or none for the title
+ */
+export function drawComparing(app, focus = "") {
+  const { question } = app;
+  const { label, other, side } = question;
+  const [left, right] = side === "left" ? [label, other] : [other, label];
+  const places = Object.fromEntries($$(".pane").map((one) => [one.dataset.pane, $(".body", one).scrollTop]));
+  app.shown ??= label;
+  $("#main").replaceChildren(h(
+    "div.compare", { role: "region", "aria-labelledby": "compare-title" },
+    head(app, left, right),
+    h(
+      "div.pane-switch", { role: "group", "aria-label": t("Solution shown") },
+      [left, right].map((one) => h(
+        "button.btn", { type: "button", "data-show": one, "aria-pressed": String(app.shown === one) },
+        letter(one, one !== label || !question.isNew),
+        question.isNew && one === label ? t("New") : t("Ranked"),
+      )),
+    ),
+    h("div.panes", {}, pane(app, left, "left"), pane(app, right, "right")),
+    h(
+      "div.verdict", { role: "group", "aria-labelledby": "compare-title" },
+      verdict(question, left, "left"),
+      h("button.btn", { type: "button", "data-verdict": "equal" }, key("="), t("Equally good")),
+      verdict(question, right, "right"),
+    ),
+  ));
+  for (const one of $$(".pane")) $(".body", one).scrollTop = places[one.dataset.pane] ?? 0;
+  scrollTogether(app);
+  const held = focus && $(`[data-verdict=${focus}]`);
+  (held || $("#compare-title")).focus({ preventScroll: true });
+}
+
+function head(app, left, right) {
+  const { asked, most } = app.question;
+  const all = number(asked + most);
+  const count = most > 1
+    ? t("Question {n} of at most {all}", { n: number(asked + 1), all })
+    : t("Question {n}, the last", { n: number(asked + 1) });
+  const pips = [...Array(asked + most).keys()].map((n) => h(`i${["", ".now", ".done"][Math.sign(asked - n) + 1]}`));
+  return h(
+    "div.compare-head", {},
+    h(
+      "div.who", {},
+      h("h2", { id: "compare-title", tabindex: "-1" }, t("Which is better, {left} or {right}?", { left, right })),
+      h("span.meta", {}, asked + most > 1 ? count : ""),
+    ),
+    asked + most > 1 && h("span.pips", { "aria-hidden": "true" }, pips),
+    h(
+      "button.btn.quiet", { type: "button", "data-do": "together", "aria-pressed": "false", "aria-keyshortcuts": "S" },
+      sign("⇅"), t("Scroll together"),
+    ),
+    $("#statement") && button("problem", t("Problem"), { kind: ".quiet", "aria-keyshortcuts": "P" }),
+    button("back", t("Back"), { kind: ".quiet", "aria-keyshortcuts": "Backspace", disabled: asked === 0 }),
+    h("button.btn.quiet.icon", {
+      type: "button", "data-do": "stop", "aria-label": t("Stop comparing"), "aria-keyshortcuts": "Escape",
+    }, "✕"),
+  );
+}
+
+function pane(app, label, side) {
+  const { question, solutions } = app;
+  const isNew = question.isNew && label === question.label;
+  const tied = label === question.other ? question.tied : [];
+  const place = [
+    isNew ? t("to be placed") : t("in your ranking"),
+    tied.length > 0 && t("tied with {others}", { others: tied.join(", ") }),
+    solutions.size(label),
+  ].filter(Boolean).join(" · ");
+  const name = side === "left" ? t("Left: solution {label}", { label }) : t("Right: solution {label}", { label });
+  const body = h(
+    "div.body", { tabindex: "0", role: "region", "aria-label": t("Text of solution {label}", { label }) },
+    solutions.prose(label, `${side}-`) ?? h("p.loading", {}, t("Loading solution {label}…", { label })),
+  );
+  if (!solutions.ready(label)) load(app, label, body);
+  return h(
+    `section.pane${app.shown === label ? ".is-shown" : ""}`, { "data-pane": label, "aria-label": name },
+    h("header", {}, letter(label, !isNew), h("b", {}, t("Solution {label}", { label })), h("span.meta", {}, place)),
+    body,
+  );
+}
+
+async function load(app, label, body) {
+  try {
+    await app.solutions.load(label);
+    if (body.isConnected) app.redraw();
+  } catch {
+    body.replaceChildren(h(
+      "p.loading", { role: "alert" },
+      h("span", {}, t("Solution {label} could not be loaded.", { label })), button("reload", t("Try again")),
+    ));
   }
-  dialog.showModal();
 }
 
-function show(select) {
-  const pane = document.getElementById(select.dataset.pane);
-  const body = document.querySelector(`#card-${select.value} .card-body`).cloneNode(true);
-  for (const element of body.querySelectorAll("[id]")) element.removeAttribute("id");
-  pane.replaceChildren(body);
-  pane.scrollTop = 0;
+/** The button that says that the solution on a side is better. */
+function verdict({ label, isNew }, one, side) {
+  const says = one === label ? "better" : "worse";
+  const arrow = side === "left" ? "←" : "→";
+  const content = [
+    key(arrow), letter(one, one !== label || !isNew), h("span", {}, t("{label} is better", { label: one })),
+  ];
+  if (side === "right") content.push(content.shift());
+  return h("button.btn", { type: "button", "data-verdict": says, "data-side": side }, content);
 }
 
-/** Let images and pages of PDFs be seen in full size. */
-export function zoomImages(page) {
-  const dialog = document.getElementById("zoom");
-  const image = dialog.querySelector("img");
-  document.addEventListener("click", (event) => {
-    const zoom = event.target.closest("button.zoom");
-    if (zoom) {
-      const small = zoom.querySelector("img");
-      image.src = small.src;
-      image.alt = small.alt;
-      // A page fits its card about as well as the window, so it is shown in full size at once.
-      dialog.classList.toggle("is-full", Boolean(zoom.closest(".pdf-page")));
-      dialog.showModal();
+const bodies = () => $$(".pane .body");
+const rangeOf = (body) => body.scrollHeight - body.clientHeight;
+
+/** Whether panes scroll together: as the judge said, else where both are about as long. */
+function isTogether(app) {
+  if (app.together !== null) return app.together;
+  const [one, other] = bodies().map((body) => body.scrollHeight);
+  return Math.max(one, other) < ALIKE * Math.min(one, other);
+}
+
+/** Let the pane that the judge scrolls lead, by its share of the way. */
+function scrollTogether(app) {
+  $("[data-do=together]").setAttribute("aria-pressed", String(isTogether(app)));
+  let leader = null;
+  const [left, right] = bodies();
+  for (const [body, other] of [[left, right], [right, left]]) {
+    for (const event of ["wheel", "touchstart", "pointerdown", "keydown", "focus"]) {
+      body.addEventListener(event, () => { leader = body; }, { passive: true });
     }
-  });
-  image.addEventListener("click", () => dialog.classList.toggle("is-full"));
-  wrapImages(page);
+    body.addEventListener("scroll", () => {
+      if (leader !== body || !isTogether(app)) return;
+      other.scrollTop = (body.scrollTop / Math.max(1, rangeOf(body))) * rangeOf(other);
+    }, { passive: true });
+  }
 }
 
-/** Put each image of a text into a button that enlarges it. */
-export function wrapImages(part) {
-  for (const small of part.querySelectorAll(".card-body .html img")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "zoom";
-    button.setAttribute("aria-label", `Enlarge image: ${small.alt || "image"}`);
-    small.replaceWith(button);
-    button.append(small);
-  }
+/** Turn scrolling together on or off. */
+export function toggleTogether(app) {
+  app.together = !isTogether(app);
+  $("[data-do=together]").setAttribute("aria-pressed", String(app.together));
+}
+
+/** Scroll the panes from outside: each, or the longer one and the other with it. */
+export function scrollPanes(app, pressed) {
+  const shown = bodies().filter((body) => body.clientHeight);
+  const screen = Math.min(...shown.map((body) => body.clientHeight)) * 0.9;
+  const by = { ArrowUp: -STEP, ArrowDown: STEP, PageUp: -screen, PageDown: screen }[pressed];
+  if (shown.length > 1 && isTogether(app)) {
+    const [longer, other] = shown.toSorted((a, b) => rangeOf(b) - rangeOf(a));
+    longer.scrollTop += by;
+    other.scrollTop = (longer.scrollTop / Math.max(1, rangeOf(longer))) * rangeOf(other);
+  } else for (const body of shown) body.scrollTop += by;
+}
+
+/** On a phone: show one solution or the other. */
+export function showPane(app, label) {
+  app.shown = label;
+  for (const one of $$(".pane")) one.classList.toggle("is-shown", one.dataset.pane === label);
+  for (const one of $$("[data-show]")) one.setAttribute("aria-pressed", String(one.dataset.show === label));
 }

@@ -1,91 +1,141 @@
-// Dragging cards with SortableJS, which is an input device only: it tells where a card was
-// dropped, and the page is drawn anew from the model.
+// Dragging a solution in the ladder: by its grip with a finger or pen, anywhere on its row with a mouse.
+//
+// What will happen is decided from the pointer's height in the row that it is over, and said beside
+// the pointer; the order changes on release only.
 
-/* global Sortable */
+import { $, $$, h, letter } from "./dom.js";
+import { listed, t } from "./words.js";
 
-// A card that is held over this part of another one ties with it.
-const TIE_FROM = 0.25;
-const TIE_TO = 0.75;
+const FAR = 5;
+// A row's upper part is above it, its lower part below it, and its middle ties.
+const [TIE_FROM, TIE_TO] = [0.27, 0.73];
+const EDGE = 36;
+const SPEED = 8;
+const ASIDE = 40;
+const MARKS = { above: "drop-above", below: "drop-below", tie: "drop-tie" };
 
-/** Whether a height is in the part of a card that ties. */
-function isMiddle(card, clientY) {
-  const box = card.getBoundingClientRect();
-  const share = (clientY - box.top) / box.height;
-  return share > TIE_FROM && share < TIE_TO;
+const labelsIn = (rung) => $$(".chip", rung).map((chip) => chip.dataset.label);
+
+/** What a release at a point would do: {rung, how, other}, {isFirst}, {isOut}, or null. */
+function aimAt({ clientX: x, clientY: y }, label) {
+  const box = $("#ladder-scroll").getBoundingClientRect();
+  if (x < box.left - ASIDE || x > box.right + ASIDE || y < box.top - ASIDE || y > box.bottom + ASIDE) return null;
+  if (y > $("#tray-part").getBoundingClientRect().top) return { isOut: true };
+  const rungs = $$("#ranked .rung").filter((rung) => labelsIn(rung).some((other) => other !== label));
+  if (!rungs.length) return { isFirst: true };
+  const aims = rungs.map((rung) => {
+    const { top, height } = rung.getBoundingClientRect();
+    const share = (y - top) / height;
+    const how = (share < TIE_FROM && "above") || (share > TIE_TO && "below") || "tie";
+    return { rung, how, away: Math.max(-share, share - 1, 0), others: labelsIn(rung).filter((l) => l !== label) };
+  });
+  return aims.reduce((best, aim) => (aim.away < best.away ? aim : best));
 }
 
-/**
- * @param {HTMLElement[]} lists the tray and the ranking
- * @param {object} on start(card), drop({label, list, before, after, tie}), end()
- */
-export function makeDraggable(lists, on) {
-  let tie = null;
-  let dragged = null;
-
-  const mark = (card) => {
-    if (tie === card) return;
-    tie?.classList.remove("tie-target");
-    tie = card;
-    tie?.classList.add("tie-target");
-  };
-
-  /** Mark the ranked card over whose middle the pointer is: Sortable knows only places between. */
-  const watch = (event) => {
-    const { clientX, clientY } = event.touches?.[0] ?? event;
-    const card = document.elementsFromPoint(clientX, clientY)
-      .map((element) => element.closest("#ranked .card"))
-      .find((found) => found && found !== dragged);
-    mark(card && isMiddle(card, clientY) ? card : null);
-  };
-
-  const move = (event, original) => {
-    const card = event.related.closest(".card");
-    if (event.to.id !== "ranked" || !card || card === event.dragged) return true;
-    const { clientY } = original.touches?.[0] ?? original;
-    if (isMiddle(card, clientY)) return false;
-    const box = card.getBoundingClientRect();
-    return clientY < box.top + box.height / 2 ? -1 : 1;
-  };
-
-  const settings = {
-    group: "cards",
-    handle: ".handle",
-    draggable: ".card",
-    forceFallback: true, // the same for mouse and touch, and our own picture of what is dragged
-    fallbackOnBody: true,
-    fallbackTolerance: 4,
-    animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 140,
-    ghostClass: "card-place",
-    fallbackClass: "card-dragged",
-    scrollSensitivity: 90,
-    scrollSpeed: 14,
-    invertSwap: false,
-    onStart: (event) => {
-      dragged = event.item;
-      addEventListener("pointermove", watch, { passive: true });
-      addEventListener("touchmove", watch, { passive: true });
-      on.start(event.item);
-    },
-    onMove: move,
-    onEnd: (event) => {
-      removeEventListener("pointermove", watch);
-      removeEventListener("touchmove", watch);
-      const onto = tie?.dataset.label ?? null;
-      mark(null);
-      const near = (card) => (card?.classList.contains("card") ? card.dataset.label : null);
-      on.drop({
-        label: event.item.dataset.label,
-        list: event.to.id,
-        before: near(event.item.nextElementSibling),
-        after: near(event.item.previousElementSibling),
-        tie: onto,
-      });
-    },
-  };
-  const sortables = lists.map((list) => Sortable.create(list, settings));
+function says(aim) {
+  if (!aim) return t("Let go to cancel");
+  if (aim.isFirst) return t("Place here");
+  if (aim.isOut) return t("Unrank");
+  const others = listed(aim.others);
   return {
-    enable(yes) {
-      for (const sortable of sortables) sortable.option("disabled", !yes);
-    },
+    above: t("Better than {others}", { others }),
+    below: t("Worse than {others}", { others }),
+    tie: t("Tie with {others}", { others }),
+  }[aim.how];
+}
+
+/** Let solutions be dragged; `app.drop(label, aim)` is told where one was let go. */
+export function makeDraggable(app) {
+  $("#ladder").addEventListener("pointerdown", (down) => {
+    const chip = down.target.closest(".chip");
+    if (!chip || down.button || !app.canRank || app.isComparing || down.target.closest(".more")) return;
+    if (down.pointerType !== "mouse" && !down.target.closest(".grip")) return;
+    new Drag(app, chip, down);
+  });
+}
+
+class Drag {
+  constructor(app, chip, down) {
+    Object.assign(this, { app, chip, down, last: down, aim: null, ghost: null, frame: 0 });
+    this.label = chip.dataset.label;
+    this.stopping = new AbortController();
+    const { signal } = this.stopping;
+    const ours = (act) => (event) => { if (event.pointerId === down.pointerId) act(event); };
+    addEventListener("pointermove", ours((event) => this.move(event)), { signal });
+    addEventListener("pointerup", ours((event) => {
+      this.last = event;
+      this.stop(true);
+    }), { signal });
+    addEventListener("pointercancel", ours(() => this.stop(false)), { signal });
+    addEventListener("blur", () => this.stop(false), { signal });
+    addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !this.ghost) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.stop(false);
+    }, { signal, capture: true });
+  }
+
+  move(event) {
+    this.last = event;
+    const { clientX, clientY } = this.down;
+    if (this.ghost || Math.hypot(event.clientX - clientX, event.clientY - clientY) <= FAR) return;
+    this.ghost = h("div.ghost", { "aria-hidden": "true" }, letter(this.label), h("span"));
+    document.body.append(this.ghost);
+    document.body.classList.add("is-dragging");
+    this.chip.classList.add("is-dragged");
+    $("#tray-part").hidden = false; // somewhere to take it out to
+    this.tick();
+  }
+
+  tick() {
+    const box = $("#ladder-scroll");
+    const { top, bottom } = box.getBoundingClientRect();
+    if (this.last.clientY < top + EDGE) box.scrollTop -= SPEED;
+    else if (this.last.clientY > bottom - EDGE) box.scrollTop += SPEED;
+    this.look();
+    this.frame = requestAnimationFrame(() => this.tick());
+  }
+
+  /** Mark what a release would do now, and say it beside the pointer, where it covers nothing. */
+  look() {
+    unmark();
+    this.aim = aimAt(this.last, this.label);
+    this.aim?.rung?.classList.add(MARKS[this.aim.how]);
+    if (this.aim?.isOut) $("#tray-part").classList.add("drop-out");
+    this.ghost.lastChild.textContent = says(this.aim);
+    const { clientX, clientY } = this.last;
+    this.ghost.style.left = `${Math.min(innerWidth - this.ghost.offsetWidth - 8, clientX + 18)}px`;
+    this.ghost.style.top = `${clientY - 44}px`;
+  }
+
+  stop(isDrop) {
+    this.stopping.abort();
+    if (!this.ghost) return; // it was a click
+    cancelAnimationFrame(this.frame);
+    if (isDrop) this.look();
+    unmark();
+    this.chip.classList.remove("is-dragged");
+    document.body.classList.remove("is-dragging");
+    this.ghost.remove();
+    swallowClick();
+    const { aim, label } = this;
+    $("#tray-part").hidden = !this.app.state.tray.length;
+    if (isDrop && aim) this.app.drop(label, { ...aim, other: aim.others?.[0] });
+  }
+}
+
+function unmark() {
+  const marks = [...Object.values(MARKS), "drop-out"];
+  for (const element of $$(marks.map((mark) => `.${mark}`).join())) element.classList.remove(...marks);
+}
+
+/** The release of a drag is no click on what is below it. */
+function swallowClick() {
+  const swallow = (event) => {
+    event.stopPropagation();
+    event.preventDefault();
   };
+  addEventListener("click", swallow, { capture: true });
+  setTimeout(() => removeEventListener("click", swallow, { capture: true }));
 }

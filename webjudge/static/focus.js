@@ -1,23 +1,42 @@
-// The keyboard's focus. What has it may move, be hidden or be disabled when the page is drawn
-// anew; browsers then drop it, and the next Tab would start at the top of the page.
+// The keyboard's focus. What has it may be drawn anew, hidden, or disabled; browsers then drop it,
+// and the next Tab would start at the top of the page.
 
-const main = document.getElementById("main");
+import { $ } from "./dom.js";
 
-const canHold = (element) => !element.disabled && element.getClientRects().length > 0;
+const MARKS = ["data-open", "data-more", "data-verdict", "data-show", "data-pair", "data-section", "data-do", "id"];
+const PARTS = ["#ladder", "#main", ".bar"];
 
-/** Leave the focus where it was, or bring it as near as can be. */
-export function keepFocus(held) {
-  if (!held || held === document.body) return;
-  const card = held.closest(".card");
-  const near = card
-    ? card.querySelectorAll(".handle, [data-do=compare]")
-    : held.closest(".tools, .finish")?.querySelectorAll("button") ?? [];
-  const next = [held, ...near, main].find(canHold);
-  if (next !== document.activeElement) next.focus({ preventScroll: true });
+const canHold = (element) => element && !element.disabled && !element.closest("[inert]")
+  && element.getClientRects().length > 0;
+
+/** What names an element, also after it was drawn anew; empty where nothing does. */
+function nameOf(element) {
+  const mark = MARKS.find((name) => element.hasAttribute(name));
+  const part = PARTS.find((name) => element.closest(name)) ?? "";
+  return mark ? `${part} [${mark}="${CSS.escape(element.getAttribute(mark))}"]` : "";
 }
 
-// A closed dialog gives the focus back to what had it before, if anything had.
+/** Note what has the focus; gives a function that brings it back, or as near as can be. */
+export function holdFocus() {
+  const held = document.activeElement;
+  if (!held || held === document.body) return () => {};
+  const name = nameOf(held);
+  const { label } = held.closest("[data-label]")?.dataset ?? {};
+  const neighbors = held.closest(".bar") ? [...held.closest(".bar").querySelectorAll("button")] : [];
+  return () => {
+    if (document.activeElement === held && canHold(held)) return;
+    const near = [
+      name && $(name), label && $(`#ladder [data-open="${CSS.escape(label)}"]`), ...neighbors, title(),
+    ];
+    near.find(canHold)?.focus({ preventScroll: true });
+  };
+}
+
+/** The title of what is shown. */
+export const title = () => $("#main h2");
+
+// A closed dialog gives the focus back to what had it before, if that is still there.
 document.addEventListener("close", () => {
-  const lost = document.activeElement === document.body && !document.querySelector("dialog[open]");
-  if (lost) main.focus({ preventScroll: true });
+  const isLost = document.activeElement === document.body && !$("dialog[open]");
+  if (isLost) title()?.focus({ preventScroll: true });
 }, true);

@@ -9,10 +9,16 @@ export class History {
     this.future = [];
   }
 
-  /** Take a new state; one of the same kind (such as typing on) replaces the last. */
-  push(state, kind = "") {
+  /**
+   * Take a new state; one of the same kind (such as typing on) replaces the last.
+   *
+   * @param {object} state
+   * @param {string} [kind]
+   * @param {object} [step] what was done, for whoever undoes it
+   */
+  push(state, kind = "", step = {}) {
     if (!(kind && kind === this.kind)) {
-      this.past.push(this.state);
+      this.past.push({ state: this.state, step });
       if (this.past.length > MOST) this.past.shift();
     }
     this.kind = kind;
@@ -20,13 +26,15 @@ export class History {
     this.future = [];
   }
 
-  /** Change all states alike. */
+  /** Change all states alike; what was done to them is no longer known. */
   map(change) {
-    this.past = this.past.map(change);
-    this.future = this.future.map(change);
+    const changed = ({ state }) => ({ state: change(state), step: {} });
+    this.past = this.past.map(changed);
+    this.future = this.future.map(changed);
     this.state = change(this.state);
   }
 
+  /** Go back by one; gives what was done, or null where there is nothing to undo. */
   undo() {
     return this.move(this.past, this.future);
   }
@@ -36,11 +44,12 @@ export class History {
   }
 
   move(from, to) {
-    if (!from.length) return false;
-    to.push(this.state);
-    this.state = from.pop();
+    const last = from.pop();
+    if (!last) return null;
+    to.push({ state: this.state, step: last.step });
+    this.state = last.state;
     this.kind = "";
-    return true;
+    return last.step;
   }
 
   get canUndo() {

@@ -4,7 +4,12 @@
 // best first. Each operation gives a new state, checked to hold each solution exactly once.
 //
 // An answer is a list of the solutions that are marked, an object of texts or choices by solution,
-// or one text or choice for the task. quem/store/state.py declares the fields.
+// or one text or choice for the task; `comparisons` lists verdicts on two solutions.
+// quem/store/state.py declares the fields.
+
+import { listed, ordinal, t } from "./words.js";
+
+const MOST_COMPARISONS = 1000;
 
 /** Refuse a state that lost or doubled a solution. */
 export function check(state, labels) {
@@ -33,11 +38,13 @@ export function fit(state, from, to, { blank, former }) {
   const texts = (value) => Object.fromEntries(
     Object.entries(value).map(([letter, text]) => [now(letter), text]).filter(([letter]) => letter),
   );
+  const pair = (one) => ({ ...one, new: now(one.new), other: now(one.other) });
   const { version = 1, ...fields } = state;
   const fitted = { ...blank, version: Math.max(version, blank.version) };
   for (const [name, value] of Object.entries(fields)) {
     const field = former[name] ?? name;
     if (field === "ranked") fitted.ranked = value.map(list).filter((group) => group.length);
+    else if (field === "comparisons") fitted.comparisons = value.map(pair).filter((p) => p.new && p.other);
     else if (Array.isArray(value)) fitted[field] = list(value);
     else fitted[field] = value?.constructor === Object ? texts(value) : value;
   }
@@ -65,7 +72,7 @@ export function whereabouts(state, label) {
 }
 
 /** The state without a solution, which the caller puts back somewhere. */
-function without(state, label) {
+export function without(state, label) {
   const cannot = { ...state.cannot };
   delete cannot[label];
   return {
@@ -76,35 +83,35 @@ function without(state, label) {
   };
 }
 
-/** Put a solution on a place of its own, just above the group of `before` (null: last). */
-export function placeBefore(state, label, before) {
+/** Put a solution on a place of its own, at an index among the other groups. */
+export function insertAt(state, label, at) {
   const rest = without(state, label);
-  const at = before === null ? rest.ranked.length : whereabouts(rest, before).group;
   return { ...rest, ranked: rest.ranked.toSpliced(at, 0, [label]) };
 }
 
-/** Put a solution on a place of its own, just below the group of `after`. */
-export function placeAfter(state, label, after) {
-  const rest = without(state, label);
-  const at = whereabouts(rest, after).group + 1;
-  return { ...rest, ranked: rest.ranked.toSpliced(at, 0, [label]) };
-}
+/** Put a solution on a place of its own, just above the group of another one. */
+export const placeBefore = (state, label, other) => (
+  insertAt(state, label, whereabouts(without(state, label), other).group)
+);
+
+/** Put a solution on a place of its own, just below the group of another one. */
+export const placeAfter = (state, label, other) => (
+  insertAt(state, label, whereabouts(without(state, label), other).group + 1)
+);
 
 /** Tie a solution with another one, and all that are tied with that. */
 export function tieWith(state, label, other) {
+  if (whereabouts(state, label).tied.includes(other)) return state;
   const rest = without(state, label);
   const at = whereabouts(rest, other).group;
   return { ...rest, ranked: rest.ranked.with(at, [...rest.ranked[at], label]) };
 }
 
-export const best = (state, label) => {
-  const rest = without(state, label);
-  return { ...rest, ranked: [[label], ...rest.ranked] };
-};
+export const best = (state, label) => insertAt(state, label, 0);
 
-export const worst = (state, label) => placeBefore(state, label, null);
+export const worst = (state, label) => insertAt(state, label, state.ranked.length);
 
-/** One place up: out of a tie to just above it, else past the group above. */
+/** One place up: out of a tie to just above it, else past the group above; into the ranking. */
 export function better(state, label) {
   const { area, group, tied } = whereabouts(state, label);
   if (area !== "ranked") return area === "tray" ? worst(state, label) : state;
@@ -131,14 +138,22 @@ export function untie(state, label) {
   return tied.length ? placeAfter(state, label, tied[0]) : state;
 }
 
+/** What was said of a solution's place; there is none any more. */
+function unplaced(state, label) {
+  const [placed, sure] = [{ ...state.placed_by }, { ...state.sure }];
+  delete placed[label];
+  delete sure[label];
+  return { ...without(state, label), placed_by: placed, sure };
+}
+
 export function toTray(state, label) {
   if (whereabouts(state, label).area === "tray") return state;
-  const rest = without(state, label);
+  const rest = unplaced(state, label);
   return { ...rest, tray: [...rest.tray, label] };
 }
 
 export function cannotJudge(state, label, reason) {
-  const rest = without(state, label);
+  const rest = unplaced(state, label);
   return { ...rest, cannot: { ...rest.cannot, [label]: reason } };
 }
 
@@ -162,24 +177,41 @@ export function answer(state, field, label, value) {
   return { ...state, [field]: answers };
 }
 
-const ordinal = (n) => {
-  const tens = n % 100;
-  const suffix = tens > 10 && tens < 14 ? "th" : ["th", "st", "nd", "rd"][n % 10] ?? "th";
-  return `${n}${suffix}`;
-};
+/**
+ * Note how a solution got its place.
+ *
+ * @param {"compare" | "drag" | "menu" | "key"} way
+ */
+export const placedBy = (state, label, way) => (
+  { ...state, placed_by: { ...state.placed_by, [label]: way } }
+);
 
-/** Join words: "A, B, and C". */
-export const listed = (words) => (words.length < 3
-  ? words.join(" and ")
-  : `${words.slice(0, -1).join(", ")}, and ${words.at(-1)}`);
+/** Note verdicts on two solutions, {new, other, verdict, side, seconds} each. */
+export const compared = (state, answers) => (
+  { ...state, comparisons: [...state.comparisons, ...answers].slice(-MOST_COMPARISONS) }
+);
+
+/** The place of a group, as in competitions: 1, 2, 2, 4. */
+export const position = (ranked, group) => ranked.slice(0, group).flat().length + 1;
 
 /** Say where a solution is: "2nd of 5, tied with D". */
 export function place(state, label) {
   const { area, group, tied } = whereabouts(state, label);
-  if (area === "tray") return "not ranked yet";
-  if (area === "cannot") return "cannot judge";
-  const before = state.ranked.slice(0, group).flat().length;
-  const count = state.ranked.flat().length;
-  const shared = tied.length ? `, tied with ${listed(tied)}` : "";
-  return `${ordinal(before + 1)} of ${count}${shared}`;
+  if (area === "tray") return t("not ranked yet");
+  if (area === "cannot") return t("cannot judge");
+  const values = { place: ordinal(position(state.ranked, group)), all: state.ranked.flat().length };
+  if (!tied.length) return t("{place} of {all}", values);
+  return t("{place} of {all}, tied with {others}", { ...values, others: listed(tied) });
+}
+
+/** Say what became of a solution: "C is 2nd of 4, between B and A". */
+export function placement(state, label) {
+  const { group } = whereabouts(state, label);
+  const [above, below] = [state.ranked[group - 1], state.ranked[group + 1]];
+  const [upper, lower] = [above?.join(" = "), below?.join(" = ")];
+  const values = { label, place: place(state, label), above: upper, below: lower };
+  if (above && below) return t("{label} is {place}, between {above} and {below}", values);
+  if (above) return t("{label} is {place}, below {above}", values);
+  if (below) return t("{label} is {place}, above {below}", values);
+  return t("{label} is {place}", values);
 }

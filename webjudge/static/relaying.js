@@ -1,11 +1,13 @@
-// Another layout: the page as it is, with the cards of the solutions that are there now.
+// Another layout: what is different on the page as it is now.
 
-import { wrapImages } from "./comparing.js";
+import { listed, t, tn } from "./words.js";
+
+const LONGEST_WAIT = 20_000;
 
 /** Read the page anew; gives its document and data, or null where it cannot be read now. */
 export async function readAnew() {
   try {
-    const response = await fetch(location.href, { signal: AbortSignal.timeout(20_000) });
+    const response = await fetch(location.href, { signal: AbortSignal.timeout(LONGEST_WAIT) });
     const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
     const data = JSON.parse(fresh.getElementById("group-data").textContent);
     return { fresh, data };
@@ -14,51 +16,32 @@ export async function readAnew() {
   }
 }
 
-/**
- * Let the page have the cards of a newer one: those that are the same stay as they are.
- *
- * @param {Document} fresh the newer page
- * @param {object} then what the page carried
- * @param {object} now what the newer page carries
- * @returns {{removed: string[], added: string[], corrected: string[]}} letters
- */
-export function takeCards(fresh, then, now) {
-  const changes = {
-    removed: then.labels.filter((letter) => !now.labels.includes(letter)),
-    added: now.labels.filter((letter) => !then.labels.includes(letter)),
-    corrected: now.labels.filter(
-      (letter) => then.labels.includes(letter) && then.versions[letter] !== now.versions[letter],
-    ),
-  };
-  for (const letter of changes.removed) card(document, letter).remove();
-  for (const letter of changes.added) {
-    const added = document.importNode(card(fresh, letter), true);
-    document.getElementById("tray").append(added);
-    wrapImages(added);
-  }
-  for (const letter of changes.corrected) {
-    const body = document.importNode(card(fresh, letter).querySelector(".card-body"), true);
-    card(document, letter).querySelector(".card-body").replaceWith(body);
-    wrapImages(card(document, letter));
-  }
-  for (const choice of document.querySelectorAll("#comparison select")) {
-    choice.replaceChildren(...[...fresh.getElementById(choice.id).children].map(
-      (option) => document.importNode(option, true),
-    ));
-  }
-  return changes;
-}
-
-/** Say what changed, in sentences. */
-export function inWords({ removed, added, corrected }) {
-  const one = (letters, single, several) => (letters.length === 0 ? ""
-    : `Solution${letters.length === 1 ? "" : "s"} ${letters.join(", ")} ${letters.length === 1 ? single : several}.`);
+/** Say in sentences what changed between what two pages carry. */
+export function changes(then, now) {
+  const removed = then.labels.filter((letter) => !now.labels.includes(letter));
+  const added = now.labels.filter((letter) => !then.labels.includes(letter));
+  const corrected = now.labels.filter(
+    (letter) => then.labels.includes(letter) && then.versions[letter] !== now.versions[letter],
+  );
+  const said = (letters, one, several) => (letters.length
+    ? tn(one, several, letters.length, { letters: listed(letters) })
+    : "");
   return [
-    one(removed, "is no longer part of this task", "are no longer part of this task"),
-    one(added, "is new and not ranked yet", "are new and not ranked yet"),
-    one(corrected, "was corrected and keeps its place", "were corrected and keep their places"),
-    "Your order of all other solutions is kept.",
+    said(
+      removed,
+      "Solution {letters} is no longer part of this task.",
+      "Solutions {letters} are no longer part of this task.",
+    ),
+    said(
+      added,
+      "Solution {letters} is new and not ranked yet.",
+      "Solutions {letters} are new and not ranked yet.",
+    ),
+    said(
+      corrected,
+      "Solution {letters} was corrected and keeps its place.",
+      "Solutions {letters} were corrected and keep their places.",
+    ),
+    t("Your order of all other solutions is kept."),
   ].filter(Boolean).join(" ");
 }
-
-const card = (page, letter) => page.getElementById(`card-${letter}`);

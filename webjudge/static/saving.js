@@ -4,6 +4,7 @@
 // still waiting here, on its way, or on the server, where it is opened again first.
 
 import { DraftStorage } from "./drafts.js";
+import { t } from "./words.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30];
 const LONGEST_WAIT = 20_000;
@@ -21,18 +22,20 @@ export class Saver {
   /**
    * @param {object} data what the page carries: urls, key, layout, contents, revision, submitted,
    *   preview; its layout may become another one
-   * @param {object} on functions: status(word, text), conflict(answer), relaid(), closed(text),
-   *   submitted(answer), submissionWithdrawn(), reopened(), ended(text)
-   * @param {function(): number} takeSeconds gives the working time since the last call
+   * @param {object} on functions: status(word, text, details, savedAt, short), conflict(answer), relaid(),
+   *   closed(text), paused(text), submitted(answer), submissionWithdrawn(), reopened(), ended(text)
+   * @param {object} clock gives the working time since it was asked last, {seconds, views}, by
+   *   take(), and takes back by put() what was not stored
    */
-  constructor(data, on, takeSeconds) {
+  constructor(data, on, clock) {
     this.data = data;
     this.urls = data.urls;
     this.preview = data.preview;
     this.revision = data.revision;
+    this.savedAt = null; // when this page saved last
     this.submitted = data.submitted; // whether that revision is a submitted one
     this.on = on;
-    this.takeSeconds = takeSeconds;
+    this.clock = clock;
     this.client = tabId();
     this.drafts = new DraftStorage(data, this.client);
     this.change = 0;
@@ -74,7 +77,7 @@ export class Saver {
     if (this.preview) {
       this.submitted = submit;
       this.report();
-      if (submit) this.on.submitted({ next: this.urls.next });
+      if (submit) this.on.submitted({ next: this.urls.next, saved_at: new Date().toISOString() });
       return;
     }
     if (this.ended) return;
@@ -145,17 +148,17 @@ export class Saver {
   next() {
     const reopen = this.submitted && Boolean(this.waiting || this.opening);
     if (!reopen && !this.waiting) return null;
-    const change = reopen ? { reopen } : { ...this.waiting, seconds: this.takeSeconds() };
+    const change = reopen ? { reopen } : { ...this.waiting, ...this.clock.take() };
     if (!reopen) this.waiting = null;
     this.change += 1;
     return { ...change, base: this.revision, change: this.change, layout: this.data.layout };
   }
 
-  async send({ base, change, layout, reopen, state, submit, seconds }) {
+  async send({ base, change, layout, reopen, state, submit, seconds, views }) {
     const common = { base, client: this.client, change, layout };
     const [method, url, content] = reopen
       ? ["POST", this.urls.reopen, common]
-      : ["PUT", this.urls.state, { ...common, state, seconds, submit }];
+      : ["PUT", this.urls.state, { ...common, state, seconds, views, submit }];
     const body = JSON.stringify(content);
     let response;
     let answer;
@@ -169,17 +172,22 @@ export class Saver {
       });
       answer = await response.json();
     } catch {
-      this.later("Offline");
+      this.later(t("Offline"));
       return;
     }
-    if (response.ok) this.acknowledge(answer);
-    else if (answer.error === "layout") this.stop(() => this.on.relaid());
+    if (response.ok) {
+      this.acknowledge(answer);
+      return;
+    }
+    if (response.status === 409) this.clock.put({ seconds, views });
+    if (answer.error === "layout") this.stop(() => this.on.relaid());
     else if (answer.error === "stale") this.stop(() => this.on.conflict(answer));
-    else if (response.status >= 500 || response.status === 429) this.later("Server busy, retrying");
+    else if (response.status >= 500 || response.status === 429) this.later(t("Server busy"));
     else {
       this.ended = true;
       this.stop(() => {
         if (answer.error === "submitted") location.reload();
+        else if (answer.error === "paused") this.on.paused(answer.message);
         else if (response.status === 403) this.on.closed(answer.message);
         else this.on.ended(answer.message);
       });
@@ -191,6 +199,7 @@ export class Saver {
     this.trouble = "";
     this.revision = answer.revision;
     this.submitted = answer.submitted;
+    this.savedAt = new Date(answer.saved_at);
     this.sending = null;
     this.unanswered = null;
     if (this.waiting) this.drafts.put(this.revision, this.waiting.state, null);
@@ -222,21 +231,27 @@ export class Saver {
   /** Where an order is that is not saved. */
   get draftLocation() {
     return this.drafts.works
-      ? "Your ranking is kept in this browser."
-      : "Keep this page open: your ranking is stored nowhere else.";
+      ? t("Your ranking is kept in this browser.")
+      : t("Keep this page open: your ranking is stored nowhere else.");
   }
 
-  /** Say how far saving is. */
+  /** Say how far saving is: in a word, and in sentences where that needs explaining. */
   report() {
-    if (this.preview) this.on.status("preview", "Preview: nothing is saved");
+    if (this.preview) this.on.status("preview", t("Preview: nothing is saved"));
     else if (this.failures) {
-      const later = this.isSubmitting ? "submitted" : "saved";
-      const then = `It will be ${later} when the server answers again.`;
-      const again = this.submissionWithdrawn ? " Then submit it again." : "";
-      this.on.status("offline", `${this.trouble}. ${this.draftLocation} ${then}${again}`);
+      const later = this.isSubmitting
+        ? t("It will be submitted when the server answers again.")
+        : t("It will be saved when the server answers again.");
+      const again = this.submissionWithdrawn ? t("Then submit it again.") : "";
+      const [place, here] = this.drafts.works
+        ? [t("Kept on this device"), t("kept here")]
+        : [t("Keep this page open"), t("keep this page open")];
+      const details = [`${this.trouble}.`, this.draftLocation, later, again].filter(Boolean).join(" ");
+      this.on.status("offline", `${this.trouble}. ${place}`, details, null, `${this.trouble}, ${here}`);
     } else if (this.waiting || this.sending) {
-      this.on.status("saving", this.isSubmitting ? "Submitting…" : "Saving…");
-    } else if (this.submitted) this.on.status("saved", "Submitted");
-    else this.on.status("saved", this.submissionWithdrawn ? "Saved as draft; submit again to finish" : "Saved");
+      this.on.status("saving", this.isSubmitting ? t("Submitting…") : t("Saving…"));
+    } else if (this.submitted) this.on.status("saved", t("Submitted"), "", this.savedAt);
+    else if (this.submissionWithdrawn) this.on.status("saved", t("Saved as draft. Submit again"));
+    else this.on.status("saved", t("Saved"), "", this.savedAt);
   }
 }

@@ -1,0 +1,69 @@
+"""All states of judges' pages, in every window: nothing that axe knows of, nothing out of reach."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.judging import Visit, accessible
+from tests.browser.states import states, write_states_study
+from tests.browser.views import EVERY_VIEW
+from tests.served import Served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+# Of the design: laptop, tablet, phones; and a laptop at 200%, a phone on its side, and the least.
+SIZES = [(1280, 800), (820, 1180), (390, 844), (360, 740), (640, 400), (844, 390), (320, 256)]
+SCHEMES = ["light", "dark"]
+VIEWS = list(product(SIZES, SCHEMES))
+# Each state is seen in so many views, another few than the state before.
+FEW = 2
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A session with solutions of all kinds."""
+    with Served(write_states_study(tmp_path_factory.mktemp("states"))) as server:
+        yield server
+
+
+def test_every_state_is_accessible(browser: Browser, made: Served) -> None:
+    """In some windows and schemes each, by turns; `nox -s trials -- views` looks at all."""
+    # Colors that change slowly would be measured on their way.
+    come = Visit(browser, made, "J0", reduced_motion="reduce")
+    page, turn = come.page, 0
+    for state in states(come):
+        count = len(VIEWS) if EVERY_VIEW in os.environ else FEW
+        for (width, height), scheme in (VIEWS[(turn + n) % len(VIEWS)] for n in range(count)):
+            page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            page.set_viewport_size({"width": width, "height": height})
+            what = f"{state}, {width} x {height}, {scheme}"
+            accessible(page, what)
+            if height < 500 and state.startswith("comparing"):
+                can_be_answered(page, what)
+        turn += count
+        page.set_viewport_size({"width": 1280, "height": 800})
+    come.close()
+
+
+def can_be_answered(page: Page, what: str) -> None:
+    """In a low window too, verdicts and the button to stop can be reached and seen."""
+    for name in ("Equally good", "Stop comparing"):
+        button = page.get_by_role("button", name=name)
+        button.focus()
+        button.scroll_into_view_if_needed()
+        box = button.bounding_box()
+        assert box, what
+        height = page.viewport_size["height"]  # type: ignore[index]
+        assert -1 <= box["y"] <= height - box["height"] + 1, f"{what}: {name} at {box}"
+        top = page.evaluate(
+            "({x, y}) => document.elementFromPoint(x, y)?.closest('button')?.textContent",
+            {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2},
+        )
+        assert top == button.text_content(), f"{what}: {name} is covered by {top}"

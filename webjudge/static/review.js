@@ -1,0 +1,97 @@
+// The whole order before it is submitted, and the receipt after.
+
+import { $, $$, button, h, letter } from "./dom.js";
+import { position } from "./model.js";
+import { drawSheet } from "./reader.js";
+import { dateTime, listed, number, t } from "./words.js";
+
+/** A solution in the order; a button, since a look at it may change a mind. */
+const one = (app, label, text) => h(
+  "button.open-it", { type: "button", "data-open": label },
+  h("span.unseen", {}, t("Solution"), " "), letter(label), text && h("span.snippet", { dir: "auto" }, text),
+);
+
+function row(app, group, index) {
+  const { comments } = app.state;
+  const isTie = group.length > 1;
+  const text = (label) => (isTie ? "" : comments[label] || app.solutions.about(label).snippet);
+  const above = app.state.ranked[index - 1]?.[0];
+  return h(
+    "li", {},
+    h("span.position", {}, `${number(position(app.state.ranked, index))}${isTie ? "=" : ""}`),
+    group.map((label) => one(app, label, text(label))),
+    isTie && h("span.muted", {}, t("tied")),
+    app.canRank && above && h("button.btn.quiet.compare-row", {
+      type: "button",
+      "data-pair": `${above} ${group[0]}`,
+      "aria-label": t("Compare {one} and {other}", { one: above, other: group[0] }),
+    }, t("Compare")),
+  );
+}
+
+/** Show the order as a whole: to submit it, or as it was submitted. */
+export function drawReview(app) {
+  const { state } = app;
+  const isWhole = state.tray.length === 0;
+  const cannot = Object.entries(state.cannot).map(([label, reason]) => `${label} (${reason})`);
+  const unopened = app.unopened();
+  const content = h(
+    "div", {},
+    h("p.muted", {}, note(app)),
+    app.submitted && app.receipt && receiptLine(app.receipt),
+    app.canRank && unopened.length > 0
+      && h("p.note", {}, t("You have not opened {labels}.", { labels: listed(unopened) })),
+    h("ol.final", {}, state.ranked.map((group, index) => row(app, group, index))),
+    cannot.length > 0 && h("p.muted", {}, t("Cannot judge: {solutions}", { solutions: cannot.join(", ") })),
+    app.canRank ? commentField() : state.comment && h("p.prose", {}, state.comment),
+    h("div.actions", {}, app.canRank && button("send", t("Submit ranking"), { kind: ".primary.big" }), app.canReopen
+      && button("reopen", t("Reopen ranking"))),
+  );
+  const title = app.canRank && isWhole ? t("All ranked. Is this your order?") : t("Your ranking");
+  drawSheet(title, "", content, ".review");
+  if (app.canRank) $("#group-comment").value = state.comment;
+}
+
+const commentField = () => [
+  h("label.field", { for: "group-comment" }, t("Comment on this task"), " ", h("span.muted", {}, t("(optional)"))),
+  h("textarea", { id: "group-comment", rows: "3", maxlength: "4000", "data-field": "comment" }),
+];
+
+function note(app) {
+  if (app.canRank) {
+    return t("Best at the top. To change the order, drag in the list, compare two, or use the “…” menus. "
+      + "You can reopen a submitted ranking until the study closes.");
+  }
+  if (app.canReopen) return t("You can reopen this ranking until the study closes.");
+  return t("Best at the top.");
+}
+
+const receiptLine = ({ code, at }) => h(
+  "p.submitted", {}, t("You submitted this ranking:"), ` ${dateTime(new Date(at))} · `, t("receipt"), " ",
+  h("code", {}, code),
+);
+
+/** Say that the ranking is stored as submitted, with what shows it. */
+export function showReceipt(app, { code, at, next }) {
+  const { data, state } = app;
+  const order = state.ranked.map((group) => group.join(" = ")).join(" > ");
+  const rows = [
+    [t("Study"), data.study],
+    [t("Task"), data.step ? `${data.step}: ${data.title}` : data.title],
+    [t("Your order"), order],
+    [t("Cannot judge"), Object.keys(state.cannot).join(", ") || t("none")],
+    [t("Submitted"), dateTime(new Date(at))],
+    code && [t("Receipt"), code],
+  ].filter(Boolean);
+  const dialog = $("#receipt");
+  $("dl", dialog).replaceChildren(...rows.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
+  const file = $("a[download]", dialog);
+  URL.revokeObjectURL(file.href);
+  const text = rows.map((pair) => `${pair.join(": ")}\n`).join("");
+  file.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  file.hidden = !code;
+  $(".next", dialog).href = next;
+  $(".next", dialog).textContent = next.endsWith("/done") ? t("Finish") : t("Next task");
+  for (const other of $$("dialog[open]")) other.close();
+  dialog.showModal();
+}

@@ -10,7 +10,7 @@ from quem.store.backup import backup_state
 from quem.store.judges import declined_judges
 from quem.store.living import effect_warning
 from quem.store.models import now
-from quem.store.progress import progress_of
+from quem.store.progress import Answers, answers_of, progress_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,6 +42,7 @@ def overview_page(site: Site) -> dict[str, Any]:
         until = studies.pause_notice(c, site.id) if status.state == "paused" else ""
         progress = progress_of(c, site.id, site.plan)
         declined = declined_judges(c, site.id)
+        answers = answers_of(c, site.id).values()
         affected = [effect_warning(effect).message for effect in site.effects(c)]
         backup = backup_state(c, site.id)
         recent = audit_events(c, site.id, _RECENT)
@@ -54,6 +55,7 @@ def overview_page(site: Site) -> dict[str, Any]:
         "started": _started(progress),
         "judges": judges,
         "totals": _totals(progress, total),
+        "answers": Answers(sum(a.count for a in answers), sum(a.equal for a in answers)),
         "missing": sum(one["total"] - one["submitted"] for one in waiting),
         "all_done": any(one["done"] for one in judges) and not waiting,
         "deadline": site.spec.deadline,

@@ -190,7 +190,7 @@ def test_a_server_backs_up_by_itself(tmp_path: Path) -> None:
         folder.rename(tmp_path / "away")
         folder.write_text("no folder any more")
         wait_until(lambda: "The last backup failed" in dashboard(served))
-        assert 'class="warning is-alert"' in dashboard(served)
+        assert 'class="sign bad"' in dashboard(served)
         assert "Backup failed" in dashboard(served, "/dashboard/events")
         folder.unlink()
         wait_until(lambda: "The last backup failed" not in dashboard(served))

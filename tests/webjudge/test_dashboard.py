@@ -17,7 +17,7 @@ from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
 from quem.store.judges import decline, erase_judge, judge_named, judges_of
 from quem.store.models import now
-from quem.store.state import State
+from quem.store.state import Comparison, State, Verdict
 from quem.store.studies import reveal, status_of
 from tests.webjudge.sites import (
     SECRETS,
@@ -277,6 +277,20 @@ def test_progress_of_judges_and_groups(dashboard: FlaskClient, site: Site) -> No
     again = [cell for row in (first, second) for cell in row if "repeat: ○ Not started" in cell]
     assert len(again) == 2
     assert re.search(r"2 <small[^>]*>of 6 rankings submitted", page)
+    assert "Equally good" not in page
+
+
+def test_how_many_answers_are_equally_good(dashboard: FlaskClient, site: Site) -> None:
+    """The share is seen while the study is open: it reveals no rank."""
+    solvers = next(group.solvers for group in site.plan.groups if group.problem == "P1")
+
+    def answer(verdict: Verdict) -> Comparison:
+        return Comparison(solvers[0], solvers[1], verdict, "left", 2.5)
+
+    answers = (answer("equal"), answer("better"), answer("equal"), answer("equal"))
+    ranked = tuple((solver,) for solver in solvers)
+    rank(site, "J1", "P1", State(ranked=ranked, comparisons=answers))
+    assert "“Equally good”: 75% of 4 answers" in text_of(dashboard.get("/dashboard").text)
 
 
 def _cells(row: str) -> list[str]:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scipy.stats import binomtest
 from sqlalchemy import update
 
 from quem.store import studies
@@ -14,6 +15,7 @@ from quem.store.ballots import ballots_of, current_state
 from quem.store.judges import issue_link, judge_named, revoke_link
 from quem.store.models import BallotRow, now
 from tests.served import all_ranked, write_judging_study
+from tests.webjudge.sites import enter_as
 from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
@@ -395,3 +397,22 @@ def test_time_in_view_comes_with_saves_and_reports(app: Flask, site: Site) -> No
         answer = client.post(f"/judge/g/{gid}/time", json={"seconds": 9, "views": wrong})
         assert (answer.status_code, answer.get_json()["error"]) == (422, "invalid")
     assert ballot_of_first(site).seconds == 6
+
+
+def test_sides_are_fair(tmp_path: Path) -> None:
+    """Over judges and tasks each side, and each of two middle groups, comes half the time."""
+    study = write_judging_study(tmp_path, problems=6, solvers=8, judges=6)
+    site = open_site(study)
+    app = create_app(site)
+    met = []
+    for judge in range(6):
+        client = enter_as(app, site, f"J{judge}")
+        for gid in gids(client):
+            chance = data_of(client, gid)["chance"]
+            assert data_of(client, gid)["chance"] == chance, "fixed for judge, task, and solution"
+            met.append([(one["side"], one["lower"]) for one in chance.values()])
+    site.store.close()
+    flat = [one for task in met for one in task]
+    for count in (sum(side == "left" for side, _ in flat), sum(lower for _, lower in flat)):
+        assert binomtest(count, len(flat)).pvalue > 1e-6
+    assert len({tuple(task) for task in met}) > 30, "tasks differ"

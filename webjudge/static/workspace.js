@@ -330,12 +330,13 @@ class Workspace {
     this.shown = null;
     const { label, other } = this.question;
     for (const one of [label, other]) this.opened.add(one);
-    this.clock.show([label, other]);
     this.askedAt = this.clock.total;
     closeMenu();
     hideToast();
     openSheet(false);
     this.redraw(focus);
+    const isOneShown = $(".pane-switch").getClientRects().length > 0;
+    this.clock.show(isOneShown ? [this.shown] : [label, other]);
     const held = focus && $(`[data-verdict=${focus}]`);
     (held || title()).focus({ preventScroll: true });
   }
@@ -743,8 +744,7 @@ class Workspace {
     if (target.dataset.do) this.doing[target.dataset.do]();
     else if (open) this.open(open);
     else if (more) openMenu(this, more, target);
-    // A second press of a double click would answer the next question.
-    else if (verdict && event.detail < 2) this.answer(verdict, true);
+    else if (verdict) this.pressed(verdict, event);
     else if (show) this.see(show);
     else if (pair) this.compareTwo(...pair.split(" ").reverse());
     else if (section) {
@@ -752,6 +752,11 @@ class Workspace {
       $("#contents").close();
       goTo(section);
     } else if (target.matches(".zoom")) enlarge(target);
+  }
+
+  /** The second press of a double click is no answer to the next question; fingers tap once. */
+  pressed(verdict, { detail, pointerType }) {
+    if (detail < 2 || pointerType !== "mouse") this.answer(verdict, true);
   }
 
   /** On a phone: turn to the other solution. */

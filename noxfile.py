@@ -35,7 +35,16 @@ PEERS = {"measures": ("ir-measures>=0.4", "ranx>=0.3.20")}
 
 # Tests that need no browser, no database server, and no process beside their own.
 QUICK = (
-    *("blinding", "comparison", "experience", "lists", "options", "planning", "rankings"),
+    *(
+        "blinding",
+        "comparison",
+        "experience",
+        "languages",
+        "lists",
+        "options",
+        "planning",
+        "rankings",
+    ),
     *("retrieval", "scripts", "solutions", "study"),
 )
 # Of these, what takes longest.
@@ -99,6 +108,7 @@ def lint(session: nox.Session) -> None:
     session.run("mypy")
     session.run("codespell")
     session.run("python", "-m", "tests.docs.words")
+    session.run("python", "-m", "tests.languages.catalogs")
     workflows = sorted(str(path) for path in Path(".github/workflows").iterdir())
     session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
     _provide_node(session)

@@ -72,11 +72,14 @@ class Served:
     database : str, optional
     arguments : tuple of str
         More of them for ``quem serve``.
+    program : str
+        What runs ``quem``.
     """
 
     study: Path
     database: str | None = None
     arguments: tuple[str, ...] = ()
+    program: str = "from quem.cli import run; run()"
     port: int = 0
     links: dict[str, str] = field(default_factory=dict)
     dashboard: str = ""
@@ -101,7 +104,7 @@ class Served:
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
-        command = [sys.executable, "-c", "from quem.cli import run; run()", "serve"]
+        command = [sys.executable, "-c", self.program, "serve"]
         command += [str(self.study), "--port", str(self.port), *self.arguments]
         command += ["--database", self.database] if self.database else []
         environment = {k: v for k, v in os.environ.items() if k != "QUEM_DATABASE_URL"}

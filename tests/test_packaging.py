@@ -89,6 +89,10 @@ def test_wheel_carries_what_judging_needs(wheel: Path) -> None:
     )
     assert names >= VENDORED
     assert {file.relative_to(ROOT).as_posix() for file in ours} <= names
+    locales = {file.relative_to(ROOT).as_posix() for file in (ROOT / "webjudge/locales").iterdir()}
+    assert locales <= names
+    sizes = (zipfile.ZipFile(wheel).getinfo(name).compress_size for name in locales)
+    assert max(sizes) < 40_000
     assert {f"quem/{file.relative_to(ROOT).as_posix()}" for file in pages} <= names
     assert {
         "quem/templates/base.html",

@@ -9,6 +9,8 @@ from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 from quem.store.judges import judge_of_session
 from quem.store.organizers import organizer_of_session
 from quem.store.studies import session_of
+from webjudge.language_choice import choose_language
+from webjudge.languages import gettext, marked
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -26,12 +28,12 @@ _DASHBOARD, _JUDGE = "dashboard", "judge"
 _WEEK = 60 * 60 * 24 * 7
 # The link that a cookie stands for may end at any time before that.
 _SECONDS = {_DASHBOARD: 13 * _WEEK, _JUDGE: 26 * _WEEK}
-NO_LINK = "To open this page, use the private link the organizer sent you."
+NO_LINK = marked("To open this page, use the private link the organizer sent you.")
 _NO_DASHBOARD_SESSION = (
     "Open your private dashboard link again. If it is lost or was replaced, create a new one with "
     "quem organizers --new-link."
 )
-_ENDED_JUDGE = "This link is invalid or has been replaced. Ask the organizer for a new one."
+_ENDED_JUDGE = marked("This link is invalid or has been replaced. Ask the organizer for a new one.")
 _ENDED_DASHBOARD = (
     "This link is invalid or has been replaced. The person who runs the server can create a new "
     "one with quem organizers --new-link."
@@ -50,8 +52,9 @@ def current_judge(c: Connection) -> StoredJudge:
     if "judge" not in g:
         session = request.cookies.get(_cookie(_JUDGE), "")
         g.judge = judge_of_session(c, site().id, session) if session else None
+        choose_language(site(), g.judge)
     if g.judge is None:
-        abort(401, NO_LINK)
+        abort(401, gettext(NO_LINK))
     judge: StoredJudge = g.judge
     return judge
 
@@ -85,7 +88,7 @@ def judge_link(token: str) -> Response:
     with site().store.read() as c:
         judge = judge_of_session(c, site().id, session)
     if judge is None:
-        _refuse("judges", _ENDED_JUDGE)
+        _refuse("judges", gettext(_ENDED_JUDGE))
     return _exchange(_JUDGE, session, url_for("judge.home"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from webjudge.access import access, site
 from webjudge.dashboard import dashboard
 from webjudge.errors import answer_errors
 from webjudge.judging import judge
+from webjudge.language_choice import choose_language, language_values
+from webjudge.languages import gettext, moment, ngettext
 from webjudge.preview import preview
 from webjudge.security import Hosts, StrictJson, protect
 
@@ -55,11 +58,8 @@ def create_app(
     )
     app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    # Texts of judges' pages are marked for translation; there are no translations yet.
-    app.jinja_env.add_extension("jinja2.ext.i18n")
-    app.jinja_env.policies["ext.i18n.trimmed"] = True
-    app.jinja_env.install_null_translations(newstyle=True)  # type: ignore[attr-defined]
     app.extensions["quem"] = served
+    _translate(app, served)
     for blueprint in (access, judge, dashboard, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)
@@ -68,6 +68,16 @@ def create_app(
     if behind_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
     return app
+
+
+def _translate(app: Flask, served: Site) -> None:
+    """Let each request be answered in its language."""
+    app.jinja_env.add_extension("jinja2.ext.i18n")
+    app.jinja_env.policies["ext.i18n.trimmed"] = True
+    app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
+    app.jinja_env.globals["moment"] = moment
+    app.before_request(partial(choose_language, served))
+    app.context_processor(language_values)
 
 
 def _digest(folder: Path) -> str:

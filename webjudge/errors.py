@@ -13,6 +13,7 @@ from werkzeug.exceptions import HTTPException
 from quem.store.connecting import UnavailableError
 from quem.store.engine import LostError
 from webjudge.access import site
+from webjudge.languages import gettext, marked
 
 if TYPE_CHECKING:
     from flask import Flask, Response
@@ -21,18 +22,28 @@ __all__ = ["answer_errors", "refusal"]
 
 _log = logging.getLogger("webjudge")
 _TEXTS = {
-    400: ("invalid", "Invalid request."),
-    401: ("link", "Open your private link again."),
-    403: ("refused", "You don't have access to this."),
-    404: ("missing", "Page not found."),
-    405: ("invalid", "This action is not available here."),
-    413: ("invalid", "This is too large to save."),
-    415: ("invalid", "This is not sent as JSON."),
-    422: ("invalid", "This could not be saved."),
-    500: ("bug", "Something went wrong on the server. Everything saved earlier is safe."),
-    503: ("busy", "The server is busy or out of space. Try again in a moment."),
+    400: ("invalid", marked("Invalid request.")),
+    401: ("link", marked("Open your private link again.")),
+    403: ("refused", marked("You don't have access to this.")),
+    404: ("missing", marked("Page not found.")),
+    405: ("invalid", marked("This action is not available here.")),
+    413: ("invalid", marked("This is too large to save.")),
+    415: ("invalid", marked("This is not sent as JSON.")),
+    422: ("invalid", marked("This could not be saved.")),
+    500: ("bug", marked("Something went wrong on the server. Everything saved earlier is safe.")),
+    503: ("busy", marked("The server is busy or out of space. Try again in a moment.")),
 }
-_TITLES = {401: "Link required", 404: "Not found", 413: "Too large", 503: "Please wait"}
+_TITLES = {
+    401: marked("Link required"),
+    404: marked("Not found"),
+    413: marked("Too large"),
+    503: marked("Please wait"),
+}
+_SORRY = marked("Sorry")
+_LOST = marked(
+    "The database is not in its place, so nothing can be saved now. Keep this page open, and tell "
+    "the organizer."
+)
 
 
 def answer_errors(app: Flask) -> None:
@@ -66,6 +77,7 @@ def refusal(code: int, error: str, message: str, **more: object) -> Response:
 def _answer_http(error: HTTPException) -> Response:
     code = error.code or 500
     kind, text = _TEXTS.get(code, ("refused", error.name))
+    text = gettext(text)
     own = error.description if code in (400, 401, 403, 404, 409, 422) else None
     # Werkzeug's own sentences speak of URLs and servers; ours are told by how they are written.
     if own and own != type(error).description:
@@ -75,13 +87,18 @@ def _answer_http(error: HTTPException) -> Response:
 
 def _answer_busy(error: Exception) -> Response:
     _log.warning("database: %s", " ".join(str(getattr(error, "orig", error)).split()))
-    return _answer_later(*_TEXTS[503])
+    return _answer_later(*_busy())
 
 
 def _answer_unavailable(error: UnavailableError) -> Response:
     is_lost = isinstance(error, LostError)
     _log.warning("database: %s", error.reason if isinstance(error, LostError) else error)
-    return _answer_later("lost" if is_lost else "busy", str(error))
+    return _answer_later(*(("lost", gettext(_LOST)) if is_lost else _busy()))
+
+
+def _busy() -> tuple[str, str]:
+    kind, text = _TEXTS[503]
+    return kind, gettext(text)
 
 
 def _answer_later(kind: str, text: str) -> Response:
@@ -92,7 +109,8 @@ def _answer_later(kind: str, text: str) -> Response:
 
 def _answer_bug(error: Exception) -> Response:
     _log.error("%s %s", request.method, request.endpoint, exc_info=error)
-    return _answer(500, *_TEXTS[500])
+    kind, text = _TEXTS[500]
+    return _answer(500, kind, gettext(text))
 
 
 def _answer(code: int, kind: str, text: str) -> Response:
@@ -101,7 +119,7 @@ def _answer(code: int, kind: str, text: str) -> Response:
     page = render_template(
         "judge/message.html",
         study={"title": site().spec.title},
-        title=_TITLES.get(code, "Sorry"),
+        title=gettext(_TITLES.get(code, _SORRY)),
         text=text,
         notice=None,
     )

@@ -11,6 +11,7 @@ from quem.blinding.images import clean_file
 from quem.blinding.pdf import page_image
 from quem.errors import QuemError
 from quem.store.chains import keyed
+from webjudge.languages import gettext
 from webjudge.security import policy
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None =
     except IndexError:
         abort(404)
     except QuemError:
-        abort(404, "This file cannot be displayed right now. Please tell the organizer.")
+        abort(404, gettext("This file cannot be displayed right now. Please tell the organizer."))
     if file_token(site, ballot.public_id, file) != token:
         abort(404)  # it changed while it was read
     response = make_response(body)

@@ -22,9 +22,9 @@ from quem.store import judges
 from webjudge import confirmations as asking
 from webjudge.access import acting, site
 from webjudge.dashboard_pages import ask, back, dashboard_page, require_sure
+from webjudge.languages import day, speaking
 from webjudge.overview import overview_page
 from webjudge.report import live_report
-from webjudge.wording import day
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -219,7 +219,7 @@ def _one(key: int) -> dict[str, Any]:
 
 
 def _message(kind: str, one: dict[str, Any], link: str = "") -> dict[str, Any]:
-    """Write a message to a judge.
+    """Write a message to a judge, in the language that the study file names.
 
     Parameters
     ----------
@@ -231,18 +231,27 @@ def _message(kind: str, one: dict[str, Any], link: str = "") -> dict[str, Any]:
     """
     spec = site().spec
     contact = spec.organizer
-    text = render_template(
-        f"judge/{kind}.txt",
-        study={"title": spec.title},
-        address=site().address(one["judge"]),
-        one=one,
-        link=link,
-        n_tasks=one["total"],
-        minutes=site().minutes,
-        deadline=day(spec.deadline) if spec.deadline else "",
-        contact=contact,
-        sender=contact.name or g.organizer.name,
-    )
+    language = site().language(one["judge"]) or site().usual_language
+    with speaking(language):
+        text = render_template(
+            f"judge/{kind}.txt",
+            study={"title": spec.title},
+            address=site().address(one["judge"]),
+            one=one,
+            link=link,
+            n_tasks=one["total"],
+            minutes=site().minutes,
+            deadline=day(spec.deadline) if spec.deadline else "",
+            contact=contact,
+            sender=contact.name or g.organizer.name,
+        )
     subject = spec.invitation.title or spec.title
     mail = f"mailto:?subject={quote(subject)}&body={quote(text)}"
-    return {"judge": one["judge"], "link": link, "text": text, "subject": subject, "mail": mail}
+    return {
+        "judge": one["judge"],
+        "link": link,
+        "text": text,
+        "language": language,
+        "subject": subject,
+        "mail": mail,
+    }

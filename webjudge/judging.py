@@ -43,6 +43,8 @@ from quem.store.studies import pause_notice, status_of
 from webjudge.access import current_judge, site
 from webjudge.errors import refusal
 from webjudge.files import send_file
+from webjudge.language_choice import keep_language
+from webjudge.languages import LANGUAGES, gettext, marked
 from webjudge.pages import (
     Area,
     DisplayedBallot,
@@ -73,12 +75,12 @@ _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
 _MOST = 2**31 - 1
 _TIMES = {"seconds", "views"}
 _MOST_TRIES = 3
-_STALE = "This ranking was changed in another tab or on another device."
-_CLOSED = "The study is closed. Rankings can no longer be changed."
-_PAUSED = "The study is paused. Rankings can be changed again when it continues."
-_GONE = "This problem is no longer part of the study."
-_OTHER = "The solutions of this task have changed since you opened this page."
-_SUBMITTED = "This ranking is submitted. Reopen it to change it."
+_STALE = marked("This ranking was changed in another tab or on another device.")
+_CLOSED = marked("The study is closed. Rankings can no longer be changed.")
+_PAUSED = marked("The study is paused. Rankings can be changed again when it continues.")
+_GONE = marked("This problem is no longer part of the study.")
+_OTHER = marked("The solutions of this task have changed since you opened this page.")
+_SUBMITTED = marked("This ranking is submitted. Reopen it to change it.")
 
 
 @judge.before_request
@@ -114,13 +116,25 @@ def give_consent() -> AnyResponse:
         person = current_judge(c)
         is_over = status_of(c, site().id).state == "closed"
     if is_over:
-        abort(403, _CLOSED)
+        abort(403, gettext(_CLOSED))
     with site().store.write() as c:
         if request.form.get("consent") == "no":
             decline(c, person)
         else:
             consent(c, person)
     return redirect(url_for("judge.home"), code=303)
+
+
+@judge.post("/language")
+def choose_language() -> AnyResponse:
+    """Keep the language that the judge chose, and go back to the task or the first page."""
+    code, gid = request.form.get("language", ""), request.form.get("gid", "")
+    if code not in LANGUAGES:
+        abort(400)
+    page = url_for("judge.group", gid=gid) if gid else url_for("judge.home")
+    response = redirect(page, code=303)
+    keep_language(site(), response, code)
+    return response
 
 
 @judge.get("/g/<gid>")
@@ -171,9 +185,11 @@ def _cannot_show(planned: Group, solver: str) -> str:
     return render_template(
         "judge/message.html",
         study={"title": site().spec.title},
-        title="This task cannot be shown right now",
-        text="Part of it is missing. The organizer has been notified. Your other tasks are not "
-        "affected; please come back to this one later.",
+        title=gettext("This task cannot be shown right now"),
+        text=gettext(
+            "Part of it is missing. The organizer has been notified. Your other tasks are not "
+            "affected; please come back to this one later."
+        ),
         home_url=url_for("judge.home"),
         notice=None,
     )
@@ -287,7 +303,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         times = _times(c, ballot, body)
     planned = site().plan.find(ballot)
     if planned is None:
-        return refusal(409, "gone", _GONE)
+        return refusal(409, "gone", gettext(_GONE))
     with suppress(MissingSolutionError):
         # What cannot be read cannot be shown either: the layout stays as it is.
         ballot = _up_to_date(ballot, site().contents(planned), state)
@@ -313,16 +329,16 @@ def _refused(error: Exception, ballot: AssignedBallot) -> Response:
     if isinstance(error, StaleError):
         newer = error.state.renamed(_labels_of(ballot)).to_json()
         details = {"revision": error.revision, "submitted": error.submitted, "state": newer}
-        return refusal(409, "stale", _STALE, **details)
+        return refusal(409, "stale", gettext(_STALE), **details)
     if isinstance(error, ClosedError):
-        return refusal(403, "closed", _CLOSED)
+        return refusal(403, "closed", gettext(_CLOSED))
     if isinstance(error, PausedError):
         with site().store.read() as c:
-            return refusal(403, "paused", _PAUSED, until=_area(c).until)
+            return refusal(403, "paused", gettext(_PAUSED), until=_area(c).until)
     if isinstance(error, SubmittedError):
-        return refusal(403, "submitted", _SUBMITTED)
+        return refusal(403, "submitted", gettext(_SUBMITTED))
     # Two writers at the same moment: the page asks again, and one of them is told.
-    return refusal(503, "busy", "Please try again in a moment.")
+    return refusal(503, "busy", gettext("Please try again in a moment."))
 
 
 def _acknowledged(saved: Saved, person: StoredJudge, gid: str) -> Response:
@@ -365,7 +381,7 @@ def _other_layout(ballot: AssignedBallot, shown: Layout | None) -> Response:
         "new": [letter for letter in now if letter not in then],
         "corrected": [x for x in now if x in then and now[x].digest != then[x].digest],
     }
-    return refusal(409, "layout", _OTHER, layout=layout.id, changes=changes)
+    return refusal(409, "layout", gettext(_OTHER), layout=layout.id, changes=changes)
 
 
 def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
@@ -383,7 +399,9 @@ def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
         except InvalidStateError as error:
             _invalid(str(error))
         if kind == "submit" and state.tray:
-            _invalid("Some solutions are not ranked. Rank them or mark them as “cannot judge”.")
+            _invalid(
+                gettext("Some solutions are not ranked. Rank them or mark them as “cannot judge”.")
+            )
     return Change(body["base"], body["client"], body["change"], layout.id, state, kind)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from flask import abort, render_template, url_for
@@ -14,13 +15,13 @@ from quem.store.chains import keyed
 from quem.store.progress import task_status
 from quem.store.state import FIELDS, State
 from webjudge.files import file_token
-from webjudge.languages import gettext
-from webjudge.wording import day
+from webjudge.languages import day, gettext, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from quem.solutions import SolutionFile
+    from quem.solutions.model import Sheet
     from quem.store.ballots import AssignedBallot
     from quem.store.exporting import Receipt
     from quem.store.judges import StoredJudge
@@ -144,15 +145,17 @@ def listed(
     parts = _parts(ballots)
     number = 0
     # One address made, and the others of its kind: a judge has many groups.
-    pattern = area.url("group", gid="gid").removesuffix("gid")
+    pattern = area.url("group", gid="GID")
     for ballot in ballots:
         number += not ballot.practice
         ready = ballot.occasion == 1 or open_repeats
-        title = _title(site, ballot) + parts.get((ballot.problem, ballot.block), "")
+        title = _title(site, ballot)
+        if part := parts.get((ballot.problem, ballot.block)):
+            title = gettext("%(title)s, part %(n)s of %(all)s", title=title, n=part[0], all=part[1])
         to_place = site.to_place(ballot)
         groups.append(
             {
-                "url": f"{pattern}{ballot.public_id}" if ready else None,
+                "url": pattern.replace("GID", ballot.public_id) if ready else None,
                 "gid": ballot.public_id,
                 "title": title if ready else "",
                 "number": number,
@@ -166,14 +169,14 @@ def listed(
     return groups
 
 
-def _parts(ballots: Sequence[AssignedBallot]) -> dict[tuple[str, int], str]:
-    """What is said of each block behind its problem's title."""
+def _parts(ballots: Sequence[AssignedBallot]) -> dict[tuple[str, int], tuple[int, int]]:
+    """Which part each block is of its problem, and of how many, where there are several."""
     blocks: dict[str, list[int]] = {}
     for ballot in ballots:
         if ballot.occasion == 1 and not ballot.practice:
             blocks.setdefault(ballot.problem, []).append(ballot.block)
     return {
-        (problem, block): f", part {part} of {len(of)}"
+        (problem, block): (part, len(of))
         for problem, of in blocks.items()
         if len(of) > 1
         for part, block in enumerate(sorted(of), 1)
@@ -239,8 +242,8 @@ def home_page(
         "n_tasks": len(site.plan.parts) + site.plan.repeat,
         "minutes": site.minutes,
         "deadline": day(site.spec.deadline) if site.spec.deadline else "",
-        "briefing": render_page_text(site.solutions.briefing),
-        "consent": render_page_text(site.solutions.consent),
+        "briefing": _page_text(site.solutions.briefing),
+        "consent": _page_text(site.solutions.consent),
         "consent_url": None if area.is_preview else area.url("give_consent"),
         "groups": groups,
         "next": _next_group(groups),
@@ -248,6 +251,16 @@ def home_page(
         "receipts_url": None if area.is_preview else area.url("receipts_text"),
         "done": done,
     }
+
+
+def _page_text(sheet: Sheet | None, asset_url: Callable[..., str] | None = None) -> Markup:
+    """Show a page of text in the judge's language, or as it is."""
+    translated = sheet and sheet.translations.get(spoken(), sheet)
+    return render_page_text(translated, asset_url, gone=_gone())
+
+
+def _gone() -> str:
+    return gettext("This part cannot be displayed right now. Please tell the organizer.")
 
 
 def group_page(
@@ -268,6 +281,7 @@ def group_page(
             "statement": _statement(site, area, shown.ballot),
         },
         "home_url": area.url("home"),
+        "dialogs": _dialogs(area.notice == "preview", area.url("home"), spoken()),
         "items": items,
         "data": {
             "study": site.spec.title,
@@ -294,6 +308,14 @@ def group_page(
             "urls": _urls(area, gid, groups),
         },
     }
+
+
+@lru_cache(maxsize=64)
+def _dialogs(is_preview: bool, home_url: str, language: str) -> Markup:  # noqa: ARG001, FBT001
+    """Write the dialogs of the ranking page, which are the same for all tasks of a language."""
+    notice = "preview" if is_preview else None
+    page = render_template("judge/dialogs.html", notice=notice, home_url=home_url)
+    return Markup(page)  # noqa: S704  our own
 
 
 def solution_alone(site: Site, area: Area, shown: DisplayedBallot, version: str) -> str:
@@ -374,7 +396,7 @@ def _item(site: Site, area: Area, shown: DisplayedBallot, item: Item) -> dict[st
         losses = ()
     else:
         addresses = _addresses(site, area, gid, solution.files)
-        rendered = render_solution(solution, addresses)
+        rendered = render_solution(solution, addresses, gone=_gone())
         losses = losses_of(solution.files) if area.is_preview else ()
     return {
         "label": item.letter,
@@ -397,7 +419,7 @@ def _statement(site: Site, area: Area, ballot: AssignedBallot) -> str:
     """The problem's statement as safe HTML."""
     statement = site.solutions.statements.get(ballot.problem)
     files = statement.files if statement else ()
-    return render_page_text(statement, _addresses(site, area, ballot.public_id, files))
+    return _page_text(statement, _addresses(site, area, ballot.public_id, files))
 
 
 def _addresses(
@@ -416,4 +438,4 @@ def _title(site: Site, ballot: AssignedBallot) -> str:
     problem = site.problem(ballot.problem)
     if problem is not None and problem.title:
         return problem.title
-    return "Practice" if ballot.practice else ballot.problem
+    return gettext("Practice") if ballot.practice else ballot.problem

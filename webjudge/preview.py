@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, abort, render_template
+from flask import Blueprint, abort, render_template, request
 
 from quem.store.ballots import AssignedBallot
 from quem.store.layouts import Item, Layout
@@ -30,6 +30,13 @@ _AREA = Area("preview", "open")
 @preview.before_request
 def _only_managers() -> None:
     admit(observers=False)
+
+
+@preview.url_defaults
+def _same_language(_: str, values: dict[str, Any]) -> None:
+    """Let all pages be in the language that one was asked for in."""
+    if "language" in request.args:
+        values.setdefault("language", request.args["language"])
 
 
 @preview.get("")

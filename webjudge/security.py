@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from flask import abort, request
 from flask.json.provider import DefaultJSONProvider
 
+from webjudge.languages import gettext, marked
+
 if TYPE_CHECKING:
     from flask import Flask, Response
 
@@ -35,7 +37,7 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "X-Robots-Tag": "noindex",
 }
-_OTHER_HOST = (
+_OTHER_HOST = marked(
     "This is not the address of this server. Use the link that the organizer sent you. Organizers: "
     "name the address by --url (QUEM_URL), and let a proxy pass it on as X-Forwarded-Host."
 )
@@ -54,7 +56,7 @@ def protect(app: Flask, hosts: Hosts) -> None:
     def refuse_other_hosts() -> None:
         # Whoever looks after the server may ask for its health by any name.
         if request.endpoint != "healthz" and not hosts.know(request.host):
-            abort(400, _OTHER_HOST)
+            abort(400, gettext(_OTHER_HOST))
 
     app.before_request(refuse_other_hosts)
     app.before_request(_refuse_other_sites)
@@ -80,11 +82,11 @@ def _refuse_other_sites() -> None:
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         if site not in ("same-origin", "none"):
-            abort(403, "This request came from another site.")
+            abort(403, gettext("This request came from another site."))
         return
     origin = request.headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != request.host:
-        abort(403, "This request came from another site.")
+        abort(403, gettext("This request came from another site."))
 
 
 def _set_headers(response: Response) -> Response:

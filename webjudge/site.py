@@ -21,6 +21,7 @@ from quem.store.organizers import sync_organizers
 from quem.store.studies import register_study, secret_of
 from quem.study.reading import draft_study
 from webjudge.attempts import Attempts
+from webjudge.languages import ENGLISH
 
 if TYPE_CHECKING:
     import os
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from quem.store.layouts import Content
     from quem.store.living import Effect
-    from quem.study.models import ExperienceSpec, Problem
+    from quem.study.models import ExperienceSpec, LanguageCode, Problem
 
 __all__ = ["Site", "open_site"]
 
@@ -112,6 +113,15 @@ class Site:
         """Say how a judge is addressed; may be empty."""
         declared = (one.address for one in self.spec.judges if one.id == judge.id)
         return next(declared, "") or judge.name
+
+    def language(self, judge: StoredJudge) -> LanguageCode | None:
+        """Say which language the study file names for a judge."""
+        return next((one.language for one in self.spec.judges if one.id == judge.id), None)
+
+    @property
+    def usual_language(self) -> LanguageCode:
+        """That of judges of whom nothing else is known."""
+        return self.spec.judging.language or ENGLISH
 
     def problem(self, problem_id: str) -> Problem | None:
         """Give what the study file says of a problem."""

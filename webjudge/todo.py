@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from flask import url_for
 
 from quem.store.models import now
-from webjudge.wording import ago, counted, day, duration
+from webjudge.languages import day
+from webjudge.wording import ago, counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from quem.store.audit_log import AuditEvent
 
-__all__ = ["ago", "at_utc", "counted", "day", "duration", "happened", "marked", "short", "size"]
+__all__ = ["ago", "at_utc", "counted", "duration", "happened", "marked", "short", "size"]
 
 _UNITS = ((60, 60, "minute"), (3600, 24, "hour"), (86_400, 60, "day"))
 _LATELY = 60
@@ -63,12 +63,6 @@ def at_utc(then: dt.datetime) -> str:
 def short(then: dt.datetime) -> str:
     """Say when something was, such as "22 Nov 14:32"; for UTC, until a script shows it."""
     return f"{then.day} {then:%b %H:%M}"
-
-
-def day(date: dt.date) -> str:
-    """Write a date as people say it; the year where it is another one."""
-    year = f" {date.year}" if date.year != now().year else ""
-    return f"{date.day} {date:%B}{year}"
 
 
 def duration(seconds: float) -> str:

@@ -137,7 +137,7 @@ def _image(attributes: str) -> str:
     if ' src="' not in attributes:
         return f'<span class="no-image">{text}</span>' if text else ""
     others = _ALT.sub("", attributes)
-    return f'<img{others} alt="{text or "Image"}" loading="lazy">'
+    return f'<img{others} alt="{text}" loading="lazy">'
 
 
 def _link(attributes: str) -> str:

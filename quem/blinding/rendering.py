@@ -43,7 +43,6 @@ _NOTHING = Markup()
 _HEADING = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>", re.DOTALL)
 # Characters of how a solution begins; a row of the ladder has room for about half of them.
 _SNIPPET = 80
-_GONE = "<p>This part cannot be displayed right now. Please tell the organizer.</p>"
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ class _Text:
 _texts: SizedCache[object, _Text] = SizedCache(_MOST_KEPT)
 
 
-def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Rendered:
+def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str = "") -> Rendered:
     """Show a solution.
 
     Parameters
@@ -153,15 +152,16 @@ def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Render
     asset_url : callable
         Gives the address of its n-th file, counted from 1; with a second number that of a
         page of it.
+    gone : str
+        What is said in place of a file that cannot be read any more, which is logged.
 
     Returns
     -------
     Rendered
-        Images that a text shows are not separate parts. Files that cannot be read any more
-        are replaced by a sentence, and logged.
+        Images that a text shows are not separate parts.
     """
     files = solution.files
-    texts = {n: _text(file, files) for n, file in enumerate(files, 1) if _is_text(file)}
+    texts = {n: _text(file, files, gone) for n, file in enumerate(files, 1) if _is_text(file)}
     inside = frozenset[int]().union(*(text.images for text in texts.values()))
     shown = [n for n in range(1, len(files) + 1) if n not in inside]
     parts = []
@@ -171,7 +171,7 @@ def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Render
         if kind == "image":
             parts.append(Part("image", name, url=asset_url(n)))
         elif kind == "pdf":
-            parts.append(_pdf_part(files[n - 1], name, partial(asset_url, n)))
+            parts.append(_pdf_part(files[n - 1], name, partial(asset_url, n), gone))
         else:
             parts.append(Part("html", name, html=texts[n].html(asset_url)))
     read = [page.text for part in parts for page in part.pages]
@@ -186,17 +186,23 @@ def render_solution(solution: Solution, asset_url: Callable[..., str]) -> Render
     )
 
 
-def _pdf_part(file: SolutionFile, name: str, page_url: Callable[[int], str]) -> Part:
+def _pdf_part(file: SolutionFile, name: str, page_url: Callable[[int], str], gone: str) -> Part:
     try:
         pages = read_pdf(file.path).pages
     except FileError as error:
         _log.warning("a file of the study cannot be shown: %s", error)
-        return Part("html", name, html=Markup(_GONE))  # noqa: S704  our own
+        return Part("html", name, html=_paragraph(gone))
     shown = (PageImage(n, page_url(n), p.width, p.height, p.text) for n, p in enumerate(pages, 1))
     return Part("pdf", name, pages=tuple(shown))
 
 
-def render_page_text(sheet: Sheet | None, asset_url: Callable[..., str] | None = None) -> Markup:
+def _paragraph(text: str) -> Markup:
+    return Markup("<p>{}</p>").format(text)
+
+
+def render_page_text(
+    sheet: Sheet | None, asset_url: Callable[..., str] | None = None, gone: str = ""
+) -> Markup:
     """Show a statement, briefing or consent.
 
     Parameters
@@ -206,11 +212,13 @@ def render_page_text(sheet: Sheet | None, asset_url: Callable[..., str] | None =
     asset_url : callable, optional
         Gives the address of its n-th file, counted from 1; the text itself is the first.
         Without it images are left out and their text stays.
+    gone : str
+        What is said in place of a file that cannot be read any more, which is logged.
     """
     if sheet is None:
         return _NOTHING
     files = sheet.files if asset_url else sheet.files[:1]
-    return _text(sheet.files[0], files).html(asset_url or str)
+    return _text(sheet.files[0], files, gone).html(asset_url or str)
 
 
 def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
@@ -234,7 +242,7 @@ def _is_text(file: SolutionFile) -> bool:
     return file.kind not in ("image", "pdf")
 
 
-def _text(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
+def _text(file: SolutionFile, files: Sequence[SolutionFile], gone: str = "") -> _Text:
     """A text as HTML, rendered again only when its file has changed."""
     try:
         key = (file.path, signature(file.path), len(files))
@@ -243,7 +251,7 @@ def _text(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
         text = _rendering(file, files)
     except (QuemError, OSError) as error:
         _log.warning("a file of the study cannot be shown: %s", error)
-        return _Text((_GONE,), 0, frozenset())
+        return _Text((_paragraph(gone),), 0, frozenset())
     _texts.put(key, text, sum(len(piece) for piece in text.pieces if isinstance(piece, str)))
     return text
 

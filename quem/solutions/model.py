@@ -126,9 +126,12 @@ class Sheet:
     ----------
     files : tuple of SolutionFile
         First the text, in Markdown, plain or HTML, then the images beside it that it shows.
+    translations : dict of str to Sheet
+        Of briefing and consent, by the code of the language.
     """
 
     files: tuple[SolutionFile, ...]
+    translations: dict[str, Sheet] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -174,9 +177,11 @@ class Solutions:
         return bool(len(self) or self.practice)
 
     def sheets(self) -> Iterator[Sheet]:
-        """Give every page of text."""
-        yield from self.statements.values()
-        yield from (sheet for sheet in (self.briefing, self.consent) if sheet)
+        """Give every page of text, with its translations."""
+        for sheet in (*self.statements.values(), self.briefing, self.consent):
+            if sheet:
+                yield sheet
+                yield from sheet.translations.values()
 
 
 class _Digests:

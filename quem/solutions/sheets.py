@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, get_args
 from urllib.parse import unquote
 
 from quem.errors import QuemError
 from quem.io.text import nearest, read_text, shown
 from quem.solutions.files import inspect, kind_of
 from quem.solutions.model import Sheet, SolutionFile
+from quem.study.models import LanguageCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,10 +94,27 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
     judging: Any = content.get("judging")
     named = judging if isinstance(judging, dict) else {}
     briefing, consent = (
-        _sheet(file, ("judging", key), named.get(key), key, mistakes)
+        _translated_sheet(file, ("judging", key), named.get(key), key, mistakes)
         for key in ("briefing", "consent")
     )
     return Sheets(statements=statements, briefing=briefing, consent=consent), mistakes
+
+
+def _translated_sheet(
+    file: StudyFile, loc: Loc, value: object, what: str, mistakes: list[Mistake]
+) -> Sheet | None:
+    """Find a text, and its translations beside it: ``briefing.de.md`` is one of ``briefing.md``."""
+    sheet = _sheet(file, loc, value, what, mistakes)
+    if sheet is None or not isinstance(value, str):
+        return None
+    stem, ending = posixpath.splitext(value)
+    names = {code: f"{stem}.{code}{ending}" for code in get_args(LanguageCode)}
+    found = {
+        code: _sheet(file, loc, name, what, mistakes)
+        for code, name in names.items()
+        if file.beside(name)[0].exists()
+    }
+    return Sheet(sheet.files, {code: one for code, one in found.items() if one})
 
 
 def _sheet(

@@ -38,14 +38,14 @@ _STUCK_WAITING, _STUCK_WORKING = 0.1, 1.0
 
 
 class UnavailableError(Exception):
-    """Nothing can be written now; the message is a sentence for people."""
+    """Nothing can be written now."""
 
 
 class BusyError(UnavailableError):
     """Somebody else writes for too long."""
 
     def __init__(self) -> None:
-        super().__init__("The database is busy. Please try again in a moment.")
+        super().__init__("the database is busy")
 
 
 class Turns:

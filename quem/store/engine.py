@@ -271,10 +271,7 @@ class LostError(UnavailableError):
 
     def __init__(self, reason: str) -> None:
         self.reason = reason  # for whoever runs the server: it names the file
-        super().__init__(
-            "The database is not in its place, so nothing can be saved now. Keep this page open, "
-            "and tell the organizer."
-        )
+        super().__init__(reason)
 
 
 class Watch:

@@ -47,6 +47,7 @@ __all__ = [
     "Invitation",
     "Judge",
     "Judging",
+    "LanguageCode",
     "MissingSolution",
     "Organizer",
     "PreflibFile",
@@ -58,6 +59,8 @@ __all__ = [
 
 Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "auto"]
 Interval = Literal["prediction", "mean", "calibration"]
+# Of judges' pages; `webjudge.languages` has their names.
+LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
 
 
 def _once(values: tuple[float, ...]) -> tuple[float, ...]:
@@ -107,6 +110,9 @@ class Judge(StudyPart):
     name: Line = Field("", description="For people.")
     address: Line = Field(
         "", description="How pages and messages address them; otherwise by their name."
+    )
+    language: LanguageCode | None = Field(
+        None, description="Language of their pages, unless they choose another."
     )
     experience: Years | None = Field(
         None,
@@ -222,6 +228,9 @@ class Judging(StudyPart):
 
     briefing: FileName = Field("", description="File with what judges read first.")
     consent: FileName = Field("", description="File with what judges agree to.")
+    language: LanguageCode | None = Field(
+        None, description="Language of the pages of judges whose own is not known; else English."
+    )
     practice: Line = Field("", description="Problem to practice on.")
     repeat: Count = Field(0, description="How many tasks each judge ranks twice.")
     identity_words: Annotated[tuple[Line, ...], OneOrMore] = Field(

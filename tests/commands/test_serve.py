@@ -166,7 +166,7 @@ def test_the_shipped_study_is_served(tmp_path: Path) -> None:
         status, _ = browser.send("POST", "/judge/consent", {})
         assert status == 200
         assert len(browser.groups()) == 4
-        assert "Solution G" in browser.get(f"/judge/g/{browser.groups()[1]}")
+        assert 'data-solution="G"' in browser.get(f"/judge/g/{browser.groups()[1]}")
 
 
 def test_health(study: Path) -> None:

@@ -8,13 +8,13 @@ import * as placing from "../../webjudge/static/placing.js";
 /** Place by a quality; gives the search when it has ended. */
 function place(groups, quality, of, lower) {
   let search = placing.begin(groups, lower);
-  const most = placing.atMost(search);
+  const most = placing.mostQuestions(search);
   while (!search.end) {
-    const before = placing.atMost(search);
+    const before = placing.mostQuestions(search);
     const pivot = of[groups[placing.pivot(search)][0]];
     const verdict = (quality > pivot && "better") || (quality < pivot && "worse") || "equal";
     search = placing.answer(search, verdict, { seconds: 1 });
-    assert.ok(placing.atMost(search) < before);
+    assert.ok(placing.mostQuestions(search) < before);
   }
   assert.ok(search.asked.length <= most);
   return search;
@@ -25,7 +25,7 @@ for (const lower of [false, true]) {
     for (let n = 1; n <= 14; n += 1) {
       const groups = Array.from({ length: n }, (_, at) => [`S${at}`]);
       const of = Object.fromEntries(groups.map(([label], at) => [label, -at]));
-      assert.equal(placing.atMost(placing.begin(groups, lower)), Math.ceil(Math.log2(n + 1)));
+      assert.equal(placing.mostQuestions(placing.begin(groups, lower)), Math.ceil(Math.log2(n + 1)));
       for (let at = 0; at <= n; at += 1) {
         assert.deepEqual(place(groups, 0.5 - at, of, lower).end, { at });
         if (at < n) assert.deepEqual(place(groups, -at, of, lower).end, { tie: at });
@@ -38,7 +38,7 @@ test("fourteen without ties take at most 41 answers", () => {
   let [worst, expected] = [0, 0];
   for (let k = 1; k < 14; k += 1) {
     expected += Math.ceil(Math.log2(k + 1));
-    worst += placing.atMost(placing.begin(Array.from({ length: k }, (_, at) => [at]), false));
+    worst += placing.mostQuestions(placing.begin(Array.from({ length: k }, (_, at) => [at]), false));
   }
   assert.deepEqual([worst, expected], [41, 41]);
 });

@@ -32,6 +32,11 @@ export const button = (action, text, { kind = "", ...attributes } = {}) => h(
 
 export const sign = (text) => h("span", { "aria-hidden": "true" }, text);
 
+/** Why a solution cannot be judged: a reason of the page's own is stored in English. */
+export const reasonText = (reason) => (
+  $$("#cannot-reason [type=radio]").find((choice) => choice.value === reason)?.nextElementSibling.textContent ?? reason
+);
+
 /** Say something to those who do not see the page; the same twice in a row is said twice. */
 export function announce(text) {
   const live = $("#announcement");

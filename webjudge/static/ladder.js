@@ -1,6 +1,6 @@
 // The ranking, always in sight: a row for each place, ties on one row; below it what is not ranked yet.
 
-import { $, $$, h, letter, sign } from "./dom.js";
+import { $, $$, h, letter, reasonText, sign } from "./dom.js";
 import { answerOf, place, position, whereabouts } from "./model.js";
 import { number, t, tn } from "./words.js";
 
@@ -21,7 +21,7 @@ function chip(app, label) {
   const marks = [comment && "✎", isRecognized && "◉", state.sure[label] === "unsure" && "?"].filter(Boolean);
   const spoken = [
     place(state, label),
-    state.cannot[label],
+    reasonText(state.cannot[label]),
     comment && t("has comment"),
     isRecognized && t("author recognized"),
     SURE[state.sure[label]],

@@ -16,7 +16,7 @@ export function pivot({ lo, hi, lower }) {
 }
 
 /** The most questions that can still come. */
-export const atMost = ({ lo, hi, end }) => (end ? 0 : Math.ceil(Math.log2(hi - lo + 1)));
+export const mostQuestions = ({ lo, hi, end }) => (end ? 0 : Math.ceil(Math.log2(hi - lo + 1)));
 
 /**
  * @param {object} search

@@ -23,24 +23,22 @@ export function changes(then, now) {
   const corrected = now.labels.filter(
     (letter) => then.labels.includes(letter) && then.versions[letter] !== now.versions[letter],
   );
-  const said = (letters, one, several) => (letters.length
-    ? tn(one, several, letters.length, { letters: listed(letters) })
-    : "");
+  const named = (letters) => [letters.length, { letters: listed(letters) }];
   return [
-    said(
-      removed,
+    removed.length && tn(
       "Solution {letters} is no longer part of this task.",
       "Solutions {letters} are no longer part of this task.",
+      ...named(removed),
     ),
-    said(
-      added,
+    added.length && tn(
       "Solution {letters} is new and not ranked yet.",
       "Solutions {letters} are new and not ranked yet.",
+      ...named(added),
     ),
-    said(
-      corrected,
+    corrected.length && tn(
       "Solution {letters} was corrected and keeps its place.",
       "Solutions {letters} were corrected and keep their places.",
+      ...named(corrected),
     ),
     t("Your order of all other solutions is kept."),
   ].filter(Boolean).join(" ");

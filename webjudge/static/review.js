@@ -1,6 +1,6 @@
 // The whole order before it is submitted, and the receipt after.
 
-import { $, $$, button, h, letter } from "./dom.js";
+import { $, $$, button, h, letter, reasonText } from "./dom.js";
 import { position } from "./model.js";
 import { drawSheet } from "./reader.js";
 import { dateTime, listed, number, t } from "./words.js";
@@ -33,7 +33,7 @@ function row(app, group, index) {
 export function drawReview(app) {
   const { state } = app;
   const isWhole = state.tray.length === 0;
-  const cannot = Object.entries(state.cannot).map(([label, reason]) => `${label} (${reason})`);
+  const cannot = Object.entries(state.cannot).map(([label, reason]) => `${label} (${reasonText(reason)})`);
   const unopened = app.unopened();
   const content = h(
     "div", {},
@@ -91,7 +91,7 @@ export function showReceipt(app, { code, at, next }) {
   file.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
   file.hidden = !code;
   $(".next", dialog).href = next;
-  $(".next", dialog).textContent = next.endsWith("/done") ? t("Finish") : t("Next task");
+  $(".next", dialog).textContent = next.split("?")[0].endsWith("/done") ? t("Finish") : t("Next task");
   for (const other of $$("dialog[open]")) other.close();
   dialog.showModal();
 }

@@ -1,19 +1,19 @@
-// Texts in the judge's language: scripts name them in English, and the page brings the catalogue.
+// Texts in the judge's language: scripts name them in English, and the page brings the catalog.
 
 const source = globalThis.document?.getElementById("words");
-const catalogue = source ? JSON.parse(source.textContent) : {};
+const catalog = source ? JSON.parse(source.textContent) : {};
 const language = globalThis.document?.documentElement.lang || "en";
 const plurals = new Intl.PluralRules(language);
-const ordinals = new Intl.PluralRules("en", { type: "ordinal" });
+const ordinals = new Intl.PluralRules(language, { type: "ordinal" });
 
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 
 /** A text, with values in its places: t("{n} of {all}", { n, all }). */
-export const t = (text, values = {}) => filled(catalogue[text] ?? text, values);
+export const t = (text, values = {}) => filled(catalog[text] ?? text, values);
 
 /** A text for one or for several; {n} is the number. */
 export function tn(one, several, n, values = {}) {
-  const forms = catalogue[one];
+  const forms = catalog[one];
   const text = forms ? forms[plurals.select(n)] ?? forms.other : [several, one][Number(n === 1)];
   return filled(text, { n: number(n), ...values });
 }

@@ -81,9 +81,8 @@ class Workspace {
     if (pair) return { ...pair, side: data.chance[pair.label].side, isNew: false, tied: [], asked: 0, most: 1 };
     const [other, ...tied] = search.groups[this.pivot];
     const { side } = data.chance[this.current];
-    return {
-      label: this.current, other, side, isNew: true, tied, asked: search.asked.length, most: placing.atMost(search),
-    };
+    const most = placing.mostQuestions(search);
+    return { label: this.current, other, side, isNew: true, tied, asked: search.asked.length, most };
   }
 
   /** The ranked solutions that were never opened. */
@@ -730,6 +729,8 @@ class Workspace {
       else if (target.matches("textarea[data-field]")) this.saver.pump();
     });
     $("#single-keys").checked = singleKeys();
+    // The choice of a language leads back to this task; a preview has links instead.
+    for (const field of $$("#help [name=gid]")) field.value = this.data.key;
     document.body.dataset.ready = "yes";
     const left = this.data.closed || this.data.preview ? null : this.saver.drafts.takeOver();
     if (left) this.restore(left);

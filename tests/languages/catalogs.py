@@ -1,0 +1,231 @@
+"""Check that all languages are complete: ``python -m tests.languages.catalogs``.
+
+With ``--update``, texts that are new in the code are added to each catalog, to be translated,
+and those that are gone are left out.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import sys
+from html.parser import HTMLParser
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_file
+from babel.messages.pofile import read_po, write_po
+from jinja2 import Environment
+
+from webjudge.languages import ENGLISH, LANGUAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from babel.messages.catalog import Message
+
+__all__ = [
+    "ROOT",
+    "check",
+    "extracted",
+    "faults",
+    "is_of_scripts",
+    "texts_of",
+    "unmarked",
+    "update",
+]
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCALES = ROOT / "webjudge" / "locales"
+SCRIPTS = sorted((ROOT / "webjudge" / "static").glob("*.js"))
+TEMPLATES = [ROOT / "templates" / "base.html", *sorted((ROOT / "templates" / "judge").iterdir())]
+MODULES = sorted((ROOT / "webjudge").glob("*.py"))
+_SINGLE, _PLURAL = None, (1, 2)
+_KEYWORDS = {"_": _SINGLE, "gettext": _SINGLE, "ngettext": _PLURAL, "marked": _SINGLE}
+# What gettext's headers say of people and dates: git knows.
+_NO_FACTS = re.compile(
+    rb'^"(?:Project|Report|POT|PO|Last|Language-Team|Generated)[^\n]*\n', re.MULTILINE
+)
+_HEADER = "# Texts of judges' pages: {name}. {read}"
+_NOT_READ = "No native reader has read them yet."
+# %(name)s, {name}, and tags.
+_FIXED = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w[^>]*>|&\w+;|⠿")
+# What is translated as a block, and blocks that are classes.
+_TRANSLATED = re.compile(
+    r"{%-? trans .*?endtrans -?%}|{% block (?:look|main_class) %}.*?{% endblock %}", re.DOTALL
+)
+_SCRIPT_CALL = re.compile(r"(?<![\w.])(?:t|tn)\((?!\s*[\"'])(?!text, values)(?!one, several)")
+
+
+def extracted() -> Catalog:
+    """Give all texts that judges see, with the files that they are in."""
+    catalog = Catalog(charset="utf-8")
+    for path in chain(MODULES, TEMPLATES, SCRIPTS):
+        name = path.relative_to(ROOT).as_posix()
+        for _, message, _, _ in _texts(path):
+            catalog.add(message, locations=[(name, 0)])
+    return catalog
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str | tuple[str, ...], list[str], str | None]]:
+    if path.suffix == ".js":
+        keywords = {"t": _SINGLE, "tn": _PLURAL}
+        yield from extract_from_file("javascript", path, keywords=keywords, options={"jsx": False})
+    elif path.suffix == ".py":
+        yield from extract_from_file("python", path, keywords=_KEYWORDS)
+    else:
+        options = {"trimmed": "true", "silent": "false"}
+        yield from extract_from_file("jinja2", path, keywords=_KEYWORDS, options=options)
+
+
+def check() -> list[str]:
+    """Say what is not translated, wrongly translated, or not marked for translation."""
+    wanted = extracted()
+    found = [f"{path}: not marked: {text}" for path, text in unmarked()]
+    for code in LANGUAGES:
+        if code != ENGLISH:
+            found += (f"{code}.po: {what}" for what in faults(_read(code), wanted))
+    extra = {path.stem for path in LOCALES.glob("*.po")} - LANGUAGES.keys()
+    return found + [f"{code}.po: no language of webjudge/languages.py" for code in extra]
+
+
+def faults(catalog: Catalog, wanted: Catalog) -> Iterator[str]:
+    """Say what is wrong with a catalog.
+
+    Parameters
+    ----------
+    wanted : Catalog
+        As from `extracted`.
+    """
+    there = {_key(message): message for message in catalog if message.id}
+    for message in wanted:
+        if not message.id:
+            continue
+        mine = there.pop(_key(message), None)
+        if mine is None:
+            yield f"missing: {_key(message)}"
+        elif mine.fuzzy or not all(texts_of(mine.string)):
+            yield f"not translated: {_key(message)}"
+        elif is_of_scripts(mine) != is_of_scripts(message):
+            yield f"not where it is used: {_key(message)}"
+        else:
+            # A form for one may leave out the number.
+            places = {frozenset(_fixed(form)) for form in texts_of(message.id)}
+            for form in texts_of(mine.string):
+                if frozenset(_fixed(form)) not in places:
+                    yield f"other places or tags: {form}"
+    yield from (f"no longer used: {key}" for key in there)
+
+
+def _key(message: Message) -> str:
+    return texts_of(message.id)[0]
+
+
+def texts_of(text: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
+    """Give a text, or its forms for one and for several."""
+    return (text or "",) if isinstance(text, str | None) else tuple(text)
+
+
+def _fixed(text: str) -> list[str]:
+    return _FIXED.findall(text)
+
+
+def is_of_scripts(message: Message) -> bool:
+    """Whether a script uses a text."""
+    return any(name.endswith(".js") for name, _ in message.locations)
+
+
+def _read(code: str) -> Catalog:
+    path = LOCALES / f"{code}.po"
+    if not path.exists():
+        return Catalog(locale=code.replace("-", "_"), charset="utf-8", fuzzy=False)
+    with path.open("rb") as file:
+        return read_po(file, locale=code.replace("-", "_"), charset="utf-8")
+
+
+def update() -> None:
+    """Bring all catalogs to the texts of the code."""
+    wanted = extracted()
+    for code, language in LANGUAGES.items():
+        if code == ENGLISH:
+            continue
+        catalog = _read(code)
+        catalog.update(wanted, no_fuzzy_matching=True)
+        catalog.fuzzy = False
+        read = "" if language.is_read else _NOT_READ
+        catalog.header_comment = _HEADER.format(name=language.name, read=read).strip()
+        file = BytesIO()
+        write_po(file, catalog, width=100, include_lineno=False, ignore_obsolete=True)
+        (LOCALES / f"{code}.po").write_bytes(_NO_FACTS.sub(b"", file.getvalue()))
+
+
+class _Words(HTMLParser):
+    """Collects what a page says by itself."""
+
+    _ATTRIBUTES = ("aria-label", "title", "alt", "placeholder")
+    _NO_PROSE = ("kbd", "code", "script", "style", "svg")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.inside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Look at the attributes that are read out."""
+        self.texts += (value or "" for name, value in attrs if name in self._ATTRIBUTES)
+        if tag in self._NO_PROSE:
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave what is no prose."""
+        if tag in self.inside:
+            self.inside.remove(tag)
+
+    def handle_data(self, data: str) -> None:
+        """Take a text."""
+        if not self.inside:
+            self.texts.append(data)
+
+
+def unmarked() -> Iterator[tuple[str, str]]:
+    """Give the plain words in templates, and calls of scripts that cannot be extracted."""
+    for path in TEMPLATES:
+        name = path.relative_to(ROOT).as_posix()
+        yield from ((name, text) for text in plain_words(path.read_text(encoding="utf-8")))
+    for path in SCRIPTS:
+        for match in _SCRIPT_CALL.finditer(path.read_text(encoding="utf-8")):
+            yield path.relative_to(ROOT).as_posix(), f"no literal text: {match[0]}"
+
+
+def plain_words(template: str) -> Iterator[str]:
+    """Give the words of a template that are outside of its tags and expressions."""
+    template = _TRANSLATED.sub("", template)
+    plain, depth = [], 0
+    for _, kind, value in Environment(autoescape=True).lex(template):
+        depth += kind in ("variable_begin", "block_begin", "comment_begin", "raw_begin")
+        if kind == "data" and not depth:
+            plain.append(value)
+        depth -= kind in ("variable_end", "block_end", "comment_end", "raw_end")
+    parser = _Words()
+    parser.feed("".join(plain))
+    parser.close()
+    for text in parser.texts:
+        if len(re.sub(rf"[^{string.ascii_letters}]", "", text)) > 1:
+            yield text.strip()
+
+
+def main() -> int:
+    """Check, or update; gives the exit code."""
+    if "--update" in sys.argv[1:]:
+        update()
+    found = check()
+    for line in found:
+        print(line)  # noqa: T201  what was found
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""The catalogs of judges' pages: complete, read as gettext and browsers read them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import shutil
+import subprocess
+import sys
+from gettext import GNUTranslations
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+from quem.study.models import LanguageCode
+from tests.languages.catalogs import LOCALES, ROOT, check, extracted, faults, plain_words
+from webjudge.languages import (
+    ENGLISH,
+    LANGUAGES,
+    accepted,
+    catalog,
+    day,
+    gettext,
+    moment,
+    ngettext,
+    read_catalog,
+    speaking,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRANSLATED = [code for code in LANGUAGES if code != ENGLISH]
+
+
+def test_every_language_is_complete() -> None:
+    """No text is missing, stale, or has other places or tags; every text is marked."""
+    assert check() == []
+
+
+def test_study_files_and_pages_name_the_same_languages() -> None:
+    """What a study file may name is what judges can choose."""
+    assert set(get_args(LanguageCode)) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("code", TRANSLATED)
+def test_catalogs_are_read_as_gettext_reads_them(code: str, tmp_path: Path) -> None:
+    """Each text and each form is that of the standard library, from a file that Babel compiles."""
+    path = tmp_path / "judge.mo"
+    with (LOCALES / f"{code}.po").open("rb") as source, path.open("wb") as target:
+        write_mo(target, read_po(source, locale=code.replace("-", "_")))
+    with path.open("rb") as file:
+        reference = GNUTranslations(file)
+    with speaking(code):
+        for message in extracted():
+            if isinstance(message.id, str) and message.id:
+                assert gettext(message.id) == reference.gettext(message.id)
+            elif message.id:
+                one, several = message.id
+                for n in range(120):
+                    assert ngettext(one, several, n) == reference.ngettext(one, several, n)
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is missing; `nox -s tests` provides it")
+@pytest.mark.parametrize("code", TRANSLATED)
+def test_scripts_choose_the_same_forms(code: str) -> None:
+    """The categories that a language declares are those of browsers."""
+    script = (
+        f"const rules = new Intl.PluralRules({json.dumps(code)});"
+        "console.log(JSON.stringify([...Array(1000).keys()].map((n) => rules.select(n))))"
+    )
+    answer = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True)
+    plurals = LANGUAGES[code].plurals
+    assert json.loads(answer.stdout) == [plurals[catalog(code).form(n)] for n in range(1000)]
+
+
+def test_what_is_not_translated_stays_english() -> None:
+    """Neither an empty text nor one that is to be looked at again is shown."""
+    known = read_catalog(
+        'msgid ""\nmsgstr "Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
+        'msgid "a"\nmsgstr ""\n\n'
+        '#, fuzzy\nmsgid "b"\nmsgstr "B"\n\n'
+        '#: static/x.js\nmsgid "1 \\"c\\""\nmsgid_plural "{n} c"\n'
+        'msgstr[0] "1 "\n"C"\nmsgstr[1] "{n} C"\n',
+        ("one", "other"),
+    )
+    assert known.messages == {'1 "c"': ("1 C", "{n} C")}
+    assert json.loads(known.words) == {'1 "c"': {"one": "1 C", "other": "{n} C"}}
+
+
+def test_faults_of_a_catalog_are_named() -> None:
+    """A missing text, a stale one, another place, and another tag are."""
+    wanted, mine = Catalog(), Catalog(locale="de")
+    for text in ("One {n}", "Two", "<b>Three</b>", "Four"):
+        wanted.add(text, locations=[("a.py", 1)])
+    mine.add("One {n}", "Eins {m}", locations=[("a.py", 1)])
+    mine.add("Two", "", locations=[("a.py", 1)])
+    mine.add("<b>Three</b>", "<i>Drei</i>", locations=[("a.py", 1)])
+    mine.add("Five", "Fünf", locations=[("a.py", 1)])
+    assert list(faults(mine, wanted)) == [
+        "other places or tags: Eins {m}",
+        "not translated: Two",
+        "other places or tags: <i>Drei</i>",
+        "missing: Four",
+        "no longer used: Five",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("template", "found"),
+    [
+        ('<p>{{ _("Hello") }} · {{ name }}</p>', []),
+        ("<p>Hello {{ name }}</p>", ["Hello"]),
+        ('<p aria-label="Hello">✓</p>', ["Hello"]),
+        ("<kbd>Esc</kbd><code>abc</code>", []),
+        ("{% trans n=2 %}One{% pluralize %}Two{% endtrans %}", []),
+        ("{# A note. #}<p>A</p>", []),
+    ],
+)
+def test_plain_words_in_templates_are_found(template: str, found: list[str]) -> None:
+    """What is not marked for translation, in texts and in what is read out."""
+    assert list(plain_words(template)) == found
+
+
+@pytest.mark.parametrize(
+    ("tags", "code"),
+    [
+        (["de-CH", "en"], "de"),
+        (["it", "fr-CA", "en"], "fr"),
+        (["EN-gb"], "en"),
+        (["zh"], "zh-Hans"),
+        (["zh-CN"], "zh-Hans"),
+        (["zh-Hans-SG"], "zh-Hans"),
+        (["zh-Hant-TW"], None),
+        (["zh-TW", "en"], "en"),
+        (["zh-HK"], None),
+        (["de_AT"], "de"),
+        (["*"], None),
+        (["", "-", "x-y"], None),
+        ([], None),
+    ],
+)
+def test_the_nearest_language_is_of_the_same_script(tags: list[str], code: str | None) -> None:
+    """Who reads Traditional Chinese gets no Simplified Chinese; regions do not matter."""
+    assert accepted(tags) == code
+
+
+def test_dates_are_written_as_people_write_them() -> None:
+    """With the month's name, the order of the language, and its ordinals."""
+    first = dt.date(2031, 5, 1)
+    at = dt.datetime(2031, 12, 12, 7, 5, tzinfo=dt.UTC)
+    written = {}
+    for code in LANGUAGES:
+        with speaking(code):
+            written[code] = (day(first), moment(at))
+    assert written == {
+        "en": ("1 May 2031", "12 December 2031, 07:05 UTC"),
+        "de": ("1. Mai 2031", "12. Dezember 2031, 07:05 UTC"),
+        "es": ("1 de mayo de 2031", "12 de diciembre de 2031, 07:05 UTC"),
+        "fr": ("1er mai 2031", "12 décembre 2031, 07:05 UTC"),
+        "ja": ("2031年5月1日", "2031年12月12日 07:05 UTC"),
+        "zh-Hans": ("2031年5月1日", "2031年12月12日 07:05 UTC"),
+    }
+
+
+def test_the_server_needs_no_babel() -> None:
+    """Catalogs are read by the standard library."""
+    code = "import sys, webjudge; sys.exit('babel' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

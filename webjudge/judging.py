@@ -31,6 +31,7 @@ from quem.store.connecting import UnavailableError
 from quem.store.events import note_once, seal
 from quem.store.exporting import receipts_of
 from quem.store.judges import (
+    answer_closing,
     consent,
     decline,
     declined_judges,
@@ -55,6 +56,7 @@ from webjudge.pages import (
     next_url,
     solution_alone,
 )
+from webjudge.questions import asked_at_the_end, asked_on_tasks, is_answered, read_answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +82,12 @@ _CLOSED = marked("The study is closed. Rankings can no longer be changed.")
 _PAUSED = marked("The study is paused. Rankings can be changed again when it continues.")
 _GONE = marked("This problem is no longer part of the study.")
 _OTHER = marked("The solutions of this task have changed since you opened this page.")
+_UNANSWERED = marked("Some questions need an answer before you submit.")
 _SUBMITTED = marked("This ranking is submitted. Reopen it to change it.")
+
+
+class _UnansweredError(Exception):
+    """A question that has to be answered is not."""
 
 
 @judge.before_request
@@ -264,7 +271,24 @@ def done() -> AnyResponse | str:
         return redirect(url_for("judge.home"), code=303)
     just = just_submitted(groups, request.args.get("submitted"))
     work = {"ranked": ranked, "seconds": sum(ballot.seconds for ballot in submitted)}
-    return render_template("judge/done.html", **page, **work, just=just)
+    answered = request.args.get("answers", "")
+    return render_template("judge/done.html", **page, **work, just=just, answered=answered)
+
+
+@judge.post("/answers")
+def answer_at_the_end() -> AnyResponse:
+    """Keep what the judge answered on the page of thanks."""
+    answers, written, missing = read_answers(site(), request.form)
+    with site().store.read() as c:
+        person = current_judge(c)
+        area = _area(c)
+        done_page = url_for("judge.done")
+        if area.state in ("closed", "paused") or not asked_at_the_end(site()):
+            return redirect(done_page, code=303)
+    with site().store.write() as c:
+        answer_closing(c, person, answers, written)
+    state = "missing" if missing else "answered"
+    return redirect(f"{done_page}?answers={state}#questions-title", code=303)
 
 
 @judge.get("/receipts.txt")
@@ -309,7 +333,10 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         ballot = _up_to_date(ballot, site().contents(planned), state)
     if layout is None:
         return _other_layout(ballot, None)
-    change = _change(body, layout, kind)
+    try:
+        change = _change(body, layout, kind)
+    except _UnansweredError:
+        return refusal(409, "unanswered", gettext(_UNANSWERED), questions=asked_on_tasks(site()))
     try:
         with site().store.write() as c:
             saved = save(c, person.key, gid, change)
@@ -402,6 +429,8 @@ def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
             _invalid(
                 gettext("Some solutions are not ranked. Rank them or mark them as “cannot judge”.")
             )
+        if kind == "submit" and not is_answered(site(), state):
+            raise _UnansweredError
     return Change(body["base"], body["client"], body["change"], layout.id, state, kind)
 
 

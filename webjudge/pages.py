@@ -16,6 +16,7 @@ from quem.store.progress import task_status
 from quem.store.state import FIELDS, State
 from webjudge.files import file_token
 from webjudge.languages import day, gettext, spoken
+from webjudge.questions import asked_at_the_end, asked_on_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -248,6 +249,11 @@ def home_page(
         "groups": groups,
         "next": _next_group(groups),
         "home_url": area.url("home"),
+        "questions": asked_at_the_end(site),
+        "closing": {name: text for given in judge.closing.values() for name, text in given.items()}
+        if judge
+        else {},
+        "closing_url": None if area.is_preview else area.url("answer_at_the_end"),
         "receipts_url": None if area.is_preview else area.url("receipts_text"),
         "done": done,
     }
@@ -293,6 +299,7 @@ def group_page(
             "versions": {item["label"]: item["version"] for item in items},
             "solutions": {item["label"]: item["about"] for item in items},
             "chance": {i.letter: _chance(site, gid, i.solver) for i in shown.layout.items},
+            "questions": asked_on_tasks(site),
             "views": {i.letter: shown.ballot.views.get(i.solver, 0) for i in shown.layout.items},
             "state": shown.state.to_json(),
             "blank": State().to_json(),

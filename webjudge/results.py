@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.exporting import SubmittedRanking
+    from quem.store.judges import StoredJudge
+    from quem.study.models import Question
 
 __all__ = ["results"]
 
@@ -57,13 +61,20 @@ def words() -> str:
     """Show what judges wrote."""
     with site().store.read() as c:
         rankings = submitted_rankings(c, site().id)
-        names = {judge.id: judge.name for judge in judges_of(c, site().id)}
+        judges = judges_of(c, site().id)
+    names = {judge.id: judge.name for judge in judges}
     titles = problem_titles()
     by_title: dict[str, list[dict[str, Any]]] = {title: [] for title in titles.values()}
     for ranking in rankings:
         if remarks := _remarks(ranking):
             title = titles.get(ranking.problem, ranking.problem)
             by_title.setdefault(title, []).append(remarks | {"name": names[ranking.judge]})
+    if closing := [
+        {"judge": judge.id, "name": judge.name, "again": False, "remarks": said, "solutions": []}
+        for judge in judges
+        if (said := _closing(judge))
+    ]:
+        by_title["At the end"] = closing
     return dashboard_page("words.html", problems={k: v for k, v in by_title.items() if v})
 
 
@@ -107,28 +118,48 @@ def report_file(name: str) -> AnyResponse:
 
 
 def _remarks(ranking: SubmittedRanking) -> dict[str, Any] | None:
-    """What a judge wrote with a ranking, or None."""
+    """What a judge said with a ranking besides the order, or None.
+
+    Each remark is a pair of what was asked or marked, and what was answered; either may be empty.
+    """
     state = ranking.state
-    asked = [f for f in QUESTIONS if f.label]
-    on_task = [(f, getattr(state, f.name)) for f in asked if not f.is_per_solution]
-    per_solution = [f for f in asked if f.is_per_solution]
-    solvers = sorted({*state.cannot}.union(*(f.solutions(state) for f in per_solution)))
-    answers = [answer for answer in on_task if answer[1]]
-    if not (solvers or answers):
+    of_solver: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for solver, reason in state.cannot.items():
+        of_solver[solver].append(("cannot judge", reason))
+    on_task: list[tuple[str, str]] = []
+    for field in QUESTIONS:
+        for solver in field.solutions(state) if field.label and field.is_per_solution else ():
+            text = field.cell(state, solver) if field.kind != "solutions" else ""
+            of_solver[solver].append(("" if field.is_words else field.label, text))
+        if field.label and not field.is_per_solution and (text := getattr(state, field.name)):
+            on_task.append(("" if field.is_words else field.label, text))
+    asked = {question.id: question for question in site().spec.judging.questions}
+    for question, given in chain(state.answers.items(), state.written.items()):
+        for solver, answer in given.items():
+            remarks = of_solver[solver] if solver else on_task
+            remarks.append(_answered(asked.get(question), question, answer))
+    if not (of_solver or on_task):
         return None
     return {
         "judge": ranking.judge,
         "again": ranking.occasion > 1,
-        "answers": answers,
-        "solutions": [
-            {
-                "solver": solver,
-                "cannot": state.cannot.get(solver, ""),
-                "answers": [(f, text) for f in per_solution if (text := f.cell(state, solver))],
-            }
-            for solver in solvers
-        ],
+        "remarks": on_task,
+        "solutions": sorted(of_solver.items()),
     }
+
+
+def _answered(question: Question | None, name: str, answer: str) -> tuple[str, str]:
+    """Give a question as judges read it, or its id where it was removed, and the answer."""
+    if question is None:
+        return name, answer
+    return question.text, "" if question.kind == "flag" else answer
+
+
+def _closing(judge: StoredJudge) -> list[tuple[str, str]]:
+    """What a judge answered at the end."""
+    asked = {question.id: question for question in site().spec.judging.questions}
+    given = [*judge.closing.get("answers", {}).items(), *judge.closing.get("written", {}).items()]
+    return [_answered(asked.get(question), question, answer) for question, answer in given]
 
 
 def _described(files: Mapping[str, bytes]) -> dict[str, list[tuple[str, int]]]:

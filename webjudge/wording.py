@@ -35,6 +35,7 @@ _EVENTS = {
     "backup-failed": "Backup failed",
     "restored": "Study restored from a backup",
     "consented": "{judge} gave consent",
+    "answered": "{judge} answered the questions at the end",
     "declined": "{judge} declined to take part",
     "submit": "{judge} submitted {problem}",
     "reopen": "{judge} reopened {problem}",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export"]
 
-FORMATS = ("csv", "toc", "pairs", "archive")
+FORMATS = ("csv", "toc", "pairs", "answers", "archive")
 _SOME_PAIRS = (
     "note: pairs.csv and pairs.jsonl hold the pairs that judges were asked about; a solution is "
     "compared with a few others until it has its place, so intransitive answers cannot show"
@@ -31,7 +31,7 @@ _SOME_PAIRS = (
     "formats",
     type=click.Choice(FORMATS),
     multiple=True,
-    help="What to write; may be repeated.  [default: all; pairs only if there are any]",
+    help="What to write; may be repeated.  [default: all; pairs and answers only if there are any]",
 )
 @click.option(
     "--out",
@@ -53,7 +53,8 @@ def export(
 
     pairs.csv and pairs.jsonl are the answers that judges gave when they compared two solutions.
     A solution is compared with a few others until it has its place, so these are some pairs of
-    a list, and intransitive answers cannot show.
+    a list, and intransitive answers cannot show. answers.csv has what judges answered to the
+    questions of judging.questions.
     """
     from quem.errors import QuemError
     from quem.report.files import write_files
@@ -103,8 +104,10 @@ def _files(c: Connection, draft: StudyFile, named: set[str]) -> dict[str, bytes]
     named : set of str
         The formats; empty for all that there is something of.
     """
+    from quem.store.answers import answers_table, answers_to_questions
     from quem.store.archive import archive_text
     from quem.store.exporting import long_table, preflib_files, submitted_rankings
+    from quem.store.judges import judges_of
     from quem.store.pairs import pairs_lines, pairs_of, pairs_table
 
     study_id = draft.spec.id if draft.spec else ""
@@ -113,7 +116,9 @@ def _files(c: Connection, draft: StudyFile, named: set[str]) -> dict[str, bytes]
         click.echo("warning: no ranking is submitted yet", err=True)
     files = {}
     pairs = list(pairs_of(rankings))
-    formats = named or {*FORMATS} - ({"pairs"} if not pairs else set())
+    answers = list(answers_to_questions(rankings, judges_of(c, study_id)))
+    lacking = {name for name, rows in (("pairs", pairs), ("answers", answers)) if not rows}
+    formats = named or {*FORMATS} - lacking
     if "csv" in formats:
         files["rankings.csv"] = long_table(rankings)
     if "toc" in formats:
@@ -122,6 +127,8 @@ def _files(c: Connection, draft: StudyFile, named: set[str]) -> dict[str, bytes]
     if "pairs" in formats:
         files |= {"pairs.csv": pairs_table(pairs), "pairs.jsonl": pairs_lines(pairs)}
         click.echo(_SOME_PAIRS, err=True)
+    if "answers" in formats:
+        files["answers.csv"] = answers_table(answers)
     if "archive" in formats:
         files["archive.jsonl"] = archive_text(c, study_id)
     return {name: text.encode() for name, text in files.items()}

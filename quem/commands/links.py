@@ -31,8 +31,6 @@ __all__ = [
 
 # A header, or an id and what belongs to it.
 Row = tuple[str, ...]
-# What a spreadsheet would take for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def link_options(command: Command) -> Command:
@@ -100,10 +98,12 @@ def _table(rows: Iterable[Row]) -> str:
     import csv
     from io import StringIO
 
+    from quem.io.text import no_formula
+
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
-        writer.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row])
+        writer.writerow(map(no_formula, row))
     return text.getvalue()
 
 

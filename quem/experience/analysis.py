@@ -9,6 +9,7 @@ import numpy as np
 
 from quem.errors import Mistake, QuemError
 from quem.experience.agreement import judge_agreement, retest_agreement
+from quem.experience.answering import answering
 from quem.experience.averages import Averages, average_cells
 from quem.experience.bootstrap import bootstrap
 from quem.experience.cells import judged_cells, score_cells
@@ -141,6 +142,9 @@ def _findings(
         else retest_agreement(study.data, study.declared),
         pooled=pooled,
         placing=placing(cells, study.data.placements)
+        if cells and isinstance(study.data, Rankings)
+        else None,
+        answering=answering(cells, averages, study.data.answers, study.spec.judging.questions)
         if cells and isinstance(study.data, Rankings)
         else None,
     )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.experience.agreement import JudgeAgreement, Retest
+    from quem.experience.answering import Answering
     from quem.experience.averages import Averages
     from quem.experience.bootstrap import Bootstrap
     from quem.experience.cells import RankCells
@@ -60,6 +61,8 @@ class ExperienceFindings:
         The worths that `averages` are made of; None where ranks were averaged.
     placing : Placing or None
         How solutions got their places; None where no judging session says it.
+    answering : Answering or None
+        What judges answered to the study's own questions; None where they answered none.
     """
 
     study: Study
@@ -83,6 +86,7 @@ class ExperienceFindings:
     retest: Retest | None = None
     pooled: ExpectedRanks | None = None
     placing: Placing | None = None
+    answering: Answering | None = None
     warnings: tuple[StudyWarning, ...] = ()
 
     def name_of(self, solver: str) -> str:

@@ -25,6 +25,14 @@ _LONGEST_SHOWN = 60
 _LEAST_PERCENT, _ALL = 50, 100
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def no_formula(cell: str) -> str:
+    """Put an apostrophe in front of what a spreadsheet would calculate."""
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
 def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
     r"""Read a file as text with ``\n`` line ends.
 

@@ -280,6 +280,7 @@ def assemble(
         **columns,
         warnings=table.warnings,
         placements=(),
+        answers=(),
     )
     if not mistakes:
         warnings = (*table.warnings, *occasion_warnings(rankings))

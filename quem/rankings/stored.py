@@ -91,6 +91,7 @@ def read_stored(
         The study is not closed, or nothing was submitted yet.
     """
     from quem.store import studies
+    from quem.store.answers import answers_to_questions
     from quem.store.audit_log import noteworthy
     from quem.store.exporting import shown_digests, submitted_rankings
     from quem.store.judges import judges_of
@@ -109,7 +110,7 @@ def read_stored(
         with store.write() as c:
             studies.reveal(c, study_id, "shell")
     with store.read() as c:
-        judges = tuple(judge.id for judge in judges_of(c, study_id))
+        people = judges_of(c, study_id)
         rankings, removed = _still_there(submitted_rankings(c, study_id), file.declared)
         rows = [
             (s.judge, s.problem, s.block, s.occasion, cell) for s in rankings for cell in s.cells()
@@ -135,9 +136,11 @@ def read_stored(
         message = "the judging session is not closed; its rankings are not final"
         warnings.append(StudyWarning("session-open", message))
     name = store.place.name
+    judges = tuple(judge.id for judge in people)
     table = SourceTable(name, columns, lambda _, key: Mistake(name, key=key), tuple(warnings))
     read, mistakes = assemble([table], replace(file.declared, judges=judges))
-    return replace(read, placements=_placements(rankings)), mistakes
+    answers = tuple(answers_to_questions(rankings, people))
+    return replace(read, placements=_placements(rankings), answers=answers), mistakes
 
 
 def _placements(rankings: list[SubmittedRanking]) -> tuple[Placement, ...]:

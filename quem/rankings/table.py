@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
+    from quem.store.answers import Answer
 
 __all__ = ["Placement", "Rankings"]
 
@@ -70,6 +71,8 @@ class Rankings:
         Whether the judge recognized the author; nowhere by default.
     placements : tuple of Placement
         How the rankings of a judging session came about; empty where that is not known.
+    answers : tuple of Answer
+        What the judges of a judging session answered to the study's own questions.
     """
 
     judges: tuple[str, ...]
@@ -85,6 +88,7 @@ class Rankings:
     warnings: tuple[StudyWarning, ...] = ()
     recognized: NDArray[np.bool_] = None  # type: ignore[assignment]  # filled in below
     placements: tuple[Placement, ...] = ()
+    answers: tuple[Answer, ...] = ()
 
     def __post_init__(self) -> None:
         """Mark nobody as recognized where nothing is said; that takes no memory."""

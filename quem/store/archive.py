@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "archive_text", "read_archive", "restore_archive"]
 
-# Format 1 knew no blocks, format 2 neither layouts nor links, format 3 no times in view.
-FORMAT = 4
+# Format 1 knew no blocks, format 2 neither layouts nor links, format 3 no times in view, format 4
+# no answers at the end.
+FORMAT = 5
 _FIRST_CHAINED = 3
 Row = dict[str, Any]
 # In the order in which they refer to each other.
@@ -80,8 +81,12 @@ _WORDS = {
     ("revision", "kind"): ("save", "submit", "reopen"),
     ("organizer", "role"): ("manager", "observer"),
 }
-# What a ballot of an older format has that says nothing.
-_LACKING: dict[int, Row] = {1: {"solvers": None}, 3: {"views": {}}}
+# What rows of older formats lack and of which they say nothing: format, table, values.
+_LACKING: tuple[tuple[int, str, Row], ...] = (
+    (1, "ballot", {"solvers": None}),
+    (3, "ballot", {"views": {}}),
+    (4, "judge", {"closing": {}}),
+)
 _MOST = 2**31
 _MOST_MISTAKES = 20
 
@@ -187,8 +192,10 @@ class _Reader:
         """Check a line and keep its row."""
         row = _parsed(line)
         name = row.pop("table", None)
-        if name == "ballot":
-            row = {**_LACKING.get(self._format, {}), **row}
+        for last, table, lacking in _LACKING:
+            column = min(lacking)
+            if name == table and self._format <= last and column in self._tables[table].c:
+                row = {**lacking, **row}
         if not isinstance(name, str) or name not in self._tables:
             message = "is of no table that quem knows"
             raise _WrongError(message)
@@ -220,8 +227,8 @@ class _Reader:
         if self._is_chained:
             return self.rows
         rows = older.converted(self.rows)
-        for ballot in rows["ballot"]:
-            ballot["views"] = {}
+        for _, table, lacking in _LACKING:
+            rows[table] = [{**lacking, **row} for row in rows[table]]
         return rows
 
     def _check_unique(self, table: str, row: Row) -> None:
@@ -316,6 +323,8 @@ def _json(name: str, value: object) -> object:
         return value if is_valid else None
     if name == "views" and not _is_times(value):
         return None
+    if name == "closing" and not _is_closing(value):
+        return None
     return (
         value
         if isinstance(value, dict) and _string(json.dumps(value, ensure_ascii=False))
@@ -325,6 +334,15 @@ def _json(name: str, value: object) -> object:
 
 def _is_times(value: object) -> bool:
     return isinstance(value, dict) and all(seconds_of(v) is not None for v in value.values())
+
+
+def _is_closing(value: object) -> bool:
+    return value == {} or (
+        isinstance(value, dict)
+        and set(value) == {"answers", "written"}
+        and all(isinstance(given, dict) for given in value.values())
+        and all(isinstance(text, str) for given in value.values() for text in given.values())
+    )
 
 
 def _is_list_of(value: object, *kinds: type) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, select, update
 
@@ -26,7 +26,7 @@ from quem.store.studies import digest_of, ended_link, new_link, person_named, st
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sqlalchemy import Connection
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "StoredJudge",
     "add_judge",
+    "answer_closing",
     "consent",
     "decline",
     "declined_judges",
@@ -67,6 +68,7 @@ class StoredJudge:
     revoked_at: dt.datetime | None
     seen_at: dt.datetime | None
     consented_at: dt.datetime | None
+    closing: dict[str, Any]
     forgotten_at: dt.datetime | None
 
     @property
@@ -236,6 +238,7 @@ def erase_judge(c: Connection, judge: StoredJudge, actor: str) -> str:
         "experience": None,
         "session_hash": None,
         "seen_at": None,
+        "closing": {**judge.closing, "written": {}} if judge.closing else {},
         "forgotten_at": now(),
     }
     c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(**values))
@@ -261,6 +264,23 @@ def consent(c: Connection, judge: StoredJudge) -> None:
     if judge.consented_at is None:
         c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(consented_at=now()))
         record(c, judge.study_id, "judge", "consented", judge.key)
+
+
+def answer_closing(
+    c: Connection, judge: StoredJudge, answers: Mapping[str, str], written: Mapping[str, str]
+) -> None:
+    """Keep what a judge answered at the end, instead of what they answered before.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    answers, written : mapping of str to str
+        What was chosen, and what was written, by question.
+    """
+    closing = {"answers": dict(answers), "written": dict(written)}
+    c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(closing=closing))
+    record(c, judge.study_id, "judge", "answered", judge.key)
 
 
 def decline(c: Connection, judge: StoredJudge) -> None:

@@ -134,6 +134,7 @@ class JudgeRow(Base):
     revoked_at: Mapped[dt.datetime | None]
     seen_at: Mapped[dt.datetime | None]
     consented_at: Mapped[dt.datetime | None]
+    closing: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what was answered at the end
     forgotten_at: Mapped[dt.datetime | None]
 
 

@@ -36,6 +36,8 @@ __all__ = [
 
 LONGEST_REASON, LONGEST_COMMENT = 500, 4000
 MOST_COMPARISONS = 1000
+MOST_QUESTIONS = 100
+LONGEST_ANSWER = 1000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -99,9 +101,11 @@ class Field:
 
     Parameters
     ----------
-    kind : {"groups", "solutions", "texts", "text", "choice", "choices", "comparisons"}
+    kind : {"groups", "solutions", "texts", "text", "choice", "choices", "comparisons", ...}
         What it holds: tie groups, solutions, a text of some solutions, a text on the task, the
         choice that was made for the task or for some solutions, or answers on pairs of solutions.
+        "answers" and "answer texts" hold, by question of the study file, what was answered by
+        solution; under the empty name on the task.
     label : str
         What the dashboard calls it; empty for what it does not show.
     longest : int
@@ -141,12 +145,19 @@ class Field:
         value = getattr(state, self.name)
         if self.kind == "comparisons":
             return list(chain.from_iterable(entry.solutions for entry in value))
+        if self.is_of_questions:
+            return [name for given in value.values() for name in given if name]
         return list(value) if self.is_per_solution else []
 
     @property
     def is_words(self) -> bool:
         """Whether the judge wrote it, so that it goes when personal data is erased."""
-        return self.kind in ("text", "texts")
+        return self.kind in ("text", "texts", "answer texts")
+
+    @property
+    def is_of_questions(self) -> bool:
+        """Whether it holds answers to the questions of the study file."""
+        return self.kind in ("answers", "answer texts")
 
     @property
     def is_per_solution(self) -> bool:
@@ -156,7 +167,7 @@ class Field:
     @property
     def has_cells(self) -> bool:
         """Whether a table with a row for each solution has a column of it."""
-        return not self.is_words and self.kind != "comparisons"
+        return not self.is_words and self.kind not in ("comparisons", "answers")
 
 
 def _declared(kind: str, **more: Any) -> Any:  # noqa: ANN401  as `dataclasses.field` gives
@@ -165,7 +176,7 @@ def _declared(kind: str, **more: Any) -> Any:  # noqa: ANN401  as `dataclasses.f
 
 _BLANK: dict[str, Callable[[], Any]] = {
     **dict.fromkeys(("groups", "solutions", "comparisons"), tuple),
-    **dict.fromkeys(("texts", "choices"), dict),
+    **dict.fromkeys(("texts", "choices", "answers", "answer texts"), dict),
     **dict.fromkeys(("text", "choice"), str),
 }
 
@@ -194,6 +205,9 @@ class State:
         How solutions got their places.
     sure : dict of str to str
         How sure the judge is of places.
+    answers, written : dict of str to dict of str to str
+        What was chosen and what was written in answer to the study file's own questions: by
+        question, and then by solution, or under the empty name on the task.
     """
 
     ranked: tuple[tuple[str, ...], ...] = _declared("groups")
@@ -210,6 +224,10 @@ class State:
     )
     sure: Mapping[str, str] = _declared(
         "choices", label="how sure", choices=("unsure", "fairly", "sure"), since=3
+    )
+    answers: Mapping[str, Mapping[str, str]] = _declared("answers", longest=LONGEST_ANSWER, since=4)
+    written: Mapping[str, Mapping[str, str]] = _declared(
+        "answer texts", longest=LONGEST_COMMENT, since=4
     )
 
     PLACES: ClassVar = ("ranked", "tray", "cannot")
@@ -337,6 +355,10 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of a
         return value
     if isinstance(value, tuple):
         return tuple(_renamed_entries(value, names))
+    if any(isinstance(given, dict) for given in value.values()):
+        # By question; what is said of the task has no solution's name.
+        by_question = {id_: _renamed(given, {**names, "": ""}) for id_, given in value.items()}
+        return {id_: given for id_, given in by_question.items() if given}
     return {names[name]: text for name, text in value.items() if name in names}
 
 
@@ -357,7 +379,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  of any kind of field
         return [_plain(entry) for entry in value]
     if isinstance(value, Comparison):
         return dataclasses.asdict(value)
-    return value if isinstance(value, str) else dict(value)
+    if isinstance(value, str):
+        return value
+    return {name: _plain(entry) for name, entry in value.items()}
 
 
 def _groups(value: object, field: Field) -> tuple[tuple[str, ...], ...]:
@@ -398,6 +422,18 @@ def _text(value: object, field: Field) -> str:
         message = f"{field.name} must have at most {field.longest} characters"
         raise InvalidStateError(message)
     return value
+
+
+def _answers(value: object, field: Field) -> dict[str, dict[str, str]]:
+    """What was answered by question, none of it empty."""
+    if not isinstance(value, dict) or len(value) > MOST_QUESTIONS:
+        message = f"{field.name} must be an object of at most {MOST_QUESTIONS} questions"
+        raise InvalidStateError(message)
+    answers = {_text(name, field): _texts(given, field) for name, given in value.items()}
+    if not all(answers.values()):
+        message = f"{field.name} has a question without an answer"
+        raise InvalidStateError(message)
+    return answers
 
 
 def _comparisons(value: object, field: Field) -> tuple[Comparison, ...]:
@@ -448,6 +484,8 @@ _READERS: dict[str, Callable[[object, Field], Any]] = {
     "text": _text,
     "choice": _text,
     "comparisons": _comparisons,
+    "answers": _answers,
+    "answer texts": _answers,
 }
 
 

@@ -209,7 +209,8 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
     ballots = select(BallotRow.key).where(BallotRow.judge_key.in_(judges))
     # These wait for whoever deals ballots or lays them out, before any of it is deleted.
-    c.execute(update(JudgeRow).where(JudgeRow.study_id == study_id).values(consented_at=None))
+    mine = update(JudgeRow).where(JudgeRow.study_id == study_id)
+    c.execute(mine.values(consented_at=None, closing={}))
     c.execute(ballots.order_by(BallotRow.key).with_for_update())
     begun = c.execute(
         select(func.count())

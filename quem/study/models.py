@@ -52,6 +52,7 @@ __all__ = [
     "Organizer",
     "PreflibFile",
     "Problem",
+    "Question",
     "RankingsSource",
     "Subject",
     "System",
@@ -61,6 +62,9 @@ Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "auto"]
 Interval = Literal["prediction", "mean", "calibration"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
+_SCALE = (1, 5)
+# Buttons of a scale that fit on a phone.
+_STEPS = 10
 
 
 def _once(values: tuple[float, ...]) -> tuple[float, ...]:
@@ -223,6 +227,73 @@ class RankingsSource(StudyPart):
         return {"from": "preflib", "file": data} if isinstance(data, list) else data
 
 
+class Question(StudyPart):
+    """A question that judges answer besides ranking."""
+
+    id: Id = Field(description="As in the answers.")
+    about: Literal["placement", "solution", "task", "study"] = Field(
+        description="What it is asked of: each placement, each solution, each task, or at the end."
+    )
+    kind: Literal["choice", "scale", "flag", "text"] | None = Field(
+        None, description="What the answer is; left out for `placement`, which asks how sure."
+    )
+    text: Line = Field("", description="What judges read.")
+    options: tuple[Line, ...] = Field((), description="The answers of a `choice`.")
+    range: Annotated[tuple[Annotated[int, Numeral], ...], allowed("two whole numbers")] = Field(
+        _SCALE, description="The ends of a `scale`."
+    )
+    ends: Annotated[tuple[Line, ...], allowed("two texts")] = Field(
+        (), description="What the ends of a `scale` mean."
+    )
+    required: bool = Field(
+        default=False, description="Whether a ranking can only be submitted with an answer."
+    )
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All answers that can be given, as they are stored; empty for a text."""
+        if self.kind == "scale":
+            low, high = self.range
+            return tuple(map(str, range(low, high + 1)))
+        if self.about == "placement":
+            return ("unsure", "fairly", "sure")
+        return ("yes",) if self.kind == "flag" else self.options
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Question:
+        if message := self._mistake():
+            raise ValueError(message)
+        return self
+
+    def _mistake(self) -> str:
+        """Say what its keys contradict, or nothing."""
+        if self.about == "placement":
+            more = bool(self.model_fields_set - {"id", "about", "required"})
+            text = "about: placement asks how sure judges are; leave out kind, text, and options"
+            return text if more else ""
+        if not self.kind or not self.text:
+            return f"{'text' if self.kind else 'kind'} is missing; add it"
+        if self.kind != "scale" and self.model_fields_set & {"range", "ends"}:
+            return "range and ends are of a scale; use kind: scale, or leave them out"
+        if (self.kind == "choice") != bool(self.options):
+            few = "give the options to choose from"
+            return few if self.kind == "choice" else "options are of a choice; use kind: choice"
+        if self.kind == "flag" and self.required:
+            return "a flag that is not set is an answer too; leave out required, or use a choice"
+        return self._wrong_values()
+
+    def _wrong_values(self) -> str:
+        if self.kind == "choice" and not 1 < len(set(self.options)) == len(self.options):
+            return "options needs two different texts at least, each of them once"
+        if not all(option.strip() for option in self.options):
+            return "options has an empty text"
+        if self.ends and len(self.ends) != len(_SCALE):
+            return "ends needs two texts, such as [unclear, clear]"
+        if len(self.range) != len(_SCALE) or not 0 < self.range[1] - self.range[0] <= _STEPS:
+            return f"range needs two whole numbers, such as [1, 5], at most {_STEPS} apart"
+        return ""
+
+
 class Judging(StudyPart):
     """How a judging session runs."""
 
@@ -236,6 +307,22 @@ class Judging(StudyPart):
     identity_words: Annotated[tuple[Line, ...], OneOrMore] = Field(
         (), description="Words that would reveal a solver."
     )
+    questions: Annotated[tuple[Question, ...], Section] = Field(
+        (),
+        description="What judges are asked besides the order; see [Ask judges more](../how-"
+        "to/questions.md).",
+    )
+
+    @model_validator(mode="after")
+    def _each_question_once(self) -> Judging:
+        ids = [question.id for question in self.questions]
+        if doubled := next((one for one in ids if ids.count(one) > 1), None):
+            message = f"questions has the id {doubled!r} twice; give each its own"
+            raise ValueError(message)
+        if sum(question.about == "placement" for question in self.questions) > 1:
+            message = "questions asks about placements twice; leave one out"
+            raise ValueError(message)
+        return self
 
 
 class BlockDesign(StudyPart):

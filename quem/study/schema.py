@@ -25,6 +25,7 @@ Model = TypeVar("Model", bound=BaseModel)
 _MESSAGES = {
     "float": "{it} is not a number; use a value such as 7 or 7.5",
     "int": "{it} is not a whole number; use a value such as 7",
+    "bool": "{it} is not true or false; use one of them",
     "date": "{it} is not a date; use a value such as 1996-01-31",
     "string_type": "must be text",
     "string_too_short": "is empty; add a value",

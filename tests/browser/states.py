@@ -59,7 +59,12 @@ def step(inlets, fan, supply):
 
 def write_states_study(folder: Path) -> Path:
     """Write a study whose solutions are of all kinds; gives its file."""
-    judging = "{briefing: briefing.md, consent: consent.md, repeat: 1}"
+    judging = """{briefing: briefing.md, consent: consent.md, repeat: 1, questions: [
+      {id: sure, about: placement},
+      {id: clear, about: solution, kind: scale, text: How clear is it?, ends: [unclear, clear]},
+      {id: error, about: solution, kind: flag, text: Contains an error},
+      {id: hard, about: task, kind: choice, text: How hard was it?, options: [easy, hard]},
+      {id: more, about: study, kind: text, text: Is there anything else we should know?}]}"""
     study = write_judging_study(folder, problems=2, solvers=7, judges=3, judging=judging)
     (folder / "briefing.md").write_text("Please rank the plans of two machine rooms.\n")
     (folder / "consent.md").write_text("Taking part is voluntary.\n\n- We store your rankings.\n")
@@ -134,6 +139,8 @@ def _reading(page: Page) -> Iterator[str]:
         label = chips.first.get_attribute("data-label")
         row(page, str(label)).click()
         yield f"reader-{name}"
+    page.locator("#reader .questions").scroll_into_view_if_needed()
+    yield "questions"
     page.locator("#reader .zoom").first.click()
     yield "enlarged"
     page.keyboard.press("Escape")

@@ -74,7 +74,13 @@ def test_first_and_last_page_are_accessible(
         expect(page.locator(".band")).to_contain_text("Paused until Monday, 9:00.")
         expect(page.locator(".groups")).to_contain_text("5 of 5 ranked")
         visit.check()
+        # A task that was opened meanwhile goes on by itself when the study does.
+        page.clock.install()
+        page.locator("a[href*='/g/']", has_text="5 of 5 ranked").click()
+        expect(page.locator("#left")).to_have_text("The study is paused.")
         set_life(site, "open")
+        page.clock.fast_forward(31_000)
+        expect(page.locator("#main [data-do=send]")).to_be_visible()
         rank(site, "J1", "P2")
         rank(site, "J1", "P3")
         submit_what_is_saved(site)

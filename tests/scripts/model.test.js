@@ -7,8 +7,8 @@ import * as model from "../../webjudge/static/model.js";
 
 const LABELS = ["A", "B", "C", "D"];
 const BLANK = {
-  version: 3, ranked: [], tray: [], cannot: {}, recognized: [], comments: {}, comment: "",
-  comparisons: [], placed_by: {}, sure: {},
+  version: 4, ranked: [], tray: [], cannot: {}, recognized: [], comments: {}, comment: "",
+  comparisons: [], placed_by: {}, sure: {}, answers: {}, written: {},
 };
 const FIELDS = { blank: BLANK, former: { recognised: "recognized" } };
 const STATE = { ...BLANK, ranked: [["A"], ["B", "C"]], tray: ["D"] };
@@ -131,4 +131,24 @@ test("places are read out", () => {
   assert.equal(model.place(STATE, "A"), "1st of 3");
   assert.equal(model.place(STATE, "C"), "2nd of 3, tied with B");
   assert.equal(model.place(STATE, "D"), "not ranked yet");
+});
+
+test("answers to the study's questions are by question and solution, and outlive another layout", () => {
+  const scale = { id: "clear", kind: "scale" };
+  const text = { id: "why", kind: "text" };
+  let state = model.reply(STATE, scale, "A", "4");
+  state = model.reply(state, scale, "B", "2");
+  state = model.reply(state, { id: "hard", kind: "choice" }, "", "easy");
+  state = model.reply(state, text, "A", "because");
+  assert.deepEqual(state.answers, { clear: { A: "4", B: "2" }, hard: { "": "easy" } });
+  assert.deepEqual(state.written, { why: { A: "because" } });
+  assert.equal(model.replyOf(state, scale, "A"), "4");
+  assert.equal(model.replyOf(state, text, "B"), "");
+  assert.deepEqual(model.reply(model.reply(state, scale, "A", ""), scale, "B", "").answers, { hard: { "": "easy" } });
+  assert.deepEqual(STATE.answers, {}, "nothing is changed in place");
+  const from = { A: "a", B: "b", C: "c", D: "d" };
+  const moved = model.fit(state, from, { A: "b", B: "c", C: "d" }, FIELDS);
+  assert.deepEqual(moved.answers, { clear: { A: "2" }, hard: { "": "easy" } });
+  assert.deepEqual(moved.written, {});
+  assert.deepEqual(model.toTray(state, "A").answers, state.answers, "they are about the solution, not its place");
 });

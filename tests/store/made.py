@@ -218,12 +218,22 @@ def states(draw: st.DrawFn, solvers: tuple[str, ...] = SOLVERS, *, done: bool = 
         comparisons=tuple(draw(st.lists(_comparisons(solvers), max_size=5))),
         placed_by=draw(_choices(solvers, "placed_by")),
         sure=draw(_choices(solvers, "sure")),
+        answers=draw(_answers(solvers, st.sampled_from(["yes", "4"]))),
+        written=draw(_answers(solvers, _texts(LONGEST_COMMENT))),
     )
 
 
 def _choices(solvers: tuple[str, ...], name: str) -> st.SearchStrategy[dict[str, str]]:
     choices = next(field.choices for field in FIELDS if field.name == name)
     return st.dictionaries(st.sampled_from(solvers), st.sampled_from(choices))
+
+
+def _answers(
+    solvers: tuple[str, ...], values: st.SearchStrategy[str]
+) -> st.SearchStrategy[dict[str, dict[str, str]]]:
+    """Give answers to questions on solutions and on the task."""
+    of = st.dictionaries(st.sampled_from(["", *solvers]), values, min_size=1)
+    return st.dictionaries(st.sampled_from(["clarity", "how hard"]), of)
 
 
 @st.composite

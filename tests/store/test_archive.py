@@ -228,6 +228,8 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
         "views": ("ballot", {"views": {"S1": "long"}}),
         "view-below": ("ballot", {"views": {"S1": -1}}),
         "view-list": ("ballot", {"views": ["S1"]}),
+        "closing": ("judge", {"closing": {"answers": {"q": 1}, "written": {}}}),
+        "closing-key": ("judge", {"closing": {"answers": {}}}),
         "lost": ("revision", {"state": {**State().to_json(), "tray": ["S1"]}}),
         "solvers": ("ballot", {"solvers": ["S1", "S1"]}),
         "items": ("layout", {"items": [["A", 1, None, None]]}),
@@ -269,6 +271,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
         *("type", "truth", "null", "nul", "time", "zone", "huge", "life", "id", "role", "kind"),
         *("surrogate", "lost", "solvers", "items", "unknown", "table", "column", "double", "cut"),
         *("infinite", "deep", "empty", "short", "views", "view-below", "view-list"),
+        *("closing", "closing-key"),
     ],
 )
 def test_damage_is_told_with_its_line(lines: tuple[str, ...], how: str) -> None:
@@ -396,11 +399,12 @@ def test_blocks_go_round(tmp_path: Path) -> None:
     two.close()
 
 
-def test_archives_without_times_in_view_are_read(lines: tuple[str, ...], store: Store) -> None:
-    """Format 3 is format 4 without them: a ballot of it was in view for no known time."""
+def test_archives_of_format_3_are_read(lines: tuple[str, ...], store: Store) -> None:
+    """Formats 3 and 4 are today's without times in view and answers at the end."""
     rows = [json.loads(line) for line in lines]
     for row in rows:
         assert row.pop("views", None) or row.get("table") != "ballot" or not row["head"]
+        row.pop("closing", None)
     rows[0] |= {"format": 3, "states": 2}
     with store.write() as c:
         studies.register_study(c, "earlier")
@@ -410,6 +414,7 @@ def test_archives_without_times_in_view_are_read(lines: tuple[str, ...], store: 
     now = but_for_time(archive(store, "format-3"))
     for row in now:
         assert row.pop("views", None) == ({} if row.get("table") == "ballot" else None)
+        assert row.pop("closing", None) == ({} if row.get("table") == "judge" else None)
     assert now[1:] == [json.loads(line) for line in text.split("\n")][1:]
 
 

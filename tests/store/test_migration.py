@@ -43,15 +43,15 @@ NEXT = '''"""A later version, for this test."""
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 branch_labels = depends_on = None
 
 
 def upgrade():
     with op.batch_alter_table("study") as table:
         table.add_column(sa.Column("note", sa.String))
-    op.execute("UPDATE study SET note = 'brought to 0005'")
+    op.execute("UPDATE study SET note = 'brought to 0006'")
 '''
 # Without what tests import, which takes seconds.
 OPEN = """
@@ -216,10 +216,10 @@ def newer_quem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     def become(script: str) -> None:
         scripts = tmp_path / "later%20quem" / "migrations"
         shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
-        (scripts / "versions" / "v0005_test.py").write_text(script)
+        (scripts / "versions" / "v0006_test.py").write_text(script)
         monkeypatch.setattr(migration, "_SCRIPTS", scripts)
-        monkeypatch.setattr(migration, "HEAD", "0005")
-        monkeypatch.setattr(migration, "_KNOWN", ("0001", "0002", "0003", "0004", "0005"))
+        monkeypatch.setattr(migration, "HEAD", "0006")
+        monkeypatch.setattr(migration, "_KNOWN", ("0001", "0002", "0003", "0004", "0005", "0006"))
 
     return become
 
@@ -236,12 +236,12 @@ def test_an_older_database_is_brought_to_the_newest_version(
     assert opened is not None
     assert contents(opened) == content
     opened.close()
-    assert _sql(place, "SELECT id, note FROM study") == [(STUDY, "brought to 0005")]
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0005",)]
+    assert _sql(place, "SELECT id, note FROM study") == [(STUDY, "brought to 0006")]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0006",)]
     if place.file:
-        copy = place.file.with_name(f"{place.file.name}.before-0005-from-0004")
+        copy = place.file.with_name(f"{place.file.name}.before-0006-from-0005")
         with sqlite3.connect(copy) as c:
-            assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0004",)]
+            assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0005",)]
             kinds = c.execute("SELECT kind FROM revision").fetchall()
         c.close()
         assert kinds == [("submit",)]
@@ -256,7 +256,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
     newer_quem(f"{NEXT}    op.drop_table('nothing')\n")
     with pytest.raises(QuemError, match="cannot be used"):
         open_store(place)
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0004",)]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0005",)]
     assert _sql(place, "SELECT count(*) FROM revision") == [(1,)]
     assert "note" not in str(_sql(place, "SELECT * FROM study"))
 
@@ -268,10 +268,10 @@ def test_no_migration_without_a_copy(tmp_path: Path, newer_quem: Callable[[str],
     prepare(store)
     store.close()
     newer_quem(NEXT)
-    (tmp_path / "store.sqlite3.before-0005-from-0004").mkdir()
+    (tmp_path / "store.sqlite3.before-0006-from-0005").mkdir()
     with pytest.raises(QuemError, match="cannot be used"):
         open_store(place)
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0004",)]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0005",)]
 
 
 def _made_by_older(place: DatabaseLocation, version: str) -> None:
@@ -304,6 +304,7 @@ def test_a_session_without_times_in_view_goes_on(place: DatabaseLocation, store:
     _sql(
         place,
         "ALTER TABLE ballot DROP COLUMN views",
+        "ALTER TABLE judge DROP COLUMN closing",
         "UPDATE alembic_version SET version_num = '0003'",
     )
     opened = store_of(place, STUDY)

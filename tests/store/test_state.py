@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quem.errors import QuemError
-from quem.store.state import InvalidStateError, State, labels, without_words
+from quem.store.state import VERSION, InvalidStateError, State, labels, without_words
 from tests.store.made import SOLVERS, states
 
 EMPTY: dict[str, Any] = State(tray=SOLVERS).to_json()
@@ -134,10 +134,10 @@ def test_what_an_older_version_lacks_has_its_default() -> None:
 
 def test_a_state_of_version_2_is_read_as_it_was() -> None:
     """What the ranking page wrote before it asked which is better has no comparisons."""
-    new = ("comparisons", "placed_by", "sure")
+    new = ("comparisons", "placed_by", "sure", "answers", "written")
     older = {key: value for key, value in EMPTY.items() if key not in new} | {"version": 2}
     assert State.parse(older, SOLVERS) == State.stored(older) == State(tray=SOLVERS)
-    assert State.stored(older).to_json()["version"] == 3
+    assert State.stored(older).to_json()["version"] == VERSION
 
 
 def test_as_many_comparisons_as_a_long_list_takes_are_kept_in_their_order() -> None:
@@ -190,7 +190,9 @@ def test_ranks_count_tie_groups_from_the_worst(state: State) -> None:
 def test_words_can_be_taken_out(state: State) -> None:
     """Without words, the order and the marks are what they were, and it is still a state."""
     bare = State.parse(without_words(state.to_json()), SOLVERS)
-    assert replace(bare, cannot={}) == replace(state, cannot={}, comments={}, comment="")
+    assert replace(bare, cannot={}) == replace(
+        state, cannot={}, comments={}, comment="", written={}
+    )
     assert set(bare.cannot) == set(state.cannot)
     assert set(bare.cannot.values()) <= {"not told"}
 

@@ -215,7 +215,7 @@ def test_paused_judges_read_and_save_nothing(app: Flask, site: Site) -> None:
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        ("trial", "Test mode: what you rank now does not count."),
+        ("trial", "Test mode: the study has not started. Rankings you make now may be deleted."),
         ("paused", "Paused. You can read; ranking opens again later."),
         ("closed", "This study is closed."),
     ],

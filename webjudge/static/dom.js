@@ -47,9 +47,9 @@ const TOAST_SECONDS = 10;
 let hide = () => {};
 
 /** Show what was just done, with a button; it goes by itself, but not under a hand. */
-export function toast(text, action = "", run = null) {
+export function toast(text, action = "", run = null, question = null) {
   hide();
-  const box = h("aside.toast", { "aria-label": t("Just done") }, h("span", {}, text));
+  const box = h("aside.toast", { "aria-label": t("Just done") }, h("span", {}, text), question);
   let timer = 0;
   const close = () => {
     clearTimeout(timer);

@@ -5,7 +5,9 @@ import { scrollPanes } from "./comparing.js";
 import { openSheet, rowBeside } from "./ladder.js";
 
 const SWITCH = "webjudge:single-keys";
-const INSIDE = "dialog, textarea, input, select, .menu";
+// Where keys write; a choice takes arrows and the space bar only.
+const FIELD = "textarea, select, input:not([type=radio], [type=checkbox])";
+const INSIDE = `dialog, .menu, ${FIELD}`;
 
 /** Whether single keys are switched on; remembered in this browser. */
 export function singleKeys() {
@@ -48,7 +50,7 @@ export function listen(app) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const isCommand = event.ctrlKey || event.metaKey;
     if (isCommand && !event.altKey && (key === "z" || key === "y")) {
-      if (event.target.matches("textarea, input, select")) return;
+      if (event.target.matches(FIELD)) return;
       if (!event.repeat) app.step(key === "y" || event.shiftKey ? "redo" : "undo");
     } else if (isCommand || event.target.closest(INSIDE)) return;
     else if (!(app.isComparing ? whileComparing : otherwise)(app, key, event)) return;

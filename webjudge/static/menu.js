@@ -2,9 +2,8 @@
 
 import { $, $$, h } from "./dom.js";
 import { whereabouts } from "./model.js";
+import { LEVELS } from "./questions.js";
 import { t } from "./words.js";
-
-const LEVELS = [["unsure", t("Unsure")], ["fairly", t("Fairly")], ["sure", t("Sure")]];
 
 function item(text, action, { keys = "", isOff = false, checked = null } = {}) {
   const isChoice = checked !== null;

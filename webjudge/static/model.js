@@ -4,12 +4,15 @@
 // best first. Each operation gives a new state, checked to hold each solution exactly once.
 //
 // An answer is a list of the solutions that are marked, an object of texts or choices by solution,
-// or one text or choice for the task; `comparisons` lists verdicts on two solutions.
+// or one text or choice for the task; `comparisons` lists verdicts on two solutions. What is said to
+// the study's own questions is by question, and then by solution, under "" on the task.
 // quem/store/state.py declares the fields.
 
 import { listed, ordinal, t } from "./words.js";
 
 const MOST_COMPARISONS = 1000;
+// Where answers to the study's own questions are: what is written apart from what is chosen.
+const SHELVES = ["answers", "written"];
 
 /** Refuse a state that lost or doubled a solution. */
 export function check(state, labels) {
@@ -39,12 +42,17 @@ export function fit(state, from, to, { blank, former }) {
     Object.entries(value).map(([letter, text]) => [now(letter), text]).filter(([letter]) => letter),
   );
   const pair = (one) => ({ ...one, new: now(one.new), other: now(one.other) });
+  const ofQuestions = (value) => Object.fromEntries(Object.entries(value).map(([id, given]) => {
+    const { "": onTask, ...others } = given;
+    return [id, { ...texts(others), ...(onTask && { "": onTask }) }];
+  }).filter(([, given]) => Object.keys(given).length));
   const { version = 1, ...fields } = state;
   const fitted = { ...blank, version: Math.max(version, blank.version) };
   for (const [name, value] of Object.entries(fields)) {
     const field = former[name] ?? name;
     if (field === "ranked") fitted.ranked = value.map(list).filter((group) => group.length);
     else if (field === "comparisons") fitted.comparisons = value.map(pair).filter((p) => p.new && p.other);
+    else if (SHELVES.includes(field)) fitted[field] = ofQuestions(value);
     else if (Array.isArray(value)) fitted[field] = list(value);
     else fitted[field] = value?.constructor === Object ? texts(value) : value;
   }
@@ -175,6 +183,21 @@ export function answer(state, field, label, value) {
   const answers = { ...before, [label]: value };
   if (!value.trim()) delete answers[label];
   return { ...state, [field]: answers };
+}
+
+const shelfOf = ({ kind }) => (kind === "text" ? "written" : "answers");
+
+/** The answer to one of the study's own questions; empty where there is none. */
+export const replyOf = (state, question, label) => state[shelfOf(question)][question.id]?.[label] ?? "";
+
+/** Answer one of the study's own questions, or take the answer back with an empty one. */
+export function reply(state, question, label, value) {
+  const shelf = shelfOf(question);
+  const given = { ...state[shelf][question.id], [label]: value };
+  if (!value.trim()) delete given[label];
+  const all = { ...state[shelf], [question.id]: given };
+  if (!Object.keys(given).length) delete all[question.id];
+  return { ...state, [shelf]: all };
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { $, $$, button, h, letter } from "./dom.js";
 import { place, whereabouts } from "./model.js";
+import { solutionQuestions } from "./questions.js";
 import { finish, headings } from "./solutions.js";
 import { t } from "./words.js";
 
@@ -50,11 +51,11 @@ export function drawReader(app) {
   if (isShown) {
     // The text stays as it is: what is selected or unfolded in it, too.
     $(".in", old).replaceChildren(...head.filter(Boolean));
-    $(".end-of-text", old)?.remove();
-    $("article", old).append(...[end(app, label)].filter(Boolean));
+    for (const part of $$(".questions, .end-of-text", old)) part.remove();
+    $("article", old).append(...below(app, label));
     return;
   }
-  const article = h("article", { "aria-label": t("Solution {label}", { label }) }, prose, prose && end(app, label));
+  const article = h("article", { "aria-label": t("Solution {label}", { label }) }, prose, prose && below(app, label));
   const aside = contents && h(
     "nav.contents", { "aria-label": t("Contents") }, h("h3", {}, t("Contents")), links(contents),
   );
@@ -75,6 +76,9 @@ function placeButton(app, label) {
   const text = app.state.ranked.length ? t("Compare and place") : t("Place as first");
   return h("button.btn.primary", { type: "button", "data-do": "place", ...attributes }, text, key("C"));
 }
+
+/** What stands below a text. */
+const below = (app, label) => [solutionQuestions(app, label), end(app, label)].filter(Boolean);
 
 function end(app, label) {
   if (!app.canRank) return null;

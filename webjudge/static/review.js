@@ -2,6 +2,7 @@
 
 import { $, $$, button, h, letter, reasonText } from "./dom.js";
 import { position } from "./model.js";
+import { drawMissing, taskQuestions } from "./questions.js";
 import { drawSheet } from "./reader.js";
 import { dateTime, listed, number, t } from "./words.js";
 
@@ -43,12 +44,15 @@ export function drawReview(app) {
       && h("p.note", {}, t("You have not opened {labels}.", { labels: listed(unopened) })),
     h("ol.final", {}, state.ranked.map((group, index) => row(app, group, index))),
     cannot.length > 0 && h("p.muted", {}, t("Cannot judge: {solutions}", { solutions: cannot.join(", ") })),
+    taskQuestions(app),
     app.canRank ? commentField() : state.comment && h("p.prose", {}, state.comment),
+    h("div.missing"),
     h("div.actions", {}, app.canRank && button("send", t("Submit ranking"), { kind: ".primary.big" }), app.canReopen
       && button("reopen", t("Reopen ranking"))),
   );
   const title = app.canRank && isWhole ? t("All ranked. Is this your order?") : t("Your ranking");
   drawSheet(title, "", content, ".review");
+  drawMissing(app);
   if (app.canRank) $("#group-comment").value = state.comment;
 }
 

@@ -23,7 +23,7 @@ export class Saver {
    * @param {object} data what the page carries: urls, key, layout, contents, revision, submitted,
    *   preview; its layout may become another one
    * @param {object} on functions: status(word, text, details, savedAt, short), conflict(answer), relaid(),
-   *   closed(text), paused(text), submitted(answer), submissionWithdrawn(), reopened(), ended(text)
+   *   closed(text), paused(text), unanswered(answer), submitted(answer), submissionWithdrawn(), reopened(), ended(text)
    * @param {object} clock gives the working time since it was asked last, {seconds, views}, by
    *   take(), and takes back by put() what was not stored
    */
@@ -181,6 +181,7 @@ export class Saver {
     }
     if (response.status === 409) this.clock.put({ seconds, views });
     if (answer.error === "layout") this.stop(() => this.on.relaid());
+    else if (answer.error === "unanswered") this.stop(() => this.on.unanswered(answer));
     else if (answer.error === "stale") this.stop(() => this.on.conflict(answer));
     else if (response.status >= 500 || response.status === 429) this.later(t("Server busy"));
     else {

@@ -12,6 +12,7 @@ import { drawLadder, openSheet } from "./ladder.js";
 import { closeMenu, openMenu } from "./menu.js";
 import * as model from "./model.js";
 import * as placing from "./placing.js";
+import { askSure, drawMissing, goToQuestions, unanswered } from "./questions.js";
 import { drawProblem, drawReader, enlarge, fit, goTo, links, statement } from "./reader.js";
 import { changes, readAnew } from "./relaying.js";
 import { drawReview, showReceipt } from "./review.js";
@@ -20,6 +21,7 @@ import { headings, Solutions } from "./solutions.js";
 import { number, t, time, tn } from "./words.js";
 
 const SAVING_AFTER = 150;
+const RESUMES_AFTER = 30_000;
 const DRAW = { problem: drawProblem, reader: drawReader, compare: drawComparing, review: drawReview };
 
 class Workspace {
@@ -189,7 +191,7 @@ class Workspace {
       title().focus({ preventScroll: true });
     } else this.next();
     for (const chip of $$(`#ranked [data-label="${CSS.escape(label)}"]`)) chip.classList.add("is-placed");
-    if (way !== "key" || !wasRanked) toast(said, t("Undo"), () => this.step("undo"));
+    if (way !== "key" || !wasRanked) toast(said, t("Undo"), () => this.step("undo"), askSure(this, label));
     announce([`${said}.`, !wasRanked && this.whatNext()].filter(Boolean).join(" "));
   }
 
@@ -443,6 +445,10 @@ class Workspace {
       this.submit();
       return;
     }
+    if (unanswered(this).length) {
+      this.askMissing();
+      return;
+    }
     const [group, ...others] = state.ranked;
     if (group?.length > 2 && !others.length) {
       const text = t("You tied all {n} solutions. Is that right?", { n: number(group.length) });
@@ -451,6 +457,16 @@ class Workspace {
     hideToast();
     this.saver.save(this.state, { submit: true });
     this.redraw();
+  }
+
+  /** Show what has to be answered before the ranking can be submitted. */
+  askMissing() {
+    hideToast();
+    this.show("review", null, { focus: false });
+    announce(t("Some questions need an answer before you submit."));
+    const first = $(".to-answer [data-sure], .to-answer [data-answer]") ?? $("#to-answer-title");
+    first.scrollIntoView({ block: "center" });
+    first.focus({ preventScroll: true });
   }
 
   reopen() {
@@ -493,6 +509,13 @@ class Workspace {
       paused: (text) => {
         this.data.paused = true;
         this.stop(t("The study is paused"), [text, this.saver.draftLocation].join(" "));
+        this.waitForResuming();
+      },
+      unanswered: ({ questions }) => {
+        // They came after this page: the ranking stays a draft until they are answered.
+        this.data.questions = questions;
+        this.saver.resume(this.saver, this.state);
+        this.askMissing();
       },
       ended: (text) => {
         this.ended = true;
@@ -501,6 +524,16 @@ class Workspace {
       conflict: (answer) => this.conflict(answer),
       relaid: () => this.relaid(),
     };
+  }
+
+  /** Look now and then whether a paused study goes on; then the page begins again, with what was kept. */
+  waitForResuming() {
+    const look = async () => {
+      const read = document.hidden ? null : await readAnew();
+      if (read && !read.data.paused) location.reload();
+    };
+    setInterval(look, RESUMES_AFTER);
+    document.addEventListener("visibilitychange", look);
   }
 
   /** Nothing more can be saved here: say why. */
@@ -568,8 +601,8 @@ class Workspace {
   /** Somebody saved since, in another tab or on another device. */
   conflict(answer) {
     const { saver, state } = this;
-    const { unanswered, isSubmitting } = saver;
-    if (unanswered && !answer.submitted && model.same(unanswered, answer.state)) {
+    const { unanswered: sent, isSubmitting } = saver;
+    if (sent && !answer.submitted && model.same(sent, answer.state)) {
       saver.unanswered = null;
       // What arrived since is the beginning of this order.
       saver.resume(answer, state, { submit: isSubmitting });
@@ -726,11 +759,13 @@ class Workspace {
     document.addEventListener("input", ({ target }) => this.typed(target));
     document.addEventListener("change", ({ target }) => {
       if (target.id === "single-keys") switchKeys(target.checked);
-      else if (target.matches("textarea[data-field]")) this.saver.pump();
+      else if (target.matches("input[data-question]")) this.reply(target);
+      else if (target.matches("textarea")) this.saver.pump();
     });
     $("#single-keys").checked = singleKeys();
     // The choice of a language leads back to this task; a preview has links instead.
     for (const field of $$("#help [name=gid]")) field.value = this.data.key;
+    if (this.data.paused && !this.data.preview) this.waitForResuming();
     document.body.dataset.ready = "yes";
     const left = this.data.closed || this.data.preview ? null : this.saver.drafts.takeOver();
     if (left) this.restore(left);
@@ -738,15 +773,18 @@ class Workspace {
 
   clicked(event) {
     const target = event.target.closest(
-      "[data-do], [data-open], [data-more], [data-verdict], [data-show], [data-pair], [data-section], .zoom",
+      "[data-do], [data-open], [data-more], [data-verdict], [data-show], [data-pair], [data-section], [data-sure], "
+      + "[data-answer], .zoom",
     );
     if (!target) return;
-    const { open, more, verdict, show, pair, section } = target.dataset;
+    const { open, more, verdict, show, pair, section, sure, answer } = target.dataset;
     if (target.dataset.do) this.doing[target.dataset.do]();
     else if (open) this.open(open);
     else if (more) openMenu(this, more, target);
     else if (verdict) this.pressed(verdict, event);
     else if (show) this.see(show);
+    else if (sure) this.sure(target.dataset.label, sure);
+    else if (answer) this.openQuestions(answer);
     else if (pair) this.compareTwo(...pair.split(" ").reverse());
     else if (section) {
       event.preventDefault();
@@ -766,8 +804,33 @@ class Workspace {
     this.clock.show([label]);
   }
 
+  /** How sure the judge is of a place: said in the message after it was found, or in the review. */
+  sure(label, level) {
+    hideToast();
+    if (model.whereabouts(this.state, label).area === "ranked") this.mark("sure", label, level);
+  }
+
+  async openQuestions(label) {
+    await this.solutions.load(label).catch(() => {});
+    this.open(label);
+    goToQuestions();
+  }
+
+  /** Take the answer to a question of the study from its control. */
+  reply(control) {
+    const { question: id, label } = control.dataset;
+    const question = this.data.questions.find((one) => one.id === id);
+    const value = control.type === "checkbox" && !control.checked ? "" : control.value;
+    const isTyped = control.matches("textarea");
+    const kind = isTyped ? `typing ${id} ${label}` : "";
+    this.take(model.reply(this.state, question, label, value), { kind, soon: isTyped });
+    drawMissing(this);
+    this.drawBar();
+  }
+
   /** While somebody types nothing is drawn anew, and a pause saves. */
   typed(target) {
+    if (target.matches("textarea[data-question]")) this.reply(target);
     if (!target.matches("textarea[data-field]")) return;
     const { field, label } = target.dataset;
     const state = model.answer(this.state, field, label, target.value);

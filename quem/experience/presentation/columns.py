@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.experience.agreement import Concordance, Consistency
+    from quem.experience.answering import Reply, Score, Scored
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
@@ -56,8 +57,11 @@ __all__ = [
     "FORMS",
     "LEAVE_ONE_OUT",
     "RANKS",
+    "REPLIES",
     "RESIDUALS",
     "RETEST",
+    "SCORED",
+    "SCORES",
     "SOLVERS",
     "SURE",
     "TABLES",
@@ -620,6 +624,64 @@ _QUEUE: Columns[Any, ExperienceFindings] = Columns(
     Column("p", null_or(SHARE), "two-sided p value; null where the ranks leave no noise"),
     Column("n", COUNT, "places"),
 )
+_QUESTION: tuple[Column[Any, ExperienceFindings], ...] = (
+    Column("question", NAME, "id of the question", of="question.id"),
+    Column("text", TEXT, "what judges read", of="question.text", heading="Question"),
+)
+_ABOUT = {"solution": "Each solution", "task": "Each task", "study": "At the end"}
+REPLIES: Columns[Reply, ExperienceFindings] = Columns(
+    *_QUESTION,
+    Column(
+        "about",
+        choice(*_ABOUT),
+        "what was asked about",
+        of="question.about",
+        heading="Asked of",
+        text=lambda about: _ABOUT[about],
+    ),
+    Column(
+        "answer",
+        null_or(TEXT),
+        "as it was chosen, `yes` for a flag; null for texts, which `quem export` writes",
+        heading="Answer",
+        text=lambda answer: "(text)" if answer is None else answer,
+    ),
+    Column("n", COUNT, "how often it was given", heading="Given"),
+    Column("share", SHARE, "of the answers to the question", heading="Share", text=_percent),
+)
+SCORES: Columns[Score, ExperienceFindings] = Columns(
+    *_QUESTION,
+    Column("solver", NAME, "id"),
+    Column(
+        "name",
+        TEXT,
+        "name of the solver",
+        of=lambda row, findings: findings.name_of(row.solver),
+        heading="Solver",
+        only="report",
+    ),
+    Column(
+        "n", COUNT, "answers to a scale; for a flag, solutions that were ranked", heading="Answers"
+    ),
+    Column("mean", NUMBER, "of a scale; for a flag, the share that was marked", heading="Mean"),
+)
+SCORED: Columns[Scored, ExperienceFindings] = Columns(
+    *_QUESTION,
+    Column("n", COUNT, "solvers with a mean and an average rank", heading="Solvers"),
+    Column(
+        "tau",
+        null_or(NUMBER),
+        "Kendall's tau-b of the means and the average ranks; null for fewer than 3 solvers, or "
+        "where all means are equal",
+        heading="Kendall’s τ-b with the average rank",
+        digits=2,
+    ),
+)
+_ANSWERING: Columns[Any, ExperienceFindings] = Columns(
+    Column("replies", each(REPLIES), "how often each answer was given"),
+    Column("scores", each(SCORES), "means by solver of scales and flags about solutions"),
+    Column("scored", each(SCORED), "whether these means go with the average ranks"),
+)
 _PLACING: Columns[Any, ExperienceFindings] = Columns(
     Column("ways", each(WAYS), "by the way in which solutions got their places"),
     Column("sure", each(SURE), "by how sure judges were; empty where no judge said it"),
@@ -849,6 +911,12 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "placing",
         of(_PLACING),
         "how solutions got their places; only for a judging session whose pages recorded it",
+        optional=True,
+    ),
+    Column(
+        "answering",
+        of(_ANSWERING),
+        "what judges answered to the questions of `judging.questions`; only where they did",
         optional=True,
     ),
     Column("influence", of(_INFLUENCE), "leave-one-out estimates", of=lambda row, _: row),

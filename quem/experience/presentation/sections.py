@@ -13,8 +13,11 @@ from quem.experience.presentation.columns import (
     ESTIMATES,
     FORMS,
     LEAVE_ONE_OUT,
+    REPLIES,
     RESIDUALS,
     RETEST,
+    SCORED,
+    SCORES,
     SOLVERS,
     SURE,
     VARIANTS,
@@ -47,6 +50,7 @@ __all__ = [
     "Answer",
     "Dependence",
     "agreement_section",
+    "answering_section",
     "placing_section",
     "recognized_sentence",
     "report_context",
@@ -223,6 +227,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         _experience_matters(findings),
         agreement_section(findings),
         placing_section(findings),
+        answering_section(findings),
         _influence(findings),
         _settings(findings),
     ]
@@ -420,6 +425,29 @@ def placing_section(findings: ExperienceFindings) -> Section | None:
         caption = "Places by how sure the judge was"
         tables.append(SURE.text_table(caption, placing.sure, findings))
     return Section("placing", "How solutions were placed", text, (), tables)
+
+
+def answering_section(findings: ExperienceFindings) -> Section | None:
+    """Make the section on the study's own questions; None where nobody answered any."""
+    answering = findings.answering
+    if answering is None:
+        return None
+    text = [
+        "Answers do not enter the estimates. Those on repeat rankings and on withheld solvers are "
+        "left out."
+    ]
+    tables = [REPLIES.text_table("Answers to the study’s questions", answering.replies, findings)]
+    if answering.scores:
+        text.append(
+            "The mean of a mark is the share of the ranked solutions that judges marked. τ-b says "
+            "how far solvers with higher means also have higher average ranks: 1 if always, "
+            "−1 if never."
+        )
+        tables += [
+            SCORES.text_table("Scores and marks by solver", answering.scores, findings),
+            SCORED.text_table("Scores and average ranks", answering.scored, findings),
+        ]
+    return Section("answering", "Answers to questions", text, (), tables)
 
 
 def recognized_sentence(without: Recognized) -> str:

@@ -1,0 +1,75 @@
+"""What judges answered to the study's own questions."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, fields
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from quem.io.text import no_formula
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.store.exporting import SubmittedRanking
+    from quem.store.judges import StoredJudge
+
+__all__ = ["Answer", "answers_table", "answers_to_questions"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer.
+
+    Parameters
+    ----------
+    problem : str
+        Empty for a question at the end; then there is neither block nor occasion.
+    block, occasion : int or None
+    solver : str
+        Empty for a question about a task or at the end.
+    question : str
+        The id of the question.
+    answer : str
+        As it was chosen or written; "yes" for a flag.
+    is_written : bool
+        Whether the judge wrote it.
+    """
+
+    judge: str
+    problem: str
+    block: int | None
+    occasion: int | None
+    solver: str
+    question: str
+    answer: str
+    is_written: bool = False
+
+
+def answers_to_questions(
+    rankings: Iterable[SubmittedRanking], judges: Iterable[StoredJudge]
+) -> Iterator[Answer]:
+    """Give all answers: those of submitted rankings, and those at the end."""
+    for ranking in rankings:
+        place = (ranking.judge, ranking.problem, ranking.block, ranking.occasion)
+        for shelf in ("answers", "written"):
+            for question, given in getattr(ranking.state, shelf).items():
+                for solver, answer in sorted(given.items()):
+                    yield Answer(*place, solver, question, answer, shelf == "written")
+    for judge in judges:
+        for shelf, given in judge.closing.items():
+            for question, answer in given.items():
+                yield Answer(judge.id, "", None, None, "", question, answer, shelf == "written")
+
+
+def answers_table(answers: Iterable[Answer]) -> str:
+    """Write answers as CSV, one row per answer; no text is a formula of a spreadsheet."""
+    text = StringIO()
+    names = [field.name for field in fields(Answer) if field.name != "is_written"]
+    writer = csv.DictWriter(text, names, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    for one in answers:
+        answer = no_formula(one.answer) if one.is_written else one.answer
+        writer.writerow({**vars(one), "answer": answer})
+    return text.getvalue()

@@ -1,0 +1,85 @@
+"""The study's own questions: what pages ask, what has to be answered, and answers at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from quem.store.state import LONGEST_COMMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from quem.store.state import State
+    from quem.study.models import Question
+    from webjudge.site import Site
+
+__all__ = ["asked_at_the_end", "asked_on_tasks", "is_answered", "read_answers"]
+
+
+def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
+    """Describe the questions that the ranking page asks."""
+    return [
+        {
+            "id": question.id,
+            "about": question.about,
+            "kind": question.kind or "choice",
+            "text": question.text,
+            "options": question.values,
+            "ends": question.ends,
+            "required": question.required,
+        }
+        for question in site.spec.judging.questions
+        if question.about != "study"
+    ]
+
+
+def is_answered(site: Site, state: State) -> bool:
+    """Whether a ranking answers every question that has to be answered.
+
+    Questions on solutions and on places are about those that have a place.
+    """
+    placed = [name for group in state.ranked for name in group]
+    for question in site.spec.judging.questions:
+        if not question.required or question.about == "study":
+            continue
+        if question.about == "placement":
+            given = state.sure
+        else:
+            shelf = state.written if question.kind == "text" else state.answers
+            given = shelf.get(question.id, {})
+        if not given.keys() >= set(placed if question.about != "task" else [""]):
+            return False
+    return True
+
+
+def asked_at_the_end(site: Site) -> tuple[Question, ...]:
+    """Give the questions that the page of thanks asks."""
+    return tuple(q for q in site.spec.judging.questions if q.about == "study")
+
+
+def read_answers(
+    site: Site, form: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str], tuple[Question, ...]]:
+    """Read the form with the questions at the end.
+
+    Returns
+    -------
+    answers, written : dict of str to str
+        What was chosen, and what was written, by question.
+    missing : tuple of Question
+        Those that have to be answered, and are not.
+    """
+    given = dict(_given(site, form))
+    kinds = {question.id: question.kind for question in asked_at_the_end(site)}
+    written = {id_: text for id_, text in given.items() if kinds[id_] == "text"}
+    answers = {id_: text for id_, text in given.items() if kinds[id_] != "text"}
+    missing = (q for q in asked_at_the_end(site) if q.required and q.id not in given)
+    return answers, written, tuple(missing)
+
+
+def _given(site: Site, form: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Give what is an answer; anything else was not made with our form."""
+    for number, question in enumerate(asked_at_the_end(site)):
+        text = form.get(f"question-{number}", "").replace("\0", "").strip()[:LONGEST_COMMENT]
+        if text and (question.kind == "text" or text in question.values):
+            yield question.id, text

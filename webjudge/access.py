@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from quem.store.organizers import StoredOrganizer
     from webjudge.site import Site
 
-__all__ = ["access", "acting", "admit", "current_judge", "log_out", "site"]
+__all__ = ["access", "acting", "admit", "current_judge", "had_link", "log_out", "site"]
 
 access = Blueprint("access", __name__)
 
@@ -57,6 +57,11 @@ def current_judge(c: Connection) -> StoredJudge:
         abort(401, gettext(NO_LINK))
     judge: StoredJudge = g.judge
     return judge
+
+
+def had_link() -> bool:
+    """Whether a judge's link was opened in this browser once, whether or not it still works."""
+    return _cookie(_JUDGE) in request.cookies
 
 
 def admit(*, observers: bool) -> None:
@@ -120,11 +125,14 @@ def old_dashboard(page: str = "") -> Response:
     return redirect(f"{url_for('dashboard.overview')}/{page}".rstrip("/"), code=308)
 
 
-def log_out(response: Response) -> None:
-    """Take the dashboard's cookie away from this browser; the link still works."""
-    response.delete_cookie(
-        _cookie(_DASHBOARD), httponly=True, samesite="Lax", secure=request.is_secure
-    )
+def log_out(response: Response, who: str = _DASHBOARD) -> None:
+    """Take a cookie away from this browser; the link still works.
+
+    Parameters
+    ----------
+    who : {"dashboard", "judge"}
+    """
+    response.delete_cookie(_cookie(who), httponly=True, samesite="Lax", secure=request.is_secure)
 
 
 def _current_organizer(c: Connection) -> StoredOrganizer | None:

@@ -18,6 +18,7 @@ from webjudge.errors import answer_errors
 from webjudge.judging import judge
 from webjudge.language_choice import choose_language, language_values
 from webjudge.languages import gettext, moment, ngettext
+from webjudge.offline import VERSION, offline
 from webjudge.preview import preview
 from webjudge.security import Hosts, StrictJson, protect
 
@@ -56,11 +57,12 @@ def create_app(
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
         SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS,
     )
+    app.config[VERSION] = version
     app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
     _translate(app, served)
-    for blueprint in (access, judge, dashboard, preview):
+    for blueprint in (access, judge, offline, dashboard, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)
     protect(app, Hosts(listens, url, behind_proxy=behind_proxy))

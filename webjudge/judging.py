@@ -46,6 +46,7 @@ from webjudge.errors import refusal
 from webjudge.files import send_file
 from webjudge.language_choice import keep_language
 from webjudge.languages import LANGUAGES, gettext, marked
+from webjudge.offline import mark, offline_values
 from webjudge.pages import (
     Area,
     DisplayedBallot,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
 __all__ = ["judge"]
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
+judge.after_request(mark)
 
 _LAYOUT = re.compile(r"[A-Za-z0-9_-]{0,64}")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
@@ -113,7 +115,9 @@ def home() -> AnyResponse | str:
     if not declined:
         _note_visit(person)
     page = home_page(site(), area, listed(site(), area, ballots, ranked=ranked), person)
-    return render_template("judge/welcome.html", **page, consented=consented, declined=declined)
+    values = {"consented": consented, "declined": declined}
+    kept = offline_values(area, page["groups"], person)
+    return render_template("judge/welcome.html", **page, **values, offline=kept)
 
 
 @judge.post("/consent")
@@ -159,7 +163,7 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
     if not any(g["gid"] == gid and g["url"] for g in groups):
         return redirect(url_for("judge.home"), code=303)
     try:
-        page = _laid_out_page(area, ballot, planned, groups)
+        page = _laid_out_page(area, ballot, planned, groups, offline_values(area, groups, person))
     except MissingSolutionError as missing:
         return _cannot_show(planned, missing.solver), 503
     _note_visit(person)
@@ -167,7 +171,11 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
 
 
 def _laid_out_page(
-    area: Area, ballot: AssignedBallot, planned: Group, groups: list[dict[str, Any]]
+    area: Area,
+    ballot: AssignedBallot,
+    planned: Group,
+    groups: list[dict[str, Any]],
+    kept: dict[str, Any] | None,
 ) -> str:
     """Make a page of just what the ballot's layout says, also where files change meanwhile."""
     contents = site().contents(planned)
@@ -177,7 +185,7 @@ def _laid_out_page(
             state = current_state(c, ballot)
         shown = DisplayedBallot(ballot, state.renamed(_labels_of(ballot)), contents)
         values = group_page(site(), area, shown, groups)
-        page = render_template("judge/group.html", **values)
+        page = render_template("judge/group.html", **values, offline=kept)
         before, contents = contents, site().contents(planned)
         if contents == before:
             break
@@ -271,8 +279,9 @@ def done() -> AnyResponse | str:
         return redirect(url_for("judge.home"), code=303)
     just = just_submitted(groups, request.args.get("submitted"))
     work = {"ranked": ranked, "seconds": sum(ballot.seconds for ballot in submitted)}
-    answered = request.args.get("answers", "")
-    return render_template("judge/done.html", **page, **work, just=just, answered=answered)
+    values = {"just": just, "answered": request.args.get("answers", "")}
+    kept = offline_values(area, groups, person)
+    return render_template("judge/done.html", **page, **work, **values, offline=kept)
 
 
 @judge.post("/answers")

@@ -70,8 +70,27 @@ test("changes are sent one at a time, the newest next", async () => {
   for (const state of ["one", "two", "three"]) mine.save(state);
   assert.ok(mine.isBehind);
   await settled();
-  assert.deepEqual(sent.map(({ state, base, change }) => [state, base, change]), [["one", 0, 1], ["three", 1, 2]]);
+  assert.deepEqual(sent.map(({ state, base, change }) => [state, base, change]), [["one", 0, 1], ["three", 1, 3]]);
   assert.deepEqual([mine.isBehind, mine.revision, memory.size], [false, 2, 0]);
+});
+
+test("the working time of a change that is replaced goes with the next one", async () => {
+  let worked = 0;
+  const mine = saver();
+  mine.clock = {
+    take: () => {
+      const seconds = worked;
+      worked = 0;
+      return { seconds, views: { A: seconds } };
+    },
+    put: ({ seconds }) => { worked += seconds; },
+  };
+  for (const [state, seconds] of [["one", 1], ["two", 2], ["three", 4]]) {
+    worked += seconds;
+    mine.save(state);
+  }
+  await settled();
+  assert.deepEqual(sent.map(({ seconds, views }) => [seconds, views]), [[1, { A: 1 }], [6, { A: 6 }]]);
 });
 
 test("without an answer the same change is sent again, and kept meanwhile", async () => {
@@ -146,7 +165,7 @@ test("a preview sends nothing", async () => {
 });
 
 test("a draft of an earlier visit is taken over once", () => {
-  new DraftStorage(DATA, "first").put(3, "one", null);
+  new DraftStorage(DATA, "first").put({ base: 3, state: "one", sent: null });
   const second = new DraftStorage(DATA, "second");
   const { base, state, layout } = second.takeOver();
   assert.deepEqual([base, state, layout], [3, "one", "layout-1"]);

@@ -42,6 +42,7 @@ SURE = {"sure": "yes"}
 OPEN = {
     *("static", "healthz", "access.front", "access.judge_link", "access.dashboard_link"),
     "access.old_dashboard",
+    "offline.worker",
 }
 FOR_OBSERVERS = {"dashboard.overview", "dashboard.leave"}
 PARTS = {

@@ -3,6 +3,15 @@
 
 const PAUSE_AFTER = 60_000;
 const REPORT_EVERY = 30_000;
+const LEAST = 0.05;
+
+const tenths = (seconds) => Math.round(seconds * 10) / 10;
+
+/** A time as it is sent: {seconds, views}. */
+export const inTenths = ({ seconds = 0, views = {} }) => ({
+  seconds: tenths(seconds),
+  views: Object.fromEntries(Object.entries(views).map(([label, more]) => [label, tenths(more)])),
+});
 
 export class Clock {
   /** @param {string | undefined} url where time is reported; none in a preview */
@@ -59,8 +68,7 @@ export class Clock {
   }
 
   pass() {
-    const views = Object.entries(this.views).map(([label, seconds]) => [label, tenths(seconds)]);
-    const taken = { seconds: tenths(this.seconds), views: Object.fromEntries(views) };
+    const taken = { seconds: this.seconds, views: this.views };
     this.seconds = 0;
     this.views = {};
     return taken;
@@ -79,17 +87,17 @@ export class Clock {
   }
 
   async send() {
-    const { seconds, views } = this.pass();
-    if (!this.url || seconds <= 0) return;
+    if (!this.url || this.seconds < LEAST) return;
+    const time = this.pass();
     try {
       await fetch(this.url, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ seconds, views }),
+        body: JSON.stringify(inTenths(time)),
         keepalive: true, // it may be the last thing that this page does
       });
     } catch {
-      this.put({ seconds, views });
+      this.put(time);
     }
   }
 
@@ -99,5 +107,3 @@ export class Clock {
     for (const [label, more] of Object.entries(views)) this.views[label] = (this.views[label] ?? 0) + more;
   }
 }
-
-const tenths = (seconds) => Math.round(seconds * 10) / 10;

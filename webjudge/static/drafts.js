@@ -12,6 +12,8 @@ export class DraftStorage {
     this.group = `webjudge:${data.key}:`;
     this.own = this.group + tab;
     this.works = true;
+    this.isWriting = false;
+    this.survives = false; // the page asks before it is left
   }
 
   /**
@@ -19,7 +21,7 @@ export class DraftStorage {
    *
    * What its letters mean is kept too: they are told by content when it is taken over.
    */
-  put(base, state, sent) {
+  put({ base, state, sent }) {
     const { layout, contents } = this.data;
     this.works = this.store(this.own, JSON.stringify({ base, state, sent, layout, contents }));
   }

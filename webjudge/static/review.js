@@ -1,6 +1,7 @@
 // The whole order before it is submitted, and the receipt after.
 
 import { $, $$, button, h, letter, reasonText } from "./dom.js";
+import { KeptStates } from "./keeping.js";
 import { position } from "./model.js";
 import { drawMissing, taskQuestions } from "./questions.js";
 import { drawSheet } from "./reader.js";
@@ -38,6 +39,11 @@ export function drawReview(app) {
   const unopened = app.unopened();
   const content = h(
     "div", {},
+    app.saver.isSubmitting && app.saver.failures > 0 && h("p.note", {}, [
+      t("Not submitted yet. It will be submitted when the server answers again."),
+      app.saver.drafts instanceof KeptStates && app.saver.drafts.works
+        && t("It is kept on this device: you can close this page, and open it again with a connection."),
+    ].filter(Boolean).join(" ")),
     h("p.muted", {}, note(app)),
     app.submitted && app.receipt && receiptLine(app.receipt),
     app.canRank && unopened.length > 0

@@ -3,7 +3,9 @@
 // A change that is made after submitting takes the submission back, wherever that is by then:
 // still waiting here, on its way, or on the server, where it is opened again first.
 
+import { inTenths } from "./clock.js";
 import { DraftStorage } from "./drafts.js";
+import { canKeep, KeptStates, leave, offline } from "./keeping.js";
 import { t } from "./words.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30];
@@ -17,6 +19,33 @@ function tabId() {
   const bytes = crypto.getRandomValues(new Uint8Array(15));
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
 }
+
+/** Send a change; gives {status, answer, isOver}, or null where no answer came. */
+export async function transmit(urls, { base, client, change, layout, reopen, state, submit, seconds, views }) {
+  const common = { base, client, change, layout };
+  const [method, url, content] = reopen
+    ? ["POST", urls.reopen, common]
+    : ["PUT", urls.state, { ...common, state, submit, ...inTenths({ seconds, views }) }];
+  const body = JSON.stringify(content);
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: { "Content-Type": "application/json" },
+      body,
+      keepalive: new TextEncoder().encode(body).length < MOST_KEPT_ALIVE,
+      signal: AbortSignal.timeout(LONGEST_WAIT),
+    });
+    const { status, headers } = response;
+    // The link works no longer. Who only lost the cookie may come again, and finds what is kept.
+    const isOver = headers?.get("Offline-Id") === "over";
+    return { status, answer: await response.json(), isOver };
+  } catch {
+    return null;
+  }
+}
+
+/** The change that opens a submitted ranking before another one; both can be sent again alike. */
+export const reopening = ({ client, change }) => ({ reopen: true, client: `${client}-r`, change });
 
 export class Saver {
   /**
@@ -37,7 +66,9 @@ export class Saver {
     this.on = on;
     this.clock = clock;
     this.client = tabId();
-    this.drafts = new DraftStorage(data, this.client);
+    this.drafts = canKeep && !data.preview ? new KeptStates(data, this.client) : new DraftStorage(data, this.client);
+    this.drafts.tell = () => { if (!this.stopped) this.report(); };
+    this.stored = data.state; // what the server has, as far as this page knows
     this.change = 0;
     this.waiting = null; // the newest change that is not sent yet
     this.sending = null; // the change that is on its way, or to be sent again
@@ -55,7 +86,9 @@ export class Saver {
       if (document.hidden) this.pump();
       else this.retry();
     });
-    addEventListener("beforeunload", (event) => { if (this.isBehind) event.preventDefault(); });
+    addEventListener("beforeunload", (event) => {
+      if (this.isBehind && !this.drafts.survives) event.preventDefault();
+    });
   }
 
   get isBehind() {
@@ -86,8 +119,10 @@ export class Saver {
       return;
     }
     const withdraws = !submit && (this.isSubmitting || this.submitted);
-    this.waiting = { state, submit };
-    this.drafts.put(this.revision, state, this.onItsWay);
+    this.change += 1;
+    const time = this.takeTime();
+    this.waiting = { state, submit, client: this.client, change: this.change, layout: this.data.layout, ...time };
+    this.keep();
     if (submit) this.submissionWithdrawn = false;
     else if (withdraws && !this.submissionWithdrawn) {
       this.submissionWithdrawn = true;
@@ -98,6 +133,29 @@ export class Saver {
     clearTimeout(this.pausing);
     this.pausing = soon ? setTimeout(() => this.pump(), TYPING) : 0;
     if (!soon) this.pump();
+  }
+
+  /** Take the working time up to now, with that of the change that is replaced: it is kept with the new one. */
+  takeTime() {
+    if (this.waiting) this.clock.put(this.waiting);
+    return this.clock.take();
+  }
+
+  /** Keep in this browser what waits. */
+  keep() {
+    const { revision: base, submitted, sending } = this;
+    this.drafts.put({ ...this.waiting, base, submitted, sending, sent: this.onItsWay });
+  }
+
+  /** Go on with what an earlier visit kept, and may have sent: as the same changes. */
+  takeUp({ base, submitted, sending, state, submit, client, change, layout, seconds, views }) {
+    this.revision = base;
+    this.submitted = submitted;
+    this.waiting = { state, submit, client, change, layout, seconds, views };
+    this.sending = sending;
+    this.submissionWithdrawn = submitted && !submit;
+    this.pump();
+    this.report();
   }
 
   /** Open a submitted ranking again. */
@@ -111,14 +169,16 @@ export class Saver {
   }
 
   /** Go on from a newer revision, with this order or none; a submission has to be made anew. */
-  resume({ revision, submitted }, state = null, how = {}) {
+  resume({ revision, submitted, state: stored }, state = null, how = {}) {
     const wanted = this.submissionWithdrawn || this.isSubmitting;
     this.submissionWithdrawn = state ? wanted || submitted : wanted && !submitted;
     this.revision = revision;
     this.submitted = submitted;
+    if (this.waiting) this.clock.put(this.waiting);
     this.sending = this.waiting = null;
     this.opening = this.stopped = false;
-    this.drafts.drop();
+    this.stored = stored;
+    this.drafts.drop({ revision, submitted, state: stored });
     if (state) this.save(state, how);
     else this.report();
   }
@@ -148,54 +208,49 @@ export class Saver {
   next() {
     const reopen = this.submitted && Boolean(this.waiting || this.opening);
     if (!reopen && !this.waiting) return null;
-    const change = reopen ? { reopen } : { ...this.waiting, ...this.clock.take() };
-    if (!reopen) this.waiting = null;
-    this.change += 1;
-    return { ...change, base: this.revision, change: this.change, layout: this.data.layout };
+    const [base, { layout }] = [this.revision, this.data];
+    if (reopen && this.waiting) return { ...reopening(this.waiting), base, layout };
+    if (reopen) {
+      this.change += 1;
+      return { reopen, client: this.client, change: this.change, base, layout };
+    }
+    const change = { ...this.waiting, base };
+    this.waiting = null;
+    return change;
   }
 
-  async send({ base, change, layout, reopen, state, submit, seconds, views }) {
-    const common = { base, client: this.client, change, layout };
-    const [method, url, content] = reopen
-      ? ["POST", this.urls.reopen, common]
-      : ["PUT", this.urls.state, { ...common, state, seconds, views, submit }];
-    const body = JSON.stringify(content);
-    let response;
-    let answer;
-    try {
-      response = await fetch(url, {
-        method,
-        headers: { "Content-Type": "application/json" },
-        body,
-        keepalive: new TextEncoder().encode(body).length < MOST_KEPT_ALIVE,
-        signal: AbortSignal.timeout(LONGEST_WAIT),
-      });
-      answer = await response.json();
-    } catch {
+  async send(change) {
+    const sent = await transmit(this.urls, change);
+    if (!sent) {
       this.later(t("Offline"));
       return;
     }
-    if (response.ok) {
-      this.acknowledge(answer);
+    const { status, answer, isOver } = sent;
+    if (status === 200) {
+      this.acknowledge(answer, change);
       return;
     }
-    if (response.status === 409) this.clock.put({ seconds, views });
+    if (status === 409) this.clock.put(change);
+    if (isOver && offline) {
+      this.drafts.works = false;
+      leave({ all: true });
+    }
     if (answer.error === "layout") this.stop(() => this.on.relaid());
     else if (answer.error === "unanswered") this.stop(() => this.on.unanswered(answer));
     else if (answer.error === "stale") this.stop(() => this.on.conflict(answer));
-    else if (response.status >= 500 || response.status === 429) this.later(t("Server busy"));
+    else if (status >= 500 || status === 429) this.later(t("Server busy"));
     else {
       this.ended = true;
       this.stop(() => {
         if (answer.error === "submitted") location.reload();
         else if (answer.error === "paused") this.on.paused(answer.message);
-        else if (response.status === 403) this.on.closed(answer.message);
+        else if (status === 403) this.on.closed(answer.message);
         else this.on.ended(answer.message);
       });
     }
   }
 
-  acknowledge(answer) {
+  acknowledge(answer, { state = this.stored }) {
     this.failures = 0;
     this.trouble = "";
     this.revision = answer.revision;
@@ -203,14 +258,20 @@ export class Saver {
     this.savedAt = new Date(answer.saved_at);
     this.sending = null;
     this.unanswered = null;
-    if (this.waiting) this.drafts.put(this.revision, this.waiting.state, null);
-    else this.drafts.drop();
+    this.stored = state;
+    if (this.waiting) this.keep();
+    else {
+      const { revision, submitted, receipt: code, saved_at: at } = answer;
+      this.drafts.drop({ revision, submitted, state, receipt: code ? { code, at } : null });
+    }
     this.report();
     if (this.opening && !this.submitted) {
       this.opening = false;
       this.on.reopened();
     }
-    if (this.submitted && !this.waiting) this.on.submitted(answer);
+    if (!this.submitted || this.waiting) return;
+    this.on.submitted(answer);
+    if (offline && answer.next?.endsWith("/done")) this.drafts.settled().then(() => leave());
   }
 
   later(trouble) {
@@ -239,6 +300,7 @@ export class Saver {
   /** Say how far saving is: in a word, and in sentences where that needs explaining. */
   report() {
     if (this.preview) this.on.status("preview", t("Preview: nothing is saved"));
+    else if (this.drafts.isWriting) this.on.status("saving", this.isSubmitting ? t("Submitting…") : t("Saving…"));
     else if (this.failures) {
       const later = this.isSubmitting
         ? t("It will be submitted when the server answers again.")

@@ -7,6 +7,7 @@ import { $, $$, announce, h, hideToast, letter, toast } from "./dom.js";
 import { makeDraggable } from "./dragging.js";
 import { holdFocus, title } from "./focus.js";
 import { History } from "./history.js";
+import { isCopy } from "./keeping.js";
 import { closeWhenLeft, listen, singleKeys, switchKeys } from "./keys.js";
 import { drawLadder, openSheet } from "./ladder.js";
 import { closeMenu, openMenu } from "./menu.js";
@@ -162,10 +163,10 @@ class Workspace {
   // Changing the order
 
   /** Take a new state and save it; gives whether it is one. */
-  take(state, { kind = "", step = {}, soon = false } = {}) {
+  take(state, { kind = "", step = {}, soon = false, submit = false } = {}) {
     if (!this.canRank || model.same(state, this.state)) return false;
     this.history.push(model.check(state, this.data.labels), kind, step);
-    this.saver.save(state, { soon });
+    this.saver.save(state, { soon, submit });
     return true;
   }
 
@@ -547,9 +548,11 @@ class Workspace {
   status(word, text, details = "", savedAt = null, short = text) {
     clearTimeout(this.pending);
     const line = $("#save-status");
-    const before = line.dataset.word;
+    const before = this.said;
     line.dataset.word = word;
+    if (before !== word && word === "offline" && this.saver.isSubmitting && this.view === "review") this.redraw();
     const say = () => {
+      this.said = word;
       const at = savedAt ? ` ${time(savedAt)}` : "";
       if (before !== word && details) announce(details);
       line.title = details;
@@ -644,14 +647,34 @@ class Workspace {
 
   /** Go on from what the server has: with this order, as a draft, or with the server's. */
   follow(answer, order = null) {
+    this.clock.put(answer.time ?? {});
     this.submitted = answer.submitted && !order;
     this.saver.resume(answer, order);
     this.goOn();
     this.redraw();
   }
 
+  /** Go on from what this browser knows to be stored, where this page is older. */
+  async catchUp(saved) {
+    const { data, saver } = this;
+    if (saved.revision <= data.revision) return;
+    // An order may have been sent while the page was on its way here. Else the server knows best.
+    const known = isCopy ? saved : (await readAnew())?.data ?? data;
+    const { contents, revision, submitted, receipt } = known;
+    try {
+      const state = model.check(model.fit(known.state, contents, data.contents, data), data.labels);
+      Object.assign(data, { state, revision, submitted, receipt });
+      Object.assign(saver, { stored: state, revision, submitted });
+      this.history = new History(state);
+      Object.assign(this, { submitted, receipt });
+    } catch {
+      // Another browser's version of this page kept it: the page is shown as it is.
+    }
+  }
+
   /** Bring back what an earlier visit could not save. */
-  restore({ base, state: draft, sent: onItsWay, layout, contents }) {
+  restore(left) {
+    const { base, state: draft, sent: onItsWay, layout, contents, submit = false } = left;
     const { data, saver } = this;
     const fitted = (state) => model.check(model.fit(state, contents, data.contents, data), data.labels);
     let [state, sent] = [null, null];
@@ -665,11 +688,25 @@ class Workspace {
     }
     if (layout !== data.layout) announce(t("The solutions have changed; your order of the others is kept."));
     const { revision, state: stored } = data;
-    if (model.same(state, stored)) saver.drafts.drop();
-    else if (this.canRank && (base === revision || (sent && model.same(sent, stored)))) {
+    // A copy does not know what this browser saved after it was made.
+    const isSame = base === revision || (isCopy && base > revision);
+    const mayArrive = isSame && left.sending;
+    if (model.same(state, stored) && !mayArrive && (!submit || this.submitted)) {
+      this.clock.put(left);
+      saver.drafts.drop();
+    } else if (left.client && isSame && (this.canRank || (left.submitted && this.canReopen))) {
+      this.submitted = false;
+      this.history.push(state);
+      saver.takeUp(left);
+      this.begin();
+      announce(submit
+        ? t("Your unsaved ranking was restored. It will be submitted when the server answers.")
+        : t("Your unsaved ranking was restored. It is not submitted yet."));
+    } else if (this.canRank && (isSame || (sent && model.same(sent, stored)))) {
       // An order on its way may arrive even after the page that sent it is closed.
-      saver.unanswered = base === revision ? sent : null;
-      this.take(state);
+      saver.unanswered = isSame ? sent : null;
+      this.clock.put(left);
+      this.take(state, { submit });
       this.begin();
       announce(t("Your unsaved ranking was restored. It is not submitted yet."));
     } else {
@@ -680,6 +717,7 @@ class Workspace {
         revision,
         submitted: this.submitted,
         state: stored,
+        time: left,
         title: t("Unsaved ranking found"),
         text: t("This browser holds an unsaved ranking, and a newer version has been saved since."),
       }));
@@ -750,7 +788,9 @@ class Workspace {
     else this.show("review", null, { focus: false });
   }
 
-  start() {
+  async start() {
+    const left = this.data.closed || this.data.preview ? null : await this.saver.drafts.takeOver();
+    if (left?.saved) await this.catchUp(left.saved);
     this.begin();
     listen(this);
     closeWhenLeft();
@@ -767,8 +807,9 @@ class Workspace {
     for (const field of $$("#help [name=gid]")) field.value = this.data.key;
     if (this.data.paused && !this.data.preview) this.waitForResuming();
     document.body.dataset.ready = "yes";
-    const left = this.data.closed || this.data.preview ? null : this.saver.drafts.takeOver();
-    if (left) this.restore(left);
+    if (left?.state && this.data.paused) this.status("offline", this.saver.draftLocation);
+    else if (left?.state) this.restore(left);
+    else if (isCopy) this.status("offline", t("Offline"));
   }
 
   clicked(event) {

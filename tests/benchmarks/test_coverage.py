@@ -58,35 +58,36 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return path, ran.stdout
 
 
-def test_a_dask_cluster_gives_the_same_numbers(alone: tuple[Path, str], tmp_path: Path) -> None:
+@pytest.fixture
+def stopped(alone: tuple[Path, str], tmp_path: Path) -> tuple[Path, str]:
+    """Results of a study that was stopped while it wrote a part, and what was written whole."""
+    lines = alone[0].read_text(encoding="utf-8").splitlines(keepends=True)
+    finished = "".join(lines[: len(lines) // 2])
+    path = tmp_path / "stopped.jsonl"
+    path.write_text(finished + lines[len(lines) // 2][:40], encoding="utf-8")
+    return path, finished
+
+
+def test_a_dask_cluster_gives_the_same_numbers(
+    alone: tuple[Path, str], stopped: tuple[Path, str]
+) -> None:
     """Two workers of a real cluster find what one process finds."""
-    path, printed = alone
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        ran = _run(tmp_path / "cluster.jsonl", "--cluster", cluster.scheduler_address)
+        ran = _run(stopped[0], "--cluster", cluster.scheduler_address)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout == printed
-    assert _parts(tmp_path / "cluster.jsonl") == _parts(path)
-
-
-def test_several_processes_give_the_same_numbers(alone: tuple[Path, str], tmp_path: Path) -> None:
-    """The order in which parts come changes nothing."""
-    ran = _run(tmp_path / "two.jsonl", "--jobs", "2")
     assert ran.stdout == alone[1]
+    assert _parts(stopped[0]) == _parts(alone[0])
 
 
-def test_a_stopped_study_goes_on(alone: tuple[Path, str], tmp_path: Path) -> None:
-    """What was finished is kept as it is, a half-written part is done again."""
-    path, printed = alone
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    stopped = tmp_path / "stopped.jsonl"
-    stopped.write_text("".join(lines[:5]) + lines[5][:40], encoding="utf-8")
-    ran = _run(stopped, "--jobs", "1")
-    assert ran.stdout == printed
-    assert stopped.read_text(encoding="utf-8").startswith("".join(lines[:5]))
-    assert _parts(stopped) == _parts(path)
-    again = stopped.read_bytes()
-    assert _run(stopped, "--jobs", "1").stdout == printed
-    assert stopped.read_bytes() == again
+def test_a_stopped_study_goes_on(alone: tuple[Path, str], stopped: tuple[Path, str]) -> None:
+    """What was finished is kept, half a part is done again; two processes give the same numbers."""
+    path, finished = stopped
+    assert _run(path, "--jobs", "2").stdout == alone[1]
+    assert path.read_text(encoding="utf-8").startswith(finished)
+    assert _parts(path) == _parts(alone[0])
+    again = path.read_bytes()
+    assert _run(path, "--jobs", "1").stdout == alone[1]
+    assert path.read_bytes() == again
 
 
 def test_results_of_another_seed_are_refused(alone: tuple[Path, str]) -> None:

@@ -179,7 +179,7 @@ def dashboard(served: Served, path: str = "/dashboard") -> str:
     return browser.get(path)
 
 
-def test_a_server_backs_up_by_itself(tmp_path: Path) -> None:
+def test_a_server_backs_up_by_itself(tmp_path: Path, quem_command: Callable[..., Outcome]) -> None:
     """Copies are made at start, regularly and at the stop; a failure shows on the dashboard."""
     study = write_judging_study(tmp_path)
     folder = tmp_path / "copies"
@@ -200,9 +200,9 @@ def test_a_server_backs_up_by_itself(tmp_path: Path) -> None:
         assert browser.save(gid, 0, all_ranked(browser.group(gid)["labels"]))[0] == 200
     assert {path.suffix for path in folder.iterdir()} == {".sqlite3"}
     newest = max(folder.iterdir())
-    ended = quem("restore", study, newest, "--database", tmp_path / "other.sqlite3")
-    assert ended.returncode == 0, ended.stderr
-    assert "1 revisions" in ended.stderr
+    code, _, err = quem_command("restore", study, newest, "--database", tmp_path / "other.sqlite3")
+    assert code == 0, err
+    assert "1 revisions" in err
 
 
 def command(*words: object) -> list[str]:
@@ -226,9 +226,11 @@ def study(tmp_path: Path) -> Path:
     return study
 
 
-@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("how", "code", "count"), [(signal.SIGTERM, 0, 3), (signal.SIGINT, 130, 1)]
+)
 def test_regular_backups_go_on_until_they_are_stopped(
-    study: Path, how: signal.Signals, code: int
+    study: Path, how: signal.Signals, code: int, count: int
 ) -> None:
     """`--every` goes on after a failure, says so, and leaves only whole copies."""
     folder = study.parent / "copies"
@@ -241,14 +243,15 @@ def test_regular_backups_go_on_until_they_are_stopped(
         assert process.stderr is not None
         assert "no backup was made" in process.stderr.readline()
         folder.unlink()
-        lines = [process.stdout.readline() for _ in range(4)]
+        lines = [process.stdout.readline() for _ in range(count)]
         process.send_signal(how)
         assert process.wait(LONG) == code
     assert all(line.startswith(str(folder)) for line in lines)
-    assert [path.suffix for path in folder.iterdir()] == [".sqlite3"] * 2
+    assert {path.suffix for path in folder.iterdir()} == {".sqlite3"}
+    assert len(list(folder.iterdir())) <= 2
 
 
-def test_what_cannot_be_copied_is_told(study: Path) -> None:
+def test_what_cannot_be_copied_is_told(study: Path, quem_command: Callable[..., Outcome]) -> None:
     """A full disk, a missing session and a wrong time each end with clear words."""
     resource = pytest.importorskip("resource", reason="limits of processes are POSIX")
     folder = study.parent / "copies"
@@ -263,9 +266,9 @@ def test_what_cannot_be_copied_is_told(study: Path) -> None:
     assert "has room" in message
     assert list(folder.iterdir()) == []
     none = os.devnull.replace("null", "nowhere.sqlite3")
-    ended = quem("backup", study, "--to", folder, "--database", none)
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert "has no judging session" in ended.stderr
-    ended = quem("backup", study, "--to", folder, "--every", "5")
-    assert ended.returncode == 2
-    assert "write one such as 90s, 15m, 2h, or 1d" in ended.stderr
+    code, out, err = quem_command("backup", study, "--to", folder, "--database", none)
+    assert (code, out) == (1, "")
+    assert "has no judging session" in err
+    code, _, err = quem_command("backup", study, "--to", folder, "--every", "5")
+    assert code == 2
+    assert "write one such as 90s, 15m, 2h, or 1d" in err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
 
 
+@cache
 def analysed(name: str = "study.yaml") -> ExperienceResult:
-    """Analyse a shipped study, with few replicates."""
+    """Analyse a shipped study once, with few replicates."""
     study: quem.Study = quem.load_study(STUDIES / name, kind="experience")
     return quem.analyze(study, bootstrap=100)
 

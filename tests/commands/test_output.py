@@ -32,14 +32,16 @@ def quem_process(
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     """A study whose title no single-byte encoding has."""
-    return write_study(tmp_path, study_with(title="Ω and Ж"), rankings__csv=long_csv())
+    few = {"bootstrap": 20, "permutations": 20}
+    return write_study(
+        tmp_path, study_with(title="Ω and Ж", analysis=few), rankings__csv=long_csv()
+    )
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
-def test_poor_encodings_get_plain_characters(study: Path, encoding: str) -> None:
+def test_poor_encodings_get_plain_characters(study: Path) -> None:
     """Where the terminal has no minus sign it gets a hyphen; a letter it lacks, a question mark."""
-    code, out, err = quem_process("analyze", study, encoding=encoding)
-    text = out.decode(encoding)
+    code, out, err = quem_process("analyze", study, encoding="latin-1")
+    text = out.decode("latin-1")
     assert code == 0, err
     assert text.startswith("? and ?")
     assert "years = -1.672 + 1.925" in text

@@ -12,7 +12,7 @@ from quem.report.columns import json_schema
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SCHEMA", "mappings", "mistakes"]
+__all__ = ["SCHEMA", "fits", "mappings", "mistakes", "shortened"]
 
 SCHEMA = json_schema(presentations())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -21,6 +21,24 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 def mistakes(document: object) -> list[str]:
     """Say where a document does not fit the schema."""
     return [f"{error.json_path}: {error.message}" for error in VALIDATOR.iter_errors(document)]
+
+
+def fits(document: object) -> bool:
+    """Whether a document fits the schema, found out without looking for further mistakes."""
+    return bool(VALIDATOR.is_valid(document))
+
+
+def shortened(value: Any) -> Any:  # noqa: ANN401  JSON
+    """A document without the rows that have the same keys as the row before them."""
+    if isinstance(value, dict):
+        return {key: shortened(child) for key, child in value.items()}
+    if not isinstance(value, list):
+        return value
+    kept: list[Any] = []
+    for child in map(shortened, value):
+        if not kept or not isinstance(child, dict) or [*child] != [*kept[-1]]:
+            kept.append(child)
+    return kept
 
 
 def mappings(value: object) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,7 @@ from quem.report.files import json_text
 from quem.study.schema import known_keys
 from tests.docs.keys import KINDS
 from tests.docs.pages import ROOT
-from tests.docs.schema import SCHEMA, mappings, mistakes
+from tests.docs.schema import SCHEMA, fits, mappings, mistakes
 from tests.examples import RANKS, SOLVERS, long_csv, study_with
 
 if TYPE_CHECKING:
@@ -177,10 +177,10 @@ def test_plans_hold_nothing_else(make_study: Callable[..., Path]) -> None:
         for key in mapping:
             changed = deepcopy(document)
             del list(mappings(changed))[index][key]
-            assert mistakes(changed), f"{key} is missing beside {sorted(mapping)}"
+            assert not fits(changed), f"{key} is missing beside {sorted(mapping)}"
         changed = deepcopy(document)
         list(mappings(changed))[index]["surplus"] = 1
-        assert mistakes(changed), f"a key more beside {sorted(mapping)}"
+        assert not fits(changed), f"a key more beside {sorted(mapping)}"
 
 
 def test_unknown_keys_are_refused() -> None:
@@ -192,7 +192,7 @@ def test_unknown_keys_are_refused() -> None:
         changed = deepcopy(document)
         mapping = list(mappings(changed))[index]
         mapping["surplus"] = 1
-        assert mistakes(changed), f"a key more beside {sorted(mapping)}"
+        assert not fits(changed), f"a key more beside {sorted(mapping)}"
 
 
 def test_missing_keys_are_refused() -> None:
@@ -207,7 +207,7 @@ def test_missing_keys_are_refused() -> None:
         for key in set(keys) - OPTIONAL:
             changed = deepcopy(document)
             del list(mappings(changed))[index][key]
-            assert mistakes(changed), f"{key} is missing beside {sorted(keys)}"
+            assert not fits(changed), f"{key} is missing beside {sorted(keys)}"
 
 
 @pytest.mark.parametrize(("key", "value"), [("format", 2), ("kind", "ranking")])

@@ -39,9 +39,11 @@ def test_no_acknowledged_revision_is_lost_when_the_server_is_killed(
 ) -> None:
     """Killed while 8 clients save and the study is edited, the store holds all, as it was seen."""
     session = KillTrials(tmp_path, database, random.Random(1))
-    ends = [session.run_one()["how"] for _ in range(2)]
+    # With either database once; that it goes on from there, with one of them.
+    count = 2 if database.endswith("sqlite3") else 1
+    ends = [session.run_one()["how"] for _ in range(count)]
     assert "SIGKILL" in ends
-    assert len(session.notes) >= 2 * 8 * 3
+    assert len(session.notes) >= count * 8 * 3
 
 
 @pytest.mark.parametrize(("kind", "reason"), [("full disk", "busy"), ("replaced", "lost")])

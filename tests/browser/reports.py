@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from axe_playwright_python.sync_playwright import Axe
-
+from tests.browser.axe import objections
+from tests.browser.views import WIDE, each_view
 from tests.patience import SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
-__all__ = ["extreme_study", "open_report", "passes"]
+__all__ = ["extreme_study", "opened", "passes"]
 
 
 def extreme_study(folder: Path) -> Path:
@@ -44,9 +46,20 @@ def extreme_study(folder: Path) -> Path:
     return folder / "study.yaml"
 
 
-def open_report(browser: Browser, report: Path, **options: Any) -> tuple[Page, list[str]]:  # noqa: ANN401
+def passes(page: Page, noted: list[str], report: Path) -> None:
+    """No request but for the page, no complaint, no overflow, and nothing that axe objects to."""
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    for view in each_view(page):
+        assert page.evaluate(overflow) == 0, view
+        assert objections(page) == [], view
+    assert noted == [f"request: {report.as_uri()}"]
+
+
+@contextmanager
+def opened(browser: Browser, report: Path) -> Iterator[tuple[Page, list[str]]]:
     """Open the report, and note what it asks for and complains of."""
-    page = browser.new_context(**options).new_page()
+    context = browser.new_context(viewport=WIDE, reduced_motion="reduce")  # type: ignore[arg-type]
+    page = context.new_page()
     page.set_default_timeout(SECONDS * 1000)
     noted: list[str] = []
     page.on("console", lambda message: noted.append(f"console: {message.text}"))
@@ -54,17 +67,5 @@ def open_report(browser: Browser, report: Path, **options: Any) -> tuple[Page, l
     page.on("dialog", lambda dialog: noted.append(f"dialog: {dialog.message}"))
     page.on("request", lambda request: noted.append(f"request: {request.url[:200]}"))
     page.goto(report.as_uri(), wait_until="load")
-    return page, noted
-
-
-def passes(browser: Browser, report: Path, view: dict[str, Any]) -> None:
-    """No request but for the page, no complaint, no overflow, and nothing that axe objects to."""
-    page, noted = open_report(browser, report, **view)
-    try:
-        assert noted == [f"request: {report.as_uri()}"]
-        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(overflow) == 0
-        violations = Axe().run(page).response["violations"]
-        assert [(v["id"], [n["target"] for n in v["nodes"]]) for v in violations] == []
-    finally:
-        page.context.close()
+    yield page, noted
+    context.close()

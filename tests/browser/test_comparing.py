@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import random
 import re
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.judging import (
     Visit,
     answer,
-    begin,
     choose,
     is_saved,
     rank_by_keys,
@@ -21,13 +18,13 @@ from tests.browser.judging import (
     submit,
     title,
 )
-from tests.browser.views import PHONE
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 ORDER = "CADBE"
 
@@ -58,8 +55,7 @@ def test_answers_are_stored_beside_the_order(visit: Callable[..., Visit]) -> Non
 def test_a_placement_is_one_change_and_its_undo_asks_again(visit: Callable[..., Visit]) -> None:
     """Back, Backspace, and Undo take answers back; stopping changes nothing."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABC")
+    page = come.enter(ranked="ABC")
     before = come.equals_store()
     page.keyboard.press("c")
     expect(title(page)).to_be_focused()
@@ -94,8 +90,7 @@ def test_a_placement_is_one_change_and_its_undo_asks_again(visit: Callable[..., 
 
 def test_a_double_click_answers_once(visit: Callable[..., Visit]) -> None:
     """The second press of a double click is no answer to the next question; nor is a held key."""
-    page = visit().enter()
-    rank_by_keys(page, "ABC")
+    page = visit().enter(ranked="ABC")
     page.keyboard.press("c")
     page.locator("[data-verdict=better]").dblclick()
     expect(page.locator(".compare-head .meta")).to_contain_text("Question 2")
@@ -137,8 +132,7 @@ def test_arrows_scroll_in_a_text_and_answer_outside(visit: Callable[..., Visit])
 def test_two_ranked_solutions_are_compared(visit: Callable[..., Visit]) -> None:
     """An answer against the order moves the winner directly above, which is one change."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
+    page = come.enter(ranked="ABCDE")
     # In the review: neighbors; the answer agrees.
     page.get_by_role("button", name="Compare A and B").click()
     answer(page, "ABCDE")
@@ -161,8 +155,7 @@ def test_two_ranked_solutions_are_compared(visit: Callable[..., Visit]) -> None:
 def test_one_tie_of_all_is_asked_about_once(visit: Callable[..., Visit]) -> None:
     """It may be meant, and it may be a slip."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
+    page = come.enter(ranked="ABCDE")
     for label in "BCDE":
         choose(page, label, "Tie with above")
     submit(page)
@@ -193,17 +186,37 @@ def test_the_review_names_what_was_never_opened(visit: Callable[..., Visit]) -> 
     expect(note).to_contain_text("You have not opened")
 
 
-@pytest.fixture(scope="module")
-def fourteen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A session of fourteen solutions of 500 to 8,000 words that say how good they are."""
-    folder = tmp_path_factory.mktemp("fourteen")
-    study = write_judging_study(folder, problems=1, solvers=14, judges=3)
-    rng = random.Random(14)
-    sizes = [500, 8000, *(rng.randrange(500, 8000) for _ in range(12))]
-    for place, path in enumerate(sorted((folder / "solutions" / "P0").glob("*.md"))):
-        path.write_text(f"Quality {place:02}.\n\n" + "A word or two more. " * (sizes[place] // 5))
-    with Served(study) as server:
-        yield server
+def test_fourteen_are_ranked_by_answers_alone(browser: Browser, tmp_path: Path) -> None:
+    """By at most 41 answers, with keys and mouse by turns; nothing has to be scrolled."""
+    study = write_judging_study(tmp_path, problems=1, solvers=14, judges=1)
+    for place, path in enumerate(sorted((tmp_path / "solutions" / "P0").glob("*.md"))):
+        words = 8000 if place in (4, 9) else 300
+        path.write_text(f"Quality {place:02}.\n\n" + "A word or two more. " * (words // 5))
+    with Served(study) as served:
+        come = Visit(browser, served, "J0")
+        page = come.enter()
+        quality = qualities(page)
+        page.locator("#main [data-do=next]").click()
+        answers = 0
+        for number in range(14):
+            by_keys = number % 2
+            if by_keys:
+                page.keyboard.press("c")
+            else:
+                page.locator(".reader-head [data-do=place]").click()
+            while page.locator(".compare").count():
+                left, right = (str(p.get_attribute("data-pane")) for p in panes(page))
+                side = "left" if quality[left] > quality[right] else "right"
+                if by_keys:
+                    page.keyboard.press(f"Arrow{side.title()}")
+                else:
+                    page.locator(f"[data-side={side}]").click()
+                answers += 1
+            assert page.evaluate("[scrollY, document.querySelector('#reader').scrollTop]") == [0, 0]
+        assert answers <= 41
+        ranked = come.equals_store()["state"]["ranked"]
+        assert [quality[label] for tied in ranked for label in tied] == [*reversed(range(14))]
+        come.close()
 
 
 def qualities(page: Page) -> dict[str, int]:
@@ -214,40 +227,6 @@ def qualities(page: Page) -> dict[str, int]:
     return {label: int(text.split()[1].rstrip(".")) for label, text in found}
 
 
-@pytest.mark.parametrize("way", ["keys", "mouse", "touch"])
-def test_fourteen_are_ranked_in_one_way_alone(browser: Browser, fourteen: Served, way: str) -> None:
-    """Always to the same order, by at most 41 answers, and nothing has to be scrolled."""
-    phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
-    judge = {"keys": "J0", "mouse": "J1", "touch": "J2"}[way]
-    come = Visit(browser, fourteen, judge, **(phone if way == "touch" else {}))
-    page = come.page
-    page.goto(fourteen.links[judge])
-    begin(page)
-    quality = qualities(page)
-    assert len(quality) == 14
-    press_on = {"keys": None, "mouse": "click", "touch": "tap"}[way]
-    answers = 0
-    next_ = page.locator("#main [data-do=next]")
-    getattr(next_, press_on or "click")()
-    while page.locator("#tray .chip").count():
-        if way == "keys":
-            page.keyboard.press("c")
-        else:
-            button = "#place-now" if way == "touch" else ".reader-head [data-do=place]"
-            getattr(page.locator(button), str(press_on))()
-        while page.locator(".compare").count():
-            left, right = (str(p.get_attribute("data-pane")) for p in page.locator(".pane").all())
-            side = "left" if quality[left] > quality[right] else "right"
-            if way == "keys":
-                page.keyboard.press("ArrowLeft" if side == "left" else "ArrowRight")
-            else:
-                getattr(page.locator(f"[data-side={side}]"), str(press_on))()
-            answers += 1
-        assert page.evaluate("[scrollY, document.querySelector('#reader').scrollTop]") == [0, 0]
-    assert answers <= 41
-    is_saved(page)
-    stored = fourteen.stored(judge, "P0")["state"]
-    assert [quality[label] for group in stored["ranked"] for label in group] == list(
-        reversed(range(14))
-    )
-    come.close()
+def panes(page: Page) -> list[Locator]:
+    """Both solutions of a question."""
+    return page.locator(".pane").all()

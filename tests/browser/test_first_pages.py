@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
@@ -11,7 +11,6 @@ from quem.store.ballots import Change, ballots_of, current_state, save
 from quem.store.judges import issue_link, judge_named
 from quem.store.studies import set_state
 from tests.browser.test_dashboard import at_dashboard
-from tests.browser.views import in_views
 from tests.webjudge.sites import make_site, rank, set_life
 
 if TYPE_CHECKING:
@@ -42,12 +41,9 @@ def site(tmp_path: Path) -> Iterator[Site]:
     site.store.close()
 
 
-@in_views
-def test_first_and_last_page_are_accessible(
-    browser: Browser, site: Site, view: dict[str, Any]
-) -> None:
+def test_first_and_last_page_are_accessible(browser: Browser, site: Site) -> None:
     """Asked, declined, at work, paused, and done: nothing for axe, and nothing too wide."""
-    with at_dashboard(browser, site, **view) as visit:
+    with at_dashboard(browser, site) as visit:
         page = visit.page
         with site.store.write() as c:
             token = issue_link(c, judge_named(c, site.id, "J1"), "shell")

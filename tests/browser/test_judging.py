@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from itertools import pairwise
+from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +18,6 @@ from tests.browser.judging import (
     Visit,
     accessible,
     answer,
-    begin,
     center,
     choose,
     drag,
@@ -33,10 +34,11 @@ from tests.browser.views import PHONE
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Page, Request
+
+CODE = "def f(x):\n    return x\n\n\nprint(f(1))"
 
 
 def at_top(page: Page) -> bool:
@@ -46,7 +48,7 @@ def at_top(page: Page) -> bool:
 
 def test_a_session_by_mouse(visit: Callable[..., Visit]) -> None:
     """Drag all into the ranking, reorder, tie by dropping one onto another, submit."""
-    come = visit()
+    come = visit(reduced_motion="no-preference")
     page = come.enter()
     rungs = page.locator("#ranked .rung")
     drag(page, "A", page.locator("#ranked"))
@@ -74,17 +76,13 @@ def test_a_session_by_mouse(visit: Callable[..., Visit]) -> None:
     come.has_submitted()
 
 
-@pytest.mark.parametrize("steps", [4, 40, 300])
-def test_dragging_onto_a_row_ties_however_it_is_dragged(
-    visit: Callable[..., Visit], steps: int
-) -> None:
-    """What is below the pointer at the release counts."""
+def test_dragging_onto_a_row_ties_however_it_is_dragged(visit: Callable[..., Visit]) -> None:
+    """What is below the pointer at the release counts, after one leap and many small moves."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "AB")
-    drag(page, "C", page.locator("#ranked .rung").nth(1), steps=steps)
+    page = come.enter(ranked="AB")
+    drag(page, "C", page.locator("#ranked .rung").nth(1), steps=60)
     assert shown_ranking(page) == [["A"], ["B", "C"]]
-    drag(page, "A", page.locator("#ranked .rung").nth(1), 0.4, steps=steps)
+    drag(page, "A", page.locator("#ranked .rung").nth(1), 0.4, steps=1)
     assert shown_ranking(page) == [["B", "C", "A"]]
     # Escape lets go of it where it was; so does the world outside of the list.
     for away in (True, False):
@@ -144,22 +142,27 @@ def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
     come.has_submitted()
 
 
+def tab_in(page: Page, name: str) -> None:
+    """Go with the Tab key to what has a name."""
+    for _ in range(60):
+        focused = page.evaluate(
+            "document.activeElement.matches('a, button, input')"
+            " && (document.activeElement.ariaLabel ?? document.activeElement.textContent)"
+        )
+        if focused and re.search(name, focused):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"no way to {name} with the Tab key")
+
+
 def test_a_session_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
     """Link, consent, task, answers, moves, and submission without a mouse; all is announced."""
     come = visit()
-    page = come.enter(consent=False)
-
-    def tab_to(name: str) -> None:
-        for _ in range(60):
-            focused = page.evaluate(
-                "document.activeElement.matches('a, button, input')"
-                " && (document.activeElement.ariaLabel ?? document.activeElement.textContent)"
-            )
-            if focused and re.search(name, focused):
-                return
-            page.keyboard.press("Tab")
-        pytest.fail(f"no way to {name} with the Tab key")
-
+    page = come.page
+    tab_to = partial(tab_in, page)
+    page.goto(come.served.links[come.judge])
+    # The token has left the address bar, and no script can read the cookie.
+    assert page.evaluate("location.pathname + document.cookie") == "/judge"
     tab_to("^I agree")
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name="Problem 0")).to_be_visible()
@@ -210,8 +213,7 @@ def test_a_session_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
 def test_menus_do_what_dragging_does(visit: Callable[..., Visit]) -> None:
     """Up, down, tie, untie, and out; what cannot be done is marked."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
+    page = come.enter(ranked="ABCDE")
     choose(page, "C", "Move up")
     assert shown_ranking(page) == [["A"], ["C"], ["B"], ["D"], ["E"]]
     choose(page, "B", "Tie with above")
@@ -240,8 +242,7 @@ def test_menus_do_what_dragging_does(visit: Callable[..., Visit]) -> None:
 def test_cannot_judge_recognize_and_comment(visit: Callable[..., Visit]) -> None:
     """Reasons, recognized authors and comments are stored, survive a reload, and can be undone."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCD")
+    page = come.enter(ranked="ABCD")
     choose(page, "E", "Cannot judge")
     page.get_by_label("Other reason").fill("Half of it is missing")
     page.get_by_role("button", name="Mark as “cannot judge”").click()
@@ -286,10 +287,9 @@ def test_long_solutions_have_contents_and_keep_their_place(visit: Callable[..., 
 
 
 def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None:
-    """A submitted ranking is shown and cannot be changed, until it is reopened."""
+    """A submitted ranking is shown and cannot be changed, until it is reopened; then at once."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
+    page = come.enter(ranked="ABCDE")
     submit(page)
     code = come.has_submitted()
     page.reload()
@@ -297,8 +297,10 @@ def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None
     expect(page.get_by_role("main")).to_contain_text(code)
     expect(page.locator("#ladder [data-more], .grip, [data-do=send]")).to_have_count(0)
     page.keyboard.press("Alt+ArrowUp")
-    page.locator("#reopen").click()
+    page.locator("#reopen").press("Enter")
     expect(page.get_by_role("button", name="Submit ranking")).to_be_visible()
+    # The button is gone; the title of the order has the focus, so that ranking goes on.
+    expect(title(page)).to_be_focused()
     press(page, "E", "Alt+ArrowUp")
     stored = come.equals_store()
     assert stored["state"]["ranked"][3] == ["E"]
@@ -328,120 +330,104 @@ def test_working_time_pauses_when_nobody_works(visit: Callable[..., Visit]) -> N
     assert 70 <= sum(sent) <= 95
 
 
-def test_images_and_pages_of_pdfs_are_enlarged(browser: Browser, tmp_path: Path) -> None:
-    """An image is enlarged in a dialog, and so is a page of a PDF, whose text is below it."""
-    study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1)
-    group = tmp_path / "solutions" / "P0"
-    for name in ("S0", "sys"):
-        (group / f"{name}.md").unlink()
-    Image.new("RGB", (1600, 900), "teal").save(group / "S0.png")
-    (group / "sys.pdf").write_bytes(planted({"exif": PLANTS["exif"], "xmp": PLANTS["xmp"]}))
-    with Served(study) as served:
-        come = Visit(browser, served, "J0")
-        page = come.page
-        page.goto(served.links["J0"])
-        begin(page)
-        page.locator("#tray .chip", has_text="1 picture").locator(".open-it").click()
-        page.get_by_role("button", name="Enlarge").click()
-        image = page.locator("#enlarged img")
-        expect(image).to_be_visible()
-        assert image.evaluate("image => image.naturalWidth") == 1600
-        assert image.evaluate("image => image.clientWidth") < 1300
-        page.get_by_role("button", name="Actual size").click()
-        assert image.evaluate("image => image.clientWidth") == 1600
-        accessible(page, "an image")
-        page.keyboard.press("Escape")
-        page.locator("#tray .chip", has_text="2 pages").locator(".open-it").click()
-        second = page.locator(".page").nth(1)
-        expect(second.locator("figcaption")).to_have_text("Page 2 of 2")
-        drawn = second.locator("img")
-        drawn.scroll_into_view_if_needed()
-        page.wait_for_function(
-            "image => image.complete && image.naturalWidth", arg=drawn.element_handle()
-        )
-        assert drawn.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [600, 400]
-        second.get_by_text("Text of page 2").click()
-        expect(second.locator(".page-text")).to_have_text("An ordinary plan")
-        second.get_by_role("button").click()
-        expect(image).to_be_visible()
-        page.keyboard.press("Escape")
-        accessible(page, "a PDF")
-        come.close()
-
-
-def test_code_has_numbers_that_are_not_copied(browser: Browser, tmp_path: Path) -> None:
-    """Lines are numbered and wrap; what is copied is the code alone."""
-    study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1)
-    code = "def f(x):\n    return x\n\n\nprint(f(1))"
-    (tmp_path / "solutions" / "P0" / "S0.md").unlink()
-    (tmp_path / "solutions" / "P0" / "S0.py").write_text(f"{code}\n")
-    with Served(study) as served:
-        come = Visit(browser, served, "J0")
-        page = come.page
-        page.goto(served.links["J0"])
-        begin(page)
-        page.locator("#tray .chip", has_text="5 lines").locator(".open-it").click()
-        expect(page.get_by_role("region", name="Code, 5 lines")).to_be_visible()
-        copied = page.evaluate("""() => {
-            getSelection().selectAllChildren(document.querySelector("#reader pre"));
-            return getSelection().toString();
-        }""")
-        assert copied.rstrip("\n") == code
-        accessible(page, "code")
-        come.close()
-
-
-def test_long_texts_come_one_by_one(browser: Browser, tmp_path: Path) -> None:
-    """What makes the page too large comes when it is read; a failure can be tried again."""
-    study = write_judging_study(tmp_path, problems=1, solvers=4, judges=1)
-    for path in (tmp_path / "solutions" / "P0").glob("*.md"):
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A session whose tasks have a picture and a PDF, code, long texts, and many solutions."""
+    folder = tmp_path_factory.mktemp("kinds")
+    study = write_judging_study(folder, problems=4, solvers=28, judges=1)
+    groups = [folder / "solutions" / f"P{problem}" for problem in range(4)]
+    missing = []
+    for group, count in zip(groups, (3, 3, 4, 28), strict=True):
+        for path in sorted(group.iterdir())[count:]:
+            path.unlink()
+            missing.append({"problem": group.name, "solver": path.stem})
+    study.write_text(f"{study.read_text()}missing: {json.dumps(missing)}\n")
+    for path in (groups[0] / "S0.md", groups[0] / "S1.md", groups[1] / "S0.md"):
+        path.unlink()
+    Image.new("RGB", (1600, 900), "teal").save(groups[0] / "S0.png")
+    (groups[0] / "S1.pdf").write_bytes(planted({"exif": PLANTS["exif"], "xmp": PLANTS["xmp"]}))
+    (groups[1] / "S0.py").write_text(f"{CODE}\n")
+    for path in groups[2].iterdir():
         path.write_text(f"Name {path.stem}.\n\n" + "Many words that go on and on. " * 5000)
-    with Served(study) as served:
-        come = Visit(browser, served, "J0")
-        page = come.page
-        page.goto(served.links["J0"])
-        begin(page)
-        assert page.locator("template[data-solution]").count() == 1
-        page.route("**/solution/**", lambda route: route.abort())
-        row(page, "C").click()
-        expect(title(page)).to_have_text("Solution C")
-        expect(page.locator(".loading")).to_contain_text("Solution C could not be loaded.")
-        accessible(page, "not loaded")
-        page.unroute("**/solution/**")
-        page.get_by_role("button", name="Try again").click()
-        expect(page.locator("#reader .prose")).to_contain_text("Many words")
-        rank_by_keys(page, "A")
-        page.keyboard.press("c")
-        expect(page.locator(".pane .prose")).to_have_count(2)
-        come.close()
+    with Served(study) as server:
+        yield server
 
 
-def test_the_token_leaves_the_address_bar(visit: Callable[..., Visit]) -> None:
-    """After the link is opened the address shows no secret."""
-    come = visit()
-    page = come.enter(consent=False)
-    assert page.url == come.served.base + "/judge"
-    assert page.evaluate("document.cookie") == ""
+@pytest.fixture
+def come(browser: Browser, kinds: Served) -> Iterator[Visit]:
+    """The judge of that session."""
+    visit = Visit(browser, kinds, "J0")
+    yield visit
+    visit.close()
 
 
-def test_thirty_solutions(browser: Browser, tmp_path: Path) -> None:
-    """A group of thirty can be ranked, dragged and submitted, with labels beyond Z."""
-    study = write_judging_study(tmp_path, problems=1, solvers=30, judges=1)
-    with Served(study) as served:
-        come = Visit(browser, served, "J0")
-        page = come.page
-        page.goto(served.links["J0"])
-        begin(page)
-        labels = labels_in(page, "tray")
-        assert len(labels) == 30
-        assert labels[-1] == "AD"
-        for label in labels:
-            press(page, label, "Alt+ArrowUp")
-        come.equals_store()
-        page.locator("#ranked .rung").first.scroll_into_view_if_needed()
-        drag(page, "C", page.locator("#ranked .rung").first, 0.04)
-        assert labels_in(page, "ranked")[:3] == ["C", "A", "B"]
-        come.equals_store()
-        submit(page)
-        come.has_submitted()
-        come.close()
+def test_images_and_pages_of_pdfs_are_enlarged(come: Visit) -> None:
+    """An image is enlarged in a dialog, and so is a page of a PDF, whose text is below it."""
+    page = come.enter("Problem 0")
+    page.locator("#tray .chip", has_text="1 picture").locator(".open-it").click()
+    page.get_by_role("button", name="Enlarge").click()
+    image = page.locator("#enlarged img")
+    expect(image).to_be_visible()
+    assert image.evaluate("image => image.naturalWidth") == 1600
+    assert image.evaluate("image => image.clientWidth") < 1300
+    page.get_by_role("button", name="Actual size").click()
+    assert image.evaluate("image => image.clientWidth") == 1600
+    page.keyboard.press("Escape")
+    page.locator("#tray .chip", has_text="2 pages").locator(".open-it").click()
+    second = page.locator(".page").nth(1)
+    expect(second.locator("figcaption")).to_have_text("Page 2 of 2")
+    drawn = second.locator("img")
+    drawn.scroll_into_view_if_needed()
+    page.wait_for_function(
+        "image => image.complete && image.naturalWidth", arg=drawn.element_handle()
+    )
+    assert drawn.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [600, 400]
+    second.get_by_text("Text of page 2").click()
+    expect(second.locator(".page-text")).to_have_text("An ordinary plan")
+    second.get_by_role("button").click()
+    expect(image).to_be_visible()
+
+
+def test_code_has_numbers_that_are_not_copied(come: Visit) -> None:
+    """Lines are numbered and wrap; what is copied is the code alone."""
+    page = come.enter("Problem 1")
+    page.locator("#tray .chip", has_text="5 lines").locator(".open-it").click()
+    expect(page.get_by_role("region", name="Code, 5 lines")).to_be_visible()
+    copied = page.evaluate("""() => {
+        getSelection().selectAllChildren(document.querySelector("#reader pre"));
+        return getSelection().toString();
+    }""")
+    assert copied.rstrip("\n") == CODE
+
+
+def test_long_texts_come_one_by_one(come: Visit) -> None:
+    """What makes the page too large comes when it is read; a failure can be tried again."""
+    page = come.enter("Problem 2")
+    assert page.locator("template[data-solution]").count() == 1
+    page.route("**/solution/**", lambda route: route.abort())
+    row(page, "C").click()
+    expect(title(page)).to_have_text("Solution C")
+    expect(page.locator(".loading")).to_contain_text("Solution C could not be loaded.")
+    accessible(page, "not loaded")
+    page.unroute("**/solution/**")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#reader .prose")).to_contain_text("Many words")
+    rank_by_keys(page, "A")
+    page.keyboard.press("c")
+    expect(page.locator(".pane .prose")).to_have_count(2)
+
+
+def test_many_solutions(come: Visit) -> None:
+    """A group of many can be ranked, dragged and submitted, with labels beyond Z."""
+    labels = [*ascii_uppercase, "AA"]
+    page = come.enter("Problem 3", ranked=labels)
+    assert labels_in(page, "tray") == ["AB"]
+    press(page, "AB", "Alt+ArrowUp")
+    come.equals_store("P3")
+    page.locator("#ranked .rung").first.scroll_into_view_if_needed()
+    drag(page, "C", page.locator("#ranked .rung").first, 0.04)
+    assert labels_in(page, "ranked")[:3] == ["C", "A", "B"]
+    come.equals_store("P3")
+    submit(page)
+    expect(page.locator("#receipt")).to_be_visible()
+    assert come.served.stored("J0", "P3")["submitted"]

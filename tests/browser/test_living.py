@@ -45,8 +45,7 @@ def own(tmp_path: Path) -> Iterator[Served]:
 def come(browser: Browser, own: Served) -> Iterator[Visit]:
     """The judge of that session, at the ranking page."""
     visit = Visit(browser, own, "J0")
-    visit.page.goto(own.links["J0"])
-    begin(visit.page)
+    visit.enter()
     yield visit
     visit.close()
 

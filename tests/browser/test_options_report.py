@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from quem.report.files import write_report
-from tests.browser.reports import passes
-from tests.browser.views import in_views
+from tests.browser.reports import opened, passes
 from tests.options.made import analysed, drawn, study_in
 
 if TYPE_CHECKING:
@@ -34,9 +33,7 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return folder / "out" / "report.html"
 
 
-@in_views
-def test_page_is_self_contained_and_accessible(
-    browser: Browser, report: Path, view: dict[str, Any]
-) -> None:
+def test_page_is_self_contained_and_accessible(browser: Browser, report: Path) -> None:
     """It asks for nothing, complains of nothing, and axe objects to nothing."""
-    passes(browser, report, view)
+    with opened(browser, report) as (page, noted):
+        passes(page, noted, report)

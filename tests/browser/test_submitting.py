@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.judging import choose, rank_by_keys, submit, to_top
+from tests.browser.judging import choose, submit, to_top
 from tests.browser.saving import (
     MINE,
     Held,
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 def test_a_change_takes_back_a_submission_that_waits_offline(visit: Callable[..., Visit]) -> None:
     """What is changed after submitting offline is saved as a draft, which is submitted anew."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
+    page = come.enter(ranked="ABCDE")
     come.context.set_offline(True)
     submit(page)
     expect(page.locator("#save-status")).to_contain_text("Offline")
@@ -46,9 +44,7 @@ def test_a_change_takes_back_a_submission_in_flight(
 ) -> None:
     """A change between a submission and its answer is saved, whoever is first."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
+    page = come.enter(ranked="ABCDE")
     held = Held(page, arrived=arrived)
     submit(page)
     held.waiting()
@@ -63,9 +59,7 @@ def test_a_change_takes_back_a_submission_in_flight(
 def test_a_submission_whose_answer_is_lost_can_be_taken_back(visit: Callable[..., Visit]) -> None:
     """Where the server has a submission that the page believes waiting, a change still counts."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
+    page = come.enter(ranked="ABCDE")
     held = Held(page, arrived=True)
     submit(page)
     held.waiting()
@@ -79,8 +73,7 @@ def test_a_submission_whose_answer_is_lost_can_be_taken_back(visit: Callable[...
 def test_submitting_twice_is_submitting_once(visit: Callable[..., Visit]) -> None:
     """A second press while the first is on its way changes nothing."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
+    page = come.enter(ranked="ABCDE")
     before = come.equals_store()["revision"]
     held = Held(page, arrived=False)
     submit(page)
@@ -93,9 +86,7 @@ def test_submitting_twice_is_submitting_once(visit: Callable[..., Visit]) -> Non
 def test_a_comment_that_is_being_typed_takes_a_submission_back(visit: Callable[..., Visit]) -> None:
     """Words that are typed while a submission is on its way stay, and are stored."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
+    page = come.enter(ranked="ABCDE")
     held = Held(page, arrived=True)
     submit(page)
     page.get_by_label("Comment on this task").press_sequentially("Wait")
@@ -107,9 +98,7 @@ def test_a_comment_that_is_being_typed_takes_a_submission_back(visit: Callable[.
 def test_a_submission_waits_for_an_open_dialog(visit: Callable[..., Visit]) -> None:
     """The page does not go away under a judge who is giving a reason; the reason is stored."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
+    page = come.enter(ranked="ABCDE")
     held = Held(page, arrived=True)
     submit(page)
     choose(page, "E", "Cannot judge")
@@ -144,9 +133,7 @@ def test_an_order_newer_than_the_submission_is_offered_later(
 ) -> None:
     """A submitted ranking does not hide a later order that only this browser has."""
     come = visit()
-    page = come.enter()
-    rank_by_keys(page, "ABCDE")
-    come.equals_store()
+    page = come.enter(ranked="ABCDE")
     held = Held(page, arrived=True)
     submit(page)
     to_top(page, "E")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING
 
-import pytest
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-__all__ = ["EVERY_VIEW", "PHONE", "WIDE", "in_views"]
+    from playwright.sync_api import Page
+
+__all__ = ["EVERY_VIEW", "PHONE", "WIDE", "each_view"]
 
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -18,16 +21,13 @@ _SIZES = {"wide": WIDE, "phone": PHONE}
 _USUAL = {"wide-light", "phone-dark"}
 
 
-def _view(size: str, scheme: str) -> Any:  # noqa: ANN401  what pytest calls a parameter set
-    options = {"viewport": _SIZES[size], "color_scheme": scheme}
-    return pytest.param(options, id=f"{size}-{scheme}")
-
-
-in_views = pytest.mark.parametrize(
-    "view",
-    [
-        _view(size, scheme)
-        for size, scheme in product(_SIZES, ("light", "dark"))
-        if EVERY_VIEW in os.environ or f"{size}-{scheme}" in _USUAL
-    ],
-)
+def each_view(page: Page) -> Iterator[str]:
+    """Show a page, which moves nothing, in one view after the other; gives their names."""
+    for size, scheme in product(_SIZES, ("light", "dark")):
+        name = f"{size}-{scheme}"
+        if EVERY_VIEW in os.environ or name in _USUAL:
+            page.set_viewport_size(_SIZES[size])  # type: ignore[arg-type]
+            page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            yield name
+    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme="light")

@@ -260,7 +260,8 @@ def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
         table[["measure", "user", "strategy", "value"]].to_csv(index=False), encoding="utf-8"
     )
     path = write(tmp_path, f"{more}published: printed.csv\n")
-    tried = analyze(path, sensitivity=True).findings.tried
+    result = analyze(path, sensitivity=True)
+    tried = result.findings.tried
     assert tried is not None
     assert tried.found is not None
     picked, one, other = tried.found.best[2]
@@ -271,7 +272,7 @@ def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
         "no_selection": "leave_out",
     }
     assert tried.found.as_defined[1] > 0.01
-    assert {"sensitivity.csv", "search.csv"} <= set(report_files(analyze(path, sensitivity=True)))
+    assert {"sensitivity.csv", "search.csv"} <= set(report_files(result))
 
 
 def test_all_figures_and_files() -> None:

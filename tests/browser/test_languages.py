@@ -136,23 +136,10 @@ def set_study(served: Served, state: Any, until: str = "") -> None:  # noqa: ANN
 
 
 def look(page: Page, what: str) -> None:
-    """Find what is in English, and what does not fit into a wide window or a narrow one."""
+    """Find what is in English, and what does not fit."""
     texts = page.evaluate(TEXTS)
     english = [text for text in texts if re.search(r"[A-Za-z]{2,}", _without_known(text))]
     assert english == [], what
-    fits(page, what)
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-    fits(page, f"{what}, narrow")
-    sheet = page.locator("#sheet-toggle")
-    if sheet.count() and sheet.is_visible():
-        sheet.dispatch_event("click")
-        fits(page, f"{what}, narrow, with the ladder")
-        sheet.dispatch_event("click")
-    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
-
-
-def fits(page: Page, what: str) -> None:
-    """Nothing is clipped, and the page is not wider than its window."""
     assert page.evaluate(CLIPPED) == [], what
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= page.viewport_size["width"], what  # type: ignore[index]
@@ -169,9 +156,12 @@ def enter(page: Page) -> None:
     is_ready(page)
 
 
-def test_nothing_is_in_english_or_clipped(come: Callable[..., Visit]) -> None:
+@pytest.mark.parametrize("window", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_nothing_is_in_english_or_clipped(
+    come: Callable[..., Visit], window: dict[str, int]
+) -> None:
     """No word of any page, state, dialog, or announcement is; all fit, though a third longer."""
-    visit = come(LEFT)
+    visit = come(LEFT, viewport=window)
     page = visit.page
     look(page, "first page")
     page.locator(".language-menu summary").click()

@@ -165,6 +165,13 @@ def choose(page: Page, label: str, item: str) -> None:
     page.get_by_role("menu").get_by_text(item, exact=True).click()
 
 
+def choose_act(page: Page, label: str, act: str) -> None:
+    """Choose something in the menu of a solution, whatever the language."""
+    row(page, label)
+    page.locator(f"#ladder [data-more='{label}']").click()
+    page.locator(f".menu [data-act={act}]").click()
+
+
 def center(locator: Locator, share: float = 0.5) -> tuple[float, float]:
     """A point of an element: its middle across, and a share of it down."""
     box = locator.bounding_box()
@@ -207,7 +214,7 @@ def submit(page: Page) -> None:
         page.locator("#ladder [data-do=submit]").click()
     if page.locator("#sheet-toggle[aria-expanded=true]").is_visible():
         page.locator("#sheet-toggle").click()
-    page.get_by_role("button", name="Submit ranking", exact=True).first.click()
+    page.locator("#main [data-do=send]").click()
 
 
 # What is too small to press, below 24 px (44 px of a finger's main buttons): links inside texts

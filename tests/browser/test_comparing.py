@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.judging import (
@@ -18,6 +20,7 @@ from tests.browser.judging import (
     submit,
     title,
 )
+from tests.browser.views import EVERY_VIEW, PHONE
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
@@ -186,31 +189,39 @@ def test_the_review_names_what_was_never_opened(visit: Callable[..., Visit]) -> 
     expect(note).to_contain_text("You have not opened")
 
 
-def test_fourteen_are_ranked_by_answers_alone(browser: Browser, tmp_path: Path) -> None:
-    """By at most 41 answers, with keys and mouse by turns; nothing has to be scrolled."""
+@pytest.mark.parametrize(
+    "way", ["keys", "mouse", "touch"] if EVERY_VIEW in os.environ else ["touch"]
+)
+def test_fourteen_are_ranked_in_one_way_alone(browser: Browser, tmp_path: Path, way: str) -> None:
+    """To the same order, by at most 41 answers, and nothing has to be scrolled.
+
+    `nox -s trials -- views` tries all ways.
+    """
     study = write_judging_study(tmp_path, problems=1, solvers=14, judges=1)
     for place, path in enumerate(sorted((tmp_path / "solutions" / "P0").glob("*.md"))):
-        words = 8000 if place in (4, 9) else 300
+        words = 8000 if place in (4, 9) else 500
         path.write_text(f"Quality {place:02}.\n\n" + "A word or two more. " * (words // 5))
+    phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+    press = {"keys": "", "mouse": "click", "touch": "tap"}[way]
+    begin = "#place-now" if way == "touch" else ".reader-head [data-do=place]"
     with Served(study) as served:
-        come = Visit(browser, served, "J0")
+        come = Visit(browser, served, "J0", **(phone if way == "touch" else {}))
         page = come.enter()
         quality = qualities(page)
         page.locator("#main [data-do=next]").click()
         answers = 0
-        for number in range(14):
-            by_keys = number % 2
-            if by_keys:
+        for _ in range(14):
+            if way == "keys":
                 page.keyboard.press("c")
             else:
-                page.locator(".reader-head [data-do=place]").click()
+                getattr(page.locator(begin), press)()
             while page.locator(".compare").count():
                 left, right = (str(p.get_attribute("data-pane")) for p in panes(page))
                 side = "left" if quality[left] > quality[right] else "right"
-                if by_keys:
+                if way == "keys":
                     page.keyboard.press(f"Arrow{side.title()}")
                 else:
-                    page.locator(f"[data-side={side}]").click()
+                    getattr(page.locator(f"[data-side={side}]"), press)()
                 answers += 1
             assert page.evaluate("[scrollY, document.querySelector('#reader').scrollTop]") == [0, 0]
         assert answers <= 41

@@ -88,9 +88,9 @@ class Watched:
         expect(self.page.locator(".making")).to_have_count(0)
         self.page.wait_for_load_state("load")
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        for view in each_view(self.page):
+        for view, colors in each_view(self.page):
             assert self.page.evaluate(overflow) == 0, (self.page.url, view)
-            assert objections(self.page) == [], (self.page.url, view)
+            assert objections(self.page, colors=colors) == [], (self.page.url, view)
         assert self.complaints == []
 
     def refresh(self) -> None:

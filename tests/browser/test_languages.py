@@ -17,6 +17,7 @@ from tests.browser.judging import (
     Visit,
     accessible,
     choose,
+    choose_act,
     drag,
     is_ready,
     press,
@@ -78,7 +79,11 @@ CLIPPED = """() => {
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A study in Greek, so that what is in Latin letters is not the study's."""
     folder = tmp_path_factory.mktemp("languages")
-    judging = "{briefing: briefing.md, consent: consent.md, practice: P9}"
+    judging = """{briefing: briefing.md, consent: consent.md, practice: P9, questions: [
+      {id: sure, about: placement},
+      {id: clear, about: solution, kind: scale, text: Είναι σαφές;, ends: [όχι, ναι]},
+      {id: hard, about: task, kind: choice, text: Δύσκολο;, options: [όχι, ναι]},
+      {id: more, about: study, kind: text, text: Κάτι άλλο;}]}"""
     study = write_judging_study(folder, problems=2, judges=12, judging=judging)
     text = study.read_text().replace("Made up", "Μελέτη").replace("Problem ", "Θέμα ")
     study.write_text(re.sub("name: Judge", "name: Κριτής", text) + MORE)
@@ -355,13 +360,6 @@ def left_of(page: Page, selector: str) -> float:
     box = page.locator(selector).bounding_box()
     assert box, selector
     return box["x"]
-
-
-def choose_act(page: Page, label: str, act: str) -> None:
-    """Choose something in the menu of a solution, whatever the language."""
-    row(page, label)
-    page.locator(f"#ladder [data-more='{label}']").click()
-    page.locator(f"[data-act={act}]").click()
 
 
 def test_the_language_can_be_changed_in_the_workspace(come: Callable[..., Visit]) -> None:

@@ -281,9 +281,9 @@ def test_signing_out(come: Callable[..., Visit], away: Served) -> None:
     keep_all(page)
     page.get_by_role("button", name="Sign out").click()
     expect(unsent).to_contain_text("Problem 0")
-    page.context.unroute("**/state")
     # A study that is paused says so.
     set_life(away, "paused")
+    page.context.unroute("**/state")
     page.reload()
     expect(unsent).to_contain_text("not saved: Task")
     expect(unsent).to_contain_text("The study is paused.")

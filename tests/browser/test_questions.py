@@ -38,8 +38,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 def test_a_judge_answers_by_mouse_touch_and_keys(browser: Browser, served: Served) -> None:
     """What is lacking is listed in the review; answers are saved, undone, and last."""
     come = Visit(browser, served, "J0", has_touch=True)
-    page = come.enter(consent=False)
-    page.locator("a[href*='/g/']").first.click()
+    page = come.enter()
     page.locator("#main [data-do=next]").first.click()
     # In the message after a placement.
     page.keyboard.press("c")
@@ -102,10 +101,7 @@ def test_a_question_that_came_since_is_asked_before_submitting(
     study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1)
     with Served(study) as served:
         come = Visit(browser, served, "J0")
-        page = come.enter(consent=False)
-        page.locator("a[href*='/g/']").first.click()
-        rank_by_keys(page, "ABC")
-        come.equals_store()
+        page = come.enter(ranked="ABC")
         served.stop()
         text = study.read_text()
         study.write_text(

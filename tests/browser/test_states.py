@@ -1,4 +1,4 @@
-"""All states of judges' pages, in every window: nothing that axe knows of, nothing out of reach."""
+"""All states of judges' pages: nothing that axe knows of, nothing out of reach."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pytest
 from tests.browser.judging import Visit, accessible
 from tests.browser.states import states, write_states_study
 from tests.browser.views import EVERY_VIEW
+from tests.languages.pseudo import PROGRAM, RIGHT
 from tests.served import Served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
@@ -26,16 +27,19 @@ VIEWS = list(product(SIZES, SCHEMES))
 FEW = 2
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A session with solutions of all kinds."""
-    with Served(write_states_study(tmp_path_factory.mktemp("states"))) as server:
-        yield server
+# The last one is made up, and written from the right.
+LANGUAGES = ["en", "de", "ja", RIGHT] if EVERY_VIEW in os.environ else ["en"]
 
 
-def test_every_state_is_accessible(browser: Browser, made: Served) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_state_is_accessible(browser: Browser, tmp_path: Path, language: str) -> None:
     """In some windows and schemes each, by turns; `nox -s trials -- views` looks at all."""
-    come = Visit(browser, made, "J0")
+    with Served(write_states_study(tmp_path), program=PROGRAM) as served:
+        look_at_all(Visit(browser, served, "J0", locale=language), language)
+
+
+def look_at_all(come: Visit, language: str) -> None:
+    """Go through all states."""
     page, turn = come.page, 0
     for state in states(come):
         is_all = EVERY_VIEW in os.environ
@@ -44,20 +48,21 @@ def test_every_state_is_accessible(browser: Browser, made: Served) -> None:
         for number, ((width, height), scheme) in enumerate(seen):
             page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
             page.set_viewport_size({"width": width, "height": height})
-            what = f"{state}, {width} x {height}, {scheme}"
+            what = f"{state}, {width} x {height}, {scheme}, {language}"
             # Colors are the same in windows of all sizes: by turns in the one scheme or the other.
             accessible(page, what, colors=is_all or number == 0)
             if height < 500 and state.startswith("comparing"):
                 can_be_answered(page, what)
         turn += 5
         page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.locator("html").get_attribute("lang") == language
     come.close()
 
 
 def can_be_answered(page: Page, what: str) -> None:
     """In a low window too, verdicts and the button to stop can be reached and seen."""
-    for name in ("Equally good", "Stop comparing"):
-        button = page.get_by_role("button", name=name)
+    for name in ("[data-verdict=equal]", ".compare-head [data-do=stop]"):
+        button = page.locator(name)
         button.focus()
         button.scroll_into_view_if_needed()
         box = button.bounding_box()

@@ -92,7 +92,7 @@ def test_a_store_that_holds_the_study_refuses(
     ("change", "message"),
     [
         (lambda text: text[: len(text) // 2], "is damaged"),
-        (lambda text: text.replace('"format": 4', '"format": 7', 1), "format 7"),
+        (lambda text: text.replace('"format": ', '"format": 7', 1), "format 7"),
         (lambda text: text.replace('"study": "made-up"', '"study": "else"', 1), "'else'"),
         (lambda _: "", "is not an archive"),
         (lambda _: "judge,problem\nJ1,P1\n", "is not an archive"),

@@ -229,14 +229,17 @@ export class KeptStates {
    * `saved` what was stored last, if this page is an older copy.
    */
   async takeOver() {
+    let timer;
     const late = new Promise((resolve, reject) => {
-      setTimeout(() => reject(new Error("no answer of the storage")), LONGEST_WAIT);
+      timer = setTimeout(() => reject(new Error("no answer of the storage")), LONGEST_WAIT);
     });
     try {
       return await Promise.race([this.look(), late]);
     } catch {
       this.works = false;
       return null;
+    } finally {
+      clearTimeout(timer);
     }
   }
 

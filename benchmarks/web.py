@@ -256,7 +256,7 @@ def weight(page: str, port: int) -> int:
             waiting += [urljoin(path, font) for font in fonts if "-latin-wght" in font]
         if ending in (".js", ".mjs"):
             names = re.findall(
-                r"""(?m)^\s*(?:import|export)\b[^;]*?["']([^"']+)["'];""", content.decode()
+                r"""(?m)^(?:import|[^;]*?\bfrom)\s*["']([^"']+)["'];""", content.decode()
             )
             waiting += [urljoin(path, name) for name in names]
     return total

@@ -288,14 +288,15 @@ def done() -> AnyResponse | str:
 def answer_at_the_end() -> AnyResponse:
     """Keep what the judge answered on the page of thanks."""
     answers, written, missing = read_answers(site(), request.form)
-    with site().store.read() as c:
-        person = current_judge(c)
-        area = _area(c)
-        done_page = url_for("judge.done")
-        if area.state in ("closed", "paused") or not asked_at_the_end(site()):
-            return redirect(done_page, code=303)
+    done_page = url_for("judge.done")
     with site().store.write() as c:
-        answer_closing(c, person, answers, written)
+        person = current_judge(c)
+        lacks_consent = bool(site().solutions.consent) and person.consented_at is None
+        is_asked = status_of(c, site().id).state in ("trial", "open") and not lacks_consent
+        if not is_asked or not asked_at_the_end(site()):
+            return redirect(done_page, code=303)
+        asked = {question.id for question in asked_at_the_end(site())}
+        answer_closing(c, person, answers, written, asked)
     state = "missing" if missing else "answered"
     return redirect(f"{done_page}?answers={state}#questions-title", code=303)
 

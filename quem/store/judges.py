@@ -26,7 +26,7 @@ from quem.store.studies import digest_of, ended_link, new_link, person_named, st
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from sqlalchemy import Connection
 
@@ -267,9 +267,15 @@ def consent(c: Connection, judge: StoredJudge) -> None:
 
 
 def answer_closing(
-    c: Connection, judge: StoredJudge, answers: Mapping[str, str], written: Mapping[str, str]
+    c: Connection,
+    judge: StoredJudge,
+    answers: Mapping[str, str],
+    written: Mapping[str, str],
+    asked: Container[str],
 ) -> None:
     """Keep what a judge answered at the end, instead of what they answered before.
+
+    Answers to questions that are not asked any more stay.
 
     Parameters
     ----------
@@ -277,8 +283,14 @@ def answer_closing(
         Of a writing transaction.
     answers, written : mapping of str to str
         What was chosen, and what was written, by question.
+    asked : container of str
+        The questions that could be answered.
     """
-    closing = {"answers": dict(answers), "written": dict(written)}
+    closing = {
+        shelf: {id_: text for id_, text in judge.closing.get(shelf, {}).items() if id_ not in asked}
+        | given
+        for shelf, given in (("answers", dict(answers)), ("written", dict(written)))
+    }
     c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(closing=closing))
     record(c, judge.study_id, "judge", "answered", judge.key)
 

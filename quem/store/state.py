@@ -140,6 +140,14 @@ class Field:
             else value.get(solution, "")
         )
 
+    def renamed(self, value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of the kind
+        """Call the solutions in a value by other names; those that have none are left out."""
+        if not self.is_of_questions:
+            return _renamed(value, names)
+        # What is said of the task has no solution's name.
+        by_question = {id_: _renamed(given, {**names, "": ""}) for id_, given in value.items()}
+        return {id_: given for id_, given in by_question.items() if given}
+
     def solutions(self, state: State) -> list[str]:
         """Name the solutions that it says something of, where it is not on the task."""
         value = getattr(state, self.name)
@@ -307,7 +315,7 @@ class State:
         new : iterable of str
             What came since, to be ranked yet.
         """
-        values = {field.name: _renamed(getattr(self, field.name), names) for field in FIELDS}
+        values = {field.name: field.renamed(getattr(self, field.name), names) for field in FIELDS}
         ranked = tuple(group for group in values["ranked"] if group)
         return State(**{**values, "ranked": ranked, "tray": (*values["tray"], *new)})
 
@@ -355,10 +363,6 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of a
         return value
     if isinstance(value, tuple):
         return tuple(_renamed_entries(value, names))
-    if any(isinstance(given, dict) for given in value.values()):
-        # By question; what is said of the task has no solution's name.
-        by_question = {id_: _renamed(given, {**names, "": ""}) for id_, given in value.items()}
-        return {id_: given for id_, given in by_question.items() if given}
     return {names[name]: text for name, text in value.items() if name in names}
 
 

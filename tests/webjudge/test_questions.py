@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quem.store import studies
-from quem.store.judges import erase_judge, judge_named
+from quem.store.judges import answer_closing, erase_judge, judge_named
 from quem.study.reading import draft_study
 from tests.served import all_ranked, write_judging_study
 from tests.webjudge.sites import enter_dashboard
@@ -129,6 +129,30 @@ def test_questions_at_the_end(client: FlaskClient, site: Site) -> None:
     with site.store.write() as c:
         name = erase_judge(c, judge_named(c, site.id, "J0"), "shell")
     assert closing(site, name) == {"answers": {"again": "10"}, "written": {}}
+
+
+def test_answers_to_a_removed_question_at_the_end_stay(client: FlaskClient, site: Site) -> None:
+    """What is not asked any more is not taken back by sending the form again."""
+    with site.store.write() as c:
+        judge = judge_named(c, site.id, "J0")
+        answer_closing(c, judge, {"removed": "once"}, {"more": "before"}, {"removed", "more"})
+    client.post("/judge/answers", data={"question-0": "3"})
+    assert closing(site) == {"answers": {"removed": "once", "again": "3"}, "written": {}}
+
+
+def test_nothing_is_kept_of_who_has_not_agreed(tmp_path: Path) -> None:
+    """Also if somebody sends the form of the last page."""
+    judging = QUESTIONS.replace("{questions", "{consent: c.md, questions", 1)
+    study = write_judging_study(tmp_path, problems=1, judging=judging)
+    (tmp_path / "c.md").write_text("Do you agree?\n")
+    site = open_site(study)
+    client = enter(create_app(site), site)
+    for agree in (False, True):
+        if agree:
+            client.post("/judge/consent", data={"consent": "yes"})
+        client.post("/judge/answers", data={"question-0": "3"})
+        assert bool(closing(site)) is agree
+    site.store.close()
 
 
 def closing(site: Site, judge: str = "J0") -> dict[str, Any]:

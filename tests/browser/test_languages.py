@@ -224,9 +224,7 @@ def walk(page: Page) -> None:
     page.locator("#cannot-reason [value=own]").click()
     look(page, "cannot judge")
     for act in ("recognized", "recognized", "comment"):
-        row(page, "B")
-        page.locator("#ladder [data-more=B]").click()
-        page.locator(f"[data-act={act}]").click()
+        choose_act(page, "B", act)
         look(page, act)
     page.locator("#comment textarea").fill("Ωραία")
     page.keyboard.press("Escape")

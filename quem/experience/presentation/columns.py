@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from quem.experience.presentation.session_columns import ANSWERING, PLACING, name_column
 from quem.report.columns import (
     COUNT,
     FLAG,
@@ -40,11 +41,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.experience.agreement import Concordance, Consistency
-    from quem.experience.answering import Reply, Score, Scored
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
-    from quem.experience.placing import Placed
     from quem.experience.result import ExperienceFindings
     from quem.experience.significance import AnovaRow
     from quem.experience.skill import FormFit
@@ -57,16 +56,11 @@ __all__ = [
     "FORMS",
     "LEAVE_ONE_OUT",
     "RANKS",
-    "REPLIES",
     "RESIDUALS",
     "RETEST",
-    "SCORED",
-    "SCORES",
     "SOLVERS",
-    "SURE",
     "TABLES",
     "VARIANTS",
-    "WAYS",
     "Solver",
     "averaged_ranks",
     "bound_columns",
@@ -75,8 +69,6 @@ __all__ = [
 
 Row = TypeVar("Row")
 
-_WAYS = {"compare": "Comparing", "drag": "Dragging", "menu": "Menu", "key": "Keys"}
-_SURE = {"unsure": "Unsure", "fairly": "Fairly sure", "sure": "Sure"}
 _FORM = choice("linear", "sqrt", "log", "quadratic", "cubic")
 _COEFFICIENTS = Type(
     {
@@ -236,14 +228,7 @@ def _version(estimate: Estimate, findings: ExperienceFindings) -> str:
 
 
 ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
-    Column(
-        "name",
-        TEXT,
-        "name and version",
-        of=lambda row, findings: findings.name_of(row.system),
-        heading="System",
-        only="report",
-    ),
+    name_column("system"),
     Column("system", NAME, "id"),
     Column("version", TEXT, "as in the study file, or empty", of=_version),
     Column("average_rank", NUMBER, "mean of its adjusted ranks", heading=averaged_ranks),
@@ -572,138 +557,9 @@ _AGREEMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
 )
 
 
-def _percent(share: float) -> str:
-    return format_percent(round(share, 2))
-
-
-_LEVEL: tuple[Column[Placed, ExperienceFindings], ...] = (
-    Column("n", COUNT, "places", heading="Places"),
-    Column("share", SHARE, "of all places", heading="Share", text=_percent),
-    Column("n_compared", COUNT, "places that another judge's ranking can be compared with"),
-    Column(
-        "same_order",
-        null_or(SHARE),
-        "agreement with the other judges: of the pairs of the solution with another one of its "
-        "task, the share that other judges order, or tie, alike; mean over the places; null where "
-        "nothing can be compared",
-        heading="Pairs in the same order",
-        text=lambda share: _percent(share) if np.isfinite(share) else "–",
-    ),
-)
-WAYS: Columns[Placed, ExperienceFindings] = Columns(
-    Column(
-        "way",
-        choice(*_WAYS, None),
-        "by comparing, dragging, the menu, or keys; null where it was not recorded",
-        of="level",
-        heading="Way",
-        text=lambda way: _WAYS.get(way, "Not recorded"),
-    ),
-    *_LEVEL,
-)
-SURE: Columns[Placed, ExperienceFindings] = Columns(
-    Column(
-        "sure",
-        choice(*_SURE, None),
-        "what the judge said; null where they did not",
-        of="level",
-        heading="How sure",
-        text=lambda sure: _SURE.get(sure, "Not stated"),
-    ),
-    *_LEVEL,
-)
-_ANSWERED: Columns[Any, ExperienceFindings] = Columns(
-    Column("n", COUNT, "comparisons of two solutions that judges made to place one of them"),
-    Column("share_equal", SHARE, "share of the answers that were “equally good”"),
-    Column("share_left", SHARE, "share of the comparisons in which the new solution stood left"),
-)
-_QUEUE: Columns[Any, ExperienceFindings] = Columns(
-    Column("slope", NUMBER, "ranks for each place later in the queue; positive if later is better"),
-    Column("standard_error", NOT_NEGATIVE, "of the slope"),
-    Column("df", COUNT, "degrees of freedom of its t test"),
-    Column("p", null_or(SHARE), "two-sided p value; null where the ranks leave no noise"),
-    Column("n", COUNT, "places"),
-)
-_QUESTION: tuple[Column[Any, ExperienceFindings], ...] = (
-    Column("question", NAME, "id of the question", of="question.id"),
-    Column("text", TEXT, "what judges read", of="question.text", heading="Question"),
-)
-_ABOUT = {"solution": "Each solution", "task": "Each task", "study": "At the end"}
-REPLIES: Columns[Reply, ExperienceFindings] = Columns(
-    *_QUESTION,
-    Column(
-        "about",
-        choice(*_ABOUT),
-        "what was asked about",
-        of="question.about",
-        heading="Asked of",
-        text=lambda about: _ABOUT[about],
-    ),
-    Column(
-        "answer",
-        null_or(TEXT),
-        "as it was chosen, `yes` for a flag; null for texts, which `quem export` writes",
-        heading="Answer",
-        text=lambda answer: "(text)" if answer is None else answer,
-    ),
-    Column("n", COUNT, "how often it was given", heading="Given"),
-    Column("share", SHARE, "of the answers to the question", heading="Share", text=_percent),
-)
-SCORES: Columns[Score, ExperienceFindings] = Columns(
-    *_QUESTION,
-    Column("solver", NAME, "id"),
-    Column(
-        "name",
-        TEXT,
-        "name of the solver",
-        of=lambda row, findings: findings.name_of(row.solver),
-        heading="Solver",
-        only="report",
-    ),
-    Column(
-        "n", COUNT, "answers to a scale; for a flag, solutions that were ranked", heading="Answers"
-    ),
-    Column("mean", NUMBER, "of a scale; for a flag, the share that was marked", heading="Mean"),
-)
-SCORED: Columns[Scored, ExperienceFindings] = Columns(
-    *_QUESTION,
-    Column("n", COUNT, "solvers with a mean and an average rank", heading="Solvers"),
-    Column(
-        "tau",
-        null_or(NUMBER),
-        "Kendall's tau-b of the means and the average ranks; null for fewer than 3 solvers, or "
-        "where all means are equal",
-        heading="Kendall’s τ-b with the average rank",
-        digits=2,
-    ),
-)
-_ANSWERING: Columns[Any, ExperienceFindings] = Columns(
-    Column("replies", each(REPLIES), "how often each answer was given"),
-    Column("scores", each(SCORES), "means by solver of scales and flags about solutions"),
-    Column("scored", each(SCORED), "whether these means go with the average ranks"),
-)
-_PLACING: Columns[Any, ExperienceFindings] = Columns(
-    Column("ways", each(WAYS), "by the way in which solutions got their places"),
-    Column("sure", each(SURE), "by how sure judges were; empty where no judge said it"),
-    Column("answers", null_or(of(_ANSWERED)), "null where no solutions were compared"),
-    Column(
-        "queue",
-        null_or(of(_QUEUE)),
-        "slope of rank on the position at which the judge met the solution; null where it cannot "
-        "be estimated, such as with one judge",
-    ),
-)
-
 _WITHOUT: tuple[Column[LeaveOneOut, ExperienceFindings], ...] = (
     Column("system", NAME, "whose estimate it is"),
-    Column(
-        "name",
-        TEXT,
-        "name of the system",
-        of=lambda row, findings: findings.name_of(row.system),
-        heading="System",
-        only="report",
-    ),
+    name_column("system"),
     Column(
         "estimate",
         null_or(NUMBER),
@@ -800,14 +656,7 @@ VARIANTS: Columns[Variant, ExperienceFindings] = Columns(
     Column("setting", NAME, "the setting changed"),
     Column("value", TEXT, "its other value"),
     Column("system", NAME, "id"),
-    Column(
-        "name",
-        TEXT,
-        "name of the system",
-        of=lambda row, findings: findings.name_of(row.system),
-        heading="System",
-        only="report",
-    ),
+    name_column("system"),
     Column("estimate", null_or(NUMBER), "its estimate then", heading="Estimate"),
     Column(
         "interval",
@@ -909,13 +758,13 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     ),
     Column(
         "placing",
-        of(_PLACING),
+        of(PLACING),
         "how solutions got their places; only for a judging session whose pages recorded it",
         optional=True,
     ),
     Column(
         "answering",
-        of(_ANSWERING),
+        of(ANSWERING),
         "what judges answered to the questions of `judging.questions`; only where they did",
         optional=True,
     ),

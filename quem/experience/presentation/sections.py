@@ -13,19 +13,15 @@ from quem.experience.presentation.columns import (
     ESTIMATES,
     FORMS,
     LEAVE_ONE_OUT,
-    REPLIES,
     RESIDUALS,
     RETEST,
-    SCORED,
-    SCORES,
     SOLVERS,
-    SURE,
     VARIANTS,
-    WAYS,
     averaged_ranks,
     solvers,
 )
 from quem.experience.presentation.methods import methods_paragraph, references
+from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.wording import INTERVALS, caveat, sentence
 from quem.report.files import Section

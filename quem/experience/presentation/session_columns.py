@@ -1,0 +1,161 @@
+"""What a judging session recorded besides the order: how places came about, and answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.report.columns import (
+    COUNT,
+    NAME,
+    NOT_NEGATIVE,
+    NUMBER,
+    SHARE,
+    TEXT,
+    Column,
+    Columns,
+    choice,
+    each,
+    null_or,
+    of,
+)
+from quem.wording import format_percent
+
+if TYPE_CHECKING:
+    from quem.experience.answering import Reply, Score, Scored
+    from quem.experience.placing import Placed
+    from quem.experience.result import ExperienceFindings
+
+__all__ = ["ANSWERING", "PLACING", "REPLIES", "SCORED", "SCORES", "SURE", "WAYS", "name_column"]
+
+_WAYS = {"compare": "Comparing", "drag": "Dragging", "menu": "Menu", "key": "Keys"}
+_SURE = {"unsure": "Unsure", "fairly": "Fairly sure", "sure": "Sure"}
+
+
+def name_column(of_whom: str) -> Column[Any, ExperienceFindings]:
+    """Give the column of the report with the name of a row's system or solver."""
+    return Column(
+        "name",
+        TEXT,
+        f"name of the {of_whom}",
+        of=lambda row, findings: findings.name_of(getattr(row, of_whom)),
+        heading=of_whom.title(),
+        only="report",
+    )
+
+
+def _percent(share: float) -> str:
+    return format_percent(round(share, 2))
+
+
+_LEVEL: tuple[Column[Placed, ExperienceFindings], ...] = (
+    Column("n", COUNT, "places", heading="Places"),
+    Column("share", SHARE, "of all places", heading="Share", text=_percent),
+    Column("n_compared", COUNT, "places that another judge's ranking can be compared with"),
+    Column(
+        "same_order",
+        null_or(SHARE),
+        "agreement with the other judges: of the pairs of the solution with another one of its "
+        "task, the share that other judges order, or tie, alike; mean over the places; null where "
+        "nothing can be compared",
+        heading="Pairs in the same order",
+        text=lambda share: _percent(share) if np.isfinite(share) else "–",
+    ),
+)
+WAYS: Columns[Placed, ExperienceFindings] = Columns(
+    Column(
+        "way",
+        choice(*_WAYS, None),
+        "by comparing, dragging, the menu, or keys; null where it was not recorded",
+        of="level",
+        heading="Way",
+        text=lambda way: _WAYS.get(way, "Not recorded"),
+    ),
+    *_LEVEL,
+)
+SURE: Columns[Placed, ExperienceFindings] = Columns(
+    Column(
+        "sure",
+        choice(*_SURE, None),
+        "what the judge said; null where they did not",
+        of="level",
+        heading="How sure",
+        text=lambda sure: _SURE.get(sure, "Not stated"),
+    ),
+    *_LEVEL,
+)
+_ANSWERED: Columns[Any, ExperienceFindings] = Columns(
+    Column("n", COUNT, "comparisons of two solutions that judges made to place one of them"),
+    Column("share_equal", SHARE, "share of the answers that were “equally good”"),
+    Column("share_left", SHARE, "share of the comparisons in which the new solution stood left"),
+)
+_QUEUE: Columns[Any, ExperienceFindings] = Columns(
+    Column("slope", NUMBER, "ranks for each place later in the queue; positive if later is better"),
+    Column("standard_error", NOT_NEGATIVE, "of the slope"),
+    Column("df", COUNT, "degrees of freedom of its t test"),
+    Column("p", null_or(SHARE), "two-sided p value; null where the ranks leave no noise"),
+    Column("n", COUNT, "places"),
+)
+_QUESTION: tuple[Column[Any, ExperienceFindings], ...] = (
+    Column("question", NAME, "id of the question", of="question.id"),
+    Column("text", TEXT, "what judges read", of="question.text", heading="Question"),
+)
+_ABOUT = {"solution": "Each solution", "task": "Each task", "study": "At the end"}
+REPLIES: Columns[Reply, ExperienceFindings] = Columns(
+    *_QUESTION,
+    Column(
+        "about",
+        choice(*_ABOUT),
+        "what was asked about",
+        of="question.about",
+        heading="Asked of",
+        text=lambda about: _ABOUT[about],
+    ),
+    Column(
+        "answer",
+        null_or(TEXT),
+        "as it was chosen, `yes` for a flag; null for texts, which `quem export` writes",
+        heading="Answer",
+        text=lambda answer: "(text)" if answer is None else answer,
+    ),
+    Column("n", COUNT, "how often it was given", heading="Given"),
+    Column("share", SHARE, "of the answers to the question", heading="Share", text=_percent),
+)
+SCORES: Columns[Score, ExperienceFindings] = Columns(
+    *_QUESTION,
+    Column("solver", NAME, "id"),
+    name_column("solver"),
+    Column(
+        "n", COUNT, "answers to a scale; for a flag, solutions that were ranked", heading="Answers"
+    ),
+    Column("mean", NUMBER, "of a scale; for a flag, the share that was marked", heading="Mean"),
+)
+SCORED: Columns[Scored, ExperienceFindings] = Columns(
+    *_QUESTION,
+    Column("n", COUNT, "solvers with a mean and an average rank", heading="Solvers"),
+    Column(
+        "tau",
+        null_or(NUMBER),
+        "Kendall's tau-b of the means and the average ranks; null for fewer than 3 solvers, or "
+        "where all means are equal",
+        heading="Kendall’s τ-b with the average rank",
+        digits=2,
+    ),
+)
+ANSWERING: Columns[Any, ExperienceFindings] = Columns(
+    Column("replies", each(REPLIES), "how often each answer was given"),
+    Column("scores", each(SCORES), "means by solver of scales and flags about solutions"),
+    Column("scored", each(SCORED), "whether these means go with the average ranks"),
+)
+PLACING: Columns[Any, ExperienceFindings] = Columns(
+    Column("ways", each(WAYS), "by the way in which solutions got their places"),
+    Column("sure", each(SURE), "by how sure judges were; empty where no judge said it"),
+    Column("answers", null_or(of(_ANSWERED)), "null where no solutions were compared"),
+    Column(
+        "queue",
+        null_or(of(_QUEUE)),
+        "slope of rank on the position at which the judge met the solution; null where it cannot "
+        "be estimated, such as with one judge",
+    ),
+)

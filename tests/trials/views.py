@@ -22,11 +22,11 @@ CHECKS = "accessible or fourteen"
 @registered("views", count=1)
 def views(_: random.Random, __: Path) -> dict[str, Any]:
     """Axe looks at all pages and reports; at each state of judges' pages in four languages, too."""
-    tests = Path(__file__).parents[1]
-    command = [sys.executable, "-m", "pytest", "-q", str(tests / "browser"), "-k", CHECKS]
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "tests/browser", "-k", CHECKS]
     environment = {**os.environ, EVERY_VIEW: "1"}
     ran = subprocess.run(
-        command, env=environment, cwd=tests.parent, capture_output=True, text=True, check=False
+        command, env=environment, cwd=root, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return {"summary": ran.stdout.splitlines()[-1]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from playwright.sync_api import Error, expect, sync_playwright
 from sqlalchemy import select
@@ -49,6 +49,29 @@ _LOOK = """() => ({
     order: [...document.querySelectorAll("#ranked .rung")].map((rung) => (
         [...rung.querySelectorAll(".chip")].map((chip) => chip.dataset.label))),
 })"""
+
+
+# What the browser keeps and has not sent.
+_UNSENT = """async () => {
+    const of = (request) => new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = reject;
+    });
+    const [{ name }] = await indexedDB.databases();
+    const db = await of(indexedDB.open(name));
+    const rows = await of(db.transaction("unsent").objectStore("unsent").getAll());
+    db.close();
+    return rows;
+}"""
+
+
+class Revision(NamedTuple):
+    """A stored state of a task: which change of which page it is, and the order in letters."""
+
+    client: str
+    change: int
+    number: int
+    order: Order
 
 
 @dataclass
@@ -181,6 +204,24 @@ class OfflineTrial:
             error.add_note(f"{self.events}")
             raise
 
+    def _undecided(self) -> list[str]:
+        """The tasks of which the server has a state that the browser knows nothing of.
+
+        Its last save arrived, and it was killed before it kept that there was one.
+        """
+        if self.page.url == "about:blank":
+            self.page.goto(f"{self.served.base}/judge")
+        undecided = []
+        for row in self.page.evaluate(_UNSENT):
+            problem = f"P{row['page']['title'][-1]}"
+            known = [(of["client"], of["change"]) for of in (row["as"], row["sending"]) if of]
+            undecided += [
+                problem
+                for newest in self._revisions(problem)[-1:]
+                if newest.number > row["base"] and (newest.client, newest.change) not in known
+            ]
+        return undecided
+
     def _decide(self) -> None:
         """Where the server was killed between storing and answering, the page may have to ask."""
         mine = self.page.get_by_role("button", name="Keep this version")
@@ -202,14 +243,15 @@ class OfflineTrial:
                 raise
 
     def _come_back(self) -> None:
-        """The server is back: any page sends all."""
+        """The server is back: any page sends all but what the judge has to decide."""
+        undecided = self._undecided()
         self.served.start()
         last = self.rng.choice(("home", *_PROBLEMS))
         self.events.append(f"back at {last}")
         for problem in _PROBLEMS:
             # Of what was not kept it is known only now whether it was made.
             task = self.tasks[problem]
-            if task.kept < len(task.made):
+            if task.kept < len(task.made) or problem in undecided:
                 self._open(problem)
         self.page.goto(f"{self.served.base}/judge")
         if last != "home":
@@ -227,16 +269,25 @@ class OfflineTrial:
 
     def _stored(self, problem: str) -> list[Order]:
         """The orders of all revisions of a task, in letters."""
+        return [revision.order for revision in self._revisions(problem)]
+
+    def _revisions(self, problem: str) -> list[Revision]:
+        """All revisions of a task."""
         study = read_study(self.served.study)
         store = store_of(locate_database(self.served.study, None), study.id)
         assert store is not None
         with store.read() as c:
             (person,) = judges_of(c, study.id)
             ballot = next(b for b in ballots_of(c, person.key) if b.problem == problem)
-            rows = select(RevisionRow.state).where(RevisionRow.ballot_key == ballot.key)
-            states = c.execute(rows.order_by(RevisionRow.number)).scalars().all()
+            columns = (RevisionRow.client, RevisionRow.change, RevisionRow.number)
+            rows = select(*columns, RevisionRow.state).where(RevisionRow.ballot_key == ballot.key)
+            revisions = c.execute(rows.order_by(RevisionRow.number)).all()
         store.close()
-        return [State.stored(state).renamed(label_of(ballot)).ranked for state in states]
+        letters = label_of(ballot)
+        return [
+            Revision(client, change, number, State.stored(state).renamed(letters).ranked)
+            for client, change, number, state in revisions
+        ]
 
 
 def _moved(order: Order, label: str, by: int) -> Order:

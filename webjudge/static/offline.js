@@ -165,12 +165,12 @@ let timer = 0;
 /** Send what is kept, and list what stays; gives that as {later, open, refused}. */
 async function sendKept() {
   clearTimeout(timer);
-  let done;
+  let done = { sent: [], later: [], open: [], refused: [] };
+  let works = true;
   try {
     done = await deliverAll(task);
   } catch {
-    // The storage does not work; pages with something to keep say so.
-    done = { sent: [], later: [], open: [], refused: [] };
+    works = false; // the storage; pages with something to keep say so
   }
   const { sent, later, open, refused } = done;
   const reasons = new Set(refused.map(({ reason }) => reason));
@@ -181,7 +181,7 @@ async function sendKept() {
     unsentLine(open, t("Kept on this device, but not saved; open it and decide:")),
     unsentLine(refused, t("Kept on this device, but not saved:"), ...reasons),
   ].filter(Boolean));
-  if (later.length) timer = setTimeout(sendKept, AGAIN);
+  if (later.length || !works) timer = setTimeout(sendKept, AGAIN);
   if (offline.isOver) await leave();
   else if (sent.length) await drawTasks();
   return done;

@@ -44,10 +44,6 @@ class SystemEstimate:
         With its version.
     of : str
         What versions of one system share; the id where nothing is said.
-    error : float
-        The standard error of the prediction.
-    df : int
-        Residual degrees of freedom of the skill function.
     """
 
     study: int
@@ -56,23 +52,29 @@ class SystemEstimate:
     of: str
     date: dt.date | None
     estimate: Estimate
-    error: float
-    df: int
 
     @property
     def system(self) -> str:
         """The system's id."""
         return self.estimate.system
 
+    @property
+    def error(self) -> float:
+        """The standard error of the prediction."""
+        return self.estimate.error
+
+    @property
+    def df(self) -> int:
+        """Its degrees of freedom."""
+        return self.estimate.df
+
 
 def estimates_of(study: int, findings: ExperienceFindings) -> list[SystemEstimate]:
     """List the systems of a study that have ranks, versions of one system in their order."""
     declared = {system.id: system for system in findings.study.spec.systems}
-    t = float(stdtrit(findings.function.df, (1 + findings.settings.level) / 2))
     system_estimates = []
     for estimate in findings.estimates:
         system = declared[estimate.system]
-        low, high = estimate.prediction
         system_estimates.append(
             SystemEstimate(
                 study,
@@ -81,8 +83,6 @@ def estimates_of(study: int, findings: ExperienceFindings) -> list[SystemEstimat
                 system.of or system.id,
                 system.date,
                 estimate,
-                (high - low) / 2 / t,
-                findings.function.df,
             )
         )
     return in_order(system_estimates)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.comparison.pair_tests import TESTS, pair_up, run_test, worth_differences
+from quem.experience.cells import tabulate
 from quem.experience.estimate import calibrate
-from quem.experience.ranks import adjusted_ranks
 from quem.lists.inference import holm
 
 if TYPE_CHECKING:
@@ -104,7 +104,6 @@ def _compare(findings: ExperienceFindings, a: str, b: str, test: str) -> Pair:
 # is none.
 _FEWEST_JUDGES, _FEWEST_PROBLEMS, _FEWEST_SUBJECTS = 2, 3, 7
 _MOST_PROBLEMS_OF_TWO = 6
-_MOST_CELLS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,8 @@ def difference_interval(
         return replace(refused, reason="the study has averages only")
     if reason := _unfit(cells, averages):
         return replace(refused, reason=reason)
-    ranks, ids = _tensor(cells)
+    table = tabulate(cells)
+    ranks, ids = table.ranks, [cells.solvers[solver] for solver in table.solvers]
     pair = [ids.index(a), ids.index(b)]
     if reason := _too_few(ranks[..., pair]):
         return replace(refused, reason=reason)
@@ -179,7 +179,7 @@ def _unfit(cells: RankCells, averages: Averages) -> str:
     """Why a study has no intervals for differences, or nothing."""
     if cells.block.max(initial=1) > 1:
         return "groups were judged in blocks"
-    if len(cells.judges) * len(cells.problems) * len(cells.solvers) > _MOST_CELLS:
+    if cells.is_large:
         return "the study is too large for it"
     subjects = len(averages.of_kind("subject"))
     if subjects < _FEWEST_SUBJECTS:
@@ -217,21 +217,6 @@ def _ahead(cells: RankCells, a: str, b: str) -> float:
     # The mean over problems, as the tests have it.
     total, count = np.where(met, difference, 0.0).sum(axis=(0, 2)), met.sum(axis=(0, 2))
     return float((total[count > 0] / count[count > 0]).mean()) if met.any() else float("nan")
-
-
-def _tensor(cells: RankCells) -> tuple[NDArray[np.float64], list[str]]:
-    """Ranks among all solvers, shape (judges, problems, solvers), and whose columns they are."""
-    adjusted = cells.adjusted
-    if cells.reference != "all":
-        adjusted, _ = adjusted_ranks(cells.group, cells.given)
-    ranks = np.full((len(cells.judges), len(cells.problems), len(cells.solvers)), np.nan)
-    ranks[cells.judge, cells.problem, cells.solver] = adjusted
-    held = np.isfinite(ranks)
-    there = held.any(axis=(0, 1))
-    ranks = ranks[np.ix_(held.any(axis=(1, 2)), held.any(axis=(0, 2)), there)]
-    return ranks, [
-        solver for solver, is_there in zip(cells.solvers, there, strict=True) if is_there
-    ]
 
 
 def years_between(

@@ -14,6 +14,7 @@ from quem.experience.averages import Averages, average_cells
 from quem.experience.bootstrap import bootstrap
 from quem.experience.cells import judged_cells, score_cells
 from quem.experience.checks import find_warnings
+from quem.experience.components import Incidence
 from quem.experience.estimate import estimate_system
 from quem.experience.expected_ranks import pool, pooled_averages
 from quem.experience.influence import (
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from quem.experience.loading import Study
 
 __all__ = ["analyze_experience", "check_experience"]
-
-_LARGE_AGREEMENT = 20_000_000
 
 
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
@@ -100,10 +99,7 @@ def _findings(
         what: tuple(leave_out(what, cells, averages, function, years, level)) if cells else ()
         for what in ("judge", "problem")
     }
-    small = cells is not None and (
-        len(cells.judges) * len(cells.problems) * len(cells.solvers) <= _LARGE_AGREEMENT
-        and not cells.is_blocked
-    )
+    small = cells is not None and not cells.is_large and not cells.is_blocked
     # Both take each cell's score, of which worths have none.
     averaged = cells if not pooled else None
     anova = factorial_anova(averaged, experience) if averaged else None
@@ -194,8 +190,9 @@ def _experience(study: Study) -> NDArray[np.float64]:
 
 def _printed(data: PrintedAverages, study: Study, experience: NDArray[np.float64]) -> Averages:
     kinds = tuple(study.declared.solvers[solver] for solver in data.solvers)
-    none = np.zeros(len(kinds), dtype=np.int64)
-    return Averages(data.solvers, kinds, experience, data.average, none, np.empty((0, len(kinds))))
+    none = np.empty((0, len(kinds)))
+    no_cells = Incidence(none.astype(np.int64), none.astype(np.int64))
+    return Averages(data.solvers, kinds, experience, data.average, no_cells, none)
 
 
 def _refuse_for_averages(study: Study, settings: ExperienceSettings) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from quem.experience.cells import tabulate
+from quem.experience.components import Incidence, average_variances, components
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.cells import RankCells
+    from quem.experience.components import Components, Spread
 
 __all__ = ["Averages", "average_cells", "widening"]
 
@@ -25,29 +29,66 @@ class Averages:
         NaN for all but subjects.
     average : array of float, shape (n_solvers,)
         Mean score; NaN without ranks.
-    n_ranks : array of int, shape (n_solvers,)
-        The number of cells; 0 for averages computed elsewhere.
+    incidence : Incidence
+        Which cells each solver has; without problems and judges for averages computed elsewhere.
     problem_means : array of float, shape (n_problems, n_solvers)
-        Mean score on each problem; NaN where a solver was not judged. No rows for averages
-        computed elsewhere.
+        Mean score on each problem; NaN where a solver was not judged.
+    components : Components or None
+        Of the subjects' scores; None where all solvers have alike cells, where that does not
+        matter, in a very large study, and where scores are pooled or computed elsewhere.
     """
 
     solvers: tuple[str, ...]
     kinds: tuple[str, ...]
     experience: NDArray[np.float64]
     average: NDArray[np.float64]
-    n_ranks: NDArray[np.int64]
+    incidence: Incidence
     problem_means: NDArray[np.float64]
+    components: Components | None = None
+
+    @property
+    def n_ranks(self) -> NDArray[np.int64]:
+        """The number of cells, shape (n_solvers,); 0 for averages computed elsewhere."""
+        return np.asarray(self.incidence.problems.sum(axis=0))
 
     @property
     def n_problems(self) -> NDArray[np.int64]:
         """Problems on which each solver was judged, shape (n_solvers,)."""
-        return np.asarray(np.isfinite(self.problem_means).sum(axis=0))
+        return np.asarray((self.incidence.problems > 0).sum(axis=0))
+
+    @property
+    def n_judges(self) -> NDArray[np.int64]:
+        """Judges who ranked each solver, shape (n_solvers,)."""
+        return np.asarray((self.incidence.judges > 0).sum(axis=0))
 
     @property
     def study_problems(self) -> int:
         """Problems on which anybody was judged."""
-        return int(np.isfinite(self.problem_means).any(axis=1).sum())
+        return int((self.incidence.problems > 0).any(axis=1).sum())
+
+    @property
+    def study_judges(self) -> int:
+        """Judges who ranked anybody."""
+        return int((self.incidence.judges > 0).any(axis=1).sum())
+
+    def widening(self, spread: Spread | None = None) -> NDArray[np.float64]:
+        """Say how much more the averages of systems vary that have fewer cells than subjects.
+
+        Parameters
+        ----------
+        spread : three arrays of float, shape (..., n_solvers), optional
+            Of other cells than these.
+
+        Returns
+        -------
+        array of float, shape (..., number of systems)
+            In squared scores.
+        """
+        systems = self.of_kind("system")
+        spread = spread or self.incidence.spread
+        if self.components is None:
+            return np.zeros((*spread[0].shape[:-1], len(systems)))
+        return widening(self.components, spread, self.of_kind("subject"), systems)
 
     def of_kind(self, kind: str) -> NDArray[np.int64]:
         """Give the indices of the solvers of a kind that have an average."""
@@ -73,50 +114,51 @@ def average_cells(cells: RankCells, experience: NDArray[np.float64]) -> Averages
     -------
     Averages
     """
-    shape = (len(cells.problems), len(cells.solvers))
-    key, score = cells.problem * shape[1] + cells.solver, cells.score
-    known = np.isfinite(score)
-    if not known.all():
-        key, score = key[known], score[known]
-    total = np.bincount(key, score, minlength=shape[0] * shape[1]).reshape(shape)
-    count = np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape)
+    has_score = np.isfinite(cells.score)
+    known = slice(None) if has_score.all() else has_score
+    score, n = cells.score[known], len(cells.solvers)
+    judge, problem, solver = (of[known] for of in (cells.judge, cells.problem, cells.solver))
+    shape = (len(cells.problems), n)
+    total = np.bincount(problem * n + solver, score, minlength=shape[0] * n).reshape(shape)
+    incidence = Incidence(
+        np.bincount(problem * n + solver, minlength=shape[0] * n).reshape(shape),
+        np.bincount(judge * n + solver, minlength=len(cells.judges) * n).reshape(-1, n),
+    )
     with np.errstate(invalid="ignore"):
-        average = total.sum(axis=0) / count.sum(axis=0)
-        means = total / count
-    return Averages(cells.solvers, cells.kinds, experience, average, count.sum(axis=0), means)
+        means = total / incidence.problems
+        average = total.sum(axis=0) / incidence.problems.sum(axis=0)
+    averages = Averages(cells.solvers, cells.kinds, experience, average, incidence, means)
+    fitted = [*averages.of_kind("subject"), *averages.of_kind("system")]
+    each = Incidence(incidence.problems[:, fitted], incidence.judges[:, fitted])
+    if cells.is_large or not each.is_uneven:
+        return averages
+    table = tabulate(cells)
+    subjects = np.isin(table.solvers, averages.of_kind("subject"))
+    return replace(averages, components=components(table.scores[..., subjects]))
 
 
 def widening(
-    problem_means: NDArray[np.float64], subjects: NDArray[np.int64], systems: NDArray[np.int64]
+    of: Components, spread: Spread, subjects: NDArray[np.int64], systems: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    r"""Say how much more the averages of systems vary that were judged on fewer problems.
-
-    :math:`\sigma_P^2 (1/P_k - 1/P)`, with :math:`\sigma_P^2` the mean within-subject variance
-    of problem means.
+    """Say how much more the averages of systems vary that have fewer cells than subjects.
 
     Parameters
     ----------
-    problem_means : array of float, shape (..., n_problems, n_solvers)
-        Of one study or many.
+    of : Components
+        Of the subjects' scores, of one study or many.
+    spread : three arrays of float, shape (..., n_solvers)
+        Of each solver's cells.
     subjects, systems : arrays of int
         Columns of it.
 
     Returns
     -------
     array of float, shape (..., len(systems))
-        In squared ranks; NaN where no subject was judged on two problems.
+        In squared scores.
     """
-    mask = np.isfinite(problem_means)
-    study = mask.any(axis=-1).sum(axis=-1)[..., np.newaxis]
-    of_system = mask[..., systems].sum(axis=-2)
-    fewer = (of_system > 0) & (of_system < study)
-    if not fewer.any():
-        return np.zeros(fewer.shape)
-    means = problem_means[..., subjects]
-    n = mask[..., subjects].sum(axis=-2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        off = means - (np.nansum(means, axis=-2) / n)[..., np.newaxis, :]
-        variance = np.where(n > 1, np.nansum(off**2, axis=-2) / (n - 1), 0.0)
-        sigma = variance.sum(axis=-1) / (n > 1).sum(axis=-1)
-        widened = sigma[..., np.newaxis] * (1 / of_system - 1 / study)
-    return np.asarray(np.where(fewer, widened, 0.0))
+    variances = average_variances(of, spread)
+    of_subjects = variances[..., subjects]
+    with np.errstate(invalid="ignore"):
+        count = np.isfinite(of_subjects).sum(axis=-1, keepdims=True)
+        usual = np.nansum(of_subjects, axis=-1, keepdims=True) / count
+    return np.asarray(np.fmax(variances[..., systems] - usual, 0.0))

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from quem.experience.averages import widening
+from quem.experience.components import Incidence, components
 from quem.experience.estimate import invert, outside
 from quem.experience.expected_ranks import fit_worths
 from quem.experience.simulation import blocked_ranks
@@ -233,12 +234,11 @@ def batch_estimates(
             message = "worths need whole groups; leave out block_size, or the score"
             raise ValueError(message)
         average = blocked_ranks(simulated)
-        problem_means = average[:, np.newaxis]
+        widened = np.zeros(simulated.truth.shape)
     else:
         scores = fit_worths(simulated.ranks).cells if score == "worth" else simulated.ranks
-        average, problem_means = _means(scores)
-    n, solvers = y.shape[1], average.shape[1]
-    widened = widening(problem_means, np.arange(n), np.arange(n, solvers))
+        average, widened = _means(scores), _widening(scores, y.shape[1])
+    n = y.shape[1]
     x, x_systems = average[:, :n], average[:, n:]
     fit = fit_batch(FORMS["linear"], x, y, np.ones(x.shape))
     years = fit.predict(x_systems)
@@ -260,15 +260,22 @@ def batch_estimates(
     )
 
 
-def _means(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Average score over cells, and mean score on each problem."""
+def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Average score over cells."""
     mask = np.isfinite(scores)
     if mask.all():
-        of_problems = scores.mean(axis=1)
-        return of_problems.mean(axis=1), of_problems
-    total, count = np.where(mask, scores, 0.0).sum(axis=1), mask.sum(axis=1)
+        return np.asarray(scores.mean(axis=(1, 2)))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return total.sum(axis=1) / count.sum(axis=1), total / count
+        return np.asarray(np.where(mask, scores, 0.0).sum(axis=(1, 2)) / mask.sum(axis=(1, 2)))
+
+
+def _widening(scores: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """How much more the averages of systems vary than those of the n subjects."""
+    incidence = Incidence.of(scores)
+    systems = np.arange(n, scores.shape[-1])
+    if not incidence.is_uneven:
+        return np.zeros((len(scores), len(systems)))
+    return widening(components(scores[..., :n]), incidence.spread, np.arange(n), systems)
 
 
 def _around(center: NDArray[np.float64], half: NDArray[np.float64]) -> NDArray[np.float64]:

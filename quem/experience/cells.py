@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from quem.rankings import Rankings
     from quem.study import Declared
 
-__all__ = ["Gap", "RankCells", "judged_cells", "score_cells"]
+_LARGEST = 20_000_000
+
+__all__ = ["Gap", "RankCells", "RankTable", "judged_cells", "score_cells", "tabulate"]
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ class RankCells:
         return int(self.group.max()) + 1 if len(self.group) else 0
 
     @property
+    def is_large(self) -> bool:
+        """Whether a table of judges x problems x solvers would take too much memory."""
+        return len(self.judges) * len(self.problems) * len(self.solvers) > _LARGEST
+
+    @property
     def is_blocked(self) -> bool:
         """Whether some judge ranked some problem in several blocks."""
         if self.block.max(initial=1) == 1:
@@ -99,6 +106,42 @@ class RankCells:
     def judged(self) -> NDArray[np.bool_]:
         """Tell which cells a judge gave a place among solvers who are not withheld."""
         return ~self.placed & ~self.of_kind("withheld")[self.solver]
+
+
+@dataclass(frozen=True)
+class RankTable:
+    """The ranks of whole groups as a table, NaN where there is none.
+
+    Parameters
+    ----------
+    judges, problems, solvers : array of int
+        Codes of those who have ranks.
+    ranks : array of float, shape (judges, problems, solvers)
+        Adjusted ranks among all, whoever is the reference.
+    scores : array of float, of the same shape
+        What is averaged.
+    """
+
+    judges: NDArray[np.int64]
+    problems: NDArray[np.int64]
+    solvers: NDArray[np.int64]
+    ranks: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+
+def tabulate(cells: RankCells) -> RankTable:
+    """Lay the cells of a study of whole groups out as a table."""
+    adjusted = cells.adjusted
+    if cells.reference != "all":
+        adjusted, _ = adjusted_ranks(cells.group, cells.given)
+    judges, judge = np.unique(cells.judge, return_inverse=True)
+    problems, problem = np.unique(cells.problem, return_inverse=True)
+    solvers, solver = np.unique(cells.solver, return_inverse=True)
+    ranks = np.full((len(judges), len(problems), len(solvers)), np.nan)
+    scores = ranks.copy()
+    ranks[judge, problem, solver] = adjusted
+    scores[judge, problem, solver] = cells.score
+    return RankTable(judges, problems, solvers, ranks, scores)
 
 
 def judged_cells(

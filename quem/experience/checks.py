@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtrit
 
 from quem.errors import StudyWarning, WarningRules
 from quem.experience.wording import SIGNIFICANT
@@ -306,19 +307,59 @@ def _negative_estimate(findings: ExperienceFindings, estimate: Estimate) -> Iter
         )
 
 
+@_ESTIMATE.add("fewer-judges")
+def _fewer_judges(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
+    few = 0 < estimate.n_judges < findings.averages.study_judges
+    on_all = estimate.n_problems == findings.averages.study_problems
+    if few or (on_all and estimate.widened):
+        yield _fewer(findings, estimate)
+
+
 @_ESTIMATE.add("fewer-problems")
 def _fewer_problems(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
-    if not 0 < estimate.n_problems < findings.averages.study_problems:
-        return
-    effect = "its intervals are not widened, because no subject was judged on two problems"
-    if estimate.widened:
-        effect = "its prediction interval is widened"
-    elif findings.pooled:
-        effect = "its intervals are not widened, because worths are fitted to all problems at once"
-    yield (
-        f"{findings.name_of(estimate.system)} was judged on only {estimate.n_problems} of "
-        f"{findings.averages.study_problems} problems; {effect}"
+    by_all = estimate.n_judges == findings.averages.study_judges
+    if by_all and 0 < estimate.n_problems < findings.averages.study_problems:
+        yield _fewer(findings, estimate)
+
+
+def _fewer(findings: ExperienceFindings, estimate: Estimate) -> str:
+    """Where a system was ranked, and what follows for its interval."""
+    averages, cells = findings.averages, findings.cells
+    at = averages.solvers.index(estimate.system)
+    by = np.flatnonzero(averages.incidence.judges[:, at])
+    parts = []
+    if len(by) < averages.study_judges and cells is not None:
+        who = join_words([cells.judges[judge] for judge in by], 3)
+        parts.append(f"by {len(by)} of {format_count(averages.study_judges, 'judge')} ({who})")
+    if estimate.n_problems < averages.study_problems:
+        parts.append(f"on {estimate.n_problems} of {averages.study_problems} problems")
+    if not parts and cells is not None:
+        ranks = averages.n_ranks[at]
+        parts.append(f"in {ranks:,} of {format_count(cells.n_groups, 'ranking')}")
+    text = f"{findings.name_of(estimate.system)} was ranked {', '.join(parts)}"
+    if findings.pooled:
+        why = "worths are fitted to all problems at once"
+        return f"{text}; its interval is not widened for that, because {why}"
+    if not estimate.widened:
+        why = "the study is too large for it" if cells and cells.is_large else "it need not be"
+        if averages.components and not averages.components.rest:
+            why = "no subject has two ranks that could be compared"
+        return f"{text}; its interval is not widened for that, because {why}"
+    t = float(stdtrit(estimate.df, (1 + findings.settings.level) / 2))
+    wide = estimate.error**2 - estimate.jagged
+    before, after = (t * np.sqrt(variance) for variance in (wide - estimate.widened, wide))
+    text += (
+        f"; its interval is widened from ±{format_number(before)} to ±{format_number(after)} "
+        f"{findings.study.spec.experience_unit} for that"
     )
+    for variant in findings.variants:
+        chosen = (variant.setting, variant.value, variant.system)
+        if chosen == ("normalize", "expected", estimate.system):
+            text += (
+                f". By `normalize: expected` it reads {format_number(variant.estimate)} "
+                f"{findings.study.spec.experience_unit}"
+            )
+    return text
 
 
 @_ESTIMATE.add("no-interval", remedy="report the prediction interval")

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from quem.experience.averages import widening
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -62,10 +60,16 @@ class Estimate:
 
     Parameters
     ----------
-    n_problems : int
-        Problems it was judged on; 0 where that is unknown.
-    widened : bool
-        Whether the prediction interval is wider for having been judged on fewer problems.
+    n_judges, n_problems : int
+        Judges who ranked it, and problems on which they did; 0 where that is unknown.
+    widened : float
+        What is added to the prediction variance because it has fewer cells than the subjects.
+    jagged : float
+        What is added because it varies more from problem to problem than people do.
+    error : float
+        The standard error of the prediction, with what is added.
+    df : int
+        Its degrees of freedom.
     prediction : (float, float)
         Where a human peer of that quality would be.
     mean : (float, float)
@@ -83,8 +87,12 @@ class Estimate:
 
     system: str
     average_rank: float
+    n_judges: int
     n_problems: int
-    widened: bool
+    widened: float
+    jagged: float
+    error: float
+    df: int
     experience: float
     prediction: Interval
     mean: Interval
@@ -113,12 +121,13 @@ def estimate_system(
     *,
     level: float,
     at_least: tuple[float, ...],
+    jagged: float = 0.0,
 ) -> Estimate:
     r"""Put a system's average rank into the skill function (Hayes & Parzen 1997, step 9).
 
-    The prediction variance is :math:`s^2(1 + x'(X'X)^{-1}x)`, and for a system that was
-    judged on only :math:`P_k` of :math:`P` problems
-    :math:`b^2 \sigma_P^2 (1/P_k - 1/P)` more.
+    The prediction variance is :math:`s^2(1 + x'(X'X)^{-1}x)`. With the slope b at x, what the
+    average varies more than those of the subjects adds :math:`b^2` times that
+    (`Averages.widening`; `quem.experience.profile`).
 
     Parameters
     ----------
@@ -128,15 +137,16 @@ def estimate_system(
         Of the intervals, in (0, 1).
     at_least : tuple of float
         Years for which the probability of at least that many is wanted.
+    jagged : float
+        In squared scores, what the average varies more for the system being jagged.
     """
     index = averages.solvers.index(system)
     x = averages.average[index : index + 1]
     years = float(function.predict(x)[0])
     mean_variance = float(function.mean_variance(x)[0])
-    subjects = averages.of_kind("subject")
-    widened = float(widening(averages.problem_means, subjects, np.array([index]))[0])
+    widened = float(averages.widening()[averages.of_kind("system").tolist().index(index)])
     slope = float(function.slope_at(x)[0])
-    extra = slope * slope * widened if widened > 0 else 0.0
+    extra = slope * slope * (widened + jagged)
     error = float(np.sqrt(function.residual_sd**2 + mean_variance + extra))
     two_sided = float(stdtrit(function.df, (1 + level) / 2))
     one_sided = float(stdtrit(function.df, level))
@@ -148,8 +158,12 @@ def estimate_system(
     return Estimate(
         system=system,
         average_rank=float(x[0]),
+        n_judges=int(averages.n_judges[index]),
         n_problems=int(averages.n_problems[index]),
-        widened=extra > 0,
+        widened=slope * slope * widened,
+        jagged=slope * slope * jagged,
+        error=error,
+        df=function.df,
         experience=years,
         prediction=(years - two_sided * error, years + two_sided * error),
         mean=(years - half_mean, years + half_mean),

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from quem.experience.averages import Averages
+from quem.experience.components import Incidence
 from quem.experience.plackett_luce import RIDGE, connection, fit_plackett_luce, weak_orders
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from quem.experience.plackett_luce import Connection, PlackettLuce
 
 __all__ = [
+    "DRAWS",
     "ExpectedRanks",
     "Worths",
     "averages_without",
@@ -31,11 +33,12 @@ __all__ = [
     "fit_worths",
     "pool",
     "pooled_averages",
+    "win_chances",
 ]
 
 # In each of its cells a solver also draws so often with one of average worth, which keeps the
 # worth of who is always first finite.
-_DRAWS = 0.4
+DRAWS = 0.4
 # Newton's error squares with each step, so that after a step of a millionth there is none.
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 1.5, 1e-6
 
@@ -48,12 +51,15 @@ class Worths:
     ----------
     worth : array of float, shape (b, solvers)
         On the logit scale, 0 for an average solver; NaN for one who was never ranked.
+    information : array of float, shape (b, solvers)
+        Of the worth, the mean over the solver's cells.
     cells : array of float, shape (b, judges, problems, solvers)
         What each cell says of the worth, to first order; where nothing is missing, the mean
         over a solver's cells is its worth. NaN where the solver was not ranked.
     """
 
     worth: NDArray[np.float64]
+    information: NDArray[np.float64]
     cells: NDArray[np.float64]
 
 
@@ -83,7 +89,7 @@ def fit_worths(ranks: NDArray[np.float64]) -> Worths:
     met[:, each, each] = 0.0
     wins = beaten.sum(axis=(1, 2))
 
-    drawn = _DRAWS * count
+    drawn = DRAWS * count
     # Close to the end already: each solver against all others as if they were average, and a
     # little more, since they are not.
     with np.errstate(invalid="ignore"):
@@ -98,26 +104,28 @@ def fit_worths(ranks: NDArray[np.float64]) -> Worths:
             break
     information = _expected(worth, met, count)[1]
     cells = _cells(worth, information, beaten, mask, count)
-    return Worths(np.where(count > 0, worth, np.nan), cells)
+    own = np.diagonal(information, axis1=1, axis2=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return Worths(np.where(count > 0, worth, np.nan), own / count, cells)
 
 
 def _expected(
     worth: NDArray[np.float64], met: NDArray[np.float64], count: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The wins that these worths predict, and how they rise with the worths."""
-    better, drawn = _better(worth), expit(worth)
+    better, drawn = win_chances(worth), expit(worth)
     won = met * better
-    expected = won.sum(axis=2) + _DRAWS * count * (drawn - 0.5)
+    expected = won.sum(axis=2) + DRAWS * count * (drawn - 0.5)
     information = won * (better - 1)
     each = np.arange(worth.shape[1])
-    own = _DRAWS * count * drawn * (1 - drawn) - information.sum(axis=2)
+    own = DRAWS * count * drawn * (1 - drawn) - information.sum(axis=2)
     information[:, each, each] = own
     # Who was never ranked stays at 0.
     information[:, each, each] += count == 0
     return expected, information
 
 
-def _better(worth: NDArray[np.float64]) -> NDArray[np.float64]:
+def win_chances(worth: NDArray[np.float64]) -> NDArray[np.float64]:
     """How likely each solver is to beat each other one, shape (b, solvers, solvers)."""
     # The logistic function of all differences, by one exponential a solver.
     weight = np.exp(worth)[:, :, np.newaxis]
@@ -132,13 +140,13 @@ def _cells(
     count: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The worth, and how each cell moves it."""
-    better, each = _better(worth), np.arange(worth.shape[1])
+    better, each = win_chances(worth), np.arange(worth.shape[1])
     better[:, each, each] = 0.0
     # One row a group, whatever its judge and problem.
     rows = (len(worth), -1, worth.shape[1])
     there, won = mask.reshape(rows), beaten.reshape(rows)
     expected = there.astype(np.float64) @ better.transpose(0, 2, 1)
-    expected += (_DRAWS * (expit(worth) - 0.5))[:, np.newaxis]
+    expected += (DRAWS * (expit(worth) - 0.5))[:, np.newaxis]
     surplus = np.where(there, won - expected, 0.0)
     # The information is symmetric, and so is its inverse.
     moved = surplus @ np.linalg.inv(information)
@@ -224,8 +232,7 @@ def pooled_averages(
 ) -> Averages:
     """Put expected ranks where average ranks are.
 
-    Worths are pooled over problems, so that nothing is known of single problems but which ones a
-    solver was judged on: the mean of each is the expected rank itself.
+    Worths are pooled over problems, so that nothing is known of single problems.
 
     Parameters
     ----------
@@ -236,11 +243,15 @@ def pooled_averages(
     rows = slice(None) if keep is None else keep
     humans = cells.of_kind("subject") if cells.reference == "humans" else None
     average = expected_ranks(pooled.model, pooled.ranked, humans)
-    count = np.bincount(cells.solver[rows], minlength=len(cells.solvers))
-    means = np.full((len(cells.problems), len(cells.solvers)), np.nan)
-    place = cells.problem[rows], cells.solver[rows]
-    means[place] = average[place[1]]
-    return Averages(cells.solvers, cells.kinds, experience, average, count, means)
+    n = len(cells.solvers)
+
+    def count(names: tuple[str, ...], codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        key = codes[rows] * n + cells.solver[rows]
+        return np.bincount(key, minlength=len(names) * n).reshape(-1, n)
+
+    incidence = Incidence(count(cells.problems, cells.problem), count(cells.judges, cells.judge))
+    unknown = np.full(incidence.problems.shape, np.nan)
+    return Averages(cells.solvers, cells.kinds, experience, average, incidence, unknown)
 
 
 def averages_without(

@@ -6,14 +6,14 @@ And how it changes without the solutions whose author a judge recognized.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.averages import average_cells, widening
+from quem.experience.averages import average_cells
 from quem.experience.batch import fit_batch
 from quem.experience.cells import score_cells
+from quem.experience.components import spread_without
 from quem.experience.estimate import estimate_system
 from quem.experience.expected_ranks import averages_without
 from quem.experience.ranks import adjusted_ranks
@@ -21,6 +21,7 @@ from quem.experience.skill import fit, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
 
     from numpy.typing import NDArray
 
@@ -59,8 +60,8 @@ class LeaveOneOut:
     estimate : float
         NaN where too few subjects remain.
     low, high : float
-        The prediction interval, without the widening for problems that a system was not
-        judged on.
+        The prediction interval. Where it is wider for a system with fewer cells, the variance
+        components are those of the whole study.
     change : float
         Estimate without, less the estimate with.
     """
@@ -111,20 +112,18 @@ def leave_out_subjects(
     weights = 1 - np.eye(len(subjects))
     every = np.broadcast_to(averages.average, (len(subjects), len(averages.average)))
     names = [averages.solvers[subject] for subject in subjects]
-    systems = averages.of_kind("system")
-    means = averages.problem_means
-    widened = np.zeros((len(subjects), len(systems)))
-    if np.isnan(means[:, systems]).any():
+    widened = np.zeros((len(subjects), len(averages.of_kind("system"))))
+    if averages.components:
         for index, subject in enumerate(subjects):
-            others = means.copy()
-            others[:, subject] = np.nan
-            widened[index] = widening(others, subjects, systems)
+            others = averages.average.copy()
+            others[subject] = np.nan
+            widened[index] = replace(averages, average=others).widening()
     left = _Left("subject", names, every, weights, widened)
     return _left_out(left, averages, function.form, estimates, level)
 
 
 def leave_out_cells(
-    what: str,
+    what: Literal["judge", "problem"],
     cells: RankCells,
     averages: Averages,
     function: SkillFunction,
@@ -149,14 +148,10 @@ def leave_out_cells(
     count = np.bincount(key, minlength=len(names) * n).reshape(-1, n)
     with np.errstate(invalid="ignore", divide="ignore"):
         average = (total.sum(axis=0) - total) / (count.sum(axis=0) - count)
-    systems = averages.of_kind("system")
-    widened = np.zeros((len(names), len(systems)))
     active = np.flatnonzero(count.any(axis=1))
-    others = cells.problem if what == "judge" else cells.judge
-    if (count[np.ix_(active, systems)] < np.count_nonzero(np.bincount(others))).any():
-        # Some system misses a solution somewhere, so it may be judged on fewer problems.
-        for index, means in enumerate(_remaining_means(codes, len(names), cells)):
-            widened[index] = widening(means, averages.of_kind("subject"), systems)
+    widened = np.zeros((len(names), len(averages.of_kind("system"))))
+    if averages.components:
+        widened = averages.widening(spread_without(cells, what, averages.incidence))
     left = _Left(
         what,
         [names[index] for index in active],
@@ -168,7 +163,7 @@ def leave_out_cells(
 
 
 def leave_out_pooled(
-    what: str,
+    what: Literal["judge", "problem"],
     cells: RankCells,
     averages: Averages,
     function: SkillFunction,
@@ -195,26 +190,6 @@ def leave_out_pooled(
         np.zeros((len(active), len(systems))),
     )
     return _left_out(left, averages, function.form, estimates, level)
-
-
-def _remaining_means(
-    codes: NDArray[np.int64], n_codes: int, cells: RankCells
-) -> Iterator[NDArray[np.float64]]:
-    """Problem means, shape (n_problems, n_solvers), without the cells of each code in turn."""
-    shape = (len(cells.problems), len(cells.solvers))
-    order = np.argsort(codes, kind="stable")
-    order = order[np.isfinite(cells.score[order])]
-    key, score = (cells.problem * shape[1] + cells.solver)[order], cells.score[order]
-    size = shape[0] * shape[1]
-    total, count = np.bincount(key, score, minlength=size), np.bincount(key, minlength=size)
-    ends = np.searchsorted(codes[order], np.arange(n_codes + 1))
-    for start, end in pairwise(ends):
-        mine, scores = key[start:end], score[start:end]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = (total - np.bincount(mine, scores, minlength=size)) / (
-                count - np.bincount(mine, minlength=size)
-            )
-        yield means.reshape(shape)
 
 
 @dataclass(frozen=True)

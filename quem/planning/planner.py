@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from quem.experience.loading import Study
     from quem.experience.simulation import Noise, Simulated
     from quem.parallel import Workers
-    from quem.planning.components import Components
+    from quem.planning.components import PilotNoise
     from quem.planning.designs import StudyDesign
     from quem.planning.settings import PlanSettings
 
@@ -312,7 +312,7 @@ def _with_trials(
 
 
 def _noise(
-    requested: PlanSettings, components: Components | None
+    requested: PlanSettings, components: PilotNoise | None
 ) -> tuple[Noise, str, tuple[str, ...]]:
     source = "pilot" if components else requested.noise or "low"
     noise = components.noise if components else NOISES[source]
@@ -331,7 +331,7 @@ def _costs(requested: PlanSettings, measured: float | None) -> Costs:
     )
 
 
-def _components(pilot: Study) -> Components:
+def _components(pilot: Study) -> PilotNoise:
     """Estimate the noise of a pilot from the ranks of its subjects."""
     if isinstance(pilot.data, PrintedAverages):
         message = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.experience.loading import Study
     from quem.experience.simulation import Noise
-    from quem.planning.components import Components
+    from quem.planning.components import PilotNoise
     from quem.planning.designs import Costs, Designs, StudyDesign
     from quem.planning.planner import PlanAssumptions, SimulatedDesign
     from quem.planning.settings import PlanSettings
@@ -43,7 +43,7 @@ class PlanFindings:
         Whether the minutes are those of the pilot's judging session.
     unit : str
         Of experience.
-    components : Components or None
+    components : PilotNoise or None
         Of the pilot.
     shown : tuple of int
         Places of designs worth showing, the cheapest first.
@@ -59,7 +59,7 @@ class PlanFindings:
     measured: bool
     unit: str
     pilot: Study | None
-    components: Components | None
+    components: PilotNoise | None
     designs: Designs
     shown: tuple[int, ...]
     trials: Mapping[int, SimulatedDesign]

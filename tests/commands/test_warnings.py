@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -132,8 +133,13 @@ CASES = (
     ),
     Case(
         "fewer-problems",
-        "sys was judged on only 1 of 2 problems",
+        "sys was ranked on 1 of 2 problems",
         table="".join(r for r in PLAIN.splitlines(keepends=True) if "P2,sys" not in r),
+    ),
+    Case(
+        "fewer-judges",
+        "sys was ranked by 1 of 2 judges (J1); its interval is widened from ±",
+        table="".join(r for r in PLAIN.splitlines(keepends=True) if not re.match("J2,.*,sys", r)),
     ),
     Case(
         "no-interval",

@@ -35,8 +35,8 @@ def _standing(
     side: Any = "inside",  # noqa: ANN401  a literal
 ) -> SystemEstimate:
     none = (NAN, NAN)
-    estimate = Estimate("k", 5.0, 6, False, years, none, none, None, side, NAN, ())  # noqa: FBT003
-    return SystemEstimate(study, f"k{years:g}", "", "k", None, estimate, error, df)
+    estimate = Estimate("k", 5.0, 3, 6, 0.0, 0.0, error, df, years, none, none, None, side, NAN, ())
+    return SystemEstimate(study, f"k{years:g}", "", "k", None, estimate)
 
 
 def _study(seed: int, name: str, *systems: dict[str, object], **more: float) -> Study:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from quem.experience.averages import Averages
 from quem.experience.cells import judged_cells
+from quem.experience.components import Incidence
 from quem.experience.loading import Study
 from quem.experience.presentation.columns import RANKS
 from quem.rankings import PrintedAverages, Rankings
@@ -27,12 +29,15 @@ __all__ = [
     "Cell",
     "averages_of",
     "cells_of",
+    "golden_study",
     "printed_study",
     "random_ranks",
     "study_of",
     "table_of",
     "years_of",
 ]
+
+_GOLDEN = Path(__file__).parent / "experience2.json"
 
 Cell = tuple[str, str, str]  # judge, problem, solver; a rank of None is one that failed
 
@@ -160,15 +165,32 @@ def averages_of(x: NDArray[np.float64], y: NDArray[np.float64], *systems: float)
     """Make the averages of subjects at `x` with experience `y`, and of systems."""
     n, m = len(x), len(systems)
     names = tuple(f"S{i}" for i in range(n)) + tuple(f"K{i}" for i in range(m))
-    none = np.zeros(n + m, dtype=np.int64)
+    none = np.empty((0, n + m))
     return Averages(
         names,
         ("subject",) * n + ("system",) * m,
         np.concatenate([y, np.full(m, np.nan)]),
         np.concatenate([x, np.array(systems, dtype=float)]),
+        Incidence(none.astype(np.int64), none.astype(np.int64)),
         none,
-        np.empty((0, n + m)),
     )
+
+
+def golden_study(name: str) -> tuple[Study, dict[str, Any]]:
+    """Give a study whose numbers were computed independently, and these numbers.
+
+    Its solvers are "solver 0" and so on, first the subjects.
+    """
+    golden: dict[str, Any] = json.loads(_GOLDEN.read_text("utf-8"))[name]
+    years = {f"solver {s}": y for s, y in enumerate(golden["experience"])}
+    ranks = {
+        (f"J{j}", f"P{p}", f"solver {s}"): rank
+        for j, of_judge in enumerate(golden["ranks"])
+        for p, group in enumerate(of_judge)
+        for s, rank in enumerate(group)
+        if rank is not None
+    }
+    return study_of(ranks, years), golden
 
 
 def random_ranks(

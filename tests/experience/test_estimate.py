@@ -13,6 +13,7 @@ from statsmodels.formula.api import ols
 
 import quem
 from quem.errors import QuemError
+from quem.experience.components import average_variances
 from quem.experience.estimate import calibrate, estimate_system
 from quem.experience.skill import FORMS, FormFit, choose_form, compare_forms, fit, refusal
 from tests.experience.made import averages_of, printed_study, random_ranks, study_of
@@ -214,23 +215,17 @@ def test_probability_of_at_least() -> None:
 
 @pytest.mark.parametrize("form", ["linear", "log", "quadratic"])
 def test_a_system_with_fewer_problems(form: str) -> None:
-    """Its variance grows by b² sigma_P² (1/P_k - 1/P), computed in loops."""
+    """Its variance grows by b² times what its average varies more than those of subjects."""
     ranks, years = random_ranks(np.random.default_rng(3), judges=2, problems=5, subjects=8)
     ranks = {c: r for c, r in ranks.items() if c[2] != "K0" or c[1] in ("P0", "P3")}
-    # A subject seen on one problem only has no variance to give.
     ranks = {c: r for c, r in ranks.items() if c[2] != "S2" or c[1] == "P1"}
     findings = quem.analyze(study_of(ranks, years, form=form)).findings
-    cells = findings.cells
-    assert cells is not None
-    variances = []
-    for solver in set(years) - {"S2"}:
-        s = cells.solvers.index(solver)
-        means = [
-            np.mean([a for a, p, k in zip(cells.adjusted, cells.problem, cells.solver, strict=True)
-                     if p == problem and k == s])
-            for problem in range(5)
-        ]  # fmt: skip
-        variances.append(np.var(means, ddof=1))
+    averages = findings.averages
+    assert averages.components is not None
+    variances = average_variances(averages.components, averages.incidence.spread)
+    more = variances[averages.solvers.index("K0")]
+    more -= variances[averages.of_kind("subject")].mean()
+    assert more > 0
     (estimate,) = findings.estimates
     x, y = findings.averages.fitted()
     model = ols(FORMULAS[form], pd.DataFrame({"x": x, "y": y})).fit()
@@ -238,7 +233,7 @@ def test_a_system_with_fewer_problems(form: str) -> None:
     step = 1e-5
     ends = pd.DataFrame({"x": [estimate.average_rank - step, estimate.average_rank + step]})
     slope = np.diff(model.predict(ends))[0] / (2 * step)
-    extra = slope**2 * np.mean(variances) * (1 / 2 - 1 / 5)
+    extra = slope**2 * more
     error = np.sqrt(model.scale + frame.se_mean[0] ** 2 + extra)
     half = t.ppf(0.975, model.df_resid) * error
     assert estimate.n_problems == 2

@@ -260,7 +260,7 @@ def test_fewer_problems_in_blocks(blocked: Study) -> None:
     rest = with_rows(blocked, (data.solver != system) | (data.problem == 0))
     result = quem.analyze(rest)
     (message,) = [doubt.message for doubt in result.warnings if doubt.code == "fewer-problems"]
-    assert "not widened, because worths are fitted to all problems at once" in message
+    assert "not widened for that, because worths are fitted to all problems at once" in message
     assert result.findings.estimates[0].n_problems == 1
     assert not result.findings.estimates[0].widened
 

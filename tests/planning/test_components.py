@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +9,13 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from statsmodels.formula.api import ols
-from statsmodels.stats.anova import anova_lm
 
+from quem.experience.components import components
 from quem.experience.simulation import HIGH, LOW, Noise, Scenario, simulate
 from quem.planning.closed_form import average_variance
 from quem.planning.components import (
     ComponentsError,
     estimate_components,
-    shared_noise,
 )
 
 if TYPE_CHECKING:
@@ -37,88 +35,40 @@ def _pilot(
     return simulated.ranks[0, ..., :subjects], simulated.experience[0]
 
 
-def test_complete_tables_give_the_analysis_of_variance() -> None:
-    """Where nothing is missing, components are those of statsmodels' mean squares."""
-    ranks, _ = _pilot()
-    judges, problems, _ = ranks.shape
-    codes = np.indices(ranks.shape).reshape(3, -1)
-    frame = pd.DataFrame(dict(zip("jps", codes, strict=True))).assign(rank=ranks.ravel())
-    model = ols("rank ~ C(s) + C(j) * C(p) + C(s):C(p) + C(s):C(j)", frame).fit()
-    table = anova_lm(model)
-    square = table["sum_sq"] / table["df"]
-    noise = shared_noise(ranks)
-    rest = square["Residual"]
-    assert_allclose(noise.judge, rest)
-    assert_allclose(noise.solution, (square["C(s):C(p)"] - rest) / judges)
-    assert_allclose(noise.taste, (square["C(s):C(j)"] - rest) / problems)
-    assert_allclose(noise.solution_and_judge, noise.solution + noise.judge)
-    assert_allclose(noise.judge_and_taste, noise.taste + noise.judge)
-
-
-def test_incomplete_tables_give_means_over_pairs() -> None:
-    """Where ranks are missing, components are those of a loop over all pairs."""
-    ranks, _ = _pilot(missing=0.2, seed=3)
-    ranks[0, 1, 2] = np.nan
-    assert np.isnan(ranks).any()
-    changes: dict[tuple[bool, bool], list[float]] = {}
-    cells = list(product(range(3), range(4)))
-    for a, b in combinations(range(8), 2):
-        apart = ranks[..., a] - ranks[..., b]
-        for (j, p), (k, q) in combinations(cells, 2):
-            change = apart[j, p] - apart[k, q]
-            if np.isfinite(change):
-                changes.setdefault((j == k, p == q), []).append(change**2 / 4)
-    judge_taste, judge_solution, every = (
-        np.mean(changes[same]) for same in ((False, True), (True, False), (False, False))
-    )
-    noise = shared_noise(ranks)
-    assert_allclose(noise.judge_and_taste, judge_taste)
-    assert_allclose(noise.solution_and_judge, judge_solution)
-    assert_allclose(noise.solution + noise.judge + noise.taste, every)
-
-
-def test_what_a_whole_ranking_shares_changes_nothing() -> None:
-    """A number added to all ranks of one judge and problem changes no component."""
-    ranks, _ = _pilot(missing=0.1, seed=1)
-    shifted = ranks + np.random.default_rng(0).normal(0, 9, (3, 4, 1))
-    for name, value in vars(shared_noise(ranks)).items():
-        assert_allclose(getattr(shared_noise(shifted), name), value, atol=1e-9)
-
-
 def test_the_person_is_what_the_line_leaves() -> None:
     """The person's component is that of a regression by statsmodels, less what is explained."""
     noise = Noise(person=2, solution=1, judge=1, taste=2)
     ranks, experience = _pilot(subjects=10, noise=noise, missing=0.15, seed=6)
-    shared = shared_noise(ranks)
-    assert min(shared.solution, shared.judge, shared.taste) > 0
+    shared = components(ranks)
+    assert min(shared.solution, shared.rest, shared.taste) > 0
     frame = pd.DataFrame({"x": np.nanmean(ranks, axis=(0, 1)), "y": experience})
     model = ols("x ~ y", frame).fit()
     explained = 0.0
     for solver, leverage in enumerate(model.get_influence().hat_matrix_diag):
         held = np.isfinite(ranks[..., solver])
         weights = held / held.sum()
-        own = shared.judge * (weights**2).sum()
+        own = shared.rest * (weights**2).sum()
         own += shared.solution * (weights.sum(axis=0) ** 2).sum()
         own += shared.taste * (weights.sum(axis=1) ** 2).sum()
         explained += (1 - leverage) * own / 8
-    components = estimate_components(ranks, experience)
-    assert_allclose(components.ranks_per_year, model.params["y"])
-    assert_allclose(components.p_value, model.pvalues["y"])
-    assert_allclose(components.noise.person, np.sqrt(model.scale - explained) / model.params["y"])
-    assert_allclose(components.noise.judge, np.sqrt(shared.judge) / model.params["y"])
-    assert components.df == 8
-    low, high = components.person_interval
-    assert low < components.noise.person < high
+    estimated = estimate_components(ranks, experience)
+    assert_allclose(estimated.ranks_per_year, model.params["y"])
+    assert_allclose(estimated.p_value, model.pvalues["y"])
+    assert_allclose(estimated.noise.person, np.sqrt(model.scale - explained) / model.params["y"])
+    assert_allclose(estimated.noise.judge, np.sqrt(shared.rest) / model.params["y"])
+    assert estimated.df == 8
+    low, high = estimated.person_interval
+    assert low < estimated.noise.person < high
 
 
 def test_the_sum_is_what_was_seen() -> None:
     """In the pilot's own design the components add up to the residuals of its regression."""
     ranks, experience = _pilot(subjects=12, problems=6)
-    components = estimate_components(ranks, experience)
+    estimated = estimate_components(ranks, experience)
     model = ols("x ~ y", pd.DataFrame({"x": ranks.mean(axis=(0, 1)), "y": experience})).fit()
-    assert components.negative_variance == ()
-    seen = average_variance(components.noise, 3, 6) - components.noise.person**2
-    assert_allclose(components.noise.person**2 + seen, model.scale / model.params["y"] ** 2)
+    assert estimated.negative_variance == ()
+    seen = average_variance(estimated.noise, 3, 6) - estimated.noise.person**2
+    assert_allclose(estimated.noise.person**2 + seen, model.scale / model.params["y"] ** 2)
 
 
 def test_years_and_months_tell_the_same() -> None:
@@ -166,12 +116,12 @@ def test_less_than_none_is_none() -> None:
     ranks = np.arange(1.0, 9) + rng.normal(0, 1.0, (3, 4, 8))
     # Each judge's errors on the last problem undo those on the others.
     ranks[:, 3] = 4 * np.arange(1.0, 9) - ranks[:, :3].sum(axis=1)
-    components = estimate_components(ranks, experience)
-    assert "taste" in components.negative_variance
-    assert components.noise.taste == 0
-    assert "person" in components.negative_variance
-    assert components.noise.person == 0
-    assert components.person_interval[0] == 0
+    estimated = estimate_components(ranks, experience)
+    assert "taste" in estimated.negative_variance
+    assert estimated.noise.taste == 0
+    assert "person" in estimated.negative_variance
+    assert estimated.noise.person == 0
+    assert estimated.person_interval[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -180,15 +130,15 @@ def test_less_than_none_is_none() -> None:
 def test_one_judge_or_problem_tells_a_sum(judges: int, problems: int, missing: str) -> None:
     """Of a sum the shares are assumed, and the sum is kept."""
     ranks, experience = _pilot(judges=judges, problems=problems, seed=2)
-    components = estimate_components(ranks, experience)
-    assert components.missing_dimension == missing
-    shared, noise = shared_noise(ranks), components.noise
+    estimated = estimate_components(ranks, experience)
+    assert estimated.missing_dimension == missing
+    shared, noise = components(ranks), estimated.noise
     if missing == "judge":
-        total = shared.solution_and_judge
-        assert_allclose(noise.solution**2 + noise.judge**2, total / components.ranks_per_year**2)
+        total = shared.of_problems
+        assert_allclose(noise.solution**2 + noise.judge**2, total / estimated.ranks_per_year**2)
     elif missing == "problem":
-        total = shared.judge_and_taste
-        assert_allclose(noise.taste**2 + noise.judge**2, total / components.ranks_per_year**2)
+        total = shared.of_judges
+        assert_allclose(noise.taste**2 + noise.judge**2, total / estimated.ranks_per_year**2)
     if missing:
         assert_allclose(noise.judge, noise.solution)
         assert_allclose(noise.taste, noise.solution / 2)

@@ -238,7 +238,19 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
         "problems on which it was judged; null for a study of averages",
         of=lambda row, findings: row.n_problems if findings.cells else None,
     ),
+    Column(
+        "n_judges",
+        null_or(COUNT),
+        "judges who ranked it; null for a study of averages",
+        of=lambda row, findings: row.n_judges if findings.cells else None,
+    ),
     Column("experience", NUMBER, "the experience estimate", heading=_in_unit("Estimate")),
+    Column(
+        "widened",
+        NOT_NEGATIVE,
+        "added to the prediction variance for fewer ranks than the subjects have",
+        only="json",
+    ),
     Column(
         "prediction_interval",
         INTERVAL,

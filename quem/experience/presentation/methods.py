@@ -174,7 +174,7 @@ def _results(findings: ExperienceFindings) -> list[str]:
         name = system_name(findings, estimate.system)
         fewer = ""
         if estimate.widened:
-            fewer = f", widened because it was judged on only {estimate.n_problems} problems"
+            fewer = ", widened because it has fewer ranks than the subjects"
         at = "" if text.startswith("at ") else "at "
         sentences.append(f"The experience of {name} was estimated {at}{text}{fewer}.")
     if sentences and (doubtful := caveat(findings.p_value, findings.function.falling_share)):

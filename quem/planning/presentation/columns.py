@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.planning.components import Components
+    from quem.planning.components import PilotNoise
     from quem.planning.planner import SimulatedDesign
     from quem.planning.result import PlanFindings
 
@@ -96,7 +96,7 @@ _NOISE: Columns[PlanFindings, PlanFindings] = Columns(
     Column("replaced", each(_COMPONENT), "components that were given instead"),
     *_deviations("as used", "assumptions.noise"),
 )
-_PILOT: Columns[Components, PlanFindings] = Columns(
+_PILOT: Columns[PilotNoise, PlanFindings] = Columns(
     Column("judges", COUNT, "of the pilot"),
     Column("problems", COUNT, "of the pilot"),
     Column("subjects", COUNT, "of the pilot"),

@@ -137,7 +137,7 @@ ARROWS: dict[str, set[str]] = {
     "solutions": DATA | {"blinding"},
     "store": DATA | {"solutions"},
     "rankings": DATA | {"store", "solutions"},
-    "experience": DATA | {"rankings", "store", "report"},
+    "experience": DATA | {"rankings", "store", "report", "lists"},
     "comparison": DATA | {"rankings", "report", "lists", "experience"},
     "planning": DATA | {"rankings", "report", "parallel", "experience"},
     "options": DATA | {"report", "lists"},

@@ -12,11 +12,11 @@ from quem.experience.agreement import judge_agreement, retest_agreement
 from quem.experience.answering import answering
 from quem.experience.averages import Averages, average_cells
 from quem.experience.bootstrap import bootstrap
-from quem.experience.cells import judged_cells, score_cells
+from quem.experience.cells import judged_cells, score_cells, tabulate
 from quem.experience.checks import find_warnings
 from quem.experience.components import Incidence
 from quem.experience.estimate import estimate_system
-from quem.experience.expected_ranks import pool, pooled_averages
+from quem.experience.expected_ranks import fit_worths, pool, pooled_averages
 from quem.experience.influence import (
     leave_out_cells,
     leave_out_pooled,
@@ -26,6 +26,7 @@ from quem.experience.influence import (
     vary,
 )
 from quem.experience.placing import placing
+from quem.experience.profile import profiles
 from quem.experience.result import ExperienceFindings, ExperienceResult
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
@@ -88,9 +89,22 @@ def _findings(
         raise QuemError([_wrong_setting(study, settings, "form", message)])
     function = forms[name].function if name in forms else fit(FORMS[name], x, y)
     level, seed = settings.level, settings.seed
+    small = cells is not None and not cells.is_large and not cells.is_blocked
+    table = tabulate(cells) if cells and small else None
+    worths = fit_worths(table.ranks[np.newaxis]) if table and systems else None
+    profile_of = profiles(cells, table, worths.information[0]) if cells and table and worths else {}
     estimates = [
-        estimate_system(s, function, averages, level=level, at_least=settings.at_least)
-        for s in systems
+        estimate_system(
+            system,
+            function,
+            averages,
+            level=level,
+            at_least=settings.at_least,
+            jagged=profile.added
+            if (profile := profile_of.get(system)) and profile.is_jagged
+            else 0,
+        )
+        for system in systems
     ]
     years = {estimate.system: estimate.experience for estimate in estimates}
     experience = averages.experience
@@ -99,7 +113,6 @@ def _findings(
         what: tuple(leave_out(what, cells, averages, function, years, level)) if cells else ()
         for what in ("judge", "problem")
     }
-    small = cells is not None and not cells.is_large and not cells.is_blocked
     # Both take each cell's score, of which worths have none.
     averaged = cells if not pooled else None
     anova = factorial_anova(averaged, experience) if averaged else None
@@ -113,6 +126,7 @@ def _findings(
         p_value=function.p_value,
         permutation=permutation_test(x, y, permutations=settings.permutations, seed=seed),
         estimates=tuple(estimates),
+        profiles=profile_of,
         judges=left_out["judge"],
         subjects=tuple(leave_out_subjects(averages, function, years, level)),
         problems=left_out["problem"],

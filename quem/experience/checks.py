@@ -362,6 +362,18 @@ def _fewer(findings: ExperienceFindings, estimate: Estimate) -> str:
     return text
 
 
+@_ESTIMATE.add("jagged", remedy="report it problem by problem")
+def _jagged(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
+    profile = findings.profiles.get(estimate.system)
+    if profile is not None and profile.is_jagged:
+        yield (
+            f"{findings.name_of(estimate.system)} varies {format_number(profile.ratio)} times as "
+            f"much from problem to problem as people do (F({profile.df}, {profile.df_people}) = "
+            f"{format_number(profile.f)}, {format_p(profile.p)}), so no single level of "
+            "experience describes it; its interval is widened for that"
+        )
+
+
 @_ESTIMATE.add("no-interval", remedy="report the prediction interval")
 def _no_interval(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
     if findings.settings.interval != "calibration":

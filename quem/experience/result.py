@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
     from quem.experience.loading import Study
     from quem.experience.placing import Placing
+    from quem.experience.profile import Profile
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
     from quem.study import ExperienceSettings
@@ -49,6 +50,8 @@ class ExperienceFindings:
         Of the F test over subjects that experience goes with quality.
     estimates : tuple of Estimate
         One a system that has ranks.
+    profiles : dict of str to Profile
+        Each system from problem to problem; empty for averages, blocks, and a very large study.
     judges, subjects, problems : tuple of LeaveOneOut
         The estimates without each; empty where that is unknown.
     variants : tuple of Variant
@@ -74,6 +77,7 @@ class ExperienceFindings:
     p_value: float
     permutation: PermutationTest | None
     estimates: tuple[Estimate, ...]
+    profiles: dict[str, Profile]
     judges: tuple[LeaveOneOut, ...]
     subjects: tuple[LeaveOneOut, ...]
     problems: tuple[LeaveOneOut, ...]

@@ -8,11 +8,13 @@ from quem.wording import format_interval, format_number, format_p, format_percen
 
 if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
+    from quem.experience.profile import Profile
 
 __all__ = [
     "INTERVALS",
     "SIGNIFICANT",
     "caveat",
+    "jagged_text",
     "sentence",
     "statement",
 ]
@@ -49,6 +51,18 @@ def caveat(p_value: float, falling: float) -> str:
     return ""
 
 
+def jagged_text(name: str, profile: Profile | None) -> str:
+    """Say that no single number describes a system; empty where it varies as people do."""
+    if profile is None or not profile.is_jagged:
+        return ""
+    return (
+        f"No single level of experience describes {name}: it varies "
+        f"{format_number(profile.ratio)} times as much from problem to problem as people do "
+        f"(F({profile.df}, {profile.df_people}) = {format_number(profile.f)}, "
+        f"{format_p(profile.p)})."
+    )
+
+
 def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> str:
     """Say a system's result in one phrase, one-sided outside the subjects' range.
 
@@ -63,9 +77,19 @@ def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> 
     return f"{value} {unit} ({certainty})"
 
 
-def sentence(name: str, estimate: Estimate, *, interval: str, level: float, unit: str) -> str:
-    """Say a system's result in one sentence, for readers who have not heard of the method."""
+def sentence(
+    name: str,
+    estimate: Estimate,
+    profile: Profile | None,
+    *,
+    interval: str,
+    level: float,
+    unit: str,
+) -> str:
+    """Say a system's result in a sentence or two, for readers who have not heard of the method."""
     value, certainty = _value(estimate, interval, level)
+    if jagged := jagged_text(name, profile):
+        return f"{jagged} On average over these problems {value} {unit} ({certainty})."
     return (
         f"{name} is estimated to perform like a person with {value} {unit} of experience "
         f"({certainty})."

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
+    from quem.experience.profile import ProblemPlace, Profile
     from quem.experience.result import ExperienceFindings
     from quem.experience.significance import AnovaRow
     from quem.experience.skill import FormFit
@@ -55,6 +56,7 @@ __all__ = [
     "ESTIMATES",
     "FORMS",
     "LEAVE_ONE_OUT",
+    "PLACES",
     "RANKS",
     "RESIDUALS",
     "RETEST",
@@ -252,6 +254,13 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
         only="json",
     ),
     Column(
+        "widened_jagged",
+        NOT_NEGATIVE,
+        "added because it varies more from problem to problem than people do",
+        of="jagged",
+        only="json",
+    ),
+    Column(
         "prediction_interval",
         INTERVAL,
         "prediction interval for the experience of one person with this average rank, at "
@@ -306,6 +315,67 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
             f"p_at_least_{years:g}" for years in dict.fromkeys(findings.settings.at_least)
         ],
     ),
+)
+
+PLACES: Columns[ProblemPlace, ExperienceFindings] = Columns(
+    Column("problem", NAME, "id", heading="Problem"),
+    Column(
+        "mean_rank",
+        NUMBER,
+        "mean over the judges who ranked the system there",
+        heading="Mean rank",
+    ),
+    Column("below", COUNT, "subjects with a lower mean there"),
+    Column("subjects", COUNT, "subjects with ranks there, by these judges"),
+    Column(
+        "position",
+        TEXT,
+        "position among them",
+        of=lambda row, _: f"above {row.below} of {row.subjects}",
+        heading="Position",
+        only="report",
+    ),
+    Column(
+        "z",
+        null_or(NUMBER),
+        "distance from the system's mean over problems, in standard deviations of people of that "
+        "quality; null where these are unknown",
+    ),
+    Column(
+        "shown_z",
+        TEXT,
+        "the same, marked beyond 2",
+        of=lambda row, _: format_number(row.z) + ("*" if row.stands_out else ""),
+        heading="z",
+        only="report",
+    ),
+)
+_PROFILE: Columns[Profile, ExperienceFindings] = Columns(
+    Column("system", NAME, "id"),
+    Column("jagged", FLAG, "whether p is below .05", of="is_jagged"),
+    Column(
+        "f_value",
+        null_or(NUMBER),
+        "F test that it varies from problem to problem no more than people do; null where there "
+        "is none",
+        of="f",
+    ),
+    Column(
+        "df",
+        Type({**each(COUNT, 2).schema, "maxItems": 2}),
+        "its degrees of freedom: of the system, of the subjects",
+        of=lambda row, _: [row.df, row.df_people],
+    ),
+    Column("p_value", null_or(SHARE), "its p value", of="p"),
+    Column("p_holm", null_or(SHARE), "adjusted for all systems of the study"),
+    Column("variance", null_or(NOT_NEGATIVE), "of the system's mean ranks over problems"),
+    Column(
+        "expected_variance",
+        null_or(NOT_NEGATIVE),
+        "what it would be for people of that quality",
+        of="expected",
+    ),
+    Column("problems", each(PLACES), "one entry per problem that it was ranked on", of="places"),
 )
 
 _WORTH: Columns[tuple[str, float], ExperienceFindings] = Columns(
@@ -760,6 +830,13 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     ),
     Column(
         "estimates", each(ESTIMATES), "one entry per system that has ranks; empty without a system"
+    ),
+    Column(
+        "profiles",
+        each(_PROFILE),
+        "each system from problem to problem; empty for a study of averages, one judged in "
+        "blocks, and a very large one",
+        of=lambda row, _: row.profiles.values(),
     ),
     Column(
         "agreement",

@@ -13,6 +13,7 @@ from quem.experience.presentation.columns import (
     ESTIMATES,
     FORMS,
     LEAVE_ONE_OUT,
+    PLACES,
     RESIDUALS,
     RETEST,
     SOLVERS,
@@ -48,6 +49,7 @@ __all__ = [
     "agreement_section",
     "answering_section",
     "placing_section",
+    "profile_section",
     "recognized_sentence",
     "report_context",
     "sections",
@@ -169,7 +171,14 @@ def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
         interval = format_interval(estimate.interval(settings.interval))
         detail = f"{format_percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
     name = system_name(findings, estimate.system)
-    text = sentence(name, estimate, interval=settings.interval, level=settings.level, unit=unit)
+    text = sentence(
+        name,
+        estimate,
+        findings.profiles.get(estimate.system),
+        interval=settings.interval,
+        level=settings.level,
+        unit=unit,
+    )
     return Answer(
         name,
         lead,
@@ -219,6 +228,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
     """Make the sections of the report below its first screen."""
     parts = [
         _estimates(findings),
+        profile_section(findings),
         _solvers(findings),
         _experience_matters(findings),
         agreement_section(findings),
@@ -250,6 +260,36 @@ def _estimates(findings: ExperienceFindings) -> Section:
     table = ESTIMATES.text_table(caption, findings.estimates, findings)
     figures = ("estimate", "skill-function")
     return Section("estimates", "Estimates and skill function", text, figures, [table])
+
+
+def profile_section(findings: ExperienceFindings) -> Section | None:
+    """Make the section on each system from problem to problem; None where nothing is known."""
+    if not findings.profiles:
+        return None
+    text = [
+        "Ranks on a problem are means over the judges who ranked the system there. z is the "
+        "distance from the system's mean over problems, in standard deviations of people of that "
+        "quality; beyond 2 a problem stands out (*). Single problems have no years: they would be "
+        "based on one rank per judge."
+    ]
+    tables = []
+    for profile in findings.profiles.values():
+        name = system_name(findings, profile.system)
+        test = "No test: people do not vary enough over problems to compare with."
+        if np.isfinite(profile.f):
+            test = (
+                f"{name} varies {format_number(profile.ratio, 2)} times as much from problem to "
+                f"problem as people do: F({profile.df}, {profile.df_people}) = "
+                f"{format_number(profile.f, 2)}, {format_p(profile.p)}"
+            )
+            several = len(findings.profiles) > 1
+            adjusted = f" ({format_p(profile.p_holm)} adjusted for all systems, Holm)"
+            test += f"{adjusted if several else ''}."
+        places = sorted(profile.places, key=lambda place: -abs(np.nan_to_num(place.z)))
+        note = f"{test} {_left_over(len(places))}".strip()
+        places = places[:_MOST_ROWS] if len(places) > _MOST_ROWS else list(profile.places)
+        tables.append(PLACES.text_table(name, places, findings, note))
+    return Section("profile", "From problem to problem", text, (), tables)
 
 
 def _solvers(findings: ExperienceFindings) -> Section:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.wording import caveat, statement
+from quem.experience.wording import caveat, jagged_text, statement
 from quem.wording import (
     format_count,
     format_interval,
@@ -15,6 +15,7 @@ from quem.wording import (
     format_percent,
     format_probability,
     join_words,
+    wrap,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ def _answer(findings: ExperienceFindings) -> Iterator[str]:
         text = statement(
             estimate, interval=findings.settings.interval, level=findings.settings.level, unit=unit
         )
+        if jagged := jagged_text(name, findings.profiles.get(estimate.system)):
+            yield from wrap(jagged)
+            text = f"on average over these problems {text}"
         yield f"  {name:<{width}}  {text}"
         least = [
             f"at least {years:g} {unit}: {format_probability(p)}" for years, p in estimate.at_least

@@ -17,6 +17,7 @@ from quem.experience.checks import find_warnings
 from quem.experience.components import Incidence
 from quem.experience.estimate import estimate_system
 from quem.experience.expected_ranks import fit_worths, pool, pooled_averages
+from quem.experience.hierarchical import FEWEST_SUBJECTS, model_estimates
 from quem.experience.influence import (
     leave_out_cells,
     leave_out_pooled,
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.experience.cells import RankCells
     from quem.experience.expected_ranks import ExpectedRanks
+    from quem.experience.hierarchical import ModelEstimate
     from quem.experience.loading import Study
+    from quem.experience.profile import Profile
 
 __all__ = ["analyze_experience", "check_experience"]
 
@@ -89,20 +92,32 @@ def _findings(
         raise QuemError([_wrong_setting(study, settings, "form", message)])
     function = forms[name].function if name in forms else fit(FORMS[name], x, y)
     level, seed = settings.level, settings.seed
-    small = cells is not None and not cells.is_large and not cells.is_blocked
-    table = tabulate(cells) if cells and small else None
-    worths = fit_worths(table.ranks[np.newaxis]) if table and systems else None
-    profile_of = profiles(cells, table, worths.information[0]) if cells and table and worths else {}
+    whole = tabulate(cells) if cells and not cells.is_large and not cells.is_blocked else None
+    worths = fit_worths(whole.ranks[np.newaxis]) if whole and systems else None
+    by_model: dict[str, ModelEstimate] = {}
+    profile_of: dict[str, Profile] = {}
+    undefined = _undefined(settings, name, len(x), cells)
+    if undefined and settings.interval == "hierarchical":
+        raise QuemError([_wrong_setting(study, settings, "interval", undefined)])
+    if cells and whole and worths:
+        profile_of = profiles(cells, whole, worths.information[0])
+        if not undefined:
+            columns = np.flatnonzero(cells.of_kind("system")[whole.solvers])
+            years_of = averages.experience[whole.solvers]
+            of_systems = model_estimates(whole, worths, years_of, columns, level)
+            names = [cells.solvers[whole.solvers[column]] for column in columns]
+            by_model = dict(zip(names, of_systems, strict=True))
     estimates = [
-        estimate_system(
-            system,
-            function,
-            averages,
-            level=level,
-            at_least=settings.at_least,
-            jagged=profile.added
-            if (profile := profile_of.get(system)) and profile.is_jagged
-            else 0,
+        replace(
+            estimate_system(
+                system,
+                function,
+                averages,
+                level=level,
+                at_least=settings.at_least,
+                jagged=profile_of[system].widening if system in profile_of else 0.0,
+            ),
+            model=by_model.get(system),
         )
         for system in systems
     ]
@@ -132,7 +147,7 @@ def _findings(
         problems=left_out["problem"],
         diagnostics=tuple(residuals(averages, function)),
         variants=tuple(vary(cells, experience, averages, function, forms, estimates, settings)),
-        agreement=judge_agreement(cells, seed=seed) if cells and small else None,
+        agreement=judge_agreement(cells, seed=seed) if cells and whole else None,
         anova=tuple(anova) if anova is not None else None,
         bootstrap=bootstrap(
             averaged,
@@ -158,6 +173,26 @@ def _findings(
         if cells and isinstance(study.data, Rankings)
         else None,
     )
+
+
+def _undefined(
+    settings: ExperienceSettings, form: str, n_subjects: int, cells: RankCells | None
+) -> str:
+    """Say why the model of persons, problems, and judges is not defined; empty where it is."""
+    reason = ""
+    if cells is None:
+        reason = "needs the ranks, and this study has only their averages"
+    elif cells.is_blocked:
+        reason = "needs ranks of whole groups, and some were judged in blocks"
+    elif cells.is_large:
+        reason = "would take too much memory in a study of this size"
+    elif form != "linear":
+        reason = f"needs the form linear, and it is {form}"
+    elif settings.score != "rank":
+        reason = f"needs the score rank, and it is {settings.score}"
+    elif n_subjects < FEWEST_SUBJECTS:
+        reason = f"needs {FEWEST_SUBJECTS} subjects with ranks, and there are {n_subjects}"
+    return f"hierarchical {reason}; choose another interval" if reason else ""
 
 
 def _suited_to_blocks(

@@ -15,6 +15,7 @@ from quem.experience.averages import widening
 from quem.experience.components import Incidence, components
 from quem.experience.estimate import invert, outside
 from quem.experience.expected_ranks import fit_worths
+from quem.experience.profile import jaggedness
 from quem.experience.simulation import blocked_ranks
 from quem.experience.skill import FORMS
 
@@ -236,8 +237,12 @@ def batch_estimates(
         average = blocked_ranks(simulated)
         widened = np.zeros(simulated.truth.shape)
     else:
-        scores = fit_worths(simulated.ranks).cells if score == "worth" else simulated.ranks
+        worths, scores = fit_worths(simulated.ranks), simulated.ranks
+        if score == "worth":
+            scores = worths.cells
         average, widened = _means(scores), _widening(scores, y.shape[1])
+        if score == "rank":
+            widened += _jagged(scores, worths.information, y.shape[1])
     n = y.shape[1]
     x, x_systems = average[:, :n], average[:, n:]
     fit = fit_batch(FORMS["linear"], x, y, np.ones(x.shape))
@@ -276,6 +281,17 @@ def _widening(scores: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     if not incidence.is_uneven:
         return np.zeros((len(scores), len(systems)))
     return widening(components(scores[..., :n]), incidence.spread, np.arange(n), systems)
+
+
+def _jagged(
+    scores: NDArray[np.float64], information: NDArray[np.float64], n: int
+) -> NDArray[np.float64]:
+    """How much more the averages of jagged systems vary than those of the n subjects."""
+    people = np.arange(scores.shape[-1]) < n
+    by_system = [
+        jaggedness(scores, information, people, system) for system in range(n, len(people))
+    ]
+    return np.stack([np.where(of.is_jagged, of.added, 0.0) for of in by_system], axis=-1)
 
 
 def _around(center: NDArray[np.float64], half: NDArray[np.float64]) -> NDArray[np.float64]:

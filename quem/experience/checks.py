@@ -376,9 +376,13 @@ def _jagged(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
 
 @_ESTIMATE.add("no-interval", remedy="report the prediction interval")
 def _no_interval(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
+    name = findings.name_of(estimate.system)
+    if findings.settings.interval == "hierarchical":
+        if np.isnan(estimate.interval("hierarchical")).any():
+            yield f"the model gives no interval for {name}, because the slope is not significant"
+        return
     if findings.settings.interval != "calibration":
         return
-    name = findings.name_of(estimate.system)
     if estimate.calibration is None:
         yield (
             f"form {findings.function.form.name} has no calibration interval, so the headline for "

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.averages import Averages
+    from quem.experience.hierarchical import ModelEstimate
     from quem.experience.skill import SkillFunction
 
 __all__ = [
@@ -83,6 +84,8 @@ class Estimate:
         The one-sided prediction bound, above or below the range; else NaN.
     at_least : tuple of (float, float)
         Years, and the probability that a human peer has at least that many.
+    model : ModelEstimate or None
+        By the model of persons, problems, and judges; None where that is not defined.
     """
 
     system: str
@@ -100,9 +103,12 @@ class Estimate:
     side: Literal["inside", "above", "below", "outside"]
     bound: float
     at_least: tuple[tuple[float, float], ...]
+    model: ModelEstimate | None = None
 
     def interval(self, kind: str) -> Interval:
-        """Give the interval of a kind: prediction, mean or calibration."""
+        """Give the interval of a kind: prediction, mean, calibration or hierarchical."""
+        if kind == "hierarchical":
+            return self.model.typical if self.model else _UNBOUNDED
         if kind == "calibration":
             return self.calibration.interval if self.calibration else _UNBOUNDED
         return self.mean if kind == "mean" else self.prediction
@@ -111,6 +117,8 @@ class Estimate:
         """Give the experience that goes with an interval of that kind."""
         if kind == "calibration" and self.calibration:
             return self.calibration.experience
+        if kind == "hierarchical" and self.model:
+            return self.model.experience
         return self.experience
 
 

@@ -304,7 +304,8 @@ def vary(
     estimates : list of Estimate
         The headline's.
     """
-    kind = settings.interval
+    # The model stands for the linear form of ranks only.
+    kind = "prediction" if settings.interval == "hierarchical" else settings.interval
     other = "prediction" if kind == "calibration" else "calibration"
     variants = [_variant("interval", other, e, other) for e in estimates if e.calibration]
     others = [("form", name, form_fit.function, averages) for name, form_fit in forms.items()]

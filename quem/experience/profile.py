@@ -61,6 +61,11 @@ class Jaggedness:
     z: Floats
 
     @property
+    def is_jagged(self) -> NDArray[np.bool_]:
+        """Whether the system clearly varies more than people do, shape (b,)."""
+        return np.asarray(self.p < _SIGNIFICANT)
+
+    @property
     def added(self) -> Floats:
         """What the variance of the system's average has beyond that of people, shape (b,)."""
         return np.asarray(np.fmax(self.variance - self.expected, 0.0) / (self.df + 1))
@@ -183,6 +188,11 @@ class Profile:
     def is_jagged(self) -> bool:
         """Whether the system clearly varies more than people do."""
         return self.p < _SIGNIFICANT
+
+    @property
+    def widening(self) -> float:
+        """What the variance of its average has beyond that of people, if it is jagged."""
+        return self.added if self.is_jagged else 0.0
 
     @property
     def ratio(self) -> float:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from quem.wording import format_interval, format_number, format_p, format_percent
 
 if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
+    from quem.experience.hierarchical import ModelEstimate
     from quem.experience.profile import Profile
 
 __all__ = [
     "INTERVALS",
     "SIGNIFICANT",
     "caveat",
+    "format_ends",
     "jagged_text",
+    "model_text",
     "sentence",
     "statement",
 ]
@@ -25,6 +30,15 @@ INTERVALS = {
     "prediction": "prediction interval",
     "mean": "confidence interval for the mean",
     "calibration": "calibration interval",
+    "hierarchical": "interval of a typical person",
+}
+# Why the interval of a typical person is that of one further person.
+_FALLBACKS = {
+    "one-judge": "with one judge taste cannot be separated from persons",
+    "one-problem": "with one problem solutions cannot be separated from persons",
+    "person-not-seen": "the subjects differ no more than judges and problems explain",
+    "nearly-certain-order": "the judges hardly ever differ, so ranks are an order and no scale",
+    "curved-skill": "quality rises ever slower with experience",
 }
 
 
@@ -63,12 +77,39 @@ def jagged_text(name: str, profile: Profile | None) -> str:
     )
 
 
+def model_text(model: ModelEstimate | None, level: float, unit: str) -> str:
+    """Say what the model of persons, problems, and judges gives; empty where it gives nothing."""
+    if model is None or np.isnan(model.peer).any():
+        return ""
+    text = (
+        f"In a model of persons, problems, and judges: {format_number(model.experience)} {unit}; "
+        f"{format_percent(level)} interval of "
+    )
+    if model.fallback:
+        why = f"there is none of a typical person, because {_FALLBACKS[model.fallback]}"
+        return f"{text}one further person {format_ends(model.peer)} ({why})."
+    return (
+        f"{text}a typical person {format_ends(model.typical)}, of one further person "
+        f"{format_ends(model.peer)}."
+    )
+
+
+def format_ends(interval: tuple[float, float]) -> str:
+    """Write an interval of which one end can be open: "3.6 to 10.9", "at least 3.6"."""
+    low, high = interval
+    if np.isposinf(high):
+        return f"at least {format_number(low)}"
+    if np.isneginf(low):
+        return f"at most {format_number(high)}"
+    return format_interval(interval)
+
+
 def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> str:
     """Say a system's result in one phrase, one-sided outside the subjects' range.
 
     Parameters
     ----------
-    interval : {"prediction", "mean", "calibration"}
+    interval : {"prediction", "mean", "calibration", "hierarchical"}
         The headline's.
     unit : str
         Of experience.
@@ -98,6 +139,10 @@ def sentence(
 
 def _value(estimate: Estimate, interval: str, level: float) -> tuple[str, str]:
     """The number, with "at least" or "at most" before a bound, and how sure it is."""
+    if interval == "hierarchical":
+        ends = format_ends(estimate.interval(interval))
+        value = format_number(estimate.headline(interval))
+        return value, f"{format_percent(level)} {INTERVALS[interval]} {ends}"
     if estimate.side in ("above", "below"):
         least = "at least" if estimate.side == "above" else "at most"
         certainty = f"one-sided {format_percent(level)} prediction bound"

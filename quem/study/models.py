@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "auto"]
-Interval = Literal["prediction", "mean", "calibration"]
+Interval = Literal["prediction", "mean", "calibration", "hierarchical"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
 _SCALE = (1, 5)

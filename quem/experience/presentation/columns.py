@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from quem.experience.hierarchical import FALLBACKS
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, name_column
+from quem.experience.wording import format_ends
 from quem.report.columns import (
     COUNT,
     FLAG,
@@ -175,6 +177,21 @@ _CALIBRATION: Columns[Any, ExperienceFindings] = Columns(
     Column("experience", NUMBER, "of a typical person with this average rank"),
     Column("interval", OPEN_INTERVAL, "calibration interval; the ends are null if unbounded"),
 )
+_MODEL: Columns[Any, ExperienceFindings] = Columns(
+    Column("experience", NUMBER, "its estimate"),
+    Column(
+        "typical_interval",
+        OPEN_INTERVAL,
+        "of a typical person of that quality; an end is null if it is open, both if there is none",
+        of="typical",
+    ),
+    Column("peer_interval", OPEN_INTERVAL, "of one further person of that quality", of="peer"),
+    Column(
+        "fallback",
+        choice(*FALLBACKS),
+        "why the first interval is the second; empty where it is its own",
+    ),
+)
 _AT_LEAST: Columns[tuple[float, float], ExperienceFindings] = Columns(
     Column("years", NUMBER, "one entry for each of `settings.at_least`", of=lambda row, _: row[0]),
     Column("p", SHARE, "probability of at least that many", of=lambda row, _: row[1]),
@@ -227,6 +244,20 @@ def bound_columns(
 def _version(estimate: Estimate, findings: ExperienceFindings) -> str:
     versions = {system.id: system.version for system in findings.study.spec.systems}
     return versions.get(estimate.system, "")
+
+
+def _by_model(name: str, heading: str) -> Column[Estimate, ExperienceFindings]:
+    """Give the column of an interval of the model."""
+
+    def shown(estimate: Estimate, _: object) -> str:
+        if estimate.model is None or np.isnan(getattr(estimate.model, name)).any():
+            return "–"
+        if name == "typical" and estimate.model.fallback:
+            return f"none ({estimate.model.fallback})"
+        return format_ends(getattr(estimate.model, name))
+
+    meaning = "by the model of persons, problems, and judges"
+    return Column(f"shown_{name}", TEXT, meaning, of=shown, heading=heading, only="report")
 
 
 ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
@@ -297,6 +328,15 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
         heading="Calibration interval",
         only="csv",
     ),
+    Column(
+        "hierarchical",
+        null_or(of(_MODEL)),
+        "by the model of persons, problems, and judges; null where it is not defined",
+        of="model",
+        only="json",
+    ),
+    _by_model("typical", "Typical person (model)"),
+    _by_model("peer", "One further person (model)"),
     *bound_columns(lambda estimate: estimate),
     Column(
         "probability_at_least",

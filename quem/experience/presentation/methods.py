@@ -8,7 +8,7 @@ import numpy as np
 
 from quem import __version__
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
-from quem.experience.wording import caveat, jagged_text, statement
+from quem.experience.wording import caveat, jagged_text, model_text, statement
 from quem.wording import format_count, format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
@@ -178,6 +178,7 @@ def _results(findings: ExperienceFindings) -> list[str]:
         at = "" if text.startswith("at ") else "at "
         sentences.append(jagged_text(name, findings.profiles.get(estimate.system)))
         sentences.append(f"The experience of {name} was estimated {at}{text}{fewer}.")
+        sentences.append(model_text(estimate.model, findings.settings.level, unit))
     if sentences and (doubtful := caveat(findings.p_value, findings.function.falling_share)):
         sentences.append(doubtful)
     if findings.bootstrap and findings.estimates:

@@ -24,7 +24,7 @@ from quem.experience.presentation.columns import (
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
-from quem.experience.wording import INTERVALS, caveat, sentence
+from quem.experience.wording import INTERVALS, caveat, format_ends, model_text, sentence
 from quem.report.files import Section
 from quem.wording import (
     format_interval,
@@ -91,6 +91,10 @@ class Answer:
         The result for readers who have not heard of the method.
     detail : str
         The interval in words, or why there is only a bound.
+    model : str
+        What the model of persons, problems, and judges gives, or nothing.
+    is_jagged : bool
+        Whether no single number describes the system.
     chances : list of (str, str)
         Years, and the probability of at least that many.
     """
@@ -101,6 +105,8 @@ class Answer:
     interval: str
     sentence: str
     detail: str
+    model: str
+    is_jagged: bool
     chances: list[tuple[str, str]]
     dependences: list[Dependence]
 
@@ -159,7 +165,8 @@ CAPTIONS = {
 def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
     settings = findings.settings
     unit = findings.study.spec.experience_unit
-    if estimate.side in ("above", "below"):
+    by_model = settings.interval == "hierarchical"
+    if estimate.side in ("above", "below") and not by_model:
         lead = "at least" if estimate.side == "above" else "at most"
         value, interval = format_number(estimate.bound), "one-sided"
         detail = (
@@ -168,13 +175,14 @@ def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
         )
     else:
         lead, value = "", format_number(estimate.headline(settings.interval))
-        interval = format_interval(estimate.interval(settings.interval))
+        interval = format_ends(estimate.interval(settings.interval))
         detail = f"{format_percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
     name = system_name(findings, estimate.system)
+    profile = findings.profiles.get(estimate.system)
     text = sentence(
         name,
         estimate,
-        findings.profiles.get(estimate.system),
+        profile,
         interval=settings.interval,
         level=settings.level,
         unit=unit,
@@ -186,6 +194,8 @@ def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
         interval,
         text,
         detail,
+        model_text(estimate.model, settings.level, unit),
+        bool(profile and profile.is_jagged),
         [(f"{years:g} {unit}", format_probability(p)) for years, p in estimate.at_least],
         list(_dependences(findings, estimate.system)),
     )

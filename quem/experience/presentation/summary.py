@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.wording import caveat, jagged_text, statement
+from quem.experience.wording import caveat, jagged_text, model_text, statement
 from quem.wording import (
+    WIDTH,
     format_count,
     format_interval,
     format_number,
@@ -35,6 +37,9 @@ __all__ = [
     "summary_text",
     "system_name",
 ]
+
+# Of a text beside the name of a system.
+_NARROWEST = 40
 
 
 def summary_text(findings: ExperienceFindings) -> str:
@@ -64,6 +69,9 @@ def _answer(findings: ExperienceFindings) -> Iterator[str]:
         ]
         if least:
             yield f"  {'':<{width}}  probability of {', '.join(least)}"
+        model = model_text(estimate.model, findings.settings.level, unit)
+        for line in textwrap.wrap(model, max(WIDTH - width - 4, _NARROWEST)):
+            yield f"  {'':<{width}}  {line}"
     if names and (doubtful := caveat(findings.p_value, findings.function.falling_share)):
         yield f"  {doubtful}"
 

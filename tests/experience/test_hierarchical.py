@@ -1,0 +1,252 @@
+"""The model of persons, problems, and judges, against independent numbers and known truth."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import expit
+
+import quem
+from quem.errors import QuemError
+from quem.experience.components import Incidence, average_variances, components
+from quem.experience.expected_ranks import fit_worths
+from quem.experience.hierarchical import FALLBACKS, hierarchical
+from quem.experience.simulation import Noise, Scenario, simulate
+from tests.experience.made import golden_study, printed_study, study_of
+from tests.experience.test_golden import FOLDER
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.experience.hierarchical import Hierarchical
+    from quem.experience.simulation import Simulated
+
+STUDIES = ("complete_3x4x10", "incomplete_system_by_one_judge_on_3_problems", "jagged_3x6x9")
+
+
+def modeled(simulated: Simulated, level: float = 0.95) -> Hierarchical:
+    """Simulated studies by the model."""
+    n, m = simulated.experience.shape[1], simulated.truth.shape[1]
+    y = np.concatenate([simulated.experience, np.full(simulated.truth.shape, np.nan)], axis=1)
+    ranks = simulated.ranks
+    return hierarchical(ranks, fit_worths(ranks), y, np.arange(n, n + m), level=level)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_numbers_are_those_computed_independently(name: str) -> None:
+    """Estimate, both intervals, and all that they are made of."""
+    _, golden = golden_study(name)
+    ranks = np.array(golden["ranks"], dtype=float)[np.newaxis]
+    n, solvers = len(golden["experience"]), ranks.shape[-1]
+    y = np.array([[*golden["experience"], *[np.nan] * (solvers - n)]])
+    of = hierarchical(ranks, fit_worths(ranks), y, np.arange(n, solvers), level=0.95)
+    for at, system in enumerate(range(n, solvers)):
+        wanted = golden["systems"][f"solver {system}"]["hierarchical"]
+        for key, value in {
+            "worth": of.worth[0, system],
+            "worths": of.worth[0],
+            "information": of.information[0, system],
+            "own_variance": of.variance[0, at],
+            "own_df": of.df[0, at],
+            "years": of.years[0, at],
+            "slope": of.slope[0],
+            "residual_variance": of.residual_variance[0],
+            "added_for_fewer_cells": of.added[0, at],
+            "typical": of.typical[0, at],
+            "peer": of.peer[0, at],
+            "df": of.df_typical[0, at],
+        }.items():
+            assert_allclose(value, wanted[key], rtol=1e-6, atol=1e-12, err_msg=key)
+        assert FALLBACKS[of.fallback[0, at]] == (wanted["fallback"] or "")
+
+
+def test_a_whole_analysis_gives_the_same() -> None:
+    """In the result, in every output, and as the headline where it is asked for."""
+    study, golden = golden_study("complete_3x4x10")
+    result = quem.analyze(study, bootstrap=0, permutations=0)
+    wanted = golden["systems"]["solver 8"]["hierarchical"]
+    model = result.findings.estimates[0].model
+    assert model is not None
+    assert model.experience == pytest.approx(wanted["years"], rel=1e-6)
+    assert_allclose(model.typical, wanted["typical"], rtol=1e-6)
+    assert_allclose(model.peer, wanted["peer"], rtol=1e-6)
+    text = (
+        "In a model of persons, problems, and judges: 3.9 years; 95% interval of a typical person "
+        "1.9 to 5.7, of one further person 0.9 to 6.8."
+    )
+    assert text in " ".join(result.summary().split())
+    assert "<td>1.9 to 5.7</td><td>0.9 to 6.8</td>" in _without_space(result.to_html())
+    entry = result.to_dict()["estimates"][0]["hierarchical"]
+    assert_allclose(entry["typical_interval"], wanted["typical"], rtol=1e-6)
+    assert entry["fallback"] == ""
+    headline = quem.analyze(study, interval="hierarchical", bootstrap=0, permutations=0)
+    assert "solver 8  3.9 years (95% interval of a typical person 1.9 to 5.7)" in headline.summary()
+    assert "<b>3.9</b></td><td>1.9 to 5.7</td>" in headline.to_html()
+
+
+def test_the_study_of_the_paper() -> None:
+    """Two judges and seven subjects do not show the person, so that there is one interval."""
+    study = quem.load_study(FOLDER / "study.yaml", kind="experience")
+    result = quem.analyze(study, bootstrap=0, permutations=0)
+    model = result.findings.estimates[0].model
+    assert model is not None
+    assert model.experience == pytest.approx(7.251154, rel=1e-6)
+    assert model.peer == pytest.approx((3.151669, 12.470016), rel=1e-6)
+    assert model.typical == model.peer
+    assert model.fallback == "person-not-seen"
+    text = "7.3 years; 95% interval of one further person 3.2 to 12.5"
+    assert text in " ".join(result.summary().split())
+    assert text in result.to_html()
+    assert result.to_dict()["estimates"][0]["hierarchical"]["fallback"] == "person-not-seen"
+
+
+def test_errors_are_those_of_a_loop_over_groups() -> None:
+    """With ranks missing: each group's own information matrix, inverted by itself."""
+    ranks = simulate(Scenario(7, 2, 4, (6.5,), missing=0.2), 1, seed=5).ranks
+    worths = fit_worths(ranks)
+    theta, information = worths.worth[0], worths.information[0]
+    errors = np.full(ranks.shape[1:], np.nan)
+    for j, p in np.ndindex(2, 4):
+        who = np.flatnonzero(np.isfinite(ranks[0, j, p]))
+        apart = theta[who][:, np.newaxis] - theta[who]
+        slope = expit(apart) * expit(-apart)
+        np.fill_diagonal(slope, 0)
+        own = 0.4 * expit(theta[who]) * expit(-theta[who])
+        expected = expit(apart).sum(axis=1) - 0.5 + 0.4 * (expit(theta[who]) - 0.5)
+        matrix = np.diag(slope.sum(axis=1) + own) - slope
+        surplus = ranks[0, j, p, who] - 1 - expected
+        errors[j, p, who] = np.linalg.inv(matrix) @ surplus * information[who] ** 0.25
+    y = np.array([[*np.linspace(1, 12, 7), np.nan]])
+    of = hierarchical(ranks, worths, y, np.array([7]), level=0.95)
+    w = average_variances(components(errors), Incidence.of(ranks[0]).spread)
+    variance = w[7] / np.sqrt(information[7]) + 1 / (24 * information[7] ** 2)
+    assert of.variance[0, 0] == pytest.approx(variance, rel=1e-9)
+
+
+def test_many_studies_at_once_are_as_each_alone() -> None:
+    """Whatever is missing in each of them."""
+    simulated = simulate(Scenario(8, 3, 3, (4.0, None), missing=0.1), 6, seed=2)
+    together = modeled(simulated)
+    y = np.concatenate([simulated.experience, np.full(simulated.truth.shape, np.nan)], axis=1)
+    for index in range(6):
+        ranks = simulated.ranks[index : index + 1]
+        alone = hierarchical(
+            ranks, fit_worths(ranks), y[index : index + 1], np.array([8, 9]), level=0.95
+        )
+        assert_allclose(together.typical[index], alone.typical[0], rtol=1e-6)
+        assert_allclose(together.peer[index], alone.peer[0], rtol=1e-6)
+        assert (together.fallback[index] == alone.fallback[0]).all()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "reason"),
+    [
+        (Scenario(12, 1, 6), "one-judge"),
+        (Scenario(12, 3, 1), "one-problem"),
+        (Scenario(20, 3, 6, noise=Noise(0.05, 0.05, 0.05, 0.05)), "nearly-certain-order"),
+    ],
+)
+def test_where_no_typical_person_can_be_told(scenario: Scenario, reason: str) -> None:
+    """The interval is that of one further person, and the reason is given."""
+    of = modeled(simulate(scenario, 20, seed=1))
+    assert {FALLBACKS[code] for code in of.fallback[:, 0]} == {reason}
+    assert_allclose(of.typical, of.peer)
+
+
+def test_a_skill_that_saturates_is_noticed() -> None:
+    """Where quality clearly rises ever slower with experience."""
+    years = np.linspace(1, 20, 20)
+    rng = np.random.default_rng(4)
+    quality = 12 * (1 - np.exp(-years / 4)) + rng.normal(0, 0.4, (3, 6, 20))
+    ranks = _with_system(quality, 6.0, rng)
+    y = np.array([[*years, np.nan]])
+    of = hierarchical(ranks, fit_worths(ranks), y, np.array([20]), level=0.95)
+    assert FALLBACKS[of.fallback[0, 0]] == "curved-skill"
+
+
+def test_above_everybody_the_upper_end_is_open() -> None:
+    """A system that was first in every ranking has a lower end only, and the mirrored case."""
+    years = np.linspace(1, 12, 10)
+    rng = np.random.default_rng(0)
+    quality = years + rng.normal(0, 1.5, (3, 4, 10))
+    for level, side in ((40.0, 1), (-40.0, 0)):
+        ranks = _with_system(quality, level, rng)
+        y = np.array([[*years, np.nan]])
+        of = hierarchical(ranks, fit_worths(ranks), y, np.array([10]), level=0.95)
+        for ends in (of.typical[0, 0], of.peer[0, 0]):
+            assert np.isinf(ends[side])
+            assert np.isfinite(ends[1 - side])
+    given = {
+        (f"J{j}", f"P{p}", f"S{s}" if s < 10 else "K"): float(ranks[0, j, p, s])
+        for j, p, s in np.ndindex(3, 4, 11)
+    }
+    known = {f"S{s}": float(y) for s, y in enumerate(years)}
+    result = quem.analyze(study_of(given, known), bootstrap=0, permutations=0)
+    assert "person at most −" in " ".join(result.summary().split())
+    low, high = result.to_dict()["estimates"][0]["hierarchical"]["typical_interval"]
+    assert low == -np.inf  # null where it is written
+    assert np.isfinite(high)
+
+
+def _with_system(
+    quality: NDArray[np.float64], level: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Rank solvers of these qualities and one system more, without ties."""
+    system = level + rng.normal(0, 0.5, quality.shape[:2])
+    every = np.concatenate([quality, system[..., np.newaxis]], axis=2)
+    return np.asarray(every.argsort(axis=2).argsort(axis=2)[np.newaxis] + 1.0, dtype=np.float64)
+
+
+def _without_space(page: str) -> str:
+    return re.sub(r">\s+<", "><", page)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"form": "log"}, "needs the form linear, and it is log"),
+        ({"score": "blom"}, "needs the score rank, and it is blom"),
+    ],
+)
+def test_settings_that_it_does_not_suit(settings: dict[str, Any], message: str) -> None:
+    """As the headline it is refused with the reason; as the second line it is left out."""
+    study, _ = golden_study("complete_3x4x10")
+    with pytest.raises(QuemError, match=message):
+        quem.analyze(study, interval="hierarchical", **settings)
+    result = quem.analyze(study, bootstrap=0, permutations=0, **settings)
+    assert result.findings.estimates[0].model is None
+    assert result.to_dict()["estimates"][0]["hierarchical"] is None
+
+
+def test_studies_that_it_does_not_suit() -> None:
+    """Averages, blocks, and four subjects."""
+    averages = printed_study(
+        {"S1": 1.0, "S2": 2.5, "S3": 2.0, "K": 2.2}, {"S1": 1, "S2": 5, "S3": 3}
+    )
+    blocks = simulate(Scenario(12, 2, 3, block_size=6), 1).study(0)
+    four = simulate(Scenario(4, 2, 3), 1).study(0)
+    for study, message in (
+        (averages, "needs the ranks, and this study has only their averages"),
+        (blocks, "needs ranks of whole groups, and some were judged in blocks"),
+        (four, "needs 5 subjects with ranks, and there are 4"),
+    ):
+        with pytest.raises(QuemError, match=message):
+            quem.analyze(study, interval="hierarchical")
+
+
+def test_it_covers_what_it_says() -> None:
+    """Of 600 studies, a typical person in about 95%, in narrower intervals than the line's."""
+    simulated = simulate(Scenario(12, 3, 6, (6.5, None)), 600, seed=11)
+    of = modeled(simulated)
+    for ends, truth in (
+        (of.typical[:, 0], simulated.truth[:, 0]),
+        (of.peer[:, 1], simulated.truth[:, 1]),
+    ):
+        covered = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
+        assert 0.92 < covered.mean() < 0.98
+    widths = np.diff(of.typical[:, 0])[:, 0]
+    assert np.median(widths) == pytest.approx(2.9, abs=0.3)

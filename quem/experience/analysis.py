@@ -17,7 +17,8 @@ from quem.experience.checks import find_warnings
 from quem.experience.components import Incidence
 from quem.experience.estimate import estimate_system
 from quem.experience.expected_ranks import fit_worths, pool, pooled_averages
-from quem.experience.hierarchical import FEWEST_SUBJECTS, model_estimates
+from quem.experience.gate import FEWEST_SUBJECTS
+from quem.experience.hierarchical import model_estimates
 from quem.experience.influence import (
     leave_out_cells,
     leave_out_pooled,

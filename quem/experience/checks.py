@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from quem.errors import StudyWarning, WarningRules
-from quem.experience.wording import SIGNIFICANT
+from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.wording import (
     format_count,
     format_interval,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["find_warnings"]
 
-_FEW_SUBJECTS = 5
 _LOW_AGREEMENT = 0.25
 # With a tau-b below this, less than half of what determines a judge's order is repeated.
 _LOW_CONSISTENCY = 0.3
@@ -48,7 +47,8 @@ def find_warnings(findings: ExperienceFindings) -> Iterator[StudyWarning]:
     """Yield the warnings of a result, those about the data first."""
     yield from findings.study.data.warnings
     yield from _DATA.find(findings)
-    for rules in (_ESTIMATE, _INFLUENCE):
+    # These are about years, of which there are none.
+    for rules in (_ESTIMATE, _INFLUENCE) if findings.gate.passed else ():
         for estimate in findings.estimates:
             yield from rules.find(findings, estimate)
     yield from _JUDGES.find(findings)
@@ -72,7 +72,7 @@ def _join_names(findings: ExperienceFindings, solvers: Iterable[int]) -> str:
 
 @_DATA.add("few-subjects", remedy="add subjects")
 def _few_subjects(findings: ExperienceFindings) -> Iterator[str]:
-    if (n := _n_ranked(findings, "subject")) < _FEW_SUBJECTS:
+    if (n := _n_ranked(findings, "subject")) < FEWEST_SUBJECTS:
         df = format_count(findings.function.df, "degree")
         yield f"only {n} subjects have ranks, so intervals are wide ({df} of freedom)"
 
@@ -469,6 +469,9 @@ def _recognized_authors(findings: ExperienceFindings) -> Iterator[str]:
     excluding = f"; excluding {'it' if one else 'them'}"
     if not without.fitted:
         yield f"{observed}{excluding}, no skill function can be fitted"
+        return
+    if not findings.gate.passed:
+        yield observed
         return
     years = {estimate.system: estimate.experience for estimate in findings.estimates}
     changes = [

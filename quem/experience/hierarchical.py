@@ -29,15 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FALLBACKS",
-    "FEWEST_SUBJECTS",
     "Hierarchical",
     "ModelEstimate",
     "hierarchical",
     "model_estimates",
 ]
 
-# With fewer subjects no interval is honest.
-FEWEST_SUBJECTS = 5
 # The error variance of a worth goes with information to the power of -1/2; the rest is that a
 # rank is rounded. Both, and the limit below, were chosen on simulated studies (docs/explanation).
 _ROUNDED = 1 / 24

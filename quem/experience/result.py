@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from quem.experience.gate import gate_of
 from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
     from quem.experience.expected_ranks import ExpectedRanks
+    from quem.experience.gate import Gate
     from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
     from quem.experience.loading import Study
     from quem.experience.placing import Placing
@@ -93,6 +95,11 @@ class ExperienceFindings:
     answering: Answering | None = None
     warnings: tuple[StudyWarning, ...] = ()
 
+    @property
+    def gate(self) -> Gate:
+        """Whether these data allow years as a headline."""
+        return gate_of(self.function)
+
     def name_of(self, solver: str) -> str:
         """Name a system as the study does, with its version; any other solver by its id."""
         for system in self.study.spec.systems:
@@ -110,7 +117,11 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
-        systems = ", ".join(f"{e.system} {e.experience:.4g}" for e in self.findings.estimates)
+        with_years = self.findings.gate.passed
+        systems = ", ".join(
+            f"{e.system} {e.experience:.4g}" if with_years else e.system
+            for e in self.findings.estimates
+        )
         return f"<ExperienceResult of {self.study.spec.id}: {systems or 'no system'}>"
 
     @staticmethod

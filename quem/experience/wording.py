@@ -6,25 +6,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.experience.gate import SIGNIFICANT
 from quem.wording import format_interval, format_number, format_p, format_percent
 
 if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.hierarchical import ModelEstimate
     from quem.experience.profile import Profile
+    from quem.experience.result import ExperienceFindings
 
 __all__ = [
     "INTERVALS",
-    "SIGNIFICANT",
-    "caveat",
     "format_ends",
     "jagged_text",
     "model_text",
+    "position_text",
     "sentence",
     "statement",
 ]
 
-SIGNIFICANT = 0.05
+# Averages closer than this are equal.
+_ROUNDING = 1e-9
 
 INTERVALS = {
     "prediction": "prediction interval",
@@ -42,27 +44,42 @@ _FALLBACKS = {
 }
 
 
-def caveat(p_value: float, falling: float) -> str:
-    """Say why an estimate must not be used; empty if experience is related to quality.
+def position_text(findings: ExperienceFindings, estimate: Estimate) -> str:
+    """Say where a system is among the subjects, where the data allow no years."""
+    name, function = findings.name_of(estimate.system), findings.function
+    reasons, p = findings.gate.reasons, format_p(findings.p_value)
+    if "decreasing-skill-function" in reasons and findings.p_value < SIGNIFICANT:
+        why = (
+            f"With these people average rank falls with experience ({p}); are the ranks upside "
+            "down?"
+        )
+    elif reasons != ("few-subjects",):
+        why = f"With these people average rank does not clearly rise with experience ({p})."
+    else:
+        miss = "23 to 36" if function.n < 4 else "8 to 15"  # noqa: PLR2004  of simulated studies
+        why = (
+            f"{function.n} subjects are too few: of such intervals that pass the test, {miss} in "
+            "100 miss, where 5 should."
+        )
+    return f"{name}: no years. {why} {_position(findings, estimate, name)}"
 
-    Parameters
-    ----------
-    p_value : float
-        Of the test over subjects.
-    falling : float
-        The share of the subjects' range over which experience falls with quality.
-    """
-    if falling == 1:
-        return (
-            "In these data experience decreases as quality increases, so this estimate does not "
-            "measure skill."
-        )
-    if not p_value < SIGNIFICANT:
-        return (
-            "These data do not show an association between experience and quality "
-            f"({format_p(p_value)}); do not interpret this estimate."
-        )
-    return ""
+
+def _position(findings: ExperienceFindings, estimate: Estimate, name: str) -> str:
+    """How many subjects a system is above, and its neighbors among them."""
+    averages, unit = findings.averages, findings.study.spec.experience_unit
+    x = estimate.average_rank
+    subjects = averages.of_kind("subject")
+    off = averages.average[subjects] - x
+    off[np.abs(off) < _ROUNDING] = 0.0
+    near = []
+    for side, where in ((off < 0, "below"), (off == 0, "level"), (off > 0, "above")):
+        if side.any():
+            at = subjects[side][np.abs(off[side]).argmin()]
+            near.append(f"{averages.solvers[at]}, {averages.experience[at]:.3g} {unit}, {where}")
+    return (
+        f"{name}'s average rank {format_number(x)} is above {(off < 0).sum()} of the "
+        f"{len(subjects)} subjects (nearest: {'; '.join(near)})."
+    )
 
 
 def jagged_text(name: str, profile: Profile | None) -> str:

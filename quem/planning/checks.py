@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quem.errors import WarningRules
-from quem.experience.wording import SIGNIFICANT
+from quem.experience.gate import SIGNIFICANT
 from quem.planning import closed_form
 from quem.wording import format_count, format_number, format_p, format_percent, join_words
 

@@ -252,8 +252,8 @@ def test_many_subjects_are_permuted_at_random(seed: int) -> None:
 
 def test_negative_estimates_are_not_clipped() -> None:
     """Below zero an estimate stays as it is, with a warning and an upper bound."""
-    years = {"A": 1.0, "B": 2.0, "C": 6.0, "D": 7.0}
-    averages = {"A": 3.0, "B": 3.5, "C": 6.0, "D": 6.4, "K": 1.0}
+    years = {"A": 1.0, "B": 2.0, "C": 6.0, "D": 7.0, "E": 4.0}
+    averages = {"A": 3.0, "B": 3.5, "C": 6.0, "D": 6.4, "E": 4.5, "K": 1.0}
     result = complete(printed_study(averages, years))
     (estimate,) = result.findings.estimates
     assert estimate.experience < 0

@@ -150,18 +150,18 @@ def test_marks_without_effect() -> None:
 
 def test_nothing_left_to_fit_is_said() -> None:
     """With too few subjects left the estimates are null, and every text says why."""
-    ranks, years = random_ranks(np.random.default_rng(4), judges=1, problems=1, subjects=4)
-    marked = {cell for cell in ranks if cell[2] in ("S0", "S1")}
+    ranks, years = random_ranks(np.random.default_rng(4), judges=1, problems=1, subjects=7)
+    marked = {cell for cell in ranks if cell[2] in ("S0", "S1", "S2", "S3", "S4")}
     analysis = quem.analyze(study_of(ranks, years, recognized=marked))
     document = json.loads(json_text(analysis.to_dict()))
     assert mistakes(document) == []
     assert document["influence"]["recognized"] == {
-        "n_ranks": 2,
+        "n_ranks": 5,
         "n_judges": 1,
         "estimates": [{"system": "K0", "estimate": None, "interval": [None, None], "change": None}],
     }
     (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
-    assert message.startswith("2 of 5 ranks are of solutions whose author the judge recognized")
+    assert message.startswith("5 of 8 ranks are of solutions whose author the judge recognized")
     assert message.endswith("excluding them, no skill function can be fitted")
     assert "Without them no skill function can be fitted" in analysis.to_html()
     assert "excluding them, no skill function could be fitted" in methods_paragraph(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from quem.experience.gate import REASONS
 from quem.experience.hierarchical import FALLBACKS
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, name_column
 from quem.experience.wording import format_ends
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from quem.experience.agreement import Concordance, Consistency
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
+    from quem.experience.gate import Gate
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
     from quem.experience.profile import ProblemPlace, Profile
     from quem.experience.result import ExperienceFindings
@@ -833,6 +835,11 @@ _BOOTSTRAP: Columns[Any, ExperienceFindings] = Columns(
     Column("systems", each(_BOOTSTRAPPED), "one entry per system", of="intervals"),
 )
 
+_GATE: Columns[Gate, ExperienceFindings] = Columns(
+    Column("passed", FLAG, "whether it is so"),
+    Column("reasons", each(choice(*REASONS)), "why not, as codes; empty if it is so"),
+)
+
 DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     *head("experience"),
     Column(
@@ -861,6 +868,18 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         of(_SKILL_FUNCTION),
         "the headline's fit of experience on average rank",
         of=lambda row, _: row,
+    ),
+    Column(
+        "headline",
+        choice("years", "position"),
+        "whether the outputs state years, or each system's position among the subjects",
+        of=lambda row, _: "years" if row.gate.passed else "position",
+    ),
+    Column(
+        "gate",
+        of(_GATE),
+        "whether the data allow years: a skill function that rises, significantly (p < .05), over "
+        "5 subjects or more; the numbers below are then what the line would give",
     ),
     Column(
         "forms",

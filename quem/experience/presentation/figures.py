@@ -63,12 +63,33 @@ def skill_function(findings: ExperienceFindings) -> Figure:
         axes.plot(grid, findings.function.predict(grid), color=LINE, linewidth=2)
         _frame(axes, findings, grid)
         _subjects(axes, findings)
+        if not findings.gate.passed:
+            _positions(axes, findings)
         axes.set_title(equation(findings), fontweight="normal")
     return figure
 
 
-def estimate(findings: ExperienceFindings) -> Figure:
-    """Draw the bands and each system's estimate to the axis: Figure 3 of the paper."""
+def _positions(axes: Axes, findings: ExperienceFindings) -> None:
+    """Where the systems are among the subjects, without years."""
+    for system, color in zip(findings.estimates[:_MOST_NAMED], colors(), strict=False):
+        axes.axvline(system.average_rank, color=color, linestyle="--", linewidth=1)
+        axes.text(
+            system.average_rank,
+            0.98,
+            f" {short(system_name(findings, system.system))}",
+            color=color,
+            va="top",
+            transform=axes.get_xaxis_transform(),
+        )
+
+
+def estimate(findings: ExperienceFindings) -> Figure | None:
+    """Draw the bands and each system's estimate to the axis: Figure 3 of the paper.
+
+    Without years there is nothing to draw.
+    """
+    if not findings.gate.passed:
+        return None
     listed = len(findings.estimates) > _MOST_NAMED
     with with_style():
         height = max(4.2, 1 + 0.17 * len(findings.estimates)) if listed else 4.2
@@ -241,8 +262,10 @@ Row = tuple[str, dict[str, tuple[float, float, float]]]
 def sensitivity(findings: ExperienceFindings) -> Figure | None:
     """Draw the estimates without each judge, subject and problem, and by other settings.
 
-    None where there is no system.
+    None where there is no system, or where the data allow no years.
     """
+    if not findings.gate.passed:
+        return None
     n_panels = min(len(findings.estimates), _MOST_PANELS)
     if not n_panels:
         return None

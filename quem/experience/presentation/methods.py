@@ -8,7 +8,7 @@ import numpy as np
 
 from quem import __version__
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
-from quem.experience.wording import caveat, jagged_text, model_text, statement
+from quem.experience.wording import jagged_text, model_text, position_text, statement
 from quem.wording import format_count, format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _recognized(findings: ExperienceFindings) -> list[str]:
         f"{without.n_ranks:,} of {without.of_ranks:,} ranks {verb} of {of} whose author the judge "
         "recognized"
     )
-    if not without.estimates:
+    if not without.estimates or not findings.gate.passed:
         return [f"{text}."]
     if not without.fitted:
         return [f"{text}; excluding them, no skill function could be fitted."]
@@ -166,6 +166,8 @@ def _agreement(findings: ExperienceFindings) -> list[str]:
 
 def _results(findings: ExperienceFindings) -> list[str]:
     unit = findings.study.spec.experience_unit
+    if not findings.gate.passed:
+        return [position_text(findings, estimate) for estimate in findings.estimates]
     sentences = []
     for estimate in findings.estimates:
         text = statement(
@@ -179,8 +181,6 @@ def _results(findings: ExperienceFindings) -> list[str]:
         sentences.append(jagged_text(name, findings.profiles.get(estimate.system)))
         sentences.append(f"The experience of {name} was estimated {at}{text}{fewer}.")
         sentences.append(model_text(estimate.model, findings.settings.level, unit))
-    if sentences and (doubtful := caveat(findings.p_value, findings.function.falling_share)):
-        sentences.append(doubtful)
     if findings.bootstrap and findings.estimates:
         sentences.append(
             f"A bootstrap over judges, problems, and subjects ({findings.bootstrap.replicates:,} "

@@ -24,7 +24,7 @@ from quem.experience.presentation.columns import (
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
-from quem.experience.wording import INTERVALS, caveat, format_ends, model_text, sentence
+from quem.experience.wording import INTERVALS, format_ends, model_text, position_text, sentence
 from quem.report.files import Section
 from quem.wording import (
     format_interval,
@@ -114,6 +114,7 @@ class Answer:
 def report_context(findings: ExperienceFindings) -> dict[str, Any]:
     """Give what the template ``report/experience.html`` shows."""
     spec = findings.study.spec
+    states_years = bool(findings.estimates) and findings.gate.passed
     return {
         "title": spec.title,
         "study_id": spec.id,
@@ -125,11 +126,12 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         ),
         "n_systems": len(findings.estimates),
         "equation": equation(findings),
-        "first_figure": "estimate" if findings.estimates else "skill-function",
+        "first_figure": "estimate" if states_years else "skill-function",
         "sections": sections(findings),
         "methods": methods_paragraph(findings),
         "references": references(findings),
-        "caveat": caveat(findings.p_value, findings.function.falling_share),
+        "states_years": states_years,
+        "positions": [position_text(findings, estimate) for estimate in findings.estimates],
         "settings": [
             (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
             for key, value in findings.settings.model_dump(mode="json").items()
@@ -268,6 +270,12 @@ def _estimates(findings: ExperienceFindings) -> Section:
         )
     caption = f"Estimates with {format_percent(findings.settings.level)} intervals"
     table = ESTIMATES.text_table(caption, findings.estimates, findings)
+    if not findings.gate.passed:
+        text = [
+            "These data do not allow years (see the result). The numbers of the line are given for "
+            "completeness; do not report them."
+        ]
+        return Section("estimates", "What the line would give", text, ("skill-function",), [table])
     figures = ("estimate", "skill-function")
     return Section("estimates", "Estimates and skill function", text, figures, [table])
 
@@ -347,6 +355,7 @@ def _experience_matters(findings: ExperienceFindings) -> Section:
 
 
 def _influence(findings: ExperienceFindings) -> Section:
+    with_years = findings.gate.passed
     tables = [
         _left_out_table(findings, f"Leave out one {what}", left_out)
         for what, left_out in (
@@ -354,9 +363,9 @@ def _influence(findings: ExperienceFindings) -> Section:
             ("subject", findings.subjects),
             ("problem", findings.problems),
         )
-        if left_out
+        if left_out and with_years
     ]
-    if findings.recognized and findings.recognized.estimates:
+    if findings.recognized and findings.recognized.estimates and with_years:
         title = "Excluding ranks with a recognized author"
         tables.append(_left_out_table(findings, title, findings.recognized.estimates))
     diagnostics = sorted(findings.diagnostics, key=lambda d: -np.nan_to_num(d.cooks_distance))
@@ -364,10 +373,14 @@ def _influence(findings: ExperienceFindings) -> Section:
     tables.append(
         RESIDUALS.text_table("Residuals and influence", diagnostics[:_MOST_ROWS], findings, note)
     )
-    text = ["Each row refits the model with one item left out; all other ranks are unchanged."]
-    if findings.pooled:
+    text = []
+    if with_years:
+        text.append(
+            "Each row refits the model with one item left out; all other ranks are unchanged."
+        )
+    if findings.pooled and with_years:
         text.append("When a judge or problem is left out, all worths are refitted.")
-    if findings.recognized:
+    if findings.recognized and with_years:
         text.append(recognized_sentence(findings.recognized))
     title = "Influence of single judges, subjects, and problems"
     return Section("influence", title, text, ("influence",), tables)
@@ -391,15 +404,17 @@ def _left_over(count: int) -> str:
 
 def _settings(findings: ExperienceFindings) -> Section:
     tables = []
-    if findings.variants:
+    text = []
+    with_years = findings.gate.passed
+    if findings.variants and with_years:
+        text.append("Each row changes one setting.")
         caption = "Estimates under other settings"
         tables.append(VARIANTS.text_table(caption, findings.variants, findings))
     note = "Lower AICc and RMSE are better. R² always favors the more flexible form."
     forms = findings.forms.items()
     tables.append(FORMS.text_table("Forms of the skill function", forms, findings, note))
-    text = ["Each row changes one setting."]
     bootstrap = findings.bootstrap
-    if bootstrap and bootstrap.intervals:
+    if bootstrap and bootstrap.intervals and with_years:
         each = "; ".join(
             f"{system_name(findings, system)} {format_interval(interval)}"
             for system, interval in bootstrap.intervals.items()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.wording import caveat, jagged_text, model_text, statement
+from quem.experience.wording import jagged_text, model_text, position_text, statement
 from quem.wording import (
     WIDTH,
     format_count,
@@ -46,7 +46,8 @@ def summary_text(findings: ExperienceFindings) -> str:
     """Write the summary of an analysis as text."""
     lines = [findings.study.spec.title, "", *_answer(findings), "", "Based on"]
     lines += [f"  {line}" for line in _basis(findings)]
-    lines += [f"  {line}" for line in _sensitivity(findings)]
+    if findings.gate.passed:
+        lines += [f"  {line}" for line in _sensitivity(findings)]
     return "\n".join(lines)
 
 
@@ -57,6 +58,9 @@ def _answer(findings: ExperienceFindings) -> Iterator[str]:
         yield "  No system has ranks; only the skill function is reported."
     width = max(map(len, names), default=0)
     for name, estimate in zip(names, findings.estimates, strict=True):
+        if not findings.gate.passed:
+            yield from wrap(position_text(findings, estimate))
+            continue
         text = statement(
             estimate, interval=findings.settings.interval, level=findings.settings.level, unit=unit
         )
@@ -72,8 +76,6 @@ def _answer(findings: ExperienceFindings) -> Iterator[str]:
         model = model_text(estimate.model, findings.settings.level, unit)
         for line in textwrap.wrap(model, max(WIDTH - width - 4, _NARROWEST)):
             yield f"  {'':<{width}}  {line}"
-    if names and (doubtful := caveat(findings.p_value, findings.function.falling_share)):
-        yield f"  {doubtful}"
 
 
 def system_name(findings: ExperienceFindings, system: str) -> str:

@@ -1,0 +1,109 @@
+"""Whether years may be stated, and what is said where they may not."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import quem
+from quem.experience.presentation.methods import methods_paragraph
+from quem.experience.simulation import HIGH, Scenario, simulate
+from tests.experience.made import random_ranks, study_of
+
+# What is said of years only.
+YEARS = re.compile(
+    r"is estimated|was estimated at|prediction (interval|bound)|at (least|most) [−\d]"
+    r"|leave-one-out est|In a model of persons|[Oo]n average over these|half-width|By `normalize"
+)
+SECTION = re.compile(
+    r'<section[^>]*>\s*<h2 id="estimates">What the line would give.*?</section>', re.DOTALL
+)
+STYLE = re.compile(r"<style>.*?</style>|<svg.*?</svg>|<dl.*?</dl>", re.DOTALL)
+
+
+def test_without_a_relation_no_line_states_years() -> None:
+    """In 50 studies in which experience says nothing of quality: summary, methods, warnings."""
+    simulated = simulate(Scenario(8, 3, 4, (6.0, None), noise=HIGH), 50, seed=2)
+    rng, shut = np.random.default_rng(5), 0
+    simulated.experience[:] = rng.permuted(simulated.experience, axis=1)
+    for index in range(50):
+        result = quem.analyze(simulated.study(index), bootstrap=0, permutations=0)
+        gate = result.findings.gate
+        said = result.to_dict()
+        assert said["gate"] == {"passed": gate.passed, "reasons": list(gate.reasons)}
+        assert said["headline"] == ("years" if gate.passed else "position")
+        texts = [
+            result.summary(),
+            methods_paragraph(result.findings),
+            *(str(warning) for warning in result.warnings),
+        ]
+        stated = [bool(YEARS.search(re.sub(r"\s+", " ", text))) for text in texts]
+        if gate.passed:
+            assert all(stated[:2])
+            continue
+        shut += 1
+        assert not any(stated), texts[stated.index(True)]
+        assert texts[0].count(": no years.") == texts[1].count(": no years.") == 2
+        assert not re.search(r"K\d \d", repr(result))
+        # The numbers stay where they are marked.
+        assert said["estimates"][0]["experience"] == result.findings.estimates[0].experience
+    assert shut >= 45
+
+
+def test_a_page_without_years() -> None:
+    """But for the table that is marked; the figures that show years are not made."""
+    simulated = simulate(Scenario(8, 3, 4, (6.0, None), noise=HIGH), 1, seed=2)
+    simulated.experience[:] = simulated.experience[:, ::-1]
+    result = quem.analyze(simulated.study(0), bootstrap=100, permutations=0)
+    assert not result.findings.gate.passed
+    whole = result.to_html()
+    page = STYLE.sub("", SECTION.sub("", whole))
+    assert not YEARS.search(re.sub(r"\s+", " ", page))
+    assert page.count(": no years.") == 4  # beside the figure, and in the methods paragraph
+    assert "What the line would give" in whole
+    assert {"estimate", "sensitivity"}.isdisjoint(result.figures())
+
+
+@pytest.mark.parametrize(
+    ("subjects", "direction", "reasons", "words"),
+    [
+        (7, 1, [], ""),
+        (
+            4,
+            1,
+            ["few-subjects"],
+            "4 subjects are too few: of such intervals that pass the test, 8 to 15 in 100 miss, "
+            "where 5 should.",
+        ),
+        (7, -1, ["decreasing-skill-function"], "average rank falls with experience (p < "),
+    ],
+)
+def test_reasons(subjects: int, direction: int, reasons: list[str], words: str) -> None:
+    """Too few people, and ranks upside down; both are warnings, too."""
+    simulated = simulate(Scenario(subjects, 3, 6, (6.0,)), 1, seed=1)
+    if direction < 0:
+        simulated.ranks[:] = subjects + 2 - simulated.ranks
+    result = quem.analyze(simulated.study(0), bootstrap=0, permutations=0)
+    assert list(result.findings.gate.reasons) == reasons
+    assert words in " ".join(result.summary().split())
+    assert set(reasons) <= {warning.code for warning in result.warnings}
+
+
+def test_the_position_is_that_among_the_subjects() -> None:
+    """How many are below, and the nearest below and above, with ties."""
+    ranks, years = random_ranks(np.random.default_rng(1), judges=1, problems=1, subjects=4)
+    order = ["S1", "S0", "K0", "S3", "S2"]
+    ranks = {("J0", "P0", name): float(place) for place, name in enumerate(order, 1)}
+    study = study_of(ranks, years)
+    summary = " ".join(quem.analyze(study, bootstrap=0).summary().split())
+    assert "K0's average rank 3.0 is above 2 of the 4 subjects" in summary
+    assert (
+        f"(nearest: S0, {years['S0']:.3g} years, below; S3, {years['S3']:.3g} years, above)"
+        in summary
+    )
+    ranks["J0", "P0", "S3"] = 3.0
+    study = study_of(ranks, years)
+    summary = " ".join(quem.analyze(study, bootstrap=0).summary().split())
+    assert f"S3, {years['S3']:.3g} years, level;" in summary

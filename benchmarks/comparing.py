@@ -97,8 +97,10 @@ def _standings(simulated: Simulated) -> Iterator[SystemEstimate]:
         estimates.experience[:, 0], errors, estimates.inside[:, 0], strict=True
     ):
         side: Literal["inside", "above"] = "inside" if inside else "above"
-        estimate = Estimate("", 0, 0, False, years, none, none, None, side, NAN, ())  # noqa: FBT003
-        yield SystemEstimate(0, "", "", "", None, estimate, error, df)
+        estimate = Estimate(
+            "", 0, 0, 0, 0.0, 0.0, error, df, years, none, none, None, side, NAN, ()
+        )
+        yield SystemEstimate(0, "", "", "", None, estimate)
 
 
 def uplift(studies: int) -> None:

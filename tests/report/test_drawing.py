@@ -124,6 +124,8 @@ def test_sensitivity_needs_a_system() -> None:
 def test_estimate_lists_many_systems_beside_the_figure() -> None:
     """Up to five systems have their name at their point; more have a number and a list."""
     few, many = (estimate(_analysis(systems=n).findings) for n in (5, 6))
+    assert few
+    assert many
     assert few.get_figwidth() < many.get_figwidth()
     assert sum(text.isdigit() for text in _texts(many)) == 6
     assert not any(text.isdigit() for text in _texts(few))
@@ -133,7 +135,9 @@ def test_estimate_outside_the_range_is_told_by_its_bound() -> None:
     """The figure says of such a system what the headline says."""
     findings = _analysis().findings
     above = replace(findings.estimates[0], side="above", bound=15.23)
-    assert "K0  at least 15.2" in _texts(estimate(replace(findings, estimates=(above,))))
+    drawn = estimate(replace(findings, estimates=(above,)))
+    assert drawn
+    assert "K0  at least 15.2" in _texts(drawn)
 
 
 def test_wide_numbers_leave_the_axis_label_in_the_figure() -> None:

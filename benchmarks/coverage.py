@@ -1,6 +1,7 @@
 """The coverage study: how often each interval covers the truth, and how wide it is.
 
     python benchmarks/coverage.py --grid reduced --jobs 2
+    python benchmarks/coverage.py --part jagged
 
 Results are kept part by part, so that a study that was stopped goes on where it was. With
 ``--cluster ADDRESS`` the workers of a Dask cluster do the work. ``--docs`` writes the results
@@ -14,11 +15,12 @@ import sys
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
 import click
 import numpy as np
+from coverage_parts import PARTS, run_case, table
 from scipy.special import stdtrit
 
 from quem.comparison.pair_tests import worth_differences
@@ -28,7 +30,7 @@ from quem.experience.simulation import NOISES, Scenario, simulate
 from quem.parallel import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -341,19 +343,52 @@ def read_done(path: Path, seed: int) -> list[dict[str, object]]:
 
 @click.command(help=__doc__)
 @click.option("--grid", type=click.Choice(list(GRIDS)), default="reduced", show_default=True)
+@click.option("--part", type=click.Choice(list(PARTS)), help="Hold a method to its bar, instead.")
 @click.option("--out", type=click.Path(path_type=Path), help="File of the results.")
 @click.option("--jobs", type=int, default=-1, help="Processes; -1 for all processors.")
 @click.option("--cluster", help="Address of a Dask scheduler.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--docs", is_flag=True, help="Write the results into docs/.")
 def main(
-    grid: str, out: Path | None, jobs: int, cluster: str | None, seed: int, *, docs: bool
+    grid: str,
+    part: str | None,
+    out: Path | None,
+    jobs: int,
+    cluster: str | None,
+    seed: int,
+    *,
+    docs: bool,
 ) -> None:
-    """Run what is missing of a grid, and print its tables."""
+    """Run what is missing of a grid or part, and print its tables."""
     import coverage_tables
 
-    path = out or HERE / "coverage-results" / f"{grid}.jsonl"
+    path = out or HERE / "coverage-results" / f"{part or grid}.jsonl"
+    workers = Workers(jobs, cluster)
+    if part:
+        done = run_missing(path, seed, PARTS[part].cases, PARTS[part].parts, run_case, workers)
+        text, missed = table(part, done)
+        click.echo(text)
+        if docs:
+            page = HERE.parent / "docs" / "coverage.md"
+            page.write_text(coverage_tables.between(page.read_text("utf-8"), part, text), "utf-8")
+        sys.exit(f"{missed} bars are missed" if missed else 0)
     cases, parts = GRIDS[grid]
+    done = run_missing(path, seed, cases, parts, run_part, workers)
+    tables = coverage_tables.collect(done)
+    click.echo(coverage_tables.text(tables))
+    if docs:
+        coverage_tables.write_docs(tables, HERE.parent / "docs")
+
+
+def run_missing(
+    path: Path,
+    seed: int,
+    cases: Sequence[Any],
+    parts: int,
+    run: Callable[..., dict[str, object]],
+    workers: Workers,
+) -> list[dict[str, Any]]:
+    """Run the parts that are not in a file yet, and add them; gives all of these cases."""
     done = read_done(path, seed)
     held = {(json.dumps(entry["case"]), entry["part"]) for entry in done}
     tasks = [
@@ -366,16 +401,13 @@ def main(
         path.open("a", encoding="utf-8") as file,
         click.progressbar(length=len(tasks), label="parts", file=sys.stderr) as bar,
     ):
-        for result in Workers(jobs, cluster).each(run_part, tasks):
+        for result in workers.each(run, tasks):
             done.append(result)
             file.write(json.dumps(result) + "\n")
             file.flush()
             bar.update(1)
     names = {json.dumps(asdict(case)) for case in cases}
-    table = coverage_tables.collect(entry for entry in done if json.dumps(entry["case"]) in names)
-    click.echo(coverage_tables.text(table))
-    if docs:
-        coverage_tables.write_docs(table, HERE.parent / "docs")
+    return [entry for entry in done if json.dumps(entry["case"]) in names]
 
 
 if __name__ == "__main__":

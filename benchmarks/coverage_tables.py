@@ -88,13 +88,18 @@ def write_docs(table: pd.DataFrame, docs: Path) -> None:
 def filled(page: str, table: pd.DataFrame, names: Sequence[str]) -> str:
     """Put the named tables between their marks."""
     for name in names:
-        before, begin, rest = page.partition(_BEGIN.format(name))
-        _, end, after = rest.partition(_END.format(name))
-        if not begin or not end:
-            message = f"the page has no marks for the table {name!r}"
-            raise ValueError(message)
-        page = f"{before}{begin}\n{TABLES[name](table)}\n{end}{after}"
+        page = between(page, name, TABLES[name](table))
     return page
+
+
+def between(page: str, name: str, table: str) -> str:
+    """Put a table between the marks of its name."""
+    before, begin, rest = page.partition(_BEGIN.format(name))
+    _, end, after = rest.partition(_END.format(name))
+    if not begin or not end:
+        message = f"the page has no marks for the table {name!r}"
+        raise ValueError(message)
+    return f"{before}{begin}\n{table}\n{end}{after}"
 
 
 def estimates_table(table: pd.DataFrame) -> str:

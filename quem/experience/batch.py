@@ -16,12 +16,14 @@ from quem.experience.components import Incidence, components
 from quem.experience.estimate import invert, outside
 from quem.experience.expected_ranks import fit_worths
 from quem.experience.profile import jaggedness
+from quem.experience.ranks import scores as normalized
 from quem.experience.simulation import blocked_ranks
 from quem.experience.skill import FORMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from quem.experience.ranks import Normalization
     from quem.experience.simulation import Simulated
     from quem.experience.skill import SkillForm
 
@@ -210,7 +212,11 @@ class BatchEstimates:
 
 
 def batch_estimates(
-    simulated: Simulated, *, level: float = 0.95, score: Literal["rank", "worth"] = "rank"
+    simulated: Simulated,
+    *,
+    level: float = 0.95,
+    score: Literal["rank", "worth"] = "rank",
+    normalize: Normalization = "none",
 ) -> BatchEstimates:
     """Estimate the systems of every simulated study by the linear skill function.
 
@@ -223,6 +229,8 @@ def batch_estimates(
     score : {"rank", "worth"}
         What is averaged; worths (see `quem.experience.expected_ranks`) do not flatten at the ends.
         Of studies in blocks ranks are expected ranks, as in `quem.analyze`.
+    normalize : {"none", "expected", "percentile"}
+        Of ranks.
 
     Raises
     ------
@@ -240,6 +248,9 @@ def batch_estimates(
         worths, scores = fit_worths(simulated.ranks), simulated.ranks
         if score == "worth":
             scores = worths.cells
+        else:
+            size = np.isfinite(scores).sum(axis=-1, keepdims=True)
+            scores = normalized(scores, size, normalize=normalize)
         average, widened = _means(scores), _widening(scores, y.shape[1])
         if score == "rank":
             widened += _jagged(scores, worths.information, y.shape[1])

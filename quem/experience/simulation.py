@@ -78,6 +78,13 @@ class Scenario:
         The share of solutions that are absent, at random.
     system_problems : int, optional
         How many of the problems the systems solved; all by default.
+    system_judges : int, optional
+        How many of the judges ranked the systems; all by default.
+    in_turn : bool
+        Whether only one judge, by turns, ranked the systems on each problem.
+    system_solution : float, optional
+        How much the quality of systems differs from problem to problem, where it is not as for
+        people.
     ties : float
         Step in which judges see quality, in units of experience; 0 for no ties.
     system_taste : float, optional
@@ -94,6 +101,9 @@ class Scenario:
     experience: tuple[float, float] = (1.0, 12.0)
     missing: float = 0.0
     system_problems: int | None = None
+    system_judges: int | None = None
+    in_turn: bool = False
+    system_solution: float | None = None
     ties: float = 0.0
     system_taste: float | None = None
     block_size: int | None = None
@@ -165,13 +175,21 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
         taste[n:] = scenario.system_taste
     quality = rng.standard_normal((b, j, p, k)) * noise.judge
     quality += rng.standard_normal((b, j, 1, k)) * taste
-    quality += rng.standard_normal((b, 1, p, k)) * noise.solution
+    solution = np.full(k, noise.solution)
+    if scenario.system_solution is not None:
+        solution[n:] = scenario.system_solution
+    quality += rng.standard_normal((b, 1, p, k)) * solution
     quality += (np.concatenate([experience, truth], axis=1) + person)[:, np.newaxis, np.newaxis]
     if scenario.missing:
         absent = rng.random((b, 1, p, k)) < scenario.missing
         quality = np.where(absent, np.nan, quality)
     if scenario.system_problems is not None:
         quality[:, :, scenario.system_problems :, n:] = np.nan
+    if scenario.system_judges is not None:
+        quality[:, scenario.system_judges :, :, n:] = np.nan
+    if scenario.in_turn:
+        away = np.arange(j)[:, np.newaxis] != np.arange(p) % j
+        quality[..., n:][:, away] = np.nan
     if scenario.ties:
         quality = np.round(quality / scenario.ties)
     return Simulated(scenario, experience, truth, _ranks(quality, ties=scenario.ties > 0))

@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 
 from quem.errors import StudyWarning, WarningRules
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
+from quem.experience.wording import variation
 from quem.wording import (
     format_count,
     format_interval,
@@ -341,7 +342,11 @@ def _fewer(findings: ExperienceFindings, estimate: Estimate) -> str:
         why = "worths are fitted to all problems at once"
         return f"{text}; its interval is not widened for that, because {why}"
     if not estimate.widened:
-        why = "the study is too large for it" if cells and cells.is_large else "it need not be"
+        why = (
+            "the study is too large for it"
+            if cells and cells.is_large
+            else "those of the subjects vary as much"
+        )
         if averages.components and not averages.components.rest:
             why = "no subject has two ranks that could be compared"
         return f"{text}; its interval is not widened for that, because {why}"
@@ -367,9 +372,7 @@ def _jagged(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
     profile = findings.profiles.get(estimate.system)
     if profile is not None and profile.is_jagged:
         yield (
-            f"{findings.name_of(estimate.system)} varies {format_number(profile.ratio)} times as "
-            f"much from problem to problem as people do (F({profile.df}, {profile.df_people}) = "
-            f"{format_number(profile.f)}, {format_p(profile.p)}), so no single level of "
+            f"{findings.name_of(estimate.system)} {variation(profile)}, so no single level of "
             "experience describes it; its interval is widened for that"
         )
 

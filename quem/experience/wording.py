@@ -23,6 +23,7 @@ __all__ = [
     "position_text",
     "sentence",
     "statement",
+    "variation",
 ]
 
 # Averages closer than this are equal.
@@ -86,11 +87,15 @@ def jagged_text(name: str, profile: Profile | None) -> str:
     """Say that no single number describes a system; empty where it varies as people do."""
     if profile is None or not profile.is_jagged:
         return ""
+    return f"No single level of experience describes {name}: it {variation(profile)}."
+
+
+def variation(profile: Profile) -> str:
+    """Say how much more than people a system varies, with the test."""
     return (
-        f"No single level of experience describes {name}: it varies "
-        f"{format_number(profile.ratio)} times as much from problem to problem as people do "
+        f"varies {format_number(profile.ratio)} times as much from problem to problem as people do "
         f"(F({profile.df}, {profile.df_people}) = {format_number(profile.f)}, "
-        f"{format_p(profile.p)})."
+        f"{format_p(profile.p)})"
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from quem.comparison.pair_tests import TESTS
 from quem.comparison.presentation.phrases import bound_text, less, names_of, rank_interval
-from quem.experience.presentation.columns import bound_columns
+from quem.experience.presentation.estimate_columns import bound_columns
 from quem.report.columns import (
     COUNT,
     FLAG,

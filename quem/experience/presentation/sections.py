@@ -10,17 +10,15 @@ import numpy as np
 from quem.experience.presentation.columns import (
     AGREEMENT,
     ANOVA,
-    ESTIMATES,
     FORMS,
     LEAVE_ONE_OUT,
-    PLACES,
     RESIDUALS,
     RETEST,
     SOLVERS,
     VARIANTS,
-    averaged_ranks,
     solvers,
 )
+from quem.experience.presentation.estimate_columns import ESTIMATES, PLACES, averaged_ranks
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 __all__ = [
     "INTERVALS",
     "format_ends",
+    "gate_reason",
     "jagged_text",
     "model_text",
+    "place_among_subjects",
     "position_text",
     "sentence",
     "statement",
@@ -47,26 +49,30 @@ _FALLBACKS = {
 
 def position_text(findings: ExperienceFindings, estimate: Estimate) -> str:
     """Say where a system is among the subjects, where the data allow no years."""
-    name, function = findings.name_of(estimate.system), findings.function
+    name = findings.name_of(estimate.system)
+    return f"{name}: no years. {gate_reason(findings)} {place_among_subjects(findings, estimate)}"
+
+
+def gate_reason(findings: ExperienceFindings) -> str:
+    """Say why the data allow no years."""
     reasons, p = findings.gate.reasons, format_p(findings.p_value)
     if "decreasing-skill-function" in reasons and findings.p_value < SIGNIFICANT:
-        why = (
+        return (
             f"With these people average rank falls with experience ({p}); are the ranks upside "
             "down?"
         )
-    elif reasons != ("few-subjects",):
-        why = f"With these people average rank does not clearly rise with experience ({p})."
-    else:
-        miss = "23 to 36" if function.n < 4 else "8 to 15"  # noqa: PLR2004  of simulated studies
-        why = (
-            f"{function.n} subjects are too few: of such intervals that pass the test, {miss} in "
-            "100 miss, where 5 should."
-        )
-    return f"{name}: no years. {why} {_position(findings, estimate, name)}"
+    if reasons != ("few-subjects",):
+        return f"With these people average rank does not clearly rise with experience ({p})."
+    miss = "23 to 36" if findings.function.n < 4 else "8 to 15"  # noqa: PLR2004  of simulated studies
+    return (
+        f"{findings.function.n} subjects are too few: of such intervals that pass the test, {miss} "
+        "in 100 miss, where 5 should."
+    )
 
 
-def _position(findings: ExperienceFindings, estimate: Estimate, name: str) -> str:
-    """How many subjects a system is above, and its neighbors among them."""
+def place_among_subjects(findings: ExperienceFindings, estimate: Estimate) -> str:
+    """Say how many subjects a system is above, and its neighbors among them."""
+    name = findings.name_of(estimate.system)
     averages, unit = findings.averages, findings.study.spec.experience_unit
     x = estimate.average_rank
     subjects = averages.of_kind("subject")
@@ -83,11 +89,20 @@ def _position(findings: ExperienceFindings, estimate: Estimate, name: str) -> st
     )
 
 
-def jagged_text(name: str, profile: Profile | None) -> str:
-    """Say that no single number describes a system; empty where it varies as people do."""
+def jagged_text(name: str, profile: Profile | None, *, test: bool = True) -> str:
+    """Say that no single number describes a system; empty where it varies as people do.
+
+    Parameters
+    ----------
+    test : bool
+        Whether to say F and p too.
+    """
     if profile is None or not profile.is_jagged:
         return ""
-    return f"No single level of experience describes {name}: it {variation(profile)}."
+    text = variation(profile)
+    if not test:
+        text = text[: text.index(" (F")]
+    return f"No single level of experience describes {name}: it {text}."
 
 
 def variation(profile: Profile) -> str:

@@ -32,17 +32,20 @@ __all__ = [
     "HALO",
     "INK",
     "INNER_BAND",
+    "LETTERS",
     "LINE",
     "MOST_LABELS",
     "MOST_ROWS",
     "MUTED",
     "PAPER",
+    "SUNKEN",
     "SYSTEMS",
     "colors",
     "dark_rules",
     "heat_map",
     "inline_svg",
     "label_inches",
+    "missing_glyphs",
     "one_axes",
     "png_bytes",
     "short",
@@ -51,26 +54,30 @@ __all__ = [
     "with_style",
 ]
 
-INK, MUTED, GRID, PAPER = "#1b1f24", "#5b6470", "#d9dee4", "#ffffff"
-LINE, BAND, INNER_BAND = "#1f5f99", "#e3edf7", "#bcd5ec"
-SYSTEMS = ("#b4381f", "#7a4aa0", "#18794e", "#9a6700", "#0e7490", "#a2296b")
+INK, MUTED, GRID, PAPER = "#191c22", "#4c525c", "#dcd9d1", "#ffffff"
+SUNKEN = "#ebe9e3"  # the people's range
+LINE, BAND, INNER_BAND = "#1c4f8f", "#dbe6f3", "#b9cfe8"
+SYSTEMS = ("#b23c17", "#6a3fa0", "#0b6b6b", "#8a5a00", "#a3246b", "#33691e")
 
 # What each color becomes on a dark screen. The hue stays, the lightness turns.
 _DARK = {
-    INK: "#e8eaed",
-    MUTED: "#a9b2bd",
-    GRID: "#39414b",
-    PAPER: "#14181d",
-    LINE: "#7db7ea",
-    BAND: "#1f2e3e",
-    INNER_BAND: "#2c4864",
-    "#b4381f": "#ff8a6b",
-    "#7a4aa0": "#c9a3ea",
-    "#18794e": "#5fd39a",
-    "#9a6700": "#e0b34c",
-    "#0e7490": "#5cc8e0",
-    "#a2296b": "#f08cc0",
+    INK: "#e9eaed",
+    MUTED: "#a9b0bb",
+    GRID: "#2e343e",
+    PAPER: "#191d24",
+    SUNKEN: "#0b0e12",
+    LINE: "#8db8f0",
+    BAND: "#1d2a3a",
+    INNER_BAND: "#2b4260",
+    "#b23c17": "#ff9470",
+    "#6a3fa0": "#c5a3f5",
+    "#0b6b6b": "#66cfcf",
+    "#8a5a00": "#e0b04f",
+    "#a3246b": "#f48cc4",
+    "#33691e": "#a5d06f",
 }
+
+LETTERS = 8.5  # points
 
 # matplotlib types the keys of its settings, which differ between its versions.
 _STYLE: Any = {
@@ -90,7 +97,7 @@ _STYLE: Any = {
     "figure.facecolor": PAPER,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8.5,
+    "font.size": LETTERS,
     "grid.color": GRID,
     "grid.linewidth": 0.6,
     "legend.edgecolor": "none",
@@ -188,8 +195,15 @@ def png_bytes(figure: Figure) -> bytes:
 
 @contextmanager
 def _saving(settings: Any) -> Iterator[None]:  # noqa: ANN401  see _STYLE
-    """Save in the style too, and bear with letters that no font here has."""
-    with with_style(), mpl.rc_context(settings), warnings.catch_warnings():
+    """Save in the style too, whatever letters the fonts here have."""
+    with with_style(), mpl.rc_context(settings), missing_glyphs():
+        yield
+
+
+@contextmanager
+def missing_glyphs() -> Iterator[None]:
+    """Bear with letters that no font here has."""
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from|Matplotlib .* does not support")
         yield
 
@@ -233,8 +247,8 @@ def dark_rules(prefix: str = "") -> str:
 MOST_LABELS = 24
 MOST_ROWS = 40
 LONGEST_NAME = 22
-HALO = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.75}
-_LETTER = 0.072  # inches, of the style's font size
+HALO = {"boxstyle": "round,pad=0.05", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.7}
+_LETTER = 0.072  # inches, of a letter of that size
 
 
 def one_axes(

@@ -63,6 +63,10 @@ def _render(template: str, result: BaseResult[Any], svgs: dict[str, str] | None)
     context: dict[str, Any] = result.context()
     captions = context["captions"]
     figures = {stem: inline_svg(svg, stem, captions[stem]) for stem, svg in svgs.items()}
+    for stem, draw in result.presentation().narrow.items():
+        if stem == context["first_figure"] and (figure := draw(result.findings)):
+            name = f"{stem}-narrow"
+            figures[name] = inline_svg(svg_text(figure, name), name, captions[stem])
     page = (
         _environment(result.presentation().templates)
         .get_template(template)

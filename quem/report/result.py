@@ -50,6 +50,8 @@ class Presentation(Generic[Findings]):
     templates : Path, optional
         The folder of ``report/KIND.html`` and ``report/KIND-notebook.html``, for a kind that a
         package adds.
+    narrow : dict of str to callable, optional
+        Draws figures once more, for the page on a phone, by the same stems.
     """
 
     def __init__(
@@ -60,9 +62,11 @@ class Presentation(Generic[Findings]):
         summary: Callable[[Findings], str],
         context: Callable[[Findings], dict[str, Any]],
         templates: Path | None = None,
+        narrow: Mapping[str, Callable[[Findings], Figure | None]] | None = None,
     ) -> None:
         self.document, self.tables, self.figures = document, tables, figures
         self.summary, self.context, self.templates = summary, context, templates
+        self.narrow = narrow or {}
 
 
 class BaseResult(ABC, Generic[Findings]):

@@ -385,6 +385,11 @@ class ExperienceSpec(StudySpec):
 
     kind: Literal["experience"] = Field("experience", description="Kind of study.")
     experience_unit: Line = Field("years", description="What experience is counted in.")
+    verb: Line = Field(
+        "performs",
+        description="What systems do, as the report says it: “P3 plans like someone with about 7 "
+        "years of experience”.",
+    )
     problems: Annotated[tuple[Problem, ...], Section] = Field((), description="What was solved.")
     organizers: Annotated[tuple[Organizer, ...], Section] = Field(
         (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import quem
 from quem.report.files import write_report
 from tests.browser.reports import extreme_study, opened, passes
 from tests.browser.views import PHONE, WIDE
+from tests.report.cases import CASES, case_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,26 +70,61 @@ def test_page_is_self_contained_accessible_and_printable(
 def test_first_screen_gives_the_answer_and_what_it_depends_on(
     browser: Browser, make: Callable[[str], Path]
 ) -> None:
-    """The estimate, its interval, and its ranges over judges, subjects and settings are in view."""
+    """Verdict, interval, and scale are in view; on a wide screen the heads of both cards, too."""
+    said = ["about 7 years of experience", "between 3.6 and 10.9 years", "years of experience"]
+    cards = ["What this is based on", "Before you quote this"]
     with opened(browser, make("study")) as (page, _):
-        for viewport in (WIDE, PHONE):
+        for viewport, texts in ((WIDE, said + cards), (PHONE, said)):
             page.set_viewport_size(viewport)  # type: ignore[arg-type]
-            for text in (
-                "7.2",
-                "3.6 to 10.9",
-                "Leave out one judge",
-                "Leave out one subject",
-                "One other setting",
-            ):
-                box = page.get_by_text(text).first.bounding_box()
+            for text in texts:
+                box = page.get_by_text(text).filter(visible=True).first.bounding_box()
                 assert box is not None
                 assert box["y"] + box["height"] <= viewport["height"], text
 
 
+# Of each figure that is shown: its place, and the place and size of its texts, as rendered.
+_TEXTS = """
+() => [...document.querySelectorAll('.drawn svg')].filter(svg => svg.getClientRects().length)
+  .map(svg => {
+    const place = element => {
+      const {left, top, right, bottom} = element.getBoundingClientRect();
+      return [left, top, right, bottom];
+    };
+    const scale = svg.viewBox.baseVal?.width ? svg.clientWidth / svg.viewBox.baseVal.width : 1;
+    const texts = [...svg.querySelectorAll('text')].filter(text => text.textContent.trim());
+    return [place(svg), texts.map(text =>
+      [text.textContent, place(text), scale * parseFloat(getComputedStyle(text).fontSize)])];
+  })
+"""
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_texts_of_figures_are_legible(browser: Browser, tmp_path: Path, name: str) -> None:
+    """No text leaves its figure, none meets another by more than a hair, all have 12 pixels."""
+    result = quem.analyze(quem.load_study(case_study(name, tmp_path)), permutations=0)
+    write_report(result, tmp_path / "out")
+    with opened(browser, tmp_path / "out" / "report.html") as (page, _):
+        for width in (360, 390, 820, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            drawn = page.evaluate(_TEXTS)
+            assert len(drawn) == 2
+            for (left, top, right, bottom), texts in drawn:
+                assert len(texts) > 5
+                for text, box, size in texts:
+                    where = f"{text!r} at {width}: {box} {size}"
+                    assert left - 1 <= box[0] <= box[2] <= right + 1, where
+                    assert top - 1 <= box[1] <= box[3] <= bottom + 1, where
+                    assert size >= 12 - 1e-3, where
+                for (one, a, _), (other, b, _) in combinations(texts, 2):
+                    across = min(a[2], b[2]) - max(a[0], b[0])
+                    down = min(a[3], b[3]) - max(a[1], b[1])
+                    assert across <= 1 or down <= 3, (one, other, width, across, down)
+
+
 def test_figures_follow_the_colour_scheme(browser: Browser, make: Callable[[str], Path]) -> None:
     """In the report, an axis label is light on a dark page; a figure alone is always light."""
-    probe = "getComputedStyle(document.querySelector('svg text')).fill"
-    dark_ink, light_ink = "rgb(27, 31, 36)", "rgb(232, 234, 237)"
+    probe = "getComputedStyle(document.querySelector('svg [id*=xtick] text')).fill"
+    dark_ink, light_ink = "rgb(25, 28, 34)", "rgb(233, 234, 237)"
     for name, in_dark in (("report.html", light_ink), ("estimate.svg", dark_ink)):
         with opened(browser, make("study").with_name(name)) as (page, _):
             assert page.evaluate(probe) == dark_ink, name

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from quem.experience.analysis import analyze_experience
 from quem.experience.presentation.figures import estimate, sensitivity, sensitivity_rows
+from quem.experience.presentation.scale import scale_figure
 from quem.report.drawing import inline_svg, png_bytes, short, svg_text
 from quem.report.files import notebook_html, report_html
 from tests.experience.made import random_ranks, study_of
@@ -46,7 +50,7 @@ def _texts(figure: Figure) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "stem", ["skill-function", "estimate", "sensitivity", "agreement", "ranks"]
+    "stem", ["scale", "skill-function", "estimate", "sensitivity", "agreement", "ranks"]
 )
 def test_any_name_can_be_drawn(stem: str) -> None:
     """Dollars are no formula, and letters that no font here has are no warning."""
@@ -54,7 +58,8 @@ def test_any_name_can_be_drawn(stem: str) -> None:
     svg = svg_text(figure, stem)
     assert png_bytes(figure).startswith(b"\x89PNG")
     assert "$" in svg
-    assert "Ελληνικά" in svg
+    # The scale has the systems only, and here it has no years.
+    assert "Ελληνικά" in svg or stem == "scale"
 
 
 def _estimate_svg() -> str:
@@ -121,33 +126,63 @@ def test_sensitivity_needs_a_system() -> None:
     assert "sensitivity" not in analysis.figures()
 
 
-def test_estimate_lists_many_systems_beside_the_figure() -> None:
-    """Up to five systems have their name at their point; more have a number and a list."""
-    few, many = (estimate(_analysis(systems=n).findings) for n in (5, 6))
-    assert few
-    assert many
-    assert few.get_figwidth() < many.get_figwidth()
-    assert sum(text.isdigit() for text in _texts(many)) == 6
-    assert not any(text.isdigit() for text in _texts(few))
+def _boxes(figure: Figure) -> dict[str, Bbox]:
+    """The places of all texts of a figure that are shown, in its pixels."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    (axes,) = figure.axes
+    texts = list(axes.texts)
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        ticks = axis.get_major_ticks()
+        texts += [tick.label1 for tick in ticks if limits[0] <= tick.get_loc() <= limits[1]]
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    return {
+        f"{text.get_text()} {at}": Text.get_window_extent(text, renderer)
+        for at, text in enumerate(texts)
+        if text.get_text()
+    }
+
+
+@pytest.mark.parametrize("is_narrow", [False, True])
+@pytest.mark.parametrize(("subjects", "systems"), [(6, 1), (7, 5), (12, 12)])
+def test_names_meet_nothing_and_stay_inside(
+    subjects: int, systems: int, *, is_narrow: bool
+) -> None:
+    """However many there are: no two texts meet, and none leaves the figure."""
+    figure = estimate(_analysis(subjects=subjects, systems=systems).findings, narrow=is_narrow)
+    assert figure
+    boxes = _boxes(figure)
+    assert sum(name.startswith("K") for name in boxes) == systems
+    for name, box in boxes.items():
+        assert box.x0 >= 0 <= box.y0, name
+        assert box.x1 <= figure.bbox.width, name
+        assert box.y1 <= figure.bbox.height, name
+    for (one, first), (other, second) in combinations(boxes.items(), 2):
+        common = Bbox.intersection(first, second)
+        assert common is None or common.width <= 1 or common.height <= 3, (one, other)
 
 
 def test_estimate_outside_the_range_is_told_by_its_bound() -> None:
-    """The figure says of such a system what the headline says."""
+    """The figures say of such a system what the headline says."""
     findings = _analysis().findings
     above = replace(findings.estimates[0], side="above", bound=15.23)
-    drawn = estimate(replace(findings, estimates=(above,)))
+    drawn, scale = (
+        draw(replace(findings, estimates=(above,))) for draw in (estimate, scale_figure)
+    )
     assert drawn
-    assert "K0  at least 15.2" in _texts(drawn)
+    assert scale
+    assert "K0: at least 15.2" in _texts(drawn)
+    assert {"K0: at least 15 years", "15.2 or more", "→"} <= set(_texts(scale))
 
 
-def test_wide_numbers_leave_the_axis_label_in_the_figure() -> None:
-    """However wide the numbers on the axis are, its label is not cut."""
+def test_wide_numbers_stay_in_the_figure() -> None:
+    """However wide the numbers on the axis are, they are not cut."""
     ranks, years = random_ranks(np.random.default_rng(4))
     study = study_of(ranks, {name: 90_000 * y for name, y in years.items()})
-    figure = analyze_experience(study).plot("estimate")
-    assert figure is not None
-    FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
-    assert figure.axes[0].yaxis.label.get_window_extent().x0 >= 0
+    for narrow in (False, True):
+        figure = estimate(analyze_experience(study).findings, narrow=narrow)
+        assert figure
+        assert min(box.x0 for box in _boxes(figure).values()) >= 0
 
 
 def test_warnings_show_code_as_code() -> None:
@@ -159,6 +194,6 @@ def test_warnings_show_code_as_code() -> None:
         assert "`" not in page
 
 
-def test_table_of_systems_has_their_chances() -> None:
-    """With several systems, the first screen still says how likely so many years are."""
-    assert "At least 5 years</th>" in report_html(_analysis(systems=2))
+def test_each_system_has_its_chances() -> None:
+    """With several systems, the report still says how likely so many years are."""
+    assert "at least 5 years:" in report_html(_analysis(systems=2))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from scipy.special import stdtrit
 
-from quem.experience.presentation.summary import averaged, equation, system_name
-from quem.experience.wording import INTERVALS
+from quem.experience.presentation.scale import scale_figure
+from quem.experience.presentation.summary import averaged, system_name
 from quem.report.drawing import (
     BAND,
     GRID,
-    HALO,
     INK,
     INNER_BAND,
+    LETTERS,
     LINE,
     MOST_LABELS,
     MOST_ROWS,
@@ -28,10 +30,11 @@ from quem.report.drawing import (
     tidy,
     with_style,
 )
-from quem.wording import format_number, format_percent
+from quem.report.labels import Label, place_labels
+from quem.wording import format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FIGURES",
+    "NARROW",
     "agreement",
     "estimate",
     "influence",
@@ -51,206 +55,160 @@ __all__ = [
     "skill_function",
 ]
 
-_MOST_NAMED = 5  # systems with their name beside their point; more stand in a list
-_BARS = 0.07  # of the width, for the systems' intervals
+_MOST_GUIDES = 5  # systems with dashed lines to the axes; more would be a thicket
 
 
-def skill_function(findings: ExperienceFindings) -> Figure:
+# Pixels of the two drawings, at 96 to the inch, and of their letters.
+_WIDE, _NARROW = (760, 440, 14.0), (300, 380, 12.5)
+_PIXELS = 96
+
+
+def skill_function(findings: ExperienceFindings, *, narrow: bool = False) -> Figure:
     """Draw the subjects and the skill function: Figure 2 of the paper."""
-    with with_style():
-        figure, axes = one_axes(6.2, 4.2)
-        grid = _grid(findings)
-        axes.plot(grid, findings.function.predict(grid), color=LINE, linewidth=2)
-        _frame(axes, findings, grid)
-        _subjects(axes, findings)
-        if not findings.gate.passed:
-            _positions(axes, findings)
-        axes.set_title(equation(findings), fontweight="normal")
-    return figure
+    return _skill_figure(findings, (), _NARROW if narrow else _WIDE)
 
 
-def _positions(axes: Axes, findings: ExperienceFindings) -> None:
-    """Where the systems are among the subjects, without years."""
-    for system, color in zip(findings.estimates[:_MOST_NAMED], colors(), strict=False):
-        axes.axvline(system.average_rank, color=color, linestyle="--", linewidth=1)
-        axes.text(
-            system.average_rank,
-            0.98,
-            f" {short(system_name(findings, system.system))}",
-            color=color,
-            va="top",
-            transform=axes.get_xaxis_transform(),
-        )
-
-
-def estimate(findings: ExperienceFindings) -> Figure | None:
-    """Draw the bands and each system's estimate to the axis: Figure 3 of the paper.
+def estimate(findings: ExperienceFindings, *, narrow: bool = False) -> Figure | None:
+    """Draw the bands and each system's estimate: Figure 3 of the paper.
 
     Without years there is nothing to draw.
     """
-    if not findings.gate.passed:
+    if not findings.gate.passed or not findings.estimates:
         return None
-    listed = len(findings.estimates) > _MOST_NAMED
-    with with_style():
-        height = max(4.2, 1 + 0.17 * len(findings.estimates)) if listed else 4.2
-        figure, axes = one_axes(*((9.0, height) if listed else (6.2, height)))
+    return _skill_figure(findings, findings.estimates, _NARROW if narrow else _WIDE)
+
+
+def _skill_figure(
+    findings: ExperienceFindings, systems: Sequence[Estimate], size: tuple[int, int, float]
+) -> Figure:
+    width, height, letters = size
+    with with_style(), mpl.rc_context({"font.size": letters * 72 / _PIXELS}):
+        figure = Figure(figsize=(width / _PIXELS, height / _PIXELS))
+        axes = figure.add_axes((44 / width, 50 / height, 1 - 58 / width, 1 - 84 / height))
         grid = _grid(findings)
-        _bands(axes, findings, grid)
-        _frame(axes, findings, grid, bars=_BARS, right=2.95 if listed else 0.15)
-        _subjects(axes, findings)
-        for at, (system, color) in enumerate(zip(findings.estimates, colors(), strict=False)):
-            _lead_to_axis(axes, findings, system, at, color)
-            name = short(system_name(findings, system.system))
-            if listed:
-                _number(axes, system, at + 1, color)
-                text, y = (
-                    f"{at + 1}  {name}: {_estimate_text(system)}",
-                    1 - at * 0.17 / (height - 0.85),
-                )
-                axes.text(1.03, y, text, color=color, va="top", transform=axes.transAxes)
-            else:
-                _name(axes, findings, system, f"{name}  {_estimate_text(system)}", color)
-        rising = _rising(findings)
-        anchor = (_BARS + 0.02, 1.0) if rising else (1.0, 1.0)
-        axes.legend(loc="upper left" if rising else "upper right", bbox_to_anchor=anchor)
+        line = np.column_stack([grid, findings.function.predict(grid)])
+        if systems:
+            _bands(axes, findings, grid)
+        axes.plot(*line.T, color=LINE, linewidth=1.9)
+        _frame(axes, findings, grid, is_wide=size == _WIDE)
+        _people_and_systems(axes, findings, systems, line)
     return figure
 
 
 def _grid(findings: ExperienceFindings) -> NDArray[np.float64]:
     """Average ranks from a little below the lowest to a little above the highest."""
-    x = np.concatenate([findings.function.x, [e.average_rank for e in findings.estimates]])
+    with_years = findings.gate.passed
+    systems = [e.average_rank for e in findings.estimates] if with_years else []
+    x = np.concatenate([findings.function.x, systems])
     margin = 0.06 * float(np.ptp(x))
     low = float(x.min()) - margin
     if findings.function.form.positive:
         low = max(low, 0.5 * float(x.min()))
-    return np.linspace(low, float(x.max()) + margin, 101)
+    return np.linspace(low, float(x.max()) + margin, 401)
 
 
 def _bands(axes: Axes, findings: ExperienceFindings, grid: NDArray[np.float64]) -> None:
-    """The skill function, where a human peer would be, and where the mean of such people is."""
+    """Where a human peer would be, and where the mean of such people is."""
     function = findings.function
     middle = function.predict(grid)
     t = stdtrit(function.df, (1 + findings.settings.level) / 2)
     of_mean = function.mean_variance(grid)
-    level = format_percent(findings.settings.level)
-    for variance, color, label in (
-        (function.residual_sd**2 + of_mean, BAND, f"{level} {INTERVALS['prediction']}"),
-        (of_mean, INNER_BAND, f"{level} {INTERVALS['mean']}"),
+    for variance, color in (
+        (function.residual_sd**2 + of_mean, BAND),
+        (of_mean, INNER_BAND),
     ):
         half = t * np.sqrt(variance)
-        axes.fill_between(grid, middle - half, middle + half, color=color, linewidth=0, label=label)
-    axes.plot(grid, middle, color=LINE, linewidth=2, label="skill function")
-
-
-def _rising(findings: ExperienceFindings) -> bool:
-    first, last = findings.function.predict(
-        np.array([findings.function.x.min(), findings.function.x.max()])
-    )
-    return bool(last >= first)
-
-
-def _subjects(axes: Axes, findings: ExperienceFindings) -> None:
-    """The subjects, each with its name on the side away from the line."""
-    function = findings.function
-    names = [findings.averages.solvers[i] for i in findings.averages.of_kind("subject")]
-    axes.plot(function.x, function.y, "o", color=INK, markersize=5, label="subjects")
-    if len(names) > MOST_LABELS:
-        return
-    over = function.y >= function.predict(function.x)
-    rising = _rising(findings)
-    for name, x, y, above in zip(names, function.x, function.y, over, strict=True):
-        left = above == rising
-        axes.annotate(
-            short(name),
-            (x, y),
-            (-5 if left else 5, 4 if above else -10),
-            textcoords="offset points",
-            color=MUTED,
-            ha="right" if left else "left",
-            bbox=HALO,
-            zorder=3,
-        )
-
-
-def _estimate_text(system: Estimate) -> str:
-    """The estimate as the headline says it."""
-    lead = {"above": "at least ", "below": "at most "}.get(system.side, "")
-    return f"{lead}{format_number(system.bound if lead else system.experience)}"
-
-
-def _lead_to_axis(
-    axes: Axes, findings: ExperienceFindings, system: Estimate, at: int, color: str
-) -> None:
-    """Dashed from the average rank over the line to the experience, and a bar for the interval."""
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    x, y = system.average_rank, system.experience
-    axes.plot([x, x, left], [bottom, y, y], color=color, linewidth=1.2, linestyle="--")
-    axes.plot([x], [y], "D", color=color, markersize=6)
-    ends = {"above": (system.bound, top), "below": (bottom, system.bound)}.get(
-        system.side, system.prediction
-    )
-    step = min(0.019, _BARS / (len(findings.estimates) + 0.5))
-    bar = left + (right - left) * step * (at + 0.75)
-    axes.plot([bar, bar], ends, color=color, linewidth=min(3.5, 200 * step), alpha=0.85)
-
-
-def _name(
-    axes: Axes, findings: ExperienceFindings, system: Estimate, text: str, color: str
-) -> None:
-    """A system's name where neither the line nor the dashes strike it through."""
-    on_left = system.average_rank > sum(axes.get_xlim()) / 2
-    over = on_left == _rising(findings)
-    axes.annotate(
-        text,
-        (system.average_rank, system.experience),
-        (-9 if on_left else 8, 6 if over else -13),
-        textcoords="offset points",
-        color=color,
-        fontweight="bold",
-        ha="right" if on_left else "left",
-        bbox=HALO,
-    )
-
-
-def _number(axes: Axes, system: Estimate, at: int, color: str) -> None:
-    axes.annotate(
-        f"{at}",
-        (system.average_rank, system.experience),
-        (0, 6 if at % 2 else -13),
-        textcoords="offset points",
-        color=color,
-        fontweight="bold",
-        ha="center",
-        bbox=HALO,
-    )
+        axes.fill_between(grid, middle - half, middle + half, color=color, linewidth=0)
 
 
 def _frame(
+    axes: Axes, findings: ExperienceFindings, grid: NDArray[np.float64], *, is_wide: bool
+) -> None:
+    """Label the axes, and keep wide bands from squeezing the data."""
+    most = float(findings.function.y.max())
+    bounds = [e.bound for e in findings.estimates if findings.gate.passed]
+    top = max([1.45 * most, *(1.15 * bound for bound in bounds if np.isfinite(bound))])
+    axes.set_xlim(float(grid[0]), float(grid[-1]))
+    axes.set_ylim(0, top)
+    axes.locator_params("y", nbins=5, steps=[1, 2, 5, 10])
+    axes.locator_params("x", nbins=9 if is_wide else 6, steps=[1, 2, 5, 10])
+    ticks = [tick for tick in axes.get_yticks() if tick >= 0]
+    axes.set_ylim(0, max(ticks[-1], top))
+    axes.grid(visible=True, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(length=0)
+    # Wide numbers must not leave the figure.
+    place, letters = axes.get_position(), float(axes.yaxis.label.get_fontsize()) / LETTERS
+    written = axes.yaxis.get_major_formatter().format_ticks(ticks)
+    left = letters * label_inches(written) * axes.figure.dpi / axes.figure.bbox.width
+    axes.set_position((left, place.y0, place.x1 - left, place.height))
+    unit = short(findings.study.spec.experience_unit, 24)
+    axes.annotate(
+        f"{unit} of experience",
+        (0, 1),
+        (0, 8),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        color=MUTED,
+    )
+    axes.annotate(
+        f"{averaged(findings)} (higher is better)",
+        (1, 0),
+        (0, -34),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        color=MUTED,
+        ha="right",
+    )
+
+
+def _people_and_systems(
     axes: Axes,
     findings: ExperienceFindings,
-    grid: NDArray[np.float64],
-    *,
-    bars: float = 0.0,
-    right: float = 0.15,
+    systems: Sequence[Estimate],
+    line: NDArray[np.float64],
 ) -> None:
-    """Label the axes, leave room for the bars, and keep wide bands from squeezing the data."""
-    ends = [
-        e.prediction if e.side == "inside" else (e.bound, e.experience) for e in findings.estimates
-    ]
-    years = np.concatenate([findings.function.y, [0], *ends])
-    years = years[np.isfinite(years)]
-    span = float(np.ptp(years)) or 1.0
-    low, high = float(grid[0]), float(grid[-1])
-    axes.set_xlim(low - bars * (high - low), high)
-    axes.set_ylim(float(years.min()) - 0.04 * span, float(years.max()) + 0.08 * span)
-    label = averaged(findings)
-    unit = short(findings.study.spec.experience_unit, 40)
-    tidy(axes, x=f"{label} (higher is better)", y=f"experience ({unit})", grid="both")
-    # Wide numbers must not push the label off the figure.
-    ticks = axes.yaxis.get_major_formatter().format_ticks(list(axes.get_yticks()))
-    place, width = axes.get_position(), axes.get_figure().get_figwidth()  # type: ignore[union-attr]
-    left = (0.27 + label_inches(ticks)) / width
-    axes.set_position((left, place.y0, 1 - left - right / width, place.height))
+    """Mark everybody, and name them where no name meets another or a mark."""
+    function = findings.function
+    points = [np.column_stack([function.x, function.y])]
+    labels = []
+    for system, color in zip(systems, colors(), strict=False):
+        mark = _mark_system(axes, system, color, guides=len(systems) <= _MOST_GUIDES)
+        points.append(mark)
+        name = short(system_name(findings, system.system))
+        lead = {"above": " at least", "below": " at most"}.get(system.side, "")
+        value = format_number(system.bound if lead else system.experience)
+        texts = (f"{name}:{lead} {value}", name, short(name, 8))
+        labels.append(Label(float(mark[0][0]), float(mark[0][1]), texts, color, "bold"))
+    axes.plot(function.x, function.y, "o", color=MUTED, markersize=7.5, zorder=3)
+    names = [findings.averages.solvers[i] for i in findings.averages.of_kind("subject")]
+    if len(names) <= MOST_LABELS:
+        for name, x, y in zip(names, function.x, function.y, strict=True):
+            labels.append(Label(float(x), float(y), (short(name), short(name, 6))))
+    place_labels(axes, labels, points=np.concatenate(points), line=line)
+
+
+def _mark_system(axes: Axes, system: Estimate, color: str, *, guides: bool) -> NDArray[np.float64]:
+    """A diamond on the line, or a bar from a bound; give what labels must not cover."""
+    x, (_, top) = system.average_rank, axes.get_ylim()
+    if system.side in ("above", "below"):
+        from_, step = max(system.bound, 0.0), 0.16 * top
+        to = min(from_ + step, top) if system.side == "above" else max(from_ - step, 0.0)
+        axes.annotate(
+            "",
+            (x, to),
+            (x, from_),
+            arrowprops={"arrowstyle": "->", "color": color, "linewidth": 2, "shrinkA": 0,
+                        "shrinkB": 0, "mutation_scale": 16},
+        )  # fmt: skip
+        axes.plot([x], [from_], "_", color=color, markersize=14, markeredgewidth=2.4, zorder=4)
+        return np.column_stack([np.full(5, x), np.linspace(from_, to, 5)])
+    y = system.experience
+    if guides:
+        left, bottom = axes.get_xlim()[0], axes.get_ylim()[0]
+        axes.plot([x, x, left], [bottom, y, y], color=color, linewidth=0.9, linestyle=(0, (4, 4)))
+    axes.plot([x], [y], "D", color=color, markersize=9, zorder=4, clip_on=False)
+    return np.array([[x, y]])
 
 
 _ACROSS = 3
@@ -548,10 +506,16 @@ def _solver_label(findings: ExperienceFindings, index: int) -> str:
     return short(system_name(findings, name))
 
 
+# For narrow pages.
+NARROW: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
+    "estimate": partial(estimate, narrow=True),
+    "skill-function": partial(skill_function, narrow=True),
+}
 # By file stem.
 FIGURES: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
-    "skill-function": skill_function,
+    "scale": scale_figure,
     "estimate": estimate,
+    "skill-function": skill_function,
     "sensitivity": sensitivity,
     "influence": influence,
     "agreement": agreement,

@@ -8,14 +8,23 @@ import numpy as np
 
 from quem import __version__
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
-from quem.experience.wording import jagged_text, model_text, position_text, statement
+from quem.experience.presentation.verdict import best_first
+from quem.experience.wording import (
+    jagged_text,
+    model_text,
+    place_among_subjects,
+    position_text,
+    statement,
+)
 from quem.wording import format_count, format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
+    from quem.experience.estimate import Estimate
     from quem.experience.expected_ranks import ExpectedRanks
+    from quem.experience.presentation.verdict import Verdict
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["REFERENCES", "methods_paragraph", "references"]
+__all__ = ["REFERENCES", "methods_paragraph", "references", "results_paragraphs"]
 
 REFERENCES = (
     "Hayes, C. C. and Parzen, M. I. (1997). An achievement test for knowledge-based systems: QUEM. "
@@ -35,6 +44,48 @@ def references(findings: ExperienceFindings) -> tuple[str, ...]:
     """Give the references of the methods paragraph."""
     first, *own = REFERENCES
     return (first, *(_OF_WORTHS if findings.pooled else ()), *own)
+
+
+def results_paragraphs(findings: ExperienceFindings, said: Verdict) -> list[tuple[str, str]]:
+    """Write the results, in the style of the APA and in plain words: heading and paragraph."""
+    function = findings.function
+    related = "was" if findings.gate.passed else "was not clearly"
+    apa = [
+        f"Experience {related} related to {averaged(findings)}, {f_text(function, 2)}, "
+        f"{format_p(findings.p_value)}, R² = {format_number(function.r_squared, 2)}, "
+        f"n = {function.n}."
+    ]
+    if findings.agreement and findings.agreement.overall.n_judges > 1:
+        w = format_number(findings.agreement.overall.kendall_w, 2)
+        apa.append(f"Judges agreed with a mean Kendall’s W of {w}.")
+    apa += [_apa(findings, estimate) for estimate in best_first(findings)]
+    plain = " ".join([said.title, *said.lead, *said.second]).replace("`", "")
+    return [("In the style of the APA", " ".join(apa)), ("In plain words", plain)]
+
+
+def _apa(findings: ExperienceFindings, estimate: Estimate) -> str:
+    settings, unit = findings.settings, findings.study.spec.experience_unit
+    name, rank = system_name(findings, estimate.system), format_number(estimate.average_rank, 2)
+    if not findings.gate.passed:
+        return place_among_subjects(findings, estimate)
+    level = format_percent(settings.level)
+    text = f"{name} (M = {rank}) corresponded to"
+    profile = findings.profiles.get(estimate.system)
+    jagged = ""
+    if profile is not None and profile.is_jagged:
+        jagged = (
+            f", on average over problems, between which it varied more than people did, "
+            f"F({profile.df}, {profile.df_people}) = {format_number(profile.f, 2)}, "
+            f"{format_p(profile.p)}"
+        )
+    if estimate.side != "inside" and settings.interval != "hierarchical":
+        value = statement(estimate, interval=settings.interval, level=settings.level, unit=unit)
+        return f"{text} {value}{jagged}."
+    kind = {"prediction": "PI", "mean": "CI", "calibration": "CI", "hierarchical": "CI"}
+    low, high = estimate.interval(settings.interval)
+    value = format_number(estimate.headline(settings.interval))
+    ends = f"{level} {kind[settings.interval]} [{format_number(low)}, {format_number(high)}]"
+    return f"{text} {value} {unit}, {ends}{jagged}."
 
 
 def methods_paragraph(findings: ExperienceFindings) -> str:

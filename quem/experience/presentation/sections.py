@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quem import __version__
+from quem.experience.presentation.cards import basis, before_quoting, counts
 from quem.experience.presentation.columns import (
     AGREEMENT,
     ANOVA,
@@ -19,10 +21,16 @@ from quem.experience.presentation.columns import (
     solvers,
 )
 from quem.experience.presentation.estimate_columns import ESTIMATES, PLACES, averaged_ranks
-from quem.experience.presentation.methods import methods_paragraph, references
+from quem.experience.presentation.methods import (
+    methods_paragraph,
+    references,
+    results_paragraphs,
+)
+from quem.experience.presentation.scale import NARROW, WIDE, legend, scale_svg
 from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
-from quem.experience.wording import INTERVALS, format_ends, model_text, position_text, sentence
+from quem.experience.presentation.verdict import best_first, verdict
+from quem.experience.wording import INTERVALS, model_text, statement
 from quem.report.files import Section
 from quem.wording import (
     format_interval,
@@ -31,6 +39,7 @@ from quem.wording import (
     format_percent,
     format_probability,
     format_signed,
+    join_words,
 )
 
 if TYPE_CHECKING:
@@ -75,36 +84,21 @@ class Dependence:
 
 @dataclass(frozen=True)
 class Answer:
-    """A system's result, as the first screen says it.
+    """A system's result, as a notebook and the section on its numbers say it.
 
     Parameters
     ----------
-    lead : str
-        "at least", "at most" or nothing.
     value : str
-        The number.
-    interval : str
-        The headline's, "one-sided" where there is only a bound.
-    sentence : str
-        The result for readers who have not heard of the method.
-    detail : str
-        The interval in words, or why there is only a bound.
+        The result in one phrase.
     model : str
         What the model of persons, problems, and judges gives, or nothing.
-    is_jagged : bool
-        Whether no single number describes the system.
     chances : list of (str, str)
         Years, and the probability of at least that many.
     """
 
     name: str
-    lead: str
     value: str
-    interval: str
-    sentence: str
-    detail: str
     model: str
-    is_jagged: bool
     chances: list[tuple[str, str]]
     dependences: list[Dependence]
 
@@ -113,23 +107,31 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
     """Give what the template ``report/experience.html`` shows."""
     spec = findings.study.spec
     states_years = bool(findings.estimates) and findings.gate.passed
+    said = verdict(findings)
     return {
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
         "unit": spec.experience_unit,
-        "answers": [_answer(findings, estimate) for estimate in findings.estimates],
+        "verdict": said,
+        "scales": [scale_svg(findings, room) for room in (WIDE, NARROW)],
+        "counts": counts(findings),
+        "basis": basis(findings),
+        "before": before_quoting(findings),
+        "answers": [_answer(findings, e) for e in best_first(findings)] if states_years else [],
         "interval_name": (
             f"{format_percent(findings.settings.level)} {INTERVALS[findings.settings.interval]}"
         ),
         "n_systems": len(findings.estimates),
         "equation": equation(findings),
         "first_figure": "estimate" if states_years else "skill-function",
+        "how": _how(findings),
         "sections": sections(findings),
         "methods": methods_paragraph(findings),
+        "results": results_paragraphs(findings, said),
         "references": references(findings),
+        "citation": _citation(findings),
         "states_years": states_years,
-        "positions": [position_text(findings, estimate) for estimate in findings.estimates],
         "settings": [
             (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
             for key, value in findings.settings.model_dump(mode="json").items()
@@ -138,20 +140,45 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
     }
 
 
+def _how(findings: ExperienceFindings) -> str:
+    """Say how the years come about, or why there are none."""
+    ranks = averaged(findings) if findings.pooled else "average rank"
+    if not findings.gate.passed:
+        return (
+            f"Years come from a line through the people’s {ranks}s. These people give no line that "
+            "clearly rises, so that a rank has no years."
+        )
+    line = "A line" if findings.function.form.name == "linear" else "A curve"
+    return (
+        "Judges ranked the solutions of people and systems together. "
+        f"{line} through the people’s {ranks}s says how many {findings.study.spec.experience_unit} "
+        f"go with which rank; each system is read off it: {equation(findings)}."
+    )
+
+
+def _citation(findings: ExperienceFindings) -> str:
+    size = [f"{count} {noun}" for count, noun in counts(findings)]
+    return (
+        f"{findings.study.spec.title.rstrip('.')}. QUEM study with {join_words(size)}. Report made "
+        f"with quem {__version__}."
+    )
+
+
 def _captions(findings: ExperienceFindings) -> dict[str, str]:
     """The caption of each figure, with the name of what the skill function is fitted to."""
+    captions = CAPTIONS | {"scale": legend(findings)}
     if not findings.pooled:
-        return CAPTIONS
+        return captions
     return {
-        stem: text.replace("average rank", averaged(findings)) for stem, text in CAPTIONS.items()
+        stem: text.replace("average rank", averaged(findings)) for stem, text in captions.items()
     }
 
 
 CAPTIONS = {
-    "estimate": "Skill function with the pointwise prediction interval (light) and the confidence "
-    "interval for the mean (dark). Dashed: from the system's average rank to its estimate. Bar at "
-    "left: its prediction interval or, outside the range, the values allowed by its one-sided "
-    "bound.",
+    "scale": "Estimates and intervals on a scale of years, with the people as dots.",
+    "estimate": "Dots: people. Diamonds: systems; an arrow begins at a bound. Line: skill "
+    "function, with the confidence interval for the mean (dark) and the prediction interval for "
+    "one further person (light), both pointwise.",
     "skill-function": "Experience and average rank of each subject, with the fitted skill "
     "function.",
     "sensitivity": "Estimate and prediction interval when one judge, subject, or problem is left "
@@ -163,39 +190,12 @@ CAPTIONS = {
 
 
 def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
-    settings = findings.settings
-    unit = findings.study.spec.experience_unit
-    by_model = settings.interval == "hierarchical"
-    if estimate.side in ("above", "below") and not by_model:
-        lead = "at least" if estimate.side == "above" else "at most"
-        value, interval = format_number(estimate.bound), "one-sided"
-        detail = (
-            f"The system is {estimate.side} the subjects' range, where two-sided intervals are "
-            f"invalid. The extrapolated estimate is {format_number(estimate.experience)}."
-        )
-    else:
-        lead, value = "", format_number(estimate.headline(settings.interval))
-        interval = format_ends(estimate.interval(settings.interval))
-        detail = f"{format_percent(settings.level)} {INTERVALS[settings.interval]}: {interval}"
-    name = system_name(findings, estimate.system)
-    profile = findings.profiles.get(estimate.system)
-    text = sentence(
-        name,
-        estimate,
-        profile,
-        interval=settings.interval,
-        level=settings.level,
-        unit=unit,
-    )
+    settings, unit = findings.settings, findings.study.spec.experience_unit
+    value = statement(estimate, interval=settings.interval, level=settings.level, unit=unit)
     return Answer(
-        name,
-        lead,
+        system_name(findings, estimate.system),
         value,
-        interval,
-        text,
-        detail,
         model_text(estimate.model, settings.level, unit),
-        bool(profile and profile.is_jagged),
         [(f"{years:g} {unit}", format_probability(p)) for years, p in estimate.at_least],
         list(_dependences(findings, estimate.system)),
     )
@@ -239,20 +239,20 @@ def sections(findings: ExperienceFindings) -> list[Section]:
     parts = [
         _estimates(findings),
         profile_section(findings),
-        _solvers(findings),
-        _experience_matters(findings),
-        agreement_section(findings),
-        placing_section(findings),
-        answering_section(findings),
         _influence(findings),
         _settings(findings),
+        agreement_section(findings),
+        _solvers(findings),
+        _experience_matters(findings),
+        placing_section(findings),
+        answering_section(findings),
     ]
     return [section for section in parts if section is not None]
 
 
-def _estimates(findings: ExperienceFindings) -> Section:
+def _estimates(findings: ExperienceFindings) -> Section | None:
     if not findings.estimates:
-        return Section("estimates", "Skill function", [], ("skill-function",), [])
+        return None
     ranks = averaged(findings) if findings.pooled else "average rank"
     text = [
         f"The prediction interval is for the experience of one person with the same {ranks}. The "
@@ -273,9 +273,8 @@ def _estimates(findings: ExperienceFindings) -> Section:
             "These data do not allow years (see the result). The numbers of the line are given for "
             "completeness; do not report them."
         ]
-        return Section("estimates", "What the line would give", text, ("skill-function",), [table])
-    figures = ("estimate", "skill-function")
-    return Section("estimates", "Estimates and skill function", text, figures, [table])
+        return Section("estimates", "What the line would give", text, (), [table])
+    return Section("estimates", "The numbers", text, (), [table])
 
 
 def profile_section(findings: ExperienceFindings) -> Section | None:
@@ -380,8 +379,8 @@ def _influence(findings: ExperienceFindings) -> Section:
         text.append("When a judge or problem is left out, all worths are refitted.")
     if findings.recognized and with_years:
         text.append(recognized_sentence(findings.recognized))
-    title = "Influence of single judges, subjects, and problems"
-    return Section("influence", title, text, ("influence",), tables)
+    title = "What could change it: single judges, subjects, and problems"
+    return Section("influence", title, text, ("sensitivity", "influence"), tables)
 
 
 def _left_out_table(
@@ -424,7 +423,7 @@ def _settings(findings: ExperienceFindings) -> Section:
             "discarded. This is a sensitivity range, not a confidence interval (it would "
             "undercover)."
         )
-    return Section("settings", "Sensitivity to settings", text, (), tables)
+    return Section("settings", "What could change it: settings", text, (), tables)
 
 
 def agreement_section(findings: ExperienceFindings) -> Section | None:

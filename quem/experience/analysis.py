@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.experience.agreement import judge_agreement, retest_agreement
+from quem.experience.agreement import judge_agreement, orders_in_common
 from quem.experience.answering import answering
 from quem.experience.averages import Averages, average_cells
 from quem.experience.bootstrap import bootstrap
@@ -30,6 +30,7 @@ from quem.experience.influence import (
 from quem.experience.placing import placing
 from quem.experience.profile import profiles
 from quem.experience.result import ExperienceFindings, ExperienceResult
+from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
 from quem.rankings import PrintedAverages, Rankings
@@ -148,7 +149,9 @@ def _findings(
         problems=left_out["problem"],
         diagnostics=tuple(residuals(averages, function)),
         variants=tuple(vary(cells, experience, averages, function, forms, estimates, settings)),
-        agreement=judge_agreement(cells, seed=seed) if cells and whole else None,
+        agreement=judge_agreement(cells, orders_in_common(cells), seed=seed)
+        if cells and whole
+        else None,
         anova=tuple(anova) if anova is not None else None,
         bootstrap=bootstrap(
             averaged,

@@ -494,8 +494,8 @@ def _recognized_authors(findings: ExperienceFindings) -> Iterator[str]:
 def _pairs_sampled(findings: ExperienceFindings) -> Iterator[str]:
     if findings.agreement and findings.agreement.sampled:
         yield (
-            "Spearman and tau-b correlations are means over a random sample of 200 pairs of judges "
-            "per problem, because comparing all pairs would take too long"
+            "where judges ranked different solutions, Spearman and tau-b correlations are means "
+            "over pairs of a random sample of the judges, because comparing all would take too long"
         )
 
 

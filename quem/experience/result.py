@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.errors import StudyWarning
-    from quem.experience.agreement import JudgeAgreement, Retest
+    from quem.experience.agreement import JudgeAgreement
     from quem.experience.answering import Answering
     from quem.experience.averages import Averages
     from quem.experience.bootstrap import Bootstrap
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from quem.experience.loading import Study
     from quem.experience.placing import Placing
     from quem.experience.profile import Profile
+    from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
     from quem.study import ExperienceSettings

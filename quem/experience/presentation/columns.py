@@ -47,11 +47,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from quem.experience.agreement import Concordance, Consistency
+    from quem.experience.agreement import Concordance
     from quem.experience.cells import RankCells
     from quem.experience.gate import Gate
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
     from quem.experience.result import ExperienceFindings
+    from quem.experience.retest import Consistency
     from quem.experience.significance import AnovaRow
     from quem.experience.skill import FormFit
 

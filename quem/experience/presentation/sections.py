@@ -450,7 +450,7 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
         tables.append(RETEST.text_table("Consistency of repeat rankings", repeats, findings))
     if not tables:
         return None
-    figures = ("agreement",) if agreement and agreement.pairs else ()
+    figures = ("agreement",) if agreement and agreement.has_pairs else ()
     return Section("agreement", "Agreement between judges", text, figures, tables)
 
 

@@ -23,8 +23,8 @@ from quem.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.experience.agreement import Retest
     from quem.experience.result import ExperienceFindings
+    from quem.experience.retest import Retest
     from quem.experience.skill import SkillFunction
 
 __all__ = [

@@ -118,7 +118,10 @@ def test_pairs_compare_what_both_ranked(missing: float) -> None:
         for first, second in combinations(judges, 2):
             shared = [s for j, p, s in ranks if (j, p) == (first, problem)]
             shared = [s for s in shared if (second, problem, s) in ranks]
-            a, b = ([ranks[judge, problem, s] for s in shared] for judge in (first, second))
+            a, b = (
+                np.array([ranks[judge, problem, s] for s in shared], dtype=float)
+                for judge in (first, second)
+            )
             tied = (problem, second) == ("P2", "J2")
             spearman[first, second] = [np.nan if tied else spearmanr(a, b).statistic]
             taus += [] if tied else [kendalltau(a, b).statistic]

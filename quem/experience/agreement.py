@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from quem.experience.concordance import NO_TEST, WTest, kendall_w, mean_interval, w_tests
 from quem.experience.ranks import adjusted_ranks
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ __all__ = ["Concordance", "JudgeAgreement", "Orders", "judge_agreement", "orders
 _MOST_PAIRS, _MOST_NUMBERS = 500_000, 10_000_000
 # Pairs of judges that fit a figure, problem by problem.
 _MOST_SHOWN = 15
-_ROUNDING = 1e-9
 
 _STATISTICS = (
     "kendall_w",
@@ -51,6 +51,10 @@ class Concordance:
         With the ordinal metric.
     icc_2_1, icc_2_k : float
         Two-way random effects, absolute agreement, of one judge and of the mean of all.
+    w_test : WTest
+        Of W against judges who rank at random.
+    w_interval : (float, float)
+        Of the mean W over problems, about 95%; NaN for a single problem.
     """
 
     n_judges: int
@@ -61,6 +65,8 @@ class Concordance:
     krippendorff_alpha: float = np.nan
     icc_2_1: float = np.nan
     icc_2_k: float = np.nan
+    w_test: WTest = NO_TEST
+    w_interval: tuple[float, float] = (np.nan, np.nan)
 
     def statistics(self) -> dict[str, float]:
         """Give the six statistics by name."""
@@ -131,7 +137,9 @@ def orders_in_common(cells: RankCells) -> Orders:
     return Orders(given, common)
 
 
-def judge_agreement(cells: RankCells, orders: Orders, *, seed: int) -> JudgeAgreement:
+def judge_agreement(
+    cells: RankCells, orders: Orders, *, permutations: int, seed: int
+) -> JudgeAgreement:
     """Measure how well the judges agree.
 
     Where all judges of a problem ranked the same solutions, means over pairs of judges follow
@@ -142,8 +150,10 @@ def judge_agreement(cells: RankCells, orders: Orders, *, seed: int) -> JudgeAgre
     ----------
     orders : Orders
         Of these cells.
+    permutations : int
+        Random orders for the p value of Kendall's W; 0 for none.
     seed : int
-        For the sample of judges, where there are too many pairs to compare.
+        For these, and for the sample of judges where there are too many pairs to compare.
     """
     n_problems, n_judges, n_solvers = orders.given.shape
     rng = np.random.default_rng(seed)
@@ -173,10 +183,14 @@ def judge_agreement(cells: RankCells, orders: Orders, *, seed: int) -> JudgeAgre
             between[index][np.ix_(judges, judges)] = spearman.between
         problems[problem] = _concordance(ranks, spearman.mean, tau.mean)
         tables.append(ranks)
+    tests, of_mean = w_tests(tables, permutations=permutations, seed=seed)
+    for test, problem in zip(tests, problems, strict=True):
+        problems[problem] = replace(problems[problem], w_test=test)
+    overall = _overall(problems, orders.common, tables)
     names = cells.judges
     return JudgeAgreement(
         problems,
-        _overall(problems, orders.common, tables),
+        replace(overall, w_test=of_mean),
         of_judge,
         {(names[a], names[b]): between[:, a, b] for a, b in shown},
         sampled,
@@ -276,7 +290,7 @@ def _concordance(ranks: Floats, spearman: float, tau: float) -> Concordance:
     return Concordance(
         m,
         n,
-        kendall_w=_kendall_w(ranks),
+        kendall_w=kendall_w(ranks),
         mean_tau_b=tau,
         mean_spearman=spearman,
         krippendorff_alpha=_alpha([ranks]),
@@ -294,31 +308,23 @@ def _overall(problems: dict[str, Concordance], common: Floats, tables: list[Floa
     concordances = list(problems.values())
     comparable = units.shape[0] > 1 and units.shape[1] > 1
     single, average = _icc(units) if comparable else (np.nan, np.nan)
+    w = [c.kendall_w for c in concordances]
     return Concordance(
         int(active.sum()),
         int((known.sum(axis=1) > 1).sum()),
-        kendall_w=_mean([c.kendall_w for c in concordances]),
+        kendall_w=_mean(w),
         mean_tau_b=_mean([c.mean_tau_b for c in concordances]),
         mean_spearman=_mean([c.mean_spearman for c in concordances]),
         krippendorff_alpha=_alpha(tables),
         icc_2_1=single,
         icc_2_k=average,
+        w_interval=mean_interval(w),
     )
 
 
 def _mean(values: list[float]) -> float:
     known = [value for value in values if np.isfinite(value)]
     return float(np.mean(known)) if known else np.nan
-
-
-def _kendall_w(ranks: Floats) -> float:
-    r"""Compute :math:`W = 12 S / (m^2 (n^3 - n) - m \sum (t^3 - t))`."""
-    m, n = ranks.shape
-    spread = ((ranks.sum(axis=0) - m * (n + 1) / 2) ** 2).sum()
-    # t^3 - t of a judge's ties, from the variance that they cost the judge's ranks.
-    ties = (n**3 - n) - 12 * ((ranks - (n + 1) / 2) ** 2).sum(axis=1)
-    most = m**2 * (n**3 - n) - m * ties.sum()
-    return float(12 * spread / most) if most > _ROUNDING else np.nan
 
 
 def _icc(values: Floats) -> tuple[float, float]:

@@ -26,7 +26,9 @@ from quem.experience.influence import (
     leave_out_subjects,
     residuals,
     vary,
+    with_judge_turned,
 )
+from quem.experience.judges import judge_fits
 from quem.experience.placing import placing
 from quem.experience.profile import profiles
 from quem.experience.result import ExperienceFindings, ExperienceResult
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.hierarchical import ModelEstimate
+    from quem.experience.judges import JudgeFit
     from quem.experience.loading import Study
     from quem.experience.profile import Profile
 
@@ -130,6 +133,19 @@ def _findings(
         what: tuple(leave_out(what, cells, averages, function, years, level)) if cells else ()
         for what in ("judge", "problem")
     }
+    orders = orders_in_common(cells) if cells and whole else None
+    agreement = (
+        judge_agreement(cells, orders, permutations=settings.permutations, seed=seed)
+        if cells and orders
+        else None
+    )
+    fits: list[JudgeFit] = []
+    if cells and orders:
+        turned = (cells, averages, function.form, estimates, settings)
+        fits = [
+            replace(fit, turned=with_judge_turned(fit.judge, *turned)) if fit.is_reversed else fit
+            for fit in judge_fits(cells, orders.common, experience)
+        ]
     # Both take each cell's score, of which worths have none.
     averaged = cells if not pooled else None
     anova = factorial_anova(averaged, experience) if averaged else None
@@ -149,9 +165,8 @@ def _findings(
         problems=left_out["problem"],
         diagnostics=tuple(residuals(averages, function)),
         variants=tuple(vary(cells, experience, averages, function, forms, estimates, settings)),
-        agreement=judge_agreement(cells, orders_in_common(cells), seed=seed)
-        if cells and whole
-        else None,
+        agreement=agreement,
+        judge_fits=tuple(fits),
         anova=tuple(anova) if anova is not None else None,
         bootstrap=bootstrap(
             averaged,

@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 
 from quem.errors import StudyWarning, WarningRules
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
+from quem.experience.judges import MISFIT
 from quem.experience.wording import variation
 from quem.wording import (
     format_count,
@@ -446,6 +447,39 @@ def _judges_disagree(findings: ExperienceFindings) -> Iterator[str]:
             f"judges disagree on {join_words(low)}: mean Spearman correlation below "
             f"{_LOW_AGREEMENT:g}"
         )
+
+
+@_JUDGES.add("judge-reversed")
+def _judge_reversed(findings: ExperienceFindings) -> Iterator[str]:
+    unit = findings.study.spec.experience_unit
+    for fit in findings.judge_fits:
+        if not fit.is_reversed:
+            continue
+        text = (
+            f"{fit.judge}'s order runs against the other judges' "
+            f"(r = {format_number(fit.others, 2)}, {format_interval(fit.interval, 2)}) and against "
+            f"experience (r = {format_number(fit.experience, 2)}). Did {fit.judge} give 1 to the "
+            "best?"
+        )
+        turned = [
+            f"the estimate for {findings.name_of(left.system)} would be "
+            f"{format_number(left.estimate)} {unit}"
+            for left in fit.turned
+            if np.isfinite(left.estimate)
+        ]
+        if turned and findings.gate.passed:
+            text += f" Turned around, {join_words(turned)}"
+        yield text
+
+
+@_JUDGES.add("judge-misfit", remedy="ask for their criteria")
+def _judge_misfit(findings: ExperienceFindings) -> Iterator[str]:
+    for fit in findings.judge_fits:
+        if fit.misfit > MISFIT:
+            yield (
+                f"{fit.judge} ranks unlike the other judges: the mean squared difference from the "
+                f"others' mean rank is {format_number(fit.misfit)} times that of the others"
+            )
 
 
 @_JUDGES.add("inconsistent-judge")

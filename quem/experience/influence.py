@@ -16,11 +16,12 @@ from quem.experience.cells import score_cells
 from quem.experience.components import spread_without
 from quem.experience.estimate import estimate_system
 from quem.experience.expected_ranks import averages_without
+from quem.experience.judges import turn_around
 from quem.experience.ranks import adjusted_ranks
 from quem.experience.skill import fit, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Literal
 
     from numpy.typing import NDArray
@@ -43,6 +44,7 @@ __all__ = [
     "leave_out_subjects",
     "residuals",
     "vary",
+    "with_judge_turned",
     "without_recognized",
 ]
 
@@ -408,17 +410,51 @@ def leave_out_recognized(
     if settings.score == "pl":
         others = averages_without(cells, averages.experience, ~marked)
     else:
-        left = without_recognized(cells)
-        left = score_cells(left, score=settings.score, normalize=settings.normalize)
-        others = average_cells(left, averages.experience)
+        others = _averages(without_recognized(cells), averages.experience, settings)
     function = _function(form, others)
     return Recognized(
         n_ranks=int(marked.sum()),
         n_judges=len(np.unique(cells.judge[marked])),
         of_ranks=int(cells.judged().sum()),
         fitted=function is not None,
-        estimates=tuple(_without(e, function, others, settings.level) for e in estimates),
+        estimates=tuple(
+            _without("recognized", "recognized authors", e, function, others, settings.level)
+            for e in estimates
+        ),
     )
+
+
+def with_judge_turned(
+    judge: str,
+    cells: RankCells,
+    averages: Averages,
+    form: SkillForm,
+    estimates: Iterable[Estimate],
+    settings: ExperienceSettings,
+) -> tuple[LeaveOneOut, ...]:
+    """Estimate each system with all orders of a judge turned around.
+
+    Parameters
+    ----------
+    averages, form, estimates
+        With the orders as given.
+    """
+    others = _averages(turn_around(cells, judge), averages.experience, settings)
+    function = _function(form, others)
+    return tuple(
+        _without("turned", judge, estimate, function, others, settings.level)
+        for estimate in estimates
+    )
+
+
+def _averages(
+    cells: RankCells, experience: NDArray[np.float64], settings: ExperienceSettings
+) -> Averages:
+    """Score and average cells that were changed."""
+    if settings.score == "pl":
+        return averages_without(cells, experience, np.ones(len(cells.judge), dtype=bool))
+    scored = score_cells(cells, score=settings.score, normalize=settings.normalize)
+    return average_cells(scored, experience)
 
 
 def without_recognized(cells: RankCells) -> RankCells:
@@ -463,14 +499,17 @@ def _function(form: SkillForm, averages: Averages) -> SkillFunction | None:
 
 
 def _without(
-    estimate: Estimate, function: SkillFunction | None, averages: Averages, level: float
+    what: str,
+    name: str,
+    estimate: Estimate,
+    function: SkillFunction | None,
+    averages: Averages,
+    level: float,
 ) -> LeaveOneOut:
-    """A system's estimate by what is left."""
+    """A system's estimate by what is left, or changed."""
     years, low, high = np.nan, np.nan, np.nan
     if function and np.isfinite(averages.average[averages.solvers.index(estimate.system)]):
         other = estimate_system(estimate.system, function, averages, level=level, at_least=())
         years, (low, high) = other.experience, other.prediction
     change = years - estimate.experience
-    return LeaveOneOut(
-        "recognized", "recognized authors", estimate.system, years, low, high, change
-    )
+    return LeaveOneOut(what, name, estimate.system, years, low, high, change)

@@ -29,7 +29,7 @@ def measured(ranks: dict[Cell, float | None], years: dict[str, float]) -> JudgeA
 def agreement_in(study: Study) -> JudgeAgreement:
     """Measure the agreement in a study."""
     cells = cells_of(study)
-    return judge_agreement(cells, orders_in_common(cells), seed=0)
+    return judge_agreement(cells, orders_in_common(cells), permutations=999, seed=0)
 
 
 def table_of(ranks: dict[Cell, float | None], problem: str) -> NDArray[np.float64]:

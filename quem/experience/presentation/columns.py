@@ -14,6 +14,7 @@ from quem.experience.presentation.estimate_columns import (
     averaged_ranks,
     in_unit,
 )
+from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, name_column
 from quem.report.columns import (
     COUNT,
@@ -336,13 +337,16 @@ def _n_solutions(name: str) -> Column[tuple[str, Concordance], ExperienceFinding
     return Column(name, COUNT, meaning, of=_second("n_solutions"), heading="Solutions")
 
 
+_W, *_OTHERS = _STATISTICS
 AGREEMENT: Columns[tuple[str, Concordance], ExperienceFindings] = Columns(
     Column("problem", NAME, "id", of=lambda row, _: row[0], heading="Problem"),
     _N_JUDGES,
     _n_solutions("n_solutions"),
-    *_STATISTICS,
+    _W,
+    *W_TEST,
+    *_OTHERS,
 )
-_OVERALL = Columns(_N_JUDGES, _n_solutions("n_units"), *_STATISTICS)
+_OVERALL = Columns(_N_JUDGES, _n_solutions("n_units"), _W, *W_TEST, *_OTHERS, W_INTERVAL)
 
 _CONSISTENCY: tuple[Column[tuple[str, Consistency], ExperienceFindings], ...] = (
     Column(
@@ -416,6 +420,12 @@ _AGREEMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "Kendall's W, tau-b, and Spearman's correlation are means over the problems; alpha and ICC "
         "use all solutions; null where only `retest` is known",
         of=lambda row, _: ("", row.agreement.overall) if row.agreement else None,
+    ),
+    Column(
+        "judges",
+        each(JUDGES),
+        "one entry per judge who ranked; empty for one judge, and where only `retest` is known",
+        of="judge_fits",
     ),
     Column(
         "retest",
@@ -736,6 +746,7 @@ TABLES: tuple[Table[Any, ExperienceFindings], ...] = (
         order=("judge", "problem", "block", "solver"),
     ),
     Table("averages", "one row per solver", SOLVERS, solvers),
+    Table("judges", "one row per judge who ranked with others", JUDGES, lambda f: f.judge_fits),
     Table(
         "estimates", "one row per system with ranks", ESTIMATES, lambda f: f.estimates, always=True
     ),

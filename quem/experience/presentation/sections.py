@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quem.experience.concordance import W_TESTS
+from quem.experience.judges import MISFIT
 from quem.experience.presentation.columns import (
     AGREEMENT,
     ANOVA,
@@ -19,6 +21,7 @@ from quem.experience.presentation.columns import (
     solvers,
 )
 from quem.experience.presentation.estimate_columns import ESTIMATES, PLACES, averaged_ranks
+from quem.experience.presentation.judge_columns import JUDGES
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
@@ -31,11 +34,13 @@ from quem.wording import (
     format_percent,
     format_probability,
     format_signed,
+    join_words,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from quem.experience.agreement import JudgeAgreement
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeaveOneOut, Recognized
     from quem.experience.result import ExperienceFindings
@@ -439,8 +444,11 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
             "correlation are means over the problems, and alpha and ICC use all solutions of all "
             "problems."
         )
+        text += _w_text(agreement)
         rows = [*agreement.problems.items(), ("overall", agreement.overall)]
         tables.append(AGREEMENT.text_table("Agreement on each problem", rows, findings))
+        if findings.judge_fits:
+            tables.append(_judges_table(findings))
     if retest:
         text.append(
             "Estimates use the first ranking. The second shows each judge's consistency, which "
@@ -452,6 +460,33 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
         return None
     figures = ("agreement",) if agreement and agreement.has_pairs else ()
     return Section("agreement", "Agreement between judges", text, figures, tables)
+
+
+def _w_text(agreement: JudgeAgreement) -> Iterator[str]:
+    """Say how the p values of Kendall's W were computed, and where its mean lies."""
+    overall = agreement.overall
+    tests = {c.w_test.by for c in (*agreement.problems.values(), overall)}
+    if how := [words for name, words in W_TESTS.items() if name in tests]:
+        yield f"p of W is for judges who rank at random: {join_words(how)}."
+    if np.isfinite(overall.w_interval[0]):
+        yield (
+            f"The mean W over the problems is {format_number(overall.kendall_w, 2)} (about 95%: "
+            f"{format_interval(overall.w_interval, 2)})."
+        )
+
+
+def _judges_table(findings: ExperienceFindings) -> TextTable:
+    """Make the table of the judges by name."""
+    judges = list(findings.judge_fits)
+    note = (
+        "r with the other judges: correlation of mean ranks over the solvers whom all judges "
+        "ranked. Misfit: mean squared difference from the others' mean rank, as a ratio to that "
+        f"of the other judges; above {MISFIT:g} a judge ranks unlike the others."
+    )
+    if len(judges) > _MOST_ROWS:
+        note += f" The {_MOST_ROWS} of {len(judges):,} that agree least; all are in judges.csv."
+        judges = sorted(judges, key=lambda fit: np.nan_to_num(fit.others, nan=2.0))[:_MOST_ROWS]
+    return JUDGES.text_table("Judges", judges, findings, note)
 
 
 def placing_section(findings: ExperienceFindings) -> Section | None:

@@ -6,7 +6,7 @@ And how it changes without the solutions whose author a judge recognized.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from quem.experience.skill import fit, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Literal
 
     from numpy.typing import NDArray
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from quem.study import ExperienceSettings
 
 __all__ = [
+    "REASONS",
     "LeaveOneOut",
     "Recognized",
     "SubjectDiagnostic",
@@ -48,6 +48,8 @@ __all__ = [
     "without_recognized",
 ]
 
+Reason = Literal["", "no-other-ranks", "not-fitted"]
+REASONS: tuple[Reason, ...] = ("no-other-ranks", "not-fitted")
 _ROUNDING = 1e-10
 # Cells to be pooled, over all that are left out in turn.
 _MOST_POOLED = 20_000_000
@@ -66,6 +68,9 @@ class LeaveOneOut:
         components are those of the whole study.
     change : float
         Estimate without, less the estimate with.
+    reason : {"", "no-other-ranks", "not-fitted"}
+        Why there is no estimate: all ranks of the system are of what is left out, or no skill
+        function can be fitted to the rest.
     """
 
     what: str
@@ -75,6 +80,7 @@ class LeaveOneOut:
     low: float
     high: float
     change: float
+    reason: Reason = ""
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,8 @@ def leave_out_subjects(
             others = averages.average.copy()
             others[subject] = np.nan
             widened[index] = replace(averages, average=others).widening()
-    left = _Left("subject", names, every, weights, widened)
+    alone = np.zeros(every.shape, dtype=bool)
+    left = _Left("subject", names, every, weights, widened, alone)
     return _left_out(left, averages, function.form, estimates, level)
 
 
@@ -160,6 +167,7 @@ def leave_out_cells(
         average[active],
         np.ones((len(active), len(averages.of_kind("subject")))),
         widened[active],
+        _alone(what, averages)[active],
     )
     return _left_out(left, averages, function.form, estimates, level)
 
@@ -190,8 +198,16 @@ def leave_out_pooled(
         np.array(average),
         np.ones((len(active), len(subjects))),
         np.zeros((len(active), len(systems))),
+        _alone(what, averages)[active],
     )
     return _left_out(left, averages, function.form, estimates, level)
+
+
+def _alone(what: Literal["judge", "problem"], averages: Averages) -> NDArray[np.bool_]:
+    """Which solvers have all their ranks of one judge or problem, shape (what, solvers)."""
+    incidence = averages.incidence
+    ranked = (incidence.judges if what == "judge" else incidence.problems) > 0
+    return np.asarray(ranked & (ranked.sum(axis=0) == 1))
 
 
 @dataclass(frozen=True)
@@ -205,6 +221,8 @@ class _Left:
     average : array of float, shape (len(names), n_solvers)
     weights : array of float, shape (len(names), n_subjects)
     widened : array of float, shape (len(names), n_systems)
+    alone : array of bool, shape (len(names), n_solvers)
+        Whose ranks are all left out.
     """
 
     what: str
@@ -212,6 +230,7 @@ class _Left:
     average: NDArray[np.float64]
     weights: NDArray[np.float64]
     widened: NDArray[np.float64]
+    alone: NDArray[np.bool_]
 
 
 def _left_out(
@@ -231,11 +250,21 @@ def _left_out(
         center = fit.predict(x)
         half = fit.half_width(x, level, np.nan_to_num(left.widened))
     change = center - np.array(list(estimates.values()))
+    alone = left.alone[:, systems]
     return [
-        LeaveOneOut(left.what, name, system, *map(float, (c, c - h, c + h, d)))
-        for name, row in zip(left.names, zip(center, half, change, strict=True), strict=True)
-        for system, c, h, d in zip(estimates, *row, strict=True)
+        LeaveOneOut(
+            left.what, name, system, float(c), float(c - h), float(c + h), float(d), _reason(c, one)
+        )
+        for name, *row in zip(left.names, center, half, change, alone, strict=True)
+        for system, c, h, d, one in zip(estimates, *row, strict=True)
     ]
+
+
+def _reason(estimate: float, of_one: bool) -> Reason:  # noqa: FBT001
+    """Why there is no estimate, if there is none; all ranks may be of what is left out."""
+    if of_one:
+        return "no-other-ranks"
+    return "" if np.isfinite(estimate) else "not-fitted"
 
 
 def residuals(averages: Averages, function: SkillFunction) -> list[SubjectDiagnostic]:
@@ -508,8 +537,10 @@ def _without(
 ) -> LeaveOneOut:
     """A system's estimate by what is left, or changed."""
     years, low, high = np.nan, np.nan, np.nan
-    if function and np.isfinite(averages.average[averages.solvers.index(estimate.system)]):
+    has_ranks = bool(np.isfinite(averages.average[averages.solvers.index(estimate.system)]))
+    if function and has_ranks:
         other = estimate_system(estimate.system, function, averages, level=level, at_least=())
         years, (low, high) = other.experience, other.prediction
     change = years - estimate.experience
-    return LeaveOneOut(what, name, estimate.system, years, low, high, change)
+    reason = _reason(years, of_one=not has_ranks)
+    return LeaveOneOut(what, name, estimate.system, years, low, high, change, reason)

@@ -10,8 +10,11 @@ from quem.experience.gate import SIGNIFICANT
 from quem.wording import format_interval, format_number, format_p, format_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from quem.experience.estimate import Estimate
     from quem.experience.hierarchical import ModelEstimate
+    from quem.experience.influence import LeaveOneOut
     from quem.experience.profile import Profile
     from quem.experience.result import ExperienceFindings
 
@@ -20,6 +23,7 @@ __all__ = [
     "format_ends",
     "jagged_text",
     "model_text",
+    "only_source",
     "position_text",
     "sentence",
     "statement",
@@ -81,6 +85,12 @@ def _position(findings: ExperienceFindings, estimate: Estimate, name: str) -> st
         f"{name}'s average rank {format_number(x)} is above {(off < 0).sum()} of the "
         f"{len(subjects)} subjects (nearest: {'; '.join(near)})."
     )
+
+
+def only_source(lefts: Iterable[LeaveOneOut], system: str) -> str:
+    """Name the judge or problem whom all ranks of a system are of; empty where there are more."""
+    alone = [left.id for left in lefts if (left.system, left.reason) == (system, "no-other-ranks")]
+    return f"depends on {alone[0]} alone" if alone else ""
 
 
 def jagged_text(name: str, profile: Profile | None) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from quem.experience.gate import REASONS
+from quem.experience.gate import REASONS as GATE_REASONS
+from quem.experience.influence import REASONS
 from quem.experience.presentation.estimate_columns import (
     ESTIMATES,
     PROFILE,
@@ -442,8 +443,15 @@ _WITHOUT: tuple[Column[LeaveOneOut, ExperienceFindings], ...] = (
     Column(
         "estimate",
         null_or(NUMBER),
-        "estimate without; null where no skill function can be fitted to the rest",
+        "estimate without; null where there is none",
         heading="Estimate",
+    ),
+    Column(
+        "reason",
+        choice(*REASONS, None),
+        "why there is no estimate: `no-other-ranks` where the system has none, `not-fitted` where "
+        "no skill function can be fitted to the rest",
+        of=lambda row, _: row.reason or None,
     ),
     Column(
         "interval",
@@ -592,7 +600,7 @@ _BOOTSTRAP: Columns[Any, ExperienceFindings] = Columns(
 
 _GATE: Columns[Gate, ExperienceFindings] = Columns(
     Column("passed", FLAG, "whether it is so"),
-    Column("reasons", each(choice(*REASONS)), "why not, as codes; empty if it is so"),
+    Column("reasons", each(choice(*GATE_REASONS)), "why not, as codes; empty if it is so"),
 )
 
 DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(

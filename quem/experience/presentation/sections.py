@@ -25,7 +25,14 @@ from quem.experience.presentation.judge_columns import JUDGES
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
-from quem.experience.wording import INTERVALS, format_ends, model_text, position_text, sentence
+from quem.experience.wording import (
+    INTERVALS,
+    format_ends,
+    model_text,
+    only_source,
+    position_text,
+    sentence,
+)
 from quem.report.files import Section
 from quem.wording import (
     format_interval,
@@ -38,7 +45,7 @@ from quem.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from quem.experience.agreement import JudgeAgreement
     from quem.experience.estimate import Estimate
@@ -69,13 +76,16 @@ class Dependence:
         The lowest and highest estimate.
     low_by, high_by : str
         Which change gives them.
+    words : str
+        What is said instead, where there is no range.
     """
 
     what: str
-    low: str
-    low_by: str
-    high: str
-    high_by: str
+    low: str = ""
+    low_by: str = ""
+    high: str = ""
+    high_by: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -209,25 +219,27 @@ def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
 def _dependences(findings: ExperienceFindings, system: str) -> Iterator[Dependence]:
     """The range of a system's estimate over all changes of one kind."""
     groups = {
-        f"Leave out one {what}": [
-            (left.estimate, f"without {left.id}") for left in lefts if left.system == system
-        ]
+        f"Leave out one {what}": (
+            [(left.estimate, f"without {left.id}") for left in lefts if left.system == system],
+            only_source(lefts, system),
+        )
         for what, lefts in (
             ("judge", findings.judges),
             ("subject", findings.subjects),
             ("problem", findings.problems),
         )
     }
-    groups["One other setting"] = [
-        (variant.estimate, variant.label)
-        for variant in findings.variants
-        if variant.system == system
-    ]
-    for what, changes in groups.items():
+    of_settings = [(v.estimate, v.label) for v in findings.variants if v.system == system]
+    groups["One other setting"] = (of_settings, "")
+    for what, (changes, words) in groups.items():
         known = sorted(change for change in changes if np.isfinite(change[0]))
-        if known:
+        if words or len(known) == 1:
+            yield Dependence(what, words=words or f"{format_number(known[0][0])} {known[0][1]}")
+        elif known:
             (low, low_by), (high, high_by) = known[0], known[-1]
             yield Dependence(what, format_number(low), low_by, format_number(high), high_by)
+        elif changes:
+            yield Dependence(what, words="no skill function can be fitted")
     if findings.bootstrap and system in findings.bootstrap.intervals:
         low, high = findings.bootstrap.intervals[system]
         by = f"{format_percent(findings.settings.level)} of resamples"
@@ -390,12 +402,20 @@ def _influence(findings: ExperienceFindings) -> Section:
 
 
 def _left_out_table(
-    findings: ExperienceFindings, title: str, left_out: Iterable[LeaveOneOut]
+    findings: ExperienceFindings, title: str, left_out: Sequence[LeaveOneOut]
 ) -> TextTable:
-    ordered = list(left_out)
+    # What has no estimate is said in words.
+    ordered = [left for left in left_out if not left.reason]
+    notes = [
+        f"Everything said of {system_name(findings, left.system)} depends on {left.id} alone."
+        for left in left_out
+        if left.reason == "no-other-ranks"
+    ]
+    if unfitted := sorted({left.id for left in left_out if left.reason == "not-fitted"}):
+        notes.append(f"Without {join_words(unfitted)} no skill function can be fitted.")
     if len(ordered) > _MOST_ROWS:
         ordered = sorted(ordered, key=lambda left: -np.nan_to_num(abs(left.change)))
-    note = _left_over(len(ordered))
+    note = " ".join(filter(None, [*notes, _left_over(len(ordered))]))
     return LEAVE_ONE_OUT.text_table(title, ordered[:_MOST_ROWS], findings, note)
 
 

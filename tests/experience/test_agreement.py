@@ -11,6 +11,9 @@ import pytest
 from scipy.stats import kendalltau, rankdata, spearmanr
 
 from quem.experience.agreement import judge_agreement, orders_in_common
+from quem.experience.cells import judged_cells
+from quem.rankings import Rankings
+from quem.study import Declared
 from tests.experience.made import cells_of, random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -224,3 +227,27 @@ def test_many_judges_are_sampled() -> None:
     assert some.overall.mean_spearman == pytest.approx(every.overall.mean_spearman, abs=0.01)
     table = table_of(ranks, "P0")
     assert some.overall.kendall_w == pytest.approx(kendall_w_by_hand(table))
+
+
+def test_a_large_study_as_it_was_measured_pair_by_pair() -> None:
+    """Of 50 solvers, 40 judges, and 50 problems, made as the golden numbers' study was."""
+    rng = np.random.default_rng(0)
+    years = np.append(np.linspace(1, 20, 49), 9.0)
+    ranks = []
+    for _ in range(50):
+        quality = years + rng.normal(0, 2, 50)
+        ranks.append((quality + rng.normal(0, 2, (40, 50))).argsort(1).argsort(1) + 1)
+    problem, judge, solver = np.indices((50, 40, 50)).reshape(3, -1)
+    once = np.ones(len(judge), dtype=np.int64)
+    judges, problems = (tuple(f"{a}{i}" for i in range(n)) for a, n in (("J", 40), ("P", 50)))
+    solvers = dict.fromkeys((f"S{i}" for i in range(50)), "subject")
+    rank = np.array(ranks, dtype=float).ravel()
+    failed = np.zeros(len(judge), dtype=bool)
+    names = (judges, problems, tuple(solvers))
+    data = Rankings(*names, judge, problem, solver, once, once, rank, failed)
+    cells = judged_cells(data, Declared(judges, problems, solvers))
+    agreement = judge_agreement(cells, orders_in_common(cells), permutations=9, seed=0)
+    assert agreement.overall.kendall_w == pytest.approx(0.903463140456, rel=1e-9)
+    assert agreement.overall.mean_tau_b == pytest.approx(0.7307909576, rel=1e-9)
+    assert agreement.overall.w_test.by == "chi-squared"
+    assert not agreement.sampled

@@ -19,6 +19,8 @@ from quem.experience.batch import batch_estimates, fit_batch
 from quem.experience.expected_ranks import fit_worths
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.hierarchical import hierarchical
+from quem.experience.judges import MISFIT, judge_statistics
+from quem.experience.outliers import DECISIVE, outlying, veteran
 from quem.experience.profile import jaggedness
 from quem.experience.simulation import HIGH, LOW, Noise, Scenario, simulate
 from quem.experience.skill import FORMS
@@ -284,7 +286,132 @@ HIERARCHICAL = Part(
     _modeled_bars,
 )
 
-PARTS = {"incidence": INCIDENCE, "jagged": JAGGED, "gate": GATE, "hierarchical": HIERARCHICAL}
+
+# 7.7: judges and subjects by name.
+def _named(simulated: Simulated) -> Iterator[Counts]:
+    """How often the judge or subject who is meant is named, and how often others are."""
+    scenario = simulated.scenario
+    if scenario.veteran is None:
+        yield from _judges(simulated)
+    if scenario.first_judge == 1 and not scenario.is_first_reversed:
+        yield from _subjects(simulated)
+
+
+def _all(is_so: NDArray[np.bool_] | np.bool_) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """What is so, and that it is defined everywhere."""
+    each = np.asarray(is_so)
+    return each, np.ones_like(each)
+
+
+def _judges(simulated: Simulated) -> Iterator[Counts]:
+    scenario = simulated.scenario
+    none = np.full(simulated.truth.shape, np.nan)
+    of = judge_statistics(
+        simulated.ranks.swapaxes(1, 2), np.concatenate([simulated.experience, none], axis=1)
+    )
+    with np.errstate(invalid="ignore"):
+        misfit = of.misfit > MISFIT
+    if scenario.is_first_reversed:
+        yield "reversed: found", *_all(of.is_reversed[:, 0]), {}
+        yield "reversed: another", *_all(of.is_reversed[:, 1:].any(axis=1)), {}
+    elif scenario.first_judge != 1:
+        yield "misfit: found", *_all(misfit[:, 0]), {}
+    else:
+        yield "reversed: any", *_all(of.is_reversed.any(axis=1)), {}
+        if scenario.judges > 2:  # noqa: PLR2004  two are alike
+            yield "misfit: a judge", *_all(misfit), {}
+            yield "misfit: any", *_all(misfit.any(axis=1)), {}
+
+
+def _subjects(simulated: Simulated) -> Iterator[Counts]:
+    y = simulated.experience
+    n = y.shape[1]
+    of = batch_estimates(simulated, level=_LEVEL)
+    x, at = of.average[:, :n], of.average[:, n:]
+    centered = x - x.mean(axis=1, keepdims=True)
+    s_xx = (centered**2).sum(axis=1, keepdims=True)
+    slope = (centered * y).sum(axis=1, keepdims=True) / s_xx
+    left = y - y.mean(axis=1, keepdims=True) - slope * centered
+    within = 1 - 1 / n - centered**2 / s_xx
+    others = ((left**2).sum(axis=1, keepdims=True) - left**2 / within) / (n - 3)
+    far = outlying(left / np.sqrt(others * within), n - 2)
+    change = -left / within * (1 / n + centered * (at - x.mean(axis=1, keepdims=True)) / s_xx)
+    half = np.diff(of.prediction[:, 0], axis=1) / 2
+    decisive = np.abs(change) > DECISIVE * half
+    veterans = veteran(y)
+    if simulated.scenario.veteran is not None:
+        yield "veteran: found", *_all(veterans == 0), {}
+        yield "outlying: found", *_all(far[:, 0]), {}
+    else:
+        yield "veteran: any", *_all(veterans >= 0), {}
+        yield "outlying: any", *_all(far.any(axis=1)), {}
+        yield "decisive: any", *_all(decisive.any(axis=1)), {}
+
+
+# Shares of the misfitting judges that are found, with 7 and 12 subjects, by judges, times of noise,
+# and noise, and 4 points on either side.
+_MISFITS = {
+    (3, 3, "low"): (42.0, 59.0),
+    (3, 5, "low"): (79.0, 98.0),
+    (5, 3, "low"): (82.0, 100.0),
+    (5, 5, "low"): (94.0, 100.0),
+    (3, 3, "high"): (19.0, 28.0),
+    (3, 5, "high"): (46.0, 64.0),
+    (5, 3, "high"): (66.0, 84.0),
+    (5, 5, "high"): (86.0, 100.0),
+}
+
+
+def _named_cases() -> Iterator[PartCase]:
+    designs = ((2, 6), (3, 3), (3, 6), (5, 6))
+    blameless: dict[str, Any] = {}
+    for more, name in ((blameless, "blameless"), ({"is_first_reversed": True}, "one reversed")):
+        for n, noise, (j, p) in product((7, 12), ("low", "high"), designs):
+            cell = f"{name}; {n} subjects; {j} judges, {p} problems; {noise}"
+            yield PartCase("judges", cell, noise, n, j, p, None, 1500, more)
+    for (j, times, noise), n in product(_MISFITS, (7, 12)):
+        cell = f"one judge with {times} times the noise; {n} subjects; {j} judges; {noise}"
+        yield PartCase("judges", cell, noise, n, j, 6, None, 8000, {"first_judge": float(times)})
+    for years, n, noise in product((20, 40), (7, 12), ("low", "high")):
+        cell = f"a veteran of {years} years; {n} subjects; {noise}"
+        yield PartCase("judges", cell, noise, n, 3, 6, None, 8000, {"veteran": float(years)})
+
+
+def _named_bars(cell: str, what: str) -> tuple[float, float] | None:
+    if what == "misfit: found":
+        (key,) = (
+            key
+            for key in _MISFITS
+            if f"with {key[1]} times" in cell and f"{key[0]} judges; {key[2]}" in cell
+        )
+        return _MISFITS[key]
+    few, far = "; 7 subjects" in cell, "of 40 years" in cell
+    bars = {
+        "reversed: any": (0.0, 0.5),
+        "reversed: another": (0.0, 1.0),
+        "reversed: found": (85.0 if cell.endswith("high") else 95.0, 100.0),
+        "misfit: a judge": (0.0, 5.0),
+        "misfit: any": (0.0, 9.0) if "5 judges" in cell else None,
+        # With n subjects spread evenly 2^(3 - n), half of it on each side: 6.2% of 7.
+        "veteran: any": (0.0, 9.0 if few else 4.0),
+        "outlying: any": (2.0, 8.0),
+        # In 20,000 studies 8.6% to 10.1% of 7 subjects.
+        "decisive: any": (0.0, 13.0 if few else 4.0),
+        "outlying: found": (95.0, 100.0) if far else None,
+        "veteran: found": (96.0, 100.0) if far else (64.0, 72.0) if few else (35.0, 43.0),
+    }
+    return bars[what]
+
+
+JUDGES = Part(tuple(_named_cases()), 1, _named, _named_bars)
+
+PARTS = {
+    "incidence": INCIDENCE,
+    "jagged": JAGGED,
+    "gate": GATE,
+    "hierarchical": HIERARCHICAL,
+    "judges": JUDGES,
+}
 
 
 def run_case(case: PartCase, seed: int, part: int) -> dict[str, Any]:

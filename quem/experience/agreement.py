@@ -1,36 +1,30 @@
-"""Agreement between judges, and of each judge with their own repeat rankings."""
+"""Agreement between judges, in one pass over the problems."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from quem.experience.concordance import NO_TEST, WTest, kendall_w, mean_interval, w_tests
 from quem.experience.ranks import adjusted_ranks
-from quem.rankings.entries import repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from quem.experience.cells import RankCells
-    from quem.rankings import Rankings
-    from quem.study import Declared
 
-__all__ = [
-    "Concordance",
-    "Consistency",
-    "JudgeAgreement",
-    "Retest",
-    "judge_agreement",
-    "retest_agreement",
-]
+    Floats = NDArray[np.float64]
 
-# Of more pairs of judges than the first, a sample as large as the second is compared.
-_MOST_PAIRS, _SAMPLE = 1000, 200
+__all__ = ["Concordance", "JudgeAgreement", "Orders", "judge_agreement", "orders_in_common"]
+
+# Pairs of judges who ranked different solutions, over all problems; and the numbers that
+# comparing those of one problem takes at once.
+_MOST_PAIRS, _MOST_NUMBERS = 500_000, 10_000_000
+# Pairs of judges that fit a figure, problem by problem.
+_MOST_SHOWN = 15
 
 _STATISTICS = (
     "kendall_w",
@@ -57,6 +51,10 @@ class Concordance:
         With the ordinal metric.
     icc_2_1, icc_2_k : float
         Two-way random effects, absolute agreement, of one judge and of the mean of all.
+    w_test : WTest
+        Of W against judges who rank at random.
+    w_interval : (float, float)
+        Of the mean W over problems, about 95%; NaN for a single problem.
     """
 
     n_judges: int
@@ -67,6 +65,8 @@ class Concordance:
     krippendorff_alpha: float = np.nan
     icc_2_1: float = np.nan
     icc_2_k: float = np.nan
+    w_test: WTest = NO_TEST
+    w_interval: tuple[float, float] = (np.nan, np.nan)
 
     def statistics(self) -> dict[str, float]:
         """Give the six statistics by name."""
@@ -79,172 +79,264 @@ class JudgeAgreement:
 
     Parameters
     ----------
-    pairs : list of (str, str, str, float, float, int)
-        Problem, two judges, Spearman, tau-b, solutions that both ranked.
+    of_judge : array of float, shape (problems, judges)
+        The mean Spearman correlation of each judge with the others; NaN where there is none.
+    of_pair : dict of (str, str) to array of float, shape (problems,)
+        The Spearman correlation of each two judges; empty for more than 15 pairs.
     sampled : bool
-        Whether only a sample of the pairs of judges was looked at.
+        Whether correlations on some problem are between some of the judges only.
     """
 
     problems: dict[str, Concordance]
     overall: Concordance
-    pairs: list[tuple[str, str, str, float, float, int]]
+    of_judge: Floats
+    of_pair: dict[tuple[str, str], Floats]
     sampled: bool
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether any two judges could be compared."""
+        return bool(np.isfinite(self.of_judge).any())
 
-def judge_agreement(cells: RankCells, *, seed: int) -> JudgeAgreement:
-    """Measure how well the judges agree.
+
+class Orders(NamedTuple):
+    """What judges who ranked two solutions of a problem at least made of it.
+
+    Both of shape (problems, judges, solvers), NaN where there is no rank.
 
     Parameters
     ----------
-    seed : int
-        For the sample of pairs, where there are too many of them.
+    given : array of float
+        The judge's ranks as given.
+    common : array of float
+        Renumbered among the solvers whom all these judges ranked.
     """
-    orders, ranks_in_common = _tables(cells)
-    rng = np.random.default_rng(seed)
-    problems: dict[str, Concordance] = {}
-    pairs: list[tuple[str, str, str, float, float, int]] = []
-    sampled = False
-    units = []
-    for index, problem in enumerate(cells.problems):
-        judges = np.flatnonzero(np.isfinite(orders[index]).sum(axis=1) > 1)
-        order = orders[index, judges]
-        unit = ranks_in_common[index]
-        unit = unit[:, np.isfinite(unit).any(axis=0)]
-        chosen, some = _pairs(len(judges), rng)
-        sampled |= some
-        spearman, tau, both = _correlations(order, chosen)
-        problems[problem] = _concordance(unit[judges], spearman, tau)
-        units.append(unit)
-        compared = zip(judges[chosen].tolist(), spearman, tau, both, strict=True)
-        pairs += [
-            (problem, cells.judges[a], cells.judges[b], float(r), float(t), int(n))
-            for (a, b), r, t, n in compared
-        ]
-    overall = _overall(problems, np.concatenate(units, axis=1))
-    return JudgeAgreement(problems, overall, pairs, sampled)
+
+    given: Floats
+    common: Floats
 
 
-def _tables(cells: RankCells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Orders as given, and ranks renumbered, both of shape (problems, judges, solvers).
-
-    Ranks are renumbered among the solvers whom all judges of the problem ranked; judges with
-    fewer than two solutions take no part. NaN elsewhere.
-    """
+def orders_in_common(cells: RankCells) -> Orders:
+    """Lay out what judges compared; withheld solvers and failed solutions are left out."""
     shape = (len(cells.problems), len(cells.judges), len(cells.solvers))
     row = np.flatnonzero(cells.judged())
     place = np.ravel_multi_index((cells.problem[row], cells.judge[row], cells.solver[row]), shape)
-    orders = np.full(shape, np.nan)
-    orders.ravel()[place] = cells.given[row]
-    mask = np.isfinite(orders)
-    taking_part = mask.sum(axis=2, keepdims=True) > 1
-    in_common = (mask | ~taking_part).all(axis=1, keepdims=True)
+    given = np.full(shape, np.nan)
+    given.ravel()[place] = cells.given[row]
+    known = np.isfinite(given)
+    taking_part = known.sum(axis=2, keepdims=True) > 1
+    given[~taking_part[..., 0]] = np.nan
+    in_common = (known | ~taking_part).all(axis=1, keepdims=True)
     keep = (taking_part & in_common).ravel()[place]
-    ranks = np.full(shape, np.nan)
+    common = np.full(shape, np.nan)
     if keep.all() and len(row) == len(cells.given) and cells.reference == "all":
-        ranks.ravel()[place] = cells.adjusted  # numbered so already
+        common.ravel()[place] = cells.adjusted  # numbered so already
     else:
         row = row[keep]
-        ranks.ravel()[place[keep]] = adjusted_ranks(cells.group[row], cells.given[row])[0]
-    return orders, ranks
+        common.ravel()[place[keep]] = adjusted_ranks(cells.group[row], cells.given[row])[0]
+    return Orders(given, common)
 
 
-def _pairs(n_judges: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], bool]:
-    """All pairs of judges, or a sample of them, shape (n_pairs, 2)."""
-    if n_judges * (n_judges - 1) // 2 <= _MOST_PAIRS:
-        return np.column_stack(np.triu_indices(n_judges, 1)), False
-    first = rng.integers(n_judges, size=_SAMPLE)
-    second = (first + rng.integers(1, n_judges, size=_SAMPLE)) % n_judges
-    return np.column_stack([first, second]), True
+def judge_agreement(
+    cells: RankCells, orders: Orders, *, permutations: int, seed: int
+) -> JudgeAgreement:
+    """Measure how well the judges agree.
+
+    Where all judges of a problem ranked the same solutions, means over pairs of judges follow
+    from sums over judges. Where they did not, the two of each pair are compared among the
+    solutions that both ranked.
+
+    Parameters
+    ----------
+    orders : Orders
+        Of these cells.
+    permutations : int
+        Random orders for the p value of Kendall's W; 0 for none.
+    seed : int
+        For these, and for the sample of judges where there are too many pairs to compare.
+    """
+    n_problems, n_judges, n_solvers = orders.given.shape
+    rng = np.random.default_rng(seed)
+    active = [np.flatnonzero(known.any(axis=1)) for known in np.isfinite(orders.given)]
+    alike = [_is_alike(given[at]) for given, at in zip(orders.given, active, strict=True)]
+    most = _most_judges(n_solvers, alike.count(False))
+    judging = np.unique(np.concatenate(active)).tolist()
+    few = len(judging) * (len(judging) - 1) // 2 <= _MOST_SHOWN
+    shown = list(combinations(judging, 2)) if few else []
+    problems: dict[str, Concordance] = {}
+    of_judge = np.full((n_problems, n_judges), np.nan)
+    between = np.full((n_problems, n_judges, n_judges) if shown else (0, 0, 0), np.nan)
+    tables = []
+    sampled = False
+    for index, (problem, judges) in enumerate(zip(cells.problems, active, strict=True)):
+        ranks = orders.common[index, judges]
+        ranks = ranks[:, np.isfinite(ranks).any(axis=0)]
+        if alike[index]:
+            spearman, tau = _alike(ranks, pairs=bool(shown))
+        else:
+            if len(judges) > most:
+                judges = np.sort(rng.choice(judges, most, replace=False))  # noqa: PLW2901
+                sampled = True
+            spearman, tau = _pairwise(orders.given[index, judges])
+        of_judge[index, judges] = spearman.of_judge
+        if shown:
+            between[index][np.ix_(judges, judges)] = spearman.between
+        problems[problem] = _concordance(ranks, spearman.mean, tau.mean)
+        tables.append(ranks)
+    tests, of_mean = w_tests(tables, permutations=permutations, seed=seed)
+    for test, problem in zip(tests, problems, strict=True):
+        problems[problem] = replace(problems[problem], w_test=test)
+    overall = _overall(problems, orders.common, tables)
+    names = cells.judges
+    return JudgeAgreement(
+        problems,
+        replace(overall, w_test=of_mean),
+        of_judge,
+        {(names[a], names[b]): between[:, a, b] for a, b in shown},
+        sampled,
+    )
 
 
-def _correlations(
-    order: NDArray[np.float64], pairs: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Spearman and tau-b of each pair of judges, among the solvers that both ranked."""
-    a, b = order[pairs[:, 0]], order[pairs[:, 1]]
-    both = np.isfinite(a) & np.isfinite(b)
-    compared = both[:, :, np.newaxis] & both[:, np.newaxis, :]
+class _Correlations(NamedTuple):
+    """Correlations of judges on a problem.
+
+    Parameters
+    ----------
+    mean : float
+        Over pairs of judges.
+    of_judge : array of float, shape (judges,)
+        Of a judge with the others.
+    between : array of float, shape (judges, judges)
+        Empty where it is not asked for.
+    """
+
+    mean: float
+    of_judge: Floats
+    between: Floats
+
+
+def _is_alike(given: Floats) -> bool:
+    """Whether all judges ranked the same solutions."""
+    known = np.isfinite(given)
+    return bool((known == known[:1]).all())
+
+
+def _most_judges(n_solvers: int, n_problems: int) -> int:
+    """How many judges can be compared pair by pair on each of some problems."""
+    of_pairs = np.sqrt(2 * _MOST_PAIRS / max(n_problems, 1))
+    of_numbers = np.sqrt(_MOST_NUMBERS / max(n_solvers, 1))
+    return max(2, int(min(of_pairs, of_numbers)))
+
+
+def _alike(ranks: Floats, *, pairs: bool) -> tuple[_Correlations, _Correlations]:
+    """Spearman and tau-b from the sums over judges, shape (judges, solutions)."""
+    n = ranks.shape[1]
+    first, second = np.triu_indices(n, 1)
+    signs = np.sign(ranks[:, first] - ranks[:, second])
+    centered = ranks - (n + 1) / 2
+    return _of_units(centered, pairs=pairs), _of_units(signs, pairs=False)
+
+
+def _of_units(vectors: Floats, *, pairs: bool) -> _Correlations:
+    """Correlations as products of vectors of length 1; none of a judge who ties all."""
+    length = np.sqrt((vectors**2).sum(axis=1))
+    defined = length > 0
+    units = vectors[defined] / length[defined, np.newaxis]
+    total, count = units.sum(axis=0), len(units)
+    of_judge = np.full(len(vectors), np.nan)
+    mean = np.nan
+    if count > 1:
+        of_judge[defined] = (np.einsum("ji,i->j", units, total) - 1) / (count - 1)
+        mean = float((total @ total - count) / (count * (count - 1)))
+    between = np.full((len(vectors),) * 2 if pairs else (0, 0), np.nan)
+    if pairs:
+        between[np.ix_(defined, defined)] = units @ units.T
+    return _Correlations(mean, of_judge, between)
+
+
+def _pairwise(given: Floats) -> tuple[_Correlations, _Correlations]:
+    """Spearman and tau-b of each two judges, among what both ranked, shape (judges, solvers)."""
+    given = given[:, np.isfinite(given).any(axis=0)]
+    known = np.isfinite(given).astype(np.float64)
+    sign = np.nan_to_num(np.sign(given[:, :, np.newaxis] - given[:, np.newaxis, :]))
+    # The sum of a row of signs is twice the centered rank, among those whom the other ranked.
+    centered = (sign @ known.T) * known.T
+    products = np.einsum("aib,bia->ab", centered, centered)
+    squares = (centered**2).sum(axis=1)
+    # Solver by solver, since BLAS burns the time of several threads on a medium-sized product.
+    of_solver = sign.swapaxes(0, 1)
+    alike = (of_solver @ of_solver.swapaxes(1, 2)).sum(axis=0)
+    untied = ((sign**2 @ known.T) * known.T).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        sign_a, sign_b = (
-            np.where(compared, np.sign(o[:, :, np.newaxis] - o[:, np.newaxis, :]), 0)
-            for o in (a, b)
-        )
-        agree = (sign_a * sign_b).sum(axis=(1, 2))
-        untied = (sign_a**2).sum(axis=(1, 2)) * (sign_b**2).sum(axis=(1, 2))
-        tau = agree / np.sqrt(untied)
-        # The sum of a row of signs is twice the centered rank.
-        centred_a, centred_b = sign_a.sum(axis=2), sign_b.sum(axis=2)
-        spread = (centred_a**2).sum(axis=1) * (centred_b**2).sum(axis=1)
-        spearman = (centred_a * centred_b).sum(axis=1) / np.sqrt(spread)
-    return spearman, tau, both.sum(axis=1)
+        spearman = products / np.sqrt(squares * squares.T)
+        tau = alike / np.sqrt(untied * untied.T)
+    return _of_pairs(spearman), _of_pairs(tau)
 
 
-def _concordance(
-    ranks: NDArray[np.float64], spearman: NDArray[np.float64], tau: NDArray[np.float64]
-) -> Concordance:
+def _of_pairs(between: Floats) -> _Correlations:
+    np.fill_diagonal(between, np.nan)
+    defined = np.isfinite(between)
+    total, count = np.where(defined, between, 0.0).sum(axis=1), defined.sum(axis=1)
+    of_judge = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    mean = float(total.sum() / count.sum()) if count.any() else np.nan
+    return _Correlations(mean, of_judge, between)
+
+
+def _concordance(ranks: Floats, spearman: float, tau: float) -> Concordance:
     m, n = ranks.shape
     if m < 2 or n < 2:  # noqa: PLR2004  nothing to compare
-        return Concordance(m, n, mean_tau_b=_mean(tau), mean_spearman=_mean(spearman))
+        return Concordance(m, n, mean_tau_b=tau, mean_spearman=spearman)
     single, average = _icc(ranks)
     return Concordance(
         m,
         n,
-        kendall_w=_kendall_w(ranks),
-        mean_tau_b=_mean(tau),
-        mean_spearman=_mean(spearman),
-        krippendorff_alpha=_krippendorff(ranks),
+        kendall_w=kendall_w(ranks),
+        mean_tau_b=tau,
+        mean_spearman=spearman,
+        krippendorff_alpha=_alpha([ranks]),
         icc_2_1=single,
         icc_2_k=average,
     )
 
 
-def _overall(problems: dict[str, Concordance], units: NDArray[np.float64]) -> Concordance:
+def _overall(problems: dict[str, Concordance], common: Floats, tables: list[Floats]) -> Concordance:
     """Pool the problem x solver units; judges who missed a problem lack its units."""
-    active = np.isfinite(units).any(axis=1)
-    units = units[active]
-    complete = units[:, np.isfinite(units).all(axis=0)]
+    known = np.isfinite(common)
+    active = known.any(axis=(0, 2))
+    complete = known[:, active].all(axis=1)
+    units = common.swapaxes(1, 2)[complete][:, active].T
     concordances = list(problems.values())
-    comparable = complete.shape[0] > 1 and complete.shape[1] > 1
-    single, average = _icc(complete) if comparable else (np.nan, np.nan)
+    comparable = units.shape[0] > 1 and units.shape[1] > 1
+    single, average = _icc(units) if comparable else (np.nan, np.nan)
+    w = [c.kendall_w for c in concordances]
     return Concordance(
-        len(units),
-        int((np.isfinite(units).sum(axis=0) > 1).sum()),
-        kendall_w=_mean([c.kendall_w for c in concordances]),
+        int(active.sum()),
+        int((known.sum(axis=1) > 1).sum()),
+        kendall_w=_mean(w),
         mean_tau_b=_mean([c.mean_tau_b for c in concordances]),
         mean_spearman=_mean([c.mean_spearman for c in concordances]),
-        krippendorff_alpha=_krippendorff(units),
+        krippendorff_alpha=_alpha(tables),
         icc_2_1=single,
         icc_2_k=average,
+        w_interval=mean_interval(w),
     )
 
 
-def _mean(values: NDArray[np.float64] | list[float]) -> float:
-    known = np.asarray(values, dtype=float)
-    known = known[np.isfinite(known)]
-    return float(known.mean()) if len(known) else np.nan
+def _mean(values: list[float]) -> float:
+    known = [value for value in values if np.isfinite(value)]
+    return float(np.mean(known)) if known else np.nan
 
 
-def _kendall_w(ranks: NDArray[np.float64]) -> float:
-    r"""Compute :math:`W = 12 S / (m^2 (n^3 - n) - m \sum (t^3 - t))`."""
-    m, n = ranks.shape
-    spread = ((ranks.sum(axis=0) - m * (n + 1) / 2) ** 2).sum()
-    # t^3 - t of a judge's ties, from the variance that they cost his ranks.
-    ties = (n**3 - n) - 12 * ((ranks - (n + 1) / 2) ** 2).sum(axis=1)
-    most = m**2 * (n**3 - n) - m * ties.sum()
-    return float(12 * spread / most) if most > _ROUNDING else np.nan
-
-
-_ROUNDING = 1e-9
-
-
-def _icc(values: NDArray[np.float64]) -> tuple[float, float]:
+def _icc(values: Floats) -> tuple[float, float]:
     """ICC(2,1) and ICC(2,k) of judges x units (Shrout & Fleiss 1979)."""
     k, n = values.shape
-    mean = values.mean()
-    between_units = k * ((values.mean(axis=0) - mean) ** 2).sum() / (n - 1)
-    between_judges = n * ((values.mean(axis=1) - mean) ** 2).sum() / (k - 1)
-    residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + mean
-    error = (residual**2).sum() / ((n - 1) * (k - 1))
+    values = values - values.mean()
+    of_units, of_judges = values.mean(axis=0), values.mean(axis=1)
+    between_units = k * (of_units**2).sum()
+    between_judges = n * (of_judges**2).sum()
+    rest = ((values - of_units - of_judges[:, np.newaxis]) ** 2).sum()
+    between_units, between_judges = between_units / (n - 1), between_judges / (k - 1)
+    error = rest / ((n - 1) * (k - 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         bias = (between_judges - error) / n
         single = (between_units - error) / (between_units + (k - 1) * error + k * bias)
@@ -252,155 +344,30 @@ def _icc(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(single), float(average)
 
 
-def _krippendorff(values: NDArray[np.float64]) -> float:
-    """Krippendorff's alpha of judges x units, ordinal; NaN for missing values."""
-    known = np.isfinite(values)
-    paired = known & (known.sum(axis=0) > 1)
-    if not paired.any():
-        return np.nan
+def _alpha(tables: list[Floats]) -> float:
+    """Krippendorff's alpha with the ordinal metric, of all solutions of some problems.
+
+    Its distance of two ranks is the squared difference of their places among all ranks given,
+    so that sums over judges take the place of the matrix of coincidences.
+
+    Parameters
+    ----------
+    tables : list of array of float, shape (judges, solutions)
+        One per problem, of ranks without gaps.
+    """
     # Renumbered ranks are whole or half numbers: twice a rank is its level.
-    n_units, n_levels = values.shape[1], int(2 * values[paired].max()) + 1
-    level = (2 * np.where(paired, values, 0)).astype(np.int64) + np.arange(n_units) * n_levels
-    counts = np.bincount(level[paired], minlength=n_units * n_levels).astype(float)
-    counts = counts.reshape(n_units, n_levels)[paired.any(axis=0)]
-    weights = counts / (counts.sum(axis=1, keepdims=True) - 1)
-    coincidences = weights.T @ counts - np.diag(weights.sum(axis=0))
-    totals = coincidences.sum(axis=1)
-    middle = np.cumsum(totals) - totals / 2
-    distance = (middle[:, np.newaxis] - middle) ** 2
-    expected = (np.outer(totals, totals) * distance).sum() / (totals.sum() - 1)
+    levels = [(2 * ranks).astype(np.int64) for ranks in tables if len(ranks) > 1 and ranks.size]
+    if not levels:
+        return np.nan
+    totals = np.bincount(np.concatenate([level.ravel() for level in levels])).astype(np.float64)
+    n = totals.sum()
+    place = np.cumsum(totals) - totals / 2 - n / 2
+    expected = n * (totals * place**2).sum() - (totals * place).sum() ** 2
     if expected <= 0:
         return np.nan
-    return float(1 - (coincidences * distance).sum() / expected)
-
-
-_GROUP = ["judge", "problem", "block"]
-
-
-@dataclass(frozen=True)
-class Consistency:
-    """How alike first and second rankings are; NaN where a statistic is undefined.
-
-    Parameters
-    ----------
-    n_groups : int
-        Groups of which two solutions at least were ranked both times.
-    n_solutions : int
-        Solutions that were ranked both times, over all these groups.
-    mean_tau_b : float
-        Kendall's tau-b of both rankings, mean over the groups where it is defined.
-    mean_rank_difference : float
-        Mean absolute difference of the adjusted ranks, over the solutions.
-    same_order : float
-        The share of the pairs of solutions that both rankings order, or tie, alike.
-    """
-
-    n_groups: int
-    n_solutions: int
-    mean_tau_b: float
-    mean_rank_difference: float
-    same_order: float
-
-
-@dataclass(frozen=True)
-class Retest:
-    """The agreement of the judges with themselves.
-
-    Parameters
-    ----------
-    judges : dict of str to Consistency
-        The judges who ranked a group twice.
-    overall : Consistency
-        Over the groups of all of them.
-    """
-
-    judges: dict[str, Consistency]
-    overall: Consistency
-
-
-@dataclass(frozen=True)
-class _Group:
-    """One comparison: sums over its solutions and over its pairs of solutions."""
-
-    judge: int
-    n_solutions: int
-    tau_b: float
-    rank_differences: float
-    alike: int
-
-    @property
-    def n_pairs(self) -> int:
-        return self.n_solutions * (self.n_solutions - 1) // 2
-
-
-def retest_agreement(rankings: Rankings, declared: Declared) -> Retest | None:
-    """Compare the first ranking of each repeated group with the second of the same judge.
-
-    Later rankings than the second are not looked at.
-
-    Parameters
-    ----------
-    declared : Declared
-        The kinds of the solvers.
-
-    Returns
-    -------
-    Retest or None
-        None where no group was repeated.
-    """
-    groups = list(_compared(rankings, declared))
-    if not groups:
-        return None
-    judges = {
-        name: _consistency(own)
-        for code, name in enumerate(rankings.judges)
-        if (own := [group for group in groups if group.judge == code])
-    }
-    return Retest(judges, _consistency(groups))
-
-
-def _compared(rankings: Rankings, declared: Declared) -> Iterator[_Group]:
-    """Compare both rankings of every repeated group."""
-    frame = repeated(rankings)
-    if frame.empty:
-        return
-    # The occasions of a group, from 1: the second may be numbered otherwise.
-    frame["time"] = frame.groupby(_GROUP)["occasion"].rank(method="dense")
-    withheld = np.array([declared.solvers[solver] == "withheld" for solver in rankings.solvers])
-    judged = np.isfinite(frame["rank"]) & ~withheld[frame["solver"]]
-    first, second = (frame[judged & (frame["time"] == time)] for time in (1, 2))
-    both = first.merge(second, on=[*_GROUP, "solver"], suffixes=("_first", "_second"))
-    both["group"] = both.groupby(_GROUP).ngroup()
-    both = both.sort_values("group", kind="stable")
-    group, orders = both["group"].to_numpy(), both[["rank_first", "rank_second"]].to_numpy()
-    adjusted = [adjusted_ranks(group, order)[0] for order in orders.T]
-    judge = both["judge"].to_numpy()
-    for start, end in pairwise(np.searchsorted(group, np.arange(group.max(initial=-1) + 2))):
-        if end - start > 1:
-            yield _compare(int(judge[start]), *(ranks[start:end] for ranks in adjusted))
-
-
-def _compare(judge: int, first: NDArray[np.float64], second: NDArray[np.float64]) -> _Group:
-    """Compare two rankings of the same solutions, given as adjusted ranks."""
-    a, b = (np.sign(ranks[:, np.newaxis] - ranks) for ranks in (first, second))
-    untied = float((a * a).sum() * (b * b).sum())
-    return _Group(
-        judge,
-        len(first),
-        float((a * b).sum() / np.sqrt(untied)) if untied else np.nan,
-        float(np.abs(first - second).sum()),
-        # Each pair stands twice in the square, and every solution once beside itself.
-        int((a == b).sum() - len(first)) // 2,
-    )
-
-
-def _consistency(groups: list[_Group]) -> Consistency:
-    tau = [group.tau_b for group in groups if np.isfinite(group.tau_b)]
-    n_solutions = sum(group.n_solutions for group in groups)
-    return Consistency(
-        len(groups),
-        n_solutions,
-        float(np.mean(tau)) if tau else np.nan,
-        sum(group.rank_differences for group in groups) / n_solutions,
-        sum(group.alike for group in groups) / sum(group.n_pairs for group in groups),
-    )
+    observed = 0.0
+    for level in levels:
+        m, places = len(level), place[level]
+        apart = m * (places**2).sum(axis=0) - places.sum(axis=0) ** 2
+        observed += float(apart.sum()) / (m - 1)
+    return float(1 - observed * (n - 1) / expected)

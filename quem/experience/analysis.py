@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.experience.agreement import judge_agreement, retest_agreement
+from quem.experience.agreement import judge_agreement, orders_in_common
 from quem.experience.answering import answering
 from quem.experience.averages import Averages, average_cells
 from quem.experience.bootstrap import bootstrap
@@ -26,10 +26,13 @@ from quem.experience.influence import (
     leave_out_subjects,
     residuals,
     vary,
+    with_judge_turned,
 )
+from quem.experience.judges import judge_fits
 from quem.experience.placing import placing
 from quem.experience.profile import profiles
 from quem.experience.result import ExperienceFindings, ExperienceResult
+from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
 from quem.rankings import PrintedAverages, Rankings
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.hierarchical import ModelEstimate
+    from quem.experience.judges import JudgeFit
     from quem.experience.loading import Study
     from quem.experience.profile import Profile
 
@@ -129,6 +133,19 @@ def _findings(
         what: tuple(leave_out(what, cells, averages, function, years, level)) if cells else ()
         for what in ("judge", "problem")
     }
+    orders = orders_in_common(cells) if cells and whole else None
+    agreement = (
+        judge_agreement(cells, orders, permutations=settings.permutations, seed=seed)
+        if cells and orders
+        else None
+    )
+    fits: list[JudgeFit] = []
+    if cells and orders:
+        turned = (cells, averages, function.form, estimates, settings)
+        fits = [
+            replace(fit, turned=with_judge_turned(fit.judge, *turned)) if fit.is_reversed else fit
+            for fit in judge_fits(cells, orders.common, experience)
+        ]
     # Both take each cell's score, of which worths have none.
     averaged = cells if not pooled else None
     anova = factorial_anova(averaged, experience) if averaged else None
@@ -148,7 +165,8 @@ def _findings(
         problems=left_out["problem"],
         diagnostics=tuple(residuals(averages, function)),
         variants=tuple(vary(cells, experience, averages, function, forms, estimates, settings)),
-        agreement=judge_agreement(cells, seed=seed) if cells and whole else None,
+        agreement=agreement,
+        judge_fits=tuple(fits),
         anova=tuple(anova) if anova is not None else None,
         bootstrap=bootstrap(
             averaged,

@@ -13,7 +13,9 @@ from scipy.special import stdtrit
 
 from quem.errors import StudyWarning, WarningRules
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
-from quem.experience.wording import variation
+from quem.experience.judges import MISFIT
+from quem.experience.outliers import DECISIVE, outlying, veteran
+from quem.experience.wording import only_source, variation
 from quem.wording import (
     format_count,
     format_interval,
@@ -278,6 +280,49 @@ def _form_chosen(findings: ExperienceFindings) -> Iterator[str]:
         )
 
 
+# Single subjects.
+
+
+@_DATA.add("veteran")
+def _veteran(findings: ExperienceFindings) -> Iterator[str]:
+    y, unit = findings.function.y, findings.study.spec.experience_unit
+    at = int(veteran(y))
+    if at >= 0:
+        subject = findings.diagnostics[at].subject
+        next_to = y[np.argsort(y)[-2 if y[at] == y.max() else 1]]
+        yield (
+            f"{subject} has {y[at]:g} {unit} of experience, and the next subject {next_to:g}, "
+            "which is more than half of the whole range; the skill function depends on one person"
+            + _without_subject(findings, subject)
+        )
+
+
+@_DATA.add("outlying-subject", remedy="check that person's experience and ranks")
+def _outlying_subject(findings: ExperienceFindings) -> Iterator[str]:
+    studentized = np.array([subject.studentized for subject in findings.diagnostics])
+    for at in np.flatnonzero(outlying(studentized, findings.function.df)):
+        of = findings.diagnostics[at]
+        yield (
+            f"{of.subject} lies far from the skill function of the others: {of.experience:g} "
+            f"{findings.study.spec.experience_unit} of experience, where it gives "
+            f"{format_number(of.fitted)} (studentized residual {format_number(of.studentized)})"
+            + _without_subject(findings, of.subject)
+        )
+
+
+def _without_subject(findings: ExperienceFindings, subject: str) -> str:
+    """Give the estimates without a subject, where years may be stated."""
+    unit = findings.study.spec.experience_unit
+    estimates = [
+        f"the estimate for {findings.name_of(left.system)} is {format_number(left.estimate)} {unit}"
+        for left in findings.subjects
+        if left.id == subject and not left.reason
+    ]
+    if not estimates or not findings.gate.passed:
+        return ""
+    return f". Without {subject} {join_words(estimates)}"
+
+
 # A single estimate.
 
 
@@ -324,7 +369,36 @@ def _fewer_problems(findings: ExperienceFindings, estimate: Estimate) -> Iterato
 
 
 def _fewer(findings: ExperienceFindings, estimate: Estimate) -> str:
-    """Where a system was ranked, and what follows for its interval."""
+    """Where a system was ranked, what follows for its interval, and on whom all depends."""
+    text = _widened(findings, estimate)
+    name = findings.name_of(estimate.system)
+    for lefts, few in (
+        (findings.judges, estimate.n_judges < findings.averages.study_judges),
+        (findings.problems, estimate.n_problems < findings.averages.study_problems),
+    ):
+        if few and (only := only_source(lefts, estimate.system)):
+            text += f". Everything said of {name} {only}"
+            text += _agreement_of(findings, estimate) if lefts is findings.judges else ""
+    return text
+
+
+def _agreement_of(findings: ExperienceFindings, estimate: Estimate) -> str:
+    """How the only judge of a system agrees with the others, as far as it is known."""
+    (only,) = (
+        left.id
+        for left in findings.judges
+        if (left.system, left.reason) == (estimate.system, "no-other-ranks")
+    )
+    for fit in findings.judge_fits:
+        if fit.judge == only and np.isfinite(fit.others):
+            r = format_number(fit.others, 2)
+            if np.isfinite(fit.interval[0]):
+                r += f" ({format_interval(fit.interval, 2)})"
+            return f", who agrees with the other judges at r = {r} on the other solvers"
+    return ""
+
+
+def _widened(findings: ExperienceFindings, estimate: Estimate) -> str:
     averages, cells = findings.averages, findings.cells
     at = averages.solvers.index(estimate.system)
     by = np.flatnonzero(averages.incidence.judges[:, at])
@@ -405,20 +479,23 @@ def _decisive_judge(findings: ExperienceFindings, estimate: Estimate) -> Iterato
 
 @_INFLUENCE.add("decisive-subject")
 def _decisive_subject(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
-    yield from _decisive(findings, estimate, "subject")
+    yield from _decisive(findings, estimate, "subject", DECISIVE)
 
 
-def _decisive(findings: ExperienceFindings, estimate: Estimate, what: str) -> Iterator[str]:
+def _decisive(
+    findings: ExperienceFindings, estimate: Estimate, what: str, share: float = 1.0
+) -> Iterator[str]:
     # Leaving one out changes the regression estimate, so its own interval is the yardstick.
     is_mean = findings.settings.interval == "mean"
     low, high = estimate.mean if is_mean else estimate.prediction
     half = (high - low) / 2
+    than = "" if share == 1 else "a third of "
     for left in findings.judges if what == "judge" else findings.subjects:
-        if left.system == estimate.system and abs(left.change) > half:
+        if left.system == estimate.system and abs(left.change) > share * half:
             yield (
                 f"without {what} {left.id} the estimate for {findings.name_of(left.system)} is "
                 f"{format_number(left.estimate)} instead of {format_number(estimate.experience)} "
-                f"{findings.study.spec.experience_unit}, a change larger than the interval's "
+                f"{findings.study.spec.experience_unit}, a change larger than {than}the interval's "
                 f"half-width ({format_number(half)})"
             )
 
@@ -446,6 +523,39 @@ def _judges_disagree(findings: ExperienceFindings) -> Iterator[str]:
             f"judges disagree on {join_words(low)}: mean Spearman correlation below "
             f"{_LOW_AGREEMENT:g}"
         )
+
+
+@_JUDGES.add("judge-reversed")
+def _judge_reversed(findings: ExperienceFindings) -> Iterator[str]:
+    unit = findings.study.spec.experience_unit
+    for fit in findings.judge_fits:
+        if not fit.is_reversed:
+            continue
+        text = (
+            f"{fit.judge}'s order runs against the other judges' "
+            f"(r = {format_number(fit.others, 2)}, {format_interval(fit.interval, 2)}) and against "
+            f"experience (r = {format_number(fit.experience, 2)}). Did {fit.judge} give 1 to the "
+            "best?"
+        )
+        turned = [
+            f"the estimate for {findings.name_of(left.system)} would be "
+            f"{format_number(left.estimate)} {unit}"
+            for left in fit.turned
+            if np.isfinite(left.estimate)
+        ]
+        if turned and findings.gate.passed:
+            text += f" Turned around, {join_words(turned)}"
+        yield text
+
+
+@_JUDGES.add("judge-misfit", remedy="ask for their criteria")
+def _judge_misfit(findings: ExperienceFindings) -> Iterator[str]:
+    for fit in findings.judge_fits:
+        if fit.misfit > MISFIT:
+            yield (
+                f"{fit.judge} ranks unlike the other judges: the mean squared difference from the "
+                f"others' mean rank is {format_number(fit.misfit)} times that of the others"
+            )
 
 
 @_JUDGES.add("inconsistent-judge")
@@ -494,8 +604,8 @@ def _recognized_authors(findings: ExperienceFindings) -> Iterator[str]:
 def _pairs_sampled(findings: ExperienceFindings) -> Iterator[str]:
     if findings.agreement and findings.agreement.sampled:
         yield (
-            "Spearman and tau-b correlations are means over a random sample of 200 pairs of judges "
-            "per problem, because comparing all pairs would take too long"
+            "where judges ranked different solutions, Spearman and tau-b correlations are means "
+            "over pairs of a random sample of the judges, because comparing all would take too long"
         )
 
 

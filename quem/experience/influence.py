@@ -6,7 +6,7 @@ And how it changes without the solutions whose author a judge recognized.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from quem.experience.cells import score_cells
 from quem.experience.components import spread_without
 from quem.experience.estimate import estimate_system
 from quem.experience.expected_ranks import averages_without
+from quem.experience.judges import turn_around
 from quem.experience.ranks import adjusted_ranks
 from quem.experience.skill import fit, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Literal
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from quem.study import ExperienceSettings
 
 __all__ = [
+    "REASONS",
     "LeaveOneOut",
     "Recognized",
     "SubjectDiagnostic",
@@ -43,9 +44,12 @@ __all__ = [
     "leave_out_subjects",
     "residuals",
     "vary",
+    "with_judge_turned",
     "without_recognized",
 ]
 
+Reason = Literal["", "no-other-ranks", "not-fitted"]
+REASONS: tuple[Reason, ...] = ("no-other-ranks", "not-fitted")
 _ROUNDING = 1e-10
 # Cells to be pooled, over all that are left out in turn.
 _MOST_POOLED = 20_000_000
@@ -64,6 +68,9 @@ class LeaveOneOut:
         components are those of the whole study.
     change : float
         Estimate without, less the estimate with.
+    reason : {"", "no-other-ranks", "not-fitted"}
+        Why there is no estimate: all ranks of the system are of what is left out, or no skill
+        function can be fitted to the rest.
     """
 
     what: str
@@ -73,6 +80,7 @@ class LeaveOneOut:
     low: float
     high: float
     change: float
+    reason: Reason = ""
 
 
 @dataclass(frozen=True)
@@ -118,7 +126,8 @@ def leave_out_subjects(
             others = averages.average.copy()
             others[subject] = np.nan
             widened[index] = replace(averages, average=others).widening()
-    left = _Left("subject", names, every, weights, widened)
+    alone = np.zeros(every.shape, dtype=bool)
+    left = _Left("subject", names, every, weights, widened, alone)
     return _left_out(left, averages, function.form, estimates, level)
 
 
@@ -158,6 +167,7 @@ def leave_out_cells(
         average[active],
         np.ones((len(active), len(averages.of_kind("subject")))),
         widened[active],
+        _alone(what, averages)[active],
     )
     return _left_out(left, averages, function.form, estimates, level)
 
@@ -188,8 +198,16 @@ def leave_out_pooled(
         np.array(average),
         np.ones((len(active), len(subjects))),
         np.zeros((len(active), len(systems))),
+        _alone(what, averages)[active],
     )
     return _left_out(left, averages, function.form, estimates, level)
+
+
+def _alone(what: Literal["judge", "problem"], averages: Averages) -> NDArray[np.bool_]:
+    """Which solvers have all their ranks of one judge or problem, shape (what, solvers)."""
+    incidence = averages.incidence
+    ranked = (incidence.judges if what == "judge" else incidence.problems) > 0
+    return np.asarray(ranked & (ranked.sum(axis=0) == 1))
 
 
 @dataclass(frozen=True)
@@ -203,6 +221,8 @@ class _Left:
     average : array of float, shape (len(names), n_solvers)
     weights : array of float, shape (len(names), n_subjects)
     widened : array of float, shape (len(names), n_systems)
+    alone : array of bool, shape (len(names), n_solvers)
+        Whose ranks are all left out.
     """
 
     what: str
@@ -210,6 +230,7 @@ class _Left:
     average: NDArray[np.float64]
     weights: NDArray[np.float64]
     widened: NDArray[np.float64]
+    alone: NDArray[np.bool_]
 
 
 def _left_out(
@@ -229,11 +250,21 @@ def _left_out(
         center = fit.predict(x)
         half = fit.half_width(x, level, np.nan_to_num(left.widened))
     change = center - np.array(list(estimates.values()))
+    alone = left.alone[:, systems]
     return [
-        LeaveOneOut(left.what, name, system, *map(float, (c, c - h, c + h, d)))
-        for name, row in zip(left.names, zip(center, half, change, strict=True), strict=True)
-        for system, c, h, d in zip(estimates, *row, strict=True)
+        LeaveOneOut(
+            left.what, name, system, float(c), float(c - h), float(c + h), float(d), _reason(c, one)
+        )
+        for name, *row in zip(left.names, center, half, change, alone, strict=True)
+        for system, c, h, d, one in zip(estimates, *row, strict=True)
     ]
+
+
+def _reason(estimate: float, of_one: bool) -> Reason:  # noqa: FBT001
+    """Why there is no estimate, if there is none; all ranks may be of what is left out."""
+    if of_one:
+        return "no-other-ranks"
+    return "" if np.isfinite(estimate) else "not-fitted"
 
 
 def residuals(averages: Averages, function: SkillFunction) -> list[SubjectDiagnostic]:
@@ -408,17 +439,51 @@ def leave_out_recognized(
     if settings.score == "pl":
         others = averages_without(cells, averages.experience, ~marked)
     else:
-        left = without_recognized(cells)
-        left = score_cells(left, score=settings.score, normalize=settings.normalize)
-        others = average_cells(left, averages.experience)
+        others = _averages(without_recognized(cells), averages.experience, settings)
     function = _function(form, others)
     return Recognized(
         n_ranks=int(marked.sum()),
         n_judges=len(np.unique(cells.judge[marked])),
         of_ranks=int(cells.judged().sum()),
         fitted=function is not None,
-        estimates=tuple(_without(e, function, others, settings.level) for e in estimates),
+        estimates=tuple(
+            _without("recognized", "recognized authors", e, function, others, settings.level)
+            for e in estimates
+        ),
     )
+
+
+def with_judge_turned(
+    judge: str,
+    cells: RankCells,
+    averages: Averages,
+    form: SkillForm,
+    estimates: Iterable[Estimate],
+    settings: ExperienceSettings,
+) -> tuple[LeaveOneOut, ...]:
+    """Estimate each system with all orders of a judge turned around.
+
+    Parameters
+    ----------
+    averages, form, estimates
+        With the orders as given.
+    """
+    others = _averages(turn_around(cells, judge), averages.experience, settings)
+    function = _function(form, others)
+    return tuple(
+        _without("turned", judge, estimate, function, others, settings.level)
+        for estimate in estimates
+    )
+
+
+def _averages(
+    cells: RankCells, experience: NDArray[np.float64], settings: ExperienceSettings
+) -> Averages:
+    """Score and average cells that were changed."""
+    if settings.score == "pl":
+        return averages_without(cells, experience, np.ones(len(cells.judge), dtype=bool))
+    scored = score_cells(cells, score=settings.score, normalize=settings.normalize)
+    return average_cells(scored, experience)
 
 
 def without_recognized(cells: RankCells) -> RankCells:
@@ -463,14 +528,19 @@ def _function(form: SkillForm, averages: Averages) -> SkillFunction | None:
 
 
 def _without(
-    estimate: Estimate, function: SkillFunction | None, averages: Averages, level: float
+    what: str,
+    name: str,
+    estimate: Estimate,
+    function: SkillFunction | None,
+    averages: Averages,
+    level: float,
 ) -> LeaveOneOut:
-    """A system's estimate by what is left."""
+    """A system's estimate by what is left, or changed."""
     years, low, high = np.nan, np.nan, np.nan
-    if function and np.isfinite(averages.average[averages.solvers.index(estimate.system)]):
+    has_ranks = bool(np.isfinite(averages.average[averages.solvers.index(estimate.system)]))
+    if function and has_ranks:
         other = estimate_system(estimate.system, function, averages, level=level, at_least=())
         years, (low, high) = other.experience, other.prediction
     change = years - estimate.experience
-    return LeaveOneOut(
-        "recognized", "recognized authors", estimate.system, years, low, high, change
-    )
+    reason = _reason(years, of_one=not has_ranks)
+    return LeaveOneOut(what, name, estimate.system, years, low, high, change, reason)

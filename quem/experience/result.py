@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.errors import StudyWarning
-    from quem.experience.agreement import JudgeAgreement, Retest
+    from quem.experience.agreement import JudgeAgreement
     from quem.experience.answering import Answering
     from quem.experience.averages import Averages
     from quem.experience.bootstrap import Bootstrap
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.gate import Gate
     from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
+    from quem.experience.judges import JudgeFit
     from quem.experience.loading import Study
     from quem.experience.placing import Placing
     from quem.experience.profile import Profile
+    from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
     from quem.study import ExperienceSettings
@@ -58,6 +60,8 @@ class ExperienceFindings:
         The estimates without each; empty where that is unknown.
     variants : tuple of Variant
         The estimates under other settings.
+    judge_fits : tuple of JudgeFit
+        How each judge goes with the others; empty where `agreement` is None, and for one judge.
     recognized : Recognized or None
         The estimates without the authors whom judges recognized; None where there are none.
     retest : Retest or None
@@ -88,6 +92,7 @@ class ExperienceFindings:
     agreement: JudgeAgreement | None
     anova: tuple[AnovaRow, ...] | None
     bootstrap: Bootstrap | None
+    judge_fits: tuple[JudgeFit, ...] = ()
     recognized: Recognized | None = None
     retest: Retest | None = None
     pooled: ExpectedRanks | None = None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from quem.experience.cells import RankCells
 
-__all__ = ["AnovaRow", "PermutationTest", "factorial_anova", "permutation_test"]
+__all__ = ["AnovaRow", "PermutationTest", "all_orders", "factorial_anova", "permutation_test"]
 
 _MOST_EXACT = 9
 _MOST_ELEMENTS = 4_000_000
@@ -65,7 +65,7 @@ def permutation_test(
     least = abs(float(x @ y)) - rounding
     n = len(x)
     if n <= _MOST_EXACT:
-        extreme = int((np.abs(_orders(y) @ x) >= least).sum())
+        extreme = int((np.abs(all_orders(y) @ x) >= least).sum())
         # Every distinct order appears this many times among all n! of them.
         times = prod(factorial(count) for count in np.unique(y, return_counts=True)[1].tolist())
         distinct = factorial(n) // times
@@ -82,8 +82,8 @@ def permutation_test(
     return PermutationTest(p, extreme, permutations, exact=False)
 
 
-def _orders(y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """All n! orders of the values, shape (n!, n)."""
+def all_orders(y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give all n! orders of n values, shape (n!, n)."""
     index = np.zeros((1, 1), dtype=np.int8)
     for size in range(2, len(y) + 1):
         # Put the new element at each place of every order of the others.

@@ -91,6 +91,12 @@ class Scenario:
         The taste for systems, where it differs from that for people.
     block_size : int, optional
         Judges rank each problem in balanced blocks of at most this number of solutions.
+    first_judge : float
+        How many times the noise of the other judges the first one has.
+    is_first_reversed : bool
+        Whether the first judge gives 1 to the best.
+    veteran : float, optional
+        The experience of the first subject.
     """
 
     subjects: int = 12
@@ -107,6 +113,9 @@ class Scenario:
     ties: float = 0.0
     system_taste: float | None = None
     block_size: int | None = None
+    first_judge: float = 1.0
+    is_first_reversed: bool = False
+    veteran: float | None = None
 
     @property
     def experience_variance(self) -> float:
@@ -165,6 +174,8 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
     noise, n = scenario.noise, scenario.subjects
     b, j, p, k = studies, scenario.judges, scenario.problems, n + len(scenario.systems)
     experience = rng.uniform(*scenario.experience, size=(b, n))
+    if scenario.veteran is not None:
+        experience[:, 0] = scenario.veteran
     fixed = np.array([np.nan if s is None else s for s in scenario.systems], dtype=float)
     drawn = rng.uniform(*scenario.experience, size=(b, k - n))
     truth = np.where(np.isnan(fixed), drawn, fixed)
@@ -174,6 +185,7 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
     if scenario.system_taste is not None:
         taste[n:] = scenario.system_taste
     quality = rng.standard_normal((b, j, p, k)) * noise.judge
+    quality[:, 0] *= scenario.first_judge
     quality += rng.standard_normal((b, j, 1, k)) * taste
     solution = np.full(k, noise.solution)
     if scenario.system_solution is not None:
@@ -192,6 +204,8 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
         quality[..., n:][:, away] = np.nan
     if scenario.ties:
         quality = np.round(quality / scenario.ties)
+    if scenario.is_first_reversed:
+        quality[:, 0] *= -1
     return Simulated(scenario, experience, truth, _ranks(quality, ties=scenario.ties > 0))
 
 
@@ -214,8 +228,8 @@ def simulate_study(
         are K1, K2, ...
     noise : Noise or {"low", "high"}
     **more
-        ``experience``, ``missing``, ``system_problems``, ``ties``, ``block_size``: see
-        `Scenario`.
+        ``experience``, ``missing``, ``system_problems``, ``ties``, ``block_size``, and others:
+        see `Scenario`.
 
     Returns
     -------

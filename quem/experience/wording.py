@@ -10,8 +10,11 @@ from quem.experience.gate import SIGNIFICANT
 from quem.wording import format_interval, format_number, format_p, format_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from quem.experience.estimate import Estimate
     from quem.experience.hierarchical import ModelEstimate
+    from quem.experience.influence import LeaveOneOut
     from quem.experience.profile import Profile
     from quem.experience.result import ExperienceFindings
 
@@ -21,6 +24,7 @@ __all__ = [
     "gate_reason",
     "jagged_text",
     "model_text",
+    "only_source",
     "place_among_subjects",
     "position_text",
     "sentence",
@@ -87,6 +91,12 @@ def place_among_subjects(findings: ExperienceFindings, estimate: Estimate) -> st
         f"{name}'s average rank {format_number(x)} is above {(off < 0).sum()} of the "
         f"{len(subjects)} subjects (nearest: {'; '.join(near)})."
     )
+
+
+def only_source(lefts: Iterable[LeaveOneOut], system: str) -> str:
+    """Name the judge or problem whom all ranks of a system are of; empty where there are more."""
+    alone = [left.id for left in lefts if (left.system, left.reason) == (system, "no-other-ranks")]
+    return f"depends on {alone[0]} alone" if alone else ""
 
 
 def jagged_text(name: str, profile: Profile | None, *, test: bool = True) -> str:

@@ -50,7 +50,7 @@ TWO_BLOCKS = "judge,problem,solver,rank,block\n" + "".join(
     f"{','.join(cell)},{rank},{1 + (cell[2] in SECOND_BLOCK[cell[1]])}\n"
     for cell, rank in RANKS.items()
 )
-MANY = [f"J{i}" for i in range(1, 48)]
+MANY = tuple(f"J{i}" for i in range(1, 711))
 
 CASES = (
     Case("rank-gap", "J1's ranking of P1 skips rank 6", table=PLAIN.replace("S6,6", "S6,8", 1)),
@@ -185,9 +185,45 @@ CASES = (
     ),
     Case(
         "pairs-sampled",
-        "means over a random sample of 200 pairs of judges per problem",
-        {"judges": [{"id": name} for name in MANY]},
-        ranked(*ORDERLY, judges=tuple(MANY)),
+        "means over pairs of a random sample of the judges",
+        {
+            "judges": [{"id": name} for name in MANY],
+            "analysis": {"bootstrap": 0, "permutations": 0},
+        },
+        ranked(*ORDERLY, judges=MANY).replace("J1,P1,S5,6\n", "").replace("J1,P2,S5,6\n", ""),
+    ),
+    Case(
+        "judge-reversed",
+        "J1's order runs against the other judges' (r = −0.96, −0.99 to −0.77) and against",
+        {"judges": [{"id": name} for name in ("J1", "J2", "J3")]},
+        table=ranked(*reversed(ORDERLY), judges=("J1",))
+        + ranked("S1", "S3", "S2", "sys", "S4", "S5", "S6", judges=("J2", "J3")).split("\n", 1)[1],
+    ),
+    Case(
+        "judge-misfit",
+        "J3 ranks unlike the other judges: the mean squared difference from the others' mean rank",
+        {"judges": [{"id": name} for name in ("J1", "J2", "J3")]},
+        table=ranked(*ORDERLY)
+        + ranked("S3", "S1", "S2", "S6", "sys", "S5", "S4", judges=("J3",)).split("\n", 1)[1],
+    ),
+    Case(
+        "veteran",
+        "S6 has 40 years of experience, and the next subject 9, which is more than half",
+        {"subjects": [*SUBJECTS[:5], {"id": "S6", "experience": 40}]},
+    ),
+    Case(
+        "outlying-subject",
+        "S1 lies far from the skill function of the others: 30 years of experience",
+        {
+            "rankings": AVERAGES,
+            "subjects": [
+                {"id": f"S{i}", "experience": e}
+                for i, e in enumerate((30, 8, 12, 16, 20, 24, 28, 32), 1)
+            ],
+        },
+        "solver,average_rank\nS1,1\n"
+        + "".join(f"S{i},{i + i % 2 / 10}\n" for i in range(2, 9))
+        + "sys,5\n",
     ),
     Case(
         "ignored-column",

@@ -10,19 +10,29 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, rankdata, spearmanr
 
-from quem.experience.agreement import judge_agreement
+from quem.experience.agreement import judge_agreement, orders_in_common
+from quem.experience.cells import judged_cells
+from quem.rankings import Rankings
+from quem.study import Declared
 from tests.experience.made import cells_of, random_ranks, study_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.agreement import JudgeAgreement
+    from quem.experience.loading import Study
     from tests.experience.made import Cell
 
 
 def measured(ranks: dict[Cell, float | None], years: dict[str, float]) -> JudgeAgreement:
     """Measure the agreement in a study of these ranks."""
-    return judge_agreement(cells_of(study_of(ranks, years)), seed=0)
+    return agreement_in(study_of(ranks, years))
+
+
+def agreement_in(study: Study) -> JudgeAgreement:
+    """Measure the agreement in a study."""
+    cells = cells_of(study)
+    return judge_agreement(cells, orders_in_common(cells), permutations=999, seed=0)
 
 
 def table_of(ranks: dict[Cell, float | None], problem: str) -> NDArray[np.float64]:
@@ -96,19 +106,39 @@ def test_ranks_are_renumbered_among_the_common_solvers(seed: int) -> None:
         assert 0 <= concordance.kendall_w <= 1 + 1e-12
 
 
-def test_pairs_compare_what_both_ranked() -> None:
-    """A pair's correlations use every solver that these two judges ranked."""
-    rng = np.random.default_rng(5)
-    ranks, years = random_ranks(rng, judges=3, subjects=9, missing=0.2, ties=True)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_pairs_compare_what_both_ranked(missing: float) -> None:
+    """Correlations use every solver whom the two judges of a pair ranked."""
+    ranks, years = random_ranks(
+        np.random.default_rng(5), judges=3, subjects=9, missing=missing, ties=True
+    )
+    ranks |= {cell: 1.0 for cell in ranks if cell[:2] == ("J2", "P2")}
     agreement = measured(ranks, years)
-    assert len(agreement.pairs) == 9
-    for problem, first, second, spearman, tau, both in agreement.pairs:
-        solvers = [*years, "K0"]
-        shared = [s for s in solvers if {(first, problem, s), (second, problem, s)} <= set(ranks)]
-        a, b = (np.array([ranks[judge, problem, s] for s in shared]) for judge in (first, second))
-        assert both == len(shared)
-        assert spearman == pytest.approx(spearmanr(a, b).statistic)
-        assert tau == pytest.approx(kendalltau(a, b).statistic)
+    judges = ("J0", "J1", "J2")
+    spearman: dict[tuple[str, str], list[float]] = {}
+    for index, (problem, concordance) in enumerate(agreement.problems.items()):
+        taus = []
+        for first, second in combinations(judges, 2):
+            shared = [s for j, p, s in ranks if (j, p) == (first, problem)]
+            shared = [s for s in shared if (second, problem, s) in ranks]
+            a, b = (
+                np.array([ranks[judge, problem, s] for s in shared], dtype=float)
+                for judge in (first, second)
+            )
+            tied = (problem, second) == ("P2", "J2")
+            spearman[first, second] = [np.nan if tied else spearmanr(a, b).statistic]
+            taus += [] if tied else [kendalltau(a, b).statistic]
+            assert agreement.of_pair[first, second][index] == pytest.approx(
+                spearman[first, second][0], nan_ok=True
+            )
+        assert concordance.mean_tau_b == pytest.approx(np.mean(taus))
+        assert concordance.mean_spearman == pytest.approx(np.nanmean(list(spearman.values())))
+        for at, judge in enumerate(judges):
+            own = [values for pair, values in spearman.items() if judge in pair]
+            alone = problem == "P2" and judge == "J2"
+            assert agreement.of_judge[index, at] == pytest.approx(
+                np.nan if alone else np.nanmean(own), nan_ok=True
+            )
 
 
 def test_overall_pools_the_units() -> None:
@@ -155,7 +185,7 @@ def test_withheld_and_failed_solutions_are_left_out() -> None:
             more[judge, problem, "W"] = 3.5 if judge == "J0" else 1.5
             more[judge, problem, "F"] = None
     study = study_of(more, {**years, "F": 1.0}, withheld=["W"])
-    agreement = judge_agreement(cells_of(study), seed=0)
+    agreement = agreement_in(study)
     assert agreement.problems == plain.problems
     assert agreement.overall == plain.overall
 
@@ -170,22 +200,54 @@ def test_identical_and_opposite_judges() -> None:
         ranks["A", "opposite", f"S{i}"] = i + 1.0
         ranks["B", "opposite", f"S{i}"] = 5.0 - i
     agreement = measured(ranks, years)
-    assert set(agreement.problems["same"].statistics().values()) == {1.0}
+    same = list(agreement.problems["same"].statistics().values())
+    assert same == pytest.approx([1.0] * 6)
     assert agreement.problems["opposite"].kendall_w == 0
     assert agreement.problems["opposite"].mean_spearman == pytest.approx(-1)
     assert agreement.problems["opposite"].mean_tau_b == pytest.approx(-1)
 
 
 def test_many_judges_are_sampled() -> None:
-    """Above 1,000 pairs a random sample of 200 is looked at; the rest stays complete."""
-    ranks, years = random_ranks(np.random.default_rng(9), judges=50, problems=1)
-    agreement = measured(ranks, years)
-    assert agreement.sampled
-    assert len(agreement.pairs) == 200
-    assert all(first != second for _, first, second, *_ in agreement.pairs)
+    """Where they ranked different solutions, from 1,000 judges on; the rest stays complete."""
+    years = {f"S{i}": float(i) for i in range(4)}
+    skill = np.arange(5) + np.random.default_rng(9).normal(0, 1.5, (1010, 5))
+    solvers = [*years, "K0"]
+    ranks: dict[Cell, float | None] = {
+        (f"J{judge}", "P0", solver): float(rank)
+        for judge, row in enumerate(rankdata(skill, axis=1))
+        for solver, rank in zip(solvers, row, strict=True)
+    }
+    every = measured(ranks, years)
+    assert not every.sampled
+    assert every.of_pair == {}
+    del ranks["J0", "P0", "K0"]
+    some = measured(ranks, years)
+    assert some.sampled
+    assert np.isfinite(some.of_judge).sum() == 1000
+    assert some.overall.mean_spearman == pytest.approx(every.overall.mean_spearman, abs=0.01)
     table = table_of(ranks, "P0")
-    assert agreement.overall.kendall_w == pytest.approx(kendall_w_by_hand(table))
-    every = np.mean([spearmanr(a, b).statistic for a, b in combinations(table, 2)])
-    assert agreement.overall.mean_spearman == pytest.approx(every, abs=0.06)
-    few, years = random_ranks(np.random.default_rng(9), judges=45, problems=1)
-    assert not measured(few, years).sampled
+    assert some.overall.kendall_w == pytest.approx(kendall_w_by_hand(table))
+
+
+def test_a_large_study_as_it_was_measured_pair_by_pair() -> None:
+    """Of 50 solvers, 40 judges, and 50 problems, made as the golden numbers' study was."""
+    rng = np.random.default_rng(0)
+    years = np.append(np.linspace(1, 20, 49), 9.0)
+    ranks = []
+    for _ in range(50):
+        quality = years + rng.normal(0, 2, 50)
+        ranks.append((quality + rng.normal(0, 2, (40, 50))).argsort(1).argsort(1) + 1)
+    problem, judge, solver = np.indices((50, 40, 50)).reshape(3, -1)
+    once = np.ones(len(judge), dtype=np.int64)
+    judges, problems = (tuple(f"{a}{i}" for i in range(n)) for a, n in (("J", 40), ("P", 50)))
+    solvers = dict.fromkeys((f"S{i}" for i in range(50)), "subject")
+    rank = np.array(ranks, dtype=float).ravel()
+    failed = np.zeros(len(judge), dtype=bool)
+    names = (judges, problems, tuple(solvers))
+    data = Rankings(*names, judge, problem, solver, once, once, rank, failed)
+    cells = judged_cells(data, Declared(judges, problems, solvers))
+    agreement = judge_agreement(cells, orders_in_common(cells), permutations=9, seed=0)
+    assert agreement.overall.kendall_w == pytest.approx(0.903463140456, rel=1e-9)
+    assert agreement.overall.mean_tau_b == pytest.approx(0.7307909576, rel=1e-9)
+    assert agreement.overall.w_test.by == "chi-squared"
+    assert not agreement.sampled

@@ -158,7 +158,15 @@ def test_nothing_left_to_fit_is_said() -> None:
     assert document["influence"]["recognized"] == {
         "n_ranks": 5,
         "n_judges": 1,
-        "estimates": [{"system": "K0", "estimate": None, "interval": [None, None], "change": None}],
+        "estimates": [
+            {
+                "system": "K0",
+                "estimate": None,
+                "reason": "not-fitted",
+                "interval": [None, None],
+                "change": None,
+            }
+        ],
     }
     (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
     assert message.startswith("5 of 8 ranks are of solutions whose author the judge recognized")

@@ -11,16 +11,16 @@ import pytest
 from scipy.stats import kendalltau, rankdata
 
 import quem
-from quem.experience.agreement import retest_agreement
 from quem.experience.presentation.methods import methods_paragraph
+from quem.experience.retest import retest_agreement
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from tests.docs.schema import mistakes
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.agreement import Retest
     from quem.experience.loading import Study
+    from quem.experience.retest import Retest
     from tests.experience.made import Cell
 
 Ranks = dict["Cell", float | None]

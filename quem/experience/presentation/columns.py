@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from quem.experience.gate import REASONS
+from quem.experience.gate import REASONS as GATE_REASONS
+from quem.experience.influence import REASONS
 from quem.experience.presentation.estimate_columns import (
     ESTIMATES,
     PROFILE,
     averaged_ranks,
     in_unit,
 )
+from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, name_column
 from quem.report.columns import (
     COUNT,
@@ -47,11 +49,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from quem.experience.agreement import Concordance, Consistency
+    from quem.experience.agreement import Concordance
     from quem.experience.cells import RankCells
     from quem.experience.gate import Gate
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
     from quem.experience.result import ExperienceFindings
+    from quem.experience.retest import Consistency
     from quem.experience.significance import AnovaRow
     from quem.experience.skill import FormFit
 
@@ -335,13 +338,16 @@ def _n_solutions(name: str) -> Column[tuple[str, Concordance], ExperienceFinding
     return Column(name, COUNT, meaning, of=_second("n_solutions"), heading="Solutions")
 
 
+_W, *_OTHERS = _STATISTICS
 AGREEMENT: Columns[tuple[str, Concordance], ExperienceFindings] = Columns(
     Column("problem", NAME, "id", of=lambda row, _: row[0], heading="Problem"),
     _N_JUDGES,
     _n_solutions("n_solutions"),
-    *_STATISTICS,
+    _W,
+    *W_TEST,
+    *_OTHERS,
 )
-_OVERALL = Columns(_N_JUDGES, _n_solutions("n_units"), *_STATISTICS)
+_OVERALL = Columns(_N_JUDGES, _n_solutions("n_units"), _W, *W_TEST, *_OTHERS, W_INTERVAL)
 
 _CONSISTENCY: tuple[Column[tuple[str, Consistency], ExperienceFindings], ...] = (
     Column(
@@ -417,6 +423,12 @@ _AGREEMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         of=lambda row, _: ("", row.agreement.overall) if row.agreement else None,
     ),
     Column(
+        "judges",
+        each(JUDGES),
+        "one entry per judge who ranked; empty for one judge, and where only `retest` is known",
+        of="judge_fits",
+    ),
+    Column(
         "retest",
         null_or(of(_RETEST)),
         "consistency of repeat rankings: first against second of the same judge; null without "
@@ -431,8 +443,15 @@ _WITHOUT: tuple[Column[LeaveOneOut, ExperienceFindings], ...] = (
     Column(
         "estimate",
         null_or(NUMBER),
-        "estimate without; null where no skill function can be fitted to the rest",
+        "estimate without; null where there is none",
         heading="Estimate",
+    ),
+    Column(
+        "reason",
+        choice(*REASONS, None),
+        "why there is no estimate: `no-other-ranks` where the system has none, `not-fitted` where "
+        "no skill function can be fitted to the rest",
+        of=lambda row, _: row.reason or None,
     ),
     Column(
         "interval",
@@ -581,7 +600,7 @@ _BOOTSTRAP: Columns[Any, ExperienceFindings] = Columns(
 
 _GATE: Columns[Gate, ExperienceFindings] = Columns(
     Column("passed", FLAG, "whether it is so"),
-    Column("reasons", each(choice(*REASONS)), "why not, as codes; empty if it is so"),
+    Column("reasons", each(choice(*GATE_REASONS)), "why not, as codes; empty if it is so"),
 )
 
 DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
@@ -735,6 +754,7 @@ TABLES: tuple[Table[Any, ExperienceFindings], ...] = (
         order=("judge", "problem", "block", "solver"),
     ),
     Table("averages", "one row per solver", SOLVERS, solvers),
+    Table("judges", "one row per judge who ranked with others", JUDGES, lambda f: f.judge_fits),
     Table(
         "estimates", "one row per system with ranks", ESTIMATES, lambda f: f.estimates, always=True
     ),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from quem.experience.agreement import JudgeAgreement
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeaveOneOut
     from quem.experience.result import ExperienceFindings
@@ -420,42 +421,32 @@ def agreement(findings: ExperienceFindings) -> Figure | None:
     A row is a pair of judges; where there are more than 15 pairs, a judge against all others.
     """
     judged = findings.agreement
-    if judged is None or not judged.pairs:
+    if judged is None or not judged.has_pairs:
         return None
-    labels, values, title = _agreement_matrix(findings)
+    labels, values, title = _agreement_matrix(
+        judged, findings.cells.judges if findings.cells else ()
+    )
     columns = [short(problem, 12) for problem in (*judged.problems, "mean")]
     return heat_map(labels, columns, values, title)
 
 
-def _agreement_matrix(findings: ExperienceFindings) -> tuple[list[str], NDArray[np.float64], str]:
+def _agreement_matrix(
+    judged: JudgeAgreement, judges: tuple[str, ...]
+) -> tuple[list[str], NDArray[np.float64], str]:
     """Rows of correlations by problem and, last, their mean; and what the rows are."""
-    judged = findings.agreement
-    assert judged is not None  # noqa: S101  the caller has looked
-    problems = list(judged.problems)
-    pairs = {(a, b) for _, a, b, *_ in judged.pairs}
-    by_pair = len(pairs) <= 15  # noqa: PLR2004  as many rows as fit
-    cells: dict[str, list[list[float]]] = {}
-    for problem, a, b, spearman, *_ in judged.pairs:
-        for label in [f"{short(a, 16)} and {short(b, 16)}"] if by_pair else [a, b]:
-            row = cells.setdefault(label, [[] for _ in problems])
-            row[problems.index(problem)].append(spearman)
-    labels = sorted(cells) if by_pair else list(cells)
-    values = np.array(
-        [[_finite_mean(cell) for cell in cells[label]] for label in labels], dtype=float
-    )
-    mean = np.array([_finite_mean(row) for row in values.tolist()])
-    title = "Spearman correlation "
-    title += "between judges" if by_pair else "of each judge with the others (mean)"
+    rows = [(f"{short(a, 16)} and {short(b, 16)}", row) for (a, b), row in judged.of_pair.items()]
+    title = "Spearman correlation between judges"
+    if not rows:
+        rows = list(zip(judges, judged.of_judge.T, strict=True))
+        title = "Spearman correlation of each judge with the others (mean)"
+    rows = [(label, row) for label, row in rows if np.isfinite(row).any()]
+    labels, values = [label for label, _ in rows], np.array([row for _, row in rows])
+    mean = np.nanmean(values, axis=1)
     if len(labels) > MOST_ROWS:
         title += f": the {MOST_ROWS} of {len(labels):,} that agree least"
         lowest = np.sort(np.argsort(mean, kind="stable")[:MOST_ROWS])
         labels, values, mean = [labels[i] for i in lowest], values[lowest], mean[lowest]
     return [short(label, 37) for label in labels], np.column_stack([values, mean]), title
-
-
-def _finite_mean(values: list[float]) -> float:
-    known = [value for value in values if np.isfinite(value)]
-    return float(np.mean(known)) if known else np.nan
 
 
 def ranks(findings: ExperienceFindings) -> Figure | None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem import __version__
+from quem.experience.concordance import W_TESTS
+from quem.experience.judges import MISFIT
 from quem.experience.presentation.cards import basis, before_quoting, counts
 from quem.experience.presentation.columns import (
     AGREEMENT,
@@ -21,6 +23,7 @@ from quem.experience.presentation.columns import (
     solvers,
 )
 from quem.experience.presentation.estimate_columns import ESTIMATES, PLACES, averaged_ranks
+from quem.experience.presentation.judge_columns import JUDGES
 from quem.experience.presentation.methods import (
     methods_paragraph,
     references,
@@ -30,7 +33,7 @@ from quem.experience.presentation.scale import NARROW, WIDE, legend, scale_svg
 from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.presentation.verdict import best_first, verdict
-from quem.experience.wording import INTERVALS, model_text, statement
+from quem.experience.wording import INTERVALS, model_text, only_source, statement
 from quem.report.files import Section
 from quem.wording import (
     format_interval,
@@ -43,8 +46,9 @@ from quem.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
+    from quem.experience.agreement import JudgeAgreement
     from quem.experience.estimate import Estimate
     from quem.experience.influence import LeaveOneOut, Recognized
     from quem.experience.result import ExperienceFindings
@@ -73,13 +77,16 @@ class Dependence:
         The lowest and highest estimate.
     low_by, high_by : str
         Which change gives them.
+    words : str
+        What is said instead, where there is no range.
     """
 
     what: str
-    low: str
-    low_by: str
-    high: str
-    high_by: str
+    low: str = ""
+    low_by: str = ""
+    high: str = ""
+    high_by: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -204,25 +211,27 @@ def _answer(findings: ExperienceFindings, estimate: Estimate) -> Answer:
 def _dependences(findings: ExperienceFindings, system: str) -> Iterator[Dependence]:
     """The range of a system's estimate over all changes of one kind."""
     groups = {
-        f"Leave out one {what}": [
-            (left.estimate, f"without {left.id}") for left in lefts if left.system == system
-        ]
+        f"Leave out one {what}": (
+            [(left.estimate, f"without {left.id}") for left in lefts if left.system == system],
+            only_source(lefts, system),
+        )
         for what, lefts in (
             ("judge", findings.judges),
             ("subject", findings.subjects),
             ("problem", findings.problems),
         )
     }
-    groups["One other setting"] = [
-        (variant.estimate, variant.label)
-        for variant in findings.variants
-        if variant.system == system
-    ]
-    for what, changes in groups.items():
+    of_settings = [(v.estimate, v.label) for v in findings.variants if v.system == system]
+    groups["One other setting"] = (of_settings, "")
+    for what, (changes, words) in groups.items():
         known = sorted(change for change in changes if np.isfinite(change[0]))
-        if known:
+        if words or len(known) == 1:
+            yield Dependence(what, words=words or f"{format_number(known[0][0])} {known[0][1]}")
+        elif known:
             (low, low_by), (high, high_by) = known[0], known[-1]
             yield Dependence(what, format_number(low), low_by, format_number(high), high_by)
+        elif changes:
+            yield Dependence(what, words="no skill function can be fitted")
     if findings.bootstrap and system in findings.bootstrap.intervals:
         low, high = findings.bootstrap.intervals[system]
         by = f"{format_percent(findings.settings.level)} of resamples"
@@ -384,12 +393,20 @@ def _influence(findings: ExperienceFindings) -> Section:
 
 
 def _left_out_table(
-    findings: ExperienceFindings, title: str, left_out: Iterable[LeaveOneOut]
+    findings: ExperienceFindings, title: str, left_out: Sequence[LeaveOneOut]
 ) -> TextTable:
-    ordered = list(left_out)
+    # What has no estimate is said in words.
+    ordered = [left for left in left_out if not left.reason]
+    notes = [
+        f"Everything said of {system_name(findings, left.system)} depends on {left.id} alone."
+        for left in left_out
+        if left.reason == "no-other-ranks"
+    ]
+    if unfitted := sorted({left.id for left in left_out if left.reason == "not-fitted"}):
+        notes.append(f"Without {join_words(unfitted)} no skill function can be fitted.")
     if len(ordered) > _MOST_ROWS:
         ordered = sorted(ordered, key=lambda left: -np.nan_to_num(abs(left.change)))
-    note = _left_over(len(ordered))
+    note = " ".join(filter(None, [*notes, _left_over(len(ordered))]))
     return LEAVE_ONE_OUT.text_table(title, ordered[:_MOST_ROWS], findings, note)
 
 
@@ -438,8 +455,11 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
             "correlation are means over the problems, and alpha and ICC use all solutions of all "
             "problems."
         )
+        text += _w_text(agreement)
         rows = [*agreement.problems.items(), ("overall", agreement.overall)]
         tables.append(AGREEMENT.text_table("Agreement on each problem", rows, findings))
+        if findings.judge_fits:
+            tables.append(_judges_table(findings))
     if retest:
         text.append(
             "Estimates use the first ranking. The second shows each judge's consistency, which "
@@ -449,8 +469,35 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
         tables.append(RETEST.text_table("Consistency of repeat rankings", repeats, findings))
     if not tables:
         return None
-    figures = ("agreement",) if agreement and agreement.pairs else ()
+    figures = ("agreement",) if agreement and agreement.has_pairs else ()
     return Section("agreement", "Agreement between judges", text, figures, tables)
+
+
+def _w_text(agreement: JudgeAgreement) -> Iterator[str]:
+    """Say how the p values of Kendall's W were computed, and where its mean lies."""
+    overall = agreement.overall
+    tests = {c.w_test.by for c in (*agreement.problems.values(), overall)}
+    if how := [words for name, words in W_TESTS.items() if name in tests]:
+        yield f"p of W is for judges who rank at random: {join_words(how)}."
+    if np.isfinite(overall.w_interval[0]):
+        yield (
+            f"The mean W over the problems is {format_number(overall.kendall_w, 2)} (about 95%: "
+            f"{format_interval(overall.w_interval, 2)})."
+        )
+
+
+def _judges_table(findings: ExperienceFindings) -> TextTable:
+    """Make the table of the judges by name."""
+    judges = list(findings.judge_fits)
+    note = (
+        "r with the other judges: correlation of mean ranks over the solvers whom all judges "
+        "ranked. Misfit: mean squared difference from the others' mean rank, as a ratio to that "
+        f"of the other judges; above {MISFIT:g} a judge ranks unlike the others."
+    )
+    if len(judges) > _MOST_ROWS:
+        note += f" The {_MOST_ROWS} of {len(judges):,} that agree least; all are in judges.csv."
+        judges = sorted(judges, key=lambda fit: np.nan_to_num(fit.others, nan=2.0))[:_MOST_ROWS]
+    return JUDGES.text_table("Judges", judges, findings, note)
 
 
 def placing_section(findings: ExperienceFindings) -> Section | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.wording import jagged_text, model_text, position_text, statement
+from quem.experience.wording import jagged_text, model_text, only_source, position_text, statement
 from quem.wording import (
     WIDTH,
     format_count,
@@ -23,8 +23,8 @@ from quem.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.experience.agreement import Retest
     from quem.experience.result import ExperienceFindings
+    from quem.experience.retest import Retest
     from quem.experience.skill import SkillFunction
 
 __all__ = [
@@ -219,6 +219,10 @@ def _sensitivity(findings: ExperienceFindings) -> Iterator[str]:
             parts.append(f"other settings {format_interval((min(others), max(others)))}")
         if recognized := recognized_text(findings, estimate.system):
             parts.append(recognized)
+        for left in (findings.judges, findings.problems):
+            several_left = len({one.id for one in left}) > 1
+            if several_left and (only := only_source(left, estimate.system)):
+                parts.append(f"everything {only}")
         if parts:
             several = len(findings.estimates) > 1
             of = f"{system_name(findings, estimate.system)}: " if several else ""

@@ -14,6 +14,7 @@ from quem.commands.options import (
     database_option,
     json_option,
     out_option,
+    pseudonyms_option,
     refuse_foreign,
     refuse_out_with_json,
     reveal_option,
@@ -51,6 +52,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @data_option
 @database_option
 @reveal_option
+@pseudonyms_option
 @code_option
 def analyze(
     study: Path,
@@ -60,6 +62,7 @@ def analyze(
     *,
     as_json: bool,
     reveal: bool,
+    pseudonyms: bool,
     code: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
@@ -74,7 +77,12 @@ def analyze(
     from quem.study.reading import kind_of
 
     kind = kind_of(study)
-    sources: dict[str, Any] = {"database": database, "reveal": reveal, "data": data}
+    sources: dict[str, Any] = {
+        "database": database,
+        "reveal": reveal,
+        "data": data,
+        "pseudonyms": pseudonyms,
+    }
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, code=code, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))

@@ -13,6 +13,7 @@ from quem.commands.options import (
     database_option,
     json_option,
     out_option,
+    pseudonyms_option,
     refuse_out_with_json,
     reveal_option,
 )
@@ -42,6 +43,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @json_option
 @database_option
 @reveal_option
+@pseudonyms_option
 @code_option
 def compare(
     studies: tuple[str, ...],
@@ -50,6 +52,7 @@ def compare(
     *,
     as_json: bool,
     reveal: bool,
+    pseudonyms: bool,
     code: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
@@ -71,6 +74,10 @@ def compare(
     from quem.kinds import compare as compare_studies
 
     loaded = _load(paths, database=database, reveal=reveal)
+    if pseudonyms:
+        from quem.experience.pseudonyms import pseudonymize
+
+        loaded = pseudonymize(loaded)
     result = compare_studies(*loaded, **{k: v for k, v in settings.items() if v is not None})
     if out is None:
         beside = paths[0].parent if len(paths) == 1 else Path()

@@ -26,6 +26,7 @@ __all__ = [
     "mistaken_options",
     "out_option",
     "print_warnings",
+    "pseudonyms_option",
     "refuse_foreign",
     "refuse_out_with_json",
     "reveal_option",
@@ -147,6 +148,12 @@ database_option = click.option(
 
 reveal_option = click.option(
     "--reveal", is_flag=True, help="Read a judging session that is not closed; this is logged."
+)
+
+pseudonyms_option = click.option(
+    "--pseudonyms",
+    is_flag=True,
+    help="Call judges J1, J2, ... and subjects S1, S2, ... in all output, in a drawn order.",
 )
 
 

@@ -18,6 +18,7 @@ from quem.commands.options import (
     refuse_foreign,
     refuse_out_with_json,
     reveal_option,
+    tables_option,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @click.argument("study", type=click.Path(path_type=Path))
 @out_option("STUDY's name with -report, beside it")
 @json_option
+@tables_option
 @click.option(
     "--jobs", type=click.IntRange(1, 1024), help="Number of processes (dialogue studies)."
 )
@@ -58,6 +60,7 @@ def analyze(
     study: Path,
     out: Path | None,
     database: str | None,
+    tables: tuple[str, ...],
     data: Path | None,
     *,
     as_json: bool,
@@ -94,7 +97,7 @@ def analyze(
     if file_name := kinds.KINDS[kind].kept:
         arguments |= {"keep": None if as_json else folder / file_name, "progress": _progress()}
     result = kinds.analyze(loaded, **arguments)
-    show_result(result, folder, as_json=as_json)
+    show_result(result, folder, tables, as_json=as_json)
 
 
 def _progress() -> Progress:

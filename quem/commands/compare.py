@@ -16,6 +16,7 @@ from quem.commands.options import (
     pseudonyms_option,
     refuse_out_with_json,
     reveal_option,
+    tables_option,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
 @out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
 @json_option
+@tables_option
 @database_option
 @reveal_option
 @pseudonyms_option
@@ -49,6 +51,7 @@ def compare(
     studies: tuple[str, ...],
     out: Path | None,
     database: str | None,
+    tables: tuple[str, ...],
     *,
     as_json: bool,
     reveal: bool,
@@ -82,7 +85,7 @@ def compare(
     if out is None:
         beside = paths[0].parent if len(paths) == 1 else Path()
         out = beside / f"{paths[0].stem}-compare"
-    show_result(result, out, as_json=as_json)
+    show_result(result, out, tables, as_json=as_json)
 
 
 def _refuse_bare_names(paths: list[Path]) -> None:

@@ -43,6 +43,8 @@ _PLAIN = {
     "∞": "inf",
     "…": "...",
 }
+# Each says how many threads linear algebra may use.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
 
@@ -72,6 +74,10 @@ def run() -> None:
     bug, 130 when interrupted.
     """
     codecs.register_error("plain", _plain)
+    # The matrices here are small: threads would only wait for each other, at full load. This is
+    # read when NumPy is imported, which no module above does.
+    if not any(name in os.environ for name in _THREADS):
+        os.environ["OMP_NUM_THREADS"] = "1"
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")

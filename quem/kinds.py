@@ -118,12 +118,19 @@ class _Experience(Kind["Study", "ExperienceResult"]):
     """People and systems, ranked by judges."""
 
     name = "experience"
-    sources = ("database", "reveal")
+    sources = ("database", "reveal", "pseudonyms")
 
-    def load(self, path: str | os.PathLike[str], **sources: Any) -> Study:
+    def load(
+        self, path: str | os.PathLike[str], *, pseudonyms: bool = False, **sources: Any
+    ) -> Study:
         from quem.experience.loading import load_study
 
-        return load_study(path, **sources)
+        study = load_study(path, **sources)
+        if not pseudonyms:
+            return study
+        from quem.experience.pseudonyms import pseudonymize
+
+        return pseudonymize([study])[0]
 
     def analyze(self, study: Study, **settings: Any) -> ExperienceResult:
         from quem.experience.analysis import analyze_experience
@@ -284,6 +291,7 @@ def load_study(
     code: bool = True,
     database: str | None = None,
     reveal: bool = False,
+    pseudonyms: bool = False,
 ) -> Study: ...
 
 
@@ -333,9 +341,10 @@ def load_study(
     **sources
         Of a study of kind ``experience``: ``database``, where the rankings of a judging session
         are, a URL or the path of an SQLite file (by default ``$QUEM_DATABASE_URL``, or the
-        SQLite file beside the study file); and ``reveal``, whether to read the rankings of a
-        session that is not closed, which is logged. Of one of kind ``dialogue``: ``data``, the
-        folder of its case base.
+        SQLite file beside the study file); ``reveal``, whether to read the rankings of a
+        session that is not closed, which is logged; and ``pseudonyms``, whether judges and
+        subjects are called J1, S1, and so on in all that follows. Of one of kind ``dialogue``:
+        ``data``, the folder of its case base.
 
     Raises
     ------

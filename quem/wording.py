@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "WIDTH",
     "align_columns",
+    "count_letters",
     "format_bare_p",
     "format_count",
     "format_interval",
@@ -25,6 +27,7 @@ __all__ = [
     "format_signed",
     "join_words",
     "measured",
+    "short",
     "warnings_text",
     "wrap",
 ]
@@ -32,6 +35,8 @@ __all__ = [
 # Of text on a terminal.
 WIDTH = 96
 
+# Letters of a name in a figure.
+_LONGEST_NAME = 22
 # Below this a score is 0 but for rounding.
 _ZERO = 1e-12
 
@@ -164,3 +169,20 @@ def warnings_text(warnings: Sequence[StudyWarning]) -> str:
     for warning in warnings:
         lines += wrap(f"{warning.code}: {warning.message}")
     return "\n".join(lines)
+
+
+def short(name: str, longest: int = _LONGEST_NAME) -> str:
+    """Give a name that fits into a figure: shortened in the middle, so that a version survives."""
+    if count_letters(name) <= longest:
+        return name
+    *_, last = name.rsplit(maxsplit=1)
+    end = f" {last}" if count_letters(last) <= longest // 3 else name[-(longest // 4) :]
+    start = name
+    while count_letters(start) + 1 + count_letters(end) > longest:
+        start = start[:-1]
+    return f"{start.rstrip()}…{end}"
+
+
+def count_letters(text: str) -> int:
+    """Count letters, Chinese and other wide ones as two."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)

@@ -68,8 +68,13 @@ def _loaded(code: str) -> set[str]:
             f"import quem; quem.load_study({str(SHIPPED)!r})",
             {"matplotlib", "statsmodels", "jinja2", "sqlalchemy", "flask"},
         ),
+        (
+            "from quem.cli import main; "
+            f"main(['analyze', {str(SHIPPED)!r}, '--json'], standalone_mode=False)",
+            {"matplotlib", "jinja2", "sqlalchemy", "flask"},
+        ),
     ],
-    ids=["quem", "help", "study", "store", "webjudge", "measures", "analysis"],
+    ids=["quem", "help", "study", "store", "webjudge", "measures", "analysis", "json"],
 )
 def test_stays_light(code: str, unwanted: set[str]) -> None:
     """What has to start quickly does not load what is slow."""

@@ -14,9 +14,11 @@ from quem.commands.options import (
     database_option,
     json_option,
     out_option,
+    pseudonyms_option,
     refuse_foreign,
     refuse_out_with_json,
     reveal_option,
+    tables_option,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @click.argument("study", type=click.Path(path_type=Path))
 @out_option("STUDY's name with -report, beside it")
 @json_option
+@tables_option
 @click.option(
     "--jobs", type=click.IntRange(1, 1024), help="Number of processes (dialogue studies)."
 )
@@ -51,15 +54,18 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @data_option
 @database_option
 @reveal_option
+@pseudonyms_option
 @code_option
 def analyze(
     study: Path,
     out: Path | None,
     database: str | None,
+    tables: tuple[str, ...],
     data: Path | None,
     *,
     as_json: bool,
     reveal: bool,
+    pseudonyms: bool,
     code: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
@@ -74,7 +80,12 @@ def analyze(
     from quem.study.reading import kind_of
 
     kind = kind_of(study)
-    sources: dict[str, Any] = {"database": database, "reveal": reveal, "data": data}
+    sources: dict[str, Any] = {
+        "database": database,
+        "reveal": reveal,
+        "data": data,
+        "pseudonyms": pseudonyms,
+    }
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, code=code, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
@@ -86,7 +97,7 @@ def analyze(
     if file_name := kinds.KINDS[kind].kept:
         arguments |= {"keep": None if as_json else folder / file_name, "progress": _progress()}
     result = kinds.analyze(loaded, **arguments)
-    show_result(result, folder, as_json=as_json)
+    show_result(result, folder, tables, as_json=as_json)
 
 
 def _progress() -> Progress:

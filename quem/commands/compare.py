@@ -13,8 +13,10 @@ from quem.commands.options import (
     database_option,
     json_option,
     out_option,
+    pseudonyms_option,
     refuse_out_with_json,
     reveal_option,
+    tables_option,
 )
 
 if TYPE_CHECKING:
@@ -40,16 +42,20 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
 @out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
 @json_option
+@tables_option
 @database_option
 @reveal_option
+@pseudonyms_option
 @code_option
 def compare(
     studies: tuple[str, ...],
     out: Path | None,
     database: str | None,
+    tables: tuple[str, ...],
     *,
     as_json: bool,
     reveal: bool,
+    pseudonyms: bool,
     code: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
@@ -71,11 +77,15 @@ def compare(
     from quem.kinds import compare as compare_studies
 
     loaded = _load(paths, database=database, reveal=reveal)
+    if pseudonyms:
+        from quem.experience.pseudonyms import pseudonymize
+
+        loaded = pseudonymize(loaded)
     result = compare_studies(*loaded, **{k: v for k, v in settings.items() if v is not None})
     if out is None:
         beside = paths[0].parent if len(paths) == 1 else Path()
         out = beside / f"{paths[0].stem}-compare"
-    show_result(result, out, as_json=as_json)
+    show_result(result, out, tables, as_json=as_json)
 
 
 def _refuse_bare_names(paths: list[Path]) -> None:

@@ -23,7 +23,12 @@ _KINDS = sorted(folder.name for folder in (resource("templates") / "init").iterd
     show_default=True,
     help="Kind of study.",
 )
-def init(folder: Path, kind: str) -> None:
+@click.option(
+    "--report",
+    is_flag=True,
+    help="Write report.qmd instead: a Quarto page of your own, which reads analysis.json.",
+)
+def init(folder: Path, kind: str, *, report: bool) -> None:
     """Write a small commented study to FOLDER, which can be analyzed as it is.
 
     Existing files are never overwritten.
@@ -33,7 +38,11 @@ def init(folder: Path, kind: str) -> None:
     from quem.errors import FileError
     from quem.report.files import write_files
 
-    sources = sorted((resource("templates") / "init" / kind).iterdir())
+    if report and kind != "experience":
+        message = f"--report is for studies of kind experience, not {kind}; leave one of them out"
+        raise click.UsageError(message)
+    templates = resource("templates")
+    sources = sorted((templates / "quarto" if report else templates / "init" / kind).iterdir())
     taken = [source.name for source in sources if (folder / source.name).exists()]
     if taken:
         message = f"already holds {' and '.join(taken)}; name another folder"
@@ -41,4 +50,8 @@ def init(folder: Path, kind: str) -> None:
     write_files(folder, {source.name: source.read_bytes() for source in sources})
     for source in sources:
         click.echo(f"wrote {folder / source.name}", err=True)
+    if report:
+        page = shlex.quote(str(folder / "report.qmd"))
+        click.echo(f"Next: quem analyze the study, then quarto render {page}", err=True)
+        return
     click.echo(f"Next: quem analyze {shlex.quote(str(folder / 'study.yaml'))}", err=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pydantic import BaseModel, ValidationError
 
@@ -26,10 +26,12 @@ __all__ = [
     "mistaken_options",
     "out_option",
     "print_warnings",
+    "pseudonyms_option",
     "refuse_foreign",
     "refuse_out_with_json",
     "reveal_option",
     "show_result",
+    "tables_option",
 ]
 
 Command = Any  # a function, or a command that click made of one
@@ -135,7 +137,11 @@ code_option = click.option(
 )
 
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print the result as JSON; write nothing."
+    "--json",
+    "as_json",
+    is_flag=True,
+    is_eager=True,
+    help="Print the result as JSON; write nothing.",
 )
 
 database_option = click.option(
@@ -145,8 +151,46 @@ database_option = click.option(
     "or STUDY's name with .sqlite3, beside it]",
 )
 
+
+def _formats(context: click.Context, _: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Read formats, repeated or with commas between them."""
+    names = tuple(dict.fromkeys(name.strip() for part in value for name in part.split(",")))
+    if names and context.params.get("as_json"):
+        message = "--json writes nothing, so it takes no --tables; leave one of them out"
+        raise click.UsageError(message)
+    if unknown := [name for name in names if name not in _FORMATS]:
+        message = f"{unknown[0]!r} is not one of {', '.join(_FORMATS)}"
+        raise click.BadParameter(message)
+    if "none" in names and len(names) > 1:
+        message = "none leaves no other format; leave one of them out"
+        raise click.BadParameter(message)
+    if "parquet" in names:
+        from quem.report.tables import refuse_formats
+
+        refuse_formats(["parquet"])
+    return tuple(name for name in names if name != "none") if names else ("csv",)
+
+
+# Those of quem.report.tables, whose import would slow down `quem --help`.
+_FORMATS = ("csv", "markdown", "latex", "parquet", "none")
+
+tables_option = click.option(
+    "--tables",
+    multiple=True,
+    metavar="FORMAT",
+    callback=_formats,
+    help="Tables as csv, markdown, latex, parquet, or none; several with commas, or repeated."
+    "  [default: csv]",
+)
+
 reveal_option = click.option(
     "--reveal", is_flag=True, help="Read a judging session that is not closed; this is logged."
+)
+
+pseudonyms_option = click.option(
+    "--pseudonyms",
+    is_flag=True,
+    help="Call judges J1, J2, ... and subjects S1, S2, ... in all output, in a drawn order.",
 )
 
 
@@ -230,8 +274,16 @@ def _without_none(annotation: object) -> object:
     return get_args(annotation)[0] if hasattr(annotation, "__metadata__") else annotation
 
 
-def show_result(result: BaseResult[Any], folder: Path, *, as_json: bool) -> None:
-    """Print a result as JSON; or write its report, and print its summary."""
+def show_result(
+    result: BaseResult[Any], folder: Path, tables: Sequence[str], *, as_json: bool
+) -> None:
+    """Print a result as JSON; or write its report, and print its summary.
+
+    Parameters
+    ----------
+    tables : sequence of str
+        Formats of the tables of the report.
+    """
     if as_json:
         from quem.report.files import json_text
 
@@ -241,7 +293,7 @@ def show_result(result: BaseResult[Any], folder: Path, *, as_json: bool) -> None
         return
     from quem.report.files import write_report
 
-    write_report(result, folder)
+    write_report(result, folder, tables)
     click.echo(result.summary(warnings=False))
     print_warnings(result.warnings)
     click.echo(f"\nReport: {folder / 'report.html'}", err=True)

@@ -20,6 +20,7 @@ from quem.comparison.settings import ComparisonSettings
 from quem.comparison.versions import across_studies, progressions_of
 from quem.errors import Mistake, QuemError
 from quem.experience.analysis import analyze_experience
+from quem.experience.pseudonyms import pseudonymize
 from quem.rankings import PrintedAverages
 from quem.study.schema import changed_settings
 
@@ -45,6 +46,9 @@ def compare_experience(
     """Compare systems of studies of kind ``experience`` (see `quem.compare`)."""
     changed_settings(ComparisonSettings(), {"test": test})
     refuse_studies(studies)
+    if len(studies) > 1 and any(study.named for study in studies):
+        # Who is in several studies has one pseudonym.
+        studies = pseudonymize(studies)
     settings["level"] = _level(studies, settings.get("level"))
     findings = tuple(analyze_experience(s, **settings, bootstrap=0).findings for s in studies)
     system_estimates = [s for at, f in enumerate(findings) for s in estimates_of(at, f)]

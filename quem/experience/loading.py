@@ -53,6 +53,8 @@ class Study:
         Its ids.
     document : Document
         The study file with its lines and columns; empty for a study made in Python.
+    named : Study, optional
+        The study as it was loaded, where judges and subjects have pseudonyms here.
     """
 
     path: Path
@@ -61,6 +63,7 @@ class Study:
     declared: Declared
     data: Rankings | PrintedAverages
     document: Document = field(default=Document("", None, {}, {}), compare=False)
+    named: Study | None = field(default=None, compare=False)
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         """Describe what is wrong at a place of the study file, as `Document.mistake` does."""

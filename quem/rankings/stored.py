@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from quem.study.declared import Declared
     from quem.study.reading import StudyFile
 
-__all__ = ["Session", "judging_minutes", "read_stored", "session_of_study"]
+__all__ = [
+    "Session",
+    "judging_minutes",
+    "read_stored",
+    "removed_warning",
+    "session_of_study",
+]
 
 # How many of a kind a warning names.
 _MOST = 5
@@ -170,11 +176,16 @@ def _still_there(
     gone = [*sorted(solvers), *sorted(problems)]
     if not gone:
         return rankings, []
+    return [s.without(solvers) for s in rest], [removed_warning(gone)]
+
+
+def removed_warning(gone: Sequence[str]) -> StudyWarning:
+    """Say what was removed from the study after judges had ranked it."""
     message = (
         f"{', '.join(gone)}: removed from the study after judges had ranked; left out, as if never "
         "ranked; to keep their places, declare solvers under withheld"
     )
-    return [s.without(solvers) for s in rest], [StudyWarning("removed-after-ranking", message)]
+    return StudyWarning("removed-after-ranking", message)
 
 
 def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:

@@ -11,13 +11,12 @@ import warnings
 from contextlib import contextmanager
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
-from unicodedata import east_asian_width
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from quem.wording import format_number
+from quem.wording import count_letters, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +47,6 @@ __all__ = [
     "missing_glyphs",
     "one_axes",
     "png_bytes",
-    "short",
     "svg_text",
     "tidy",
     "with_style",
@@ -246,7 +244,6 @@ def dark_rules(prefix: str = "") -> str:
 
 MOST_LABELS = 24
 MOST_ROWS = 40
-LONGEST_NAME = 22
 HALO = {"boxstyle": "round,pad=0.05", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.7}
 _LETTER = 0.072  # inches, of a letter of that size
 
@@ -272,26 +269,9 @@ def one_axes(
     return figure, axes
 
 
-def short(name: str, longest: int = LONGEST_NAME) -> str:
-    """Give a name that fits into a figure: shortened in the middle, so that a version survives."""
-    if _letters(name) <= longest:
-        return name
-    *_, last = name.rsplit(maxsplit=1)
-    end = f" {last}" if _letters(last) <= longest // 3 else name[-(longest // 4) :]
-    start = name
-    while _letters(start) + 1 + _letters(end) > longest:
-        start = start[:-1]
-    return f"{start.rstrip()}…{end}"
-
-
 def label_inches(labels: Iterable[str]) -> float:
     """Give about the width of the widest of these labels, with a little air."""
-    return 0.15 + _LETTER * max(map(_letters, labels), default=0)
-
-
-def _letters(text: str) -> int:
-    """Count letters, Chinese and other wide ones as two."""
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+    return 0.15 + _LETTER * max(map(count_letters, labels), default=0)
 
 
 def colors() -> Iterator[str]:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    import pandas as pd
     from jinja2 import Environment
     from markupsafe import Markup
 
@@ -39,15 +38,21 @@ __all__ = [
 ]
 
 
-def report_html(result: BaseResult[Any], svgs: dict[str, str] | None = None) -> str:
+def report_html(
+    result: BaseResult[Any],
+    svgs: dict[str, str] | None = None,
+    tables: Sequence[str] = ("csv",),
+) -> str:
     """Lay a result out as one page.
 
     Parameters
     ----------
     svgs : dict of str to str, optional
         The result's figures as SVG, where they are drawn already.
+    tables : sequence of str
+        Formats of the tables beside it, which it mentions.
     """
-    return _render(f"report/{result.kind}.html", result, svgs)
+    return _render(f"report/{result.kind}.html", result, svgs, tables)
 
 
 def notebook_html(result: BaseResult[Any]) -> str:
@@ -55,7 +60,12 @@ def notebook_html(result: BaseResult[Any]) -> str:
     return _render(f"report/{result.kind}-notebook.html", result, None)
 
 
-def _render(template: str, result: BaseResult[Any], svgs: dict[str, str] | None) -> str:
+def _render(
+    template: str,
+    result: BaseResult[Any],
+    svgs: dict[str, str] | None,
+    tables: Sequence[str] = (),
+) -> str:
     from quem.report.drawing import dark_rules, inline_svg, svg_text
 
     if svgs is None:
@@ -63,7 +73,7 @@ def _render(template: str, result: BaseResult[Any], svgs: dict[str, str] | None)
     context: dict[str, Any] = result.context()
     captions = context["captions"]
     figures = {stem: inline_svg(svg, stem, captions[stem]) for stem, svg in svgs.items()}
-    for stem, draw in result.presentation().narrow.items():
+    for stem, draw in result.presentation().narrow().items():
         if stem == context["first_figure"] and (figure := draw(result.findings)):
             name = f"{stem}-narrow"
             figures[name] = inline_svg(svg_text(figure, name), name, captions[stem])
@@ -75,6 +85,7 @@ def _render(template: str, result: BaseResult[Any], svgs: dict[str, str] | None)
             figures=figures,
             warnings=result.warnings,
             version=__version__,
+            with_csv="csv" in tables,
             dark_figures=dark_rules("svg "),
         )
     )
@@ -143,22 +154,24 @@ class Section:
     tables: list[TextTable] = field(default_factory=list)
 
 
-def write_report(result: BaseResult[Any], folder: Path) -> None:
+def write_report(result: BaseResult[Any], folder: Path, tables: Sequence[str] = ("csv",)) -> None:
     """Write every file of a result's report.
 
     Parameters
     ----------
     folder : Path
         Made where it is missing; files in it that are not ours stay.
+    tables : sequence of str
+        Formats of the tables: csv, markdown, latex, parquet; nothing for no tables.
 
     Raises
     ------
     QuemError
-        The folder cannot be written to.
+        The folder cannot be written to, or there is no such format.
     """
     _refuse_file(folder)
     again = (folder / "analysis.json").is_file()
-    files: dict[str, Content] = {**result.attachments(), **report_files(result)}
+    files: dict[str, Content] = {**result.attachments(), **report_files(result, tables)}
     write_files(folder, files, keep=result.inputs)
     # What an earlier report left here and this one has not would contradict it.
     for name in result.file_names - set(files) if again else ():
@@ -166,9 +179,16 @@ def write_report(result: BaseResult[Any], folder: Path) -> None:
             (folder / name).unlink(missing_ok=True)
 
 
-def report_files(result: BaseResult[Any]) -> dict[str, bytes]:
-    """Make the report's files but attachments, by name, in the order in which they are written."""
+def report_files(result: BaseResult[Any], tables: Sequence[str] = ("csv",)) -> dict[str, bytes]:
+    """Make the report's files but attachments, by name, in the order in which they are written.
+
+    Parameters
+    ----------
+    tables : sequence of str
+        As for `write_report`.
+    """
     from quem.report.drawing import png_bytes, svg_text
+    from quem.report.tables import table_files
 
     files: dict[str, bytes] = {}
     svgs = {}
@@ -176,16 +196,10 @@ def report_files(result: BaseResult[Any]) -> dict[str, bytes]:
         svgs[stem] = svg_text(figure, stem)
         files[f"{stem}.svg"] = svgs[stem].encode()
         files[f"{stem}.png"] = png_bytes(figure)
-    for stem, table in result.tables().items():
-        files[f"{stem}.csv"] = csv_bytes(table)
-    files["report.html"] = report_html(result, svgs).encode()
+    files.update(table_files(result, tables))
+    files["report.html"] = report_html(result, svgs, tables).encode()
     files["analysis.json"] = json_text(result.to_dict()).encode()
     return files
-
-
-def csv_bytes(table: pd.DataFrame) -> bytes:
-    """Write a table as CSV, numbers with 12 significant digits."""
-    return table.to_csv(index=False, float_format="%.12g", lineterminator="\n").encode()
 
 
 def json_text(content: dict[str, Any]) -> str:

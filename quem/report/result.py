@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.report.columns import Columns, Table
 
-__all__ = ["BaseResult", "Content", "Presentation"]
+__all__ = ["BaseResult", "Content", "Drawers", "Presentation"]
 
 # What a file holds; in parts where that is much.
 Content: TypeAlias = "bytes | Iterable[bytes]"
@@ -32,8 +32,11 @@ class WarningFindings(Protocol):
 Findings = TypeVar("Findings", bound=WarningFindings)
 
 
+Drawers: TypeAlias = "Mapping[str, Callable[[Findings], Figure | None]]"
+
+
 class Presentation(Generic[Findings]):
-    """How the results of a kind are shown; importing one loads what draws.
+    """How the results of a kind are shown.
 
     Parameters
     ----------
@@ -41,8 +44,10 @@ class Presentation(Generic[Findings]):
         Of analysis.json.
     tables : tuple of Table
         The CSV files.
-    figures : dict of str to callable
-        Draws each figure by its file stem, or gives None where there is nothing to draw.
+    figures : dict of str to callable, or callable
+        Draws each figure by its file stem, or gives None where there is nothing to draw. A
+        function that imports and gives them spares whoever draws nothing the import of what
+        draws.
     summary : callable
         Writes the result as text, without the warnings.
     context : callable
@@ -50,23 +55,28 @@ class Presentation(Generic[Findings]):
     templates : Path, optional
         The folder of ``report/KIND.html`` and ``report/KIND-notebook.html``, for a kind that a
         package adds.
-    narrow : dict of str to callable, optional
-        Draws figures once more, for the page on a phone, by the same stems.
+    narrow : callable, optional
+        Gives what draws figures once more, for the page on a phone, by the same stems.
     """
 
     def __init__(
         self,
         document: Columns[Findings, Findings],
         tables: tuple[Table[Any, Findings], ...],
-        figures: Mapping[str, Callable[[Findings], Figure | None]],
+        figures: Drawers[Findings] | Callable[[], Drawers[Findings]],
         summary: Callable[[Findings], str],
         context: Callable[[Findings], dict[str, Any]],
         templates: Path | None = None,
-        narrow: Mapping[str, Callable[[Findings], Figure | None]] | None = None,
+        narrow: Callable[[], Drawers[Findings]] = dict,
     ) -> None:
-        self.document, self.tables, self.figures = document, tables, figures
+        self.document, self.tables, self._figures = document, tables, figures
         self.summary, self.context, self.templates = summary, context, templates
-        self.narrow = narrow or {}
+        self.narrow = narrow
+
+    @property
+    def figures(self) -> Drawers[Findings]:
+        """Draw each figure by its file stem."""
+        return self._figures() if callable(self._figures) else self._figures
 
 
 class BaseResult(ABC, Generic[Findings]):
@@ -99,13 +109,15 @@ class BaseResult(ABC, Generic[Findings]):
     @property
     def file_names(self) -> frozenset[str]:
         """Every file that a report of this kind may consist of."""
+        from quem.report.tables import table_names
+
         shown = self.presentation()
         return frozenset(
             [
                 "report.html",
                 "analysis.json",
                 *(f"{stem}.{ending}" for stem in shown.figures for ending in ("svg", "png")),
-                *(f"{table.stem}.csv" for table in shown.tables),
+                *table_names(table.stem for table in shown.tables),
             ]
         )
 

@@ -13,10 +13,10 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from quem.experience.analysis import analyze_experience
-from quem.experience.presentation.figures import estimate, sensitivity, sensitivity_rows
-from quem.experience.presentation.scale import scale_figure
-from quem.report.drawing import inline_svg, png_bytes, short, svg_text
+from quem.experience.presentation.figures import estimate, scale, sensitivity, sensitivity_rows
+from quem.report.drawing import inline_svg, png_bytes, svg_text
 from quem.report.files import notebook_html, report_html
+from quem.wording import short
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -166,13 +166,11 @@ def test_estimate_outside_the_range_is_told_by_its_bound() -> None:
     """The figures say of such a system what the headline says."""
     findings = _analysis().findings
     above = replace(findings.estimates[0], side="above", bound=15.23)
-    drawn, scale = (
-        draw(replace(findings, estimates=(above,))) for draw in (estimate, scale_figure)
-    )
+    drawn, ruler = (draw(replace(findings, estimates=(above,))) for draw in (estimate, scale))
     assert drawn
-    assert scale
+    assert ruler
     assert "K0: at least 15.2" in _texts(drawn)
-    assert {"K0: at least 15 years", "15.2 or more", "→"} <= set(_texts(scale))
+    assert {"K0: at least 15 years", "15.2 or more", "→"} <= set(_texts(ruler))
 
 
 def test_wide_numbers_stay_in_the_figure() -> None:

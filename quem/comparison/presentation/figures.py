@@ -21,11 +21,17 @@ from quem.report.drawing import (
     heat_map,
     label_inches,
     one_axes,
-    short,
     tidy,
     with_style,
 )
-from quem.wording import format_bare_p, format_interval, format_p, format_percent, format_signed
+from quem.wording import (
+    format_bare_p,
+    format_interval,
+    format_p,
+    format_percent,
+    format_signed,
+    short,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.comparison.independent import IndependentDifference
-from quem.report.drawing import short
 from quem.report.files import TextTable
 from quem.wording import (
     format_bare_p,
@@ -190,6 +189,8 @@ _LONGEST = 36
 
 def less(b: str, a: str) -> str:
     """Name a difference: "Bot 2 − Bot 1", shortened where names are long."""
+    from quem.wording import short
+
     return f"{short(b, _LONGEST)} − {short(a, _LONGEST)}"
 
 

@@ -75,6 +75,7 @@ def report_context(comparison: ComparisonFindings) -> dict[str, Any]:
         "references": _references(comparison),
         "settings": list(_settings(comparison)),
         "captions": CAPTIONS,
+        "names_people": not all(study.study.named for study in comparison.studies),
     }
 
 

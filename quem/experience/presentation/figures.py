@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.special import stdtrit
 
-from quem.experience.presentation.scale import scale_figure
+from quem.experience.presentation.scale import Dot, Line, Rectangle, scale_of
 from quem.experience.presentation.summary import averaged, system_name
 from quem.report.drawing import (
     BAND,
@@ -22,16 +22,17 @@ from quem.report.drawing import (
     MOST_LABELS,
     MOST_ROWS,
     MUTED,
+    PAPER,
+    SUNKEN,
     colors,
     heat_map,
     label_inches,
     one_axes,
-    short,
     tidy,
     with_style,
 )
 from quem.report.labels import Label, place_labels
-from quem.wording import format_number
+from quem.wording import format_number, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -51,12 +52,71 @@ __all__ = [
     "estimate",
     "influence",
     "ranks",
+    "scale",
     "sensitivity",
     "sensitivity_rows",
     "skill_function",
 ]
 
 _MOST_GUIDES = 5  # systems with dashed lines to the axes; more would be a thicket
+
+
+_FILES_WIDTH = 760
+_INSET = 12  # pixels around a drawing in a file
+_ANCHORS = {"start": "left", "middle": "center", "end": "right"}
+
+
+def scale(findings: ExperienceFindings) -> Figure | None:
+    """Draw the scale for files, papers, and notebooks; None where no system has ranks."""
+    from matplotlib.patches import Rectangle as Patch
+    from matplotlib.transforms import ScaledTranslation
+
+    drawn = scale_of(findings)
+    if drawn is None:
+        return None
+    palette = [color for color, _ in zip(colors(), findings.estimates, strict=False)]
+    fill = {"zone": SUNKEN, "person": MUTED, "hole": PAPER, "text": MUTED, "axis": MUTED}
+    width, height = _FILES_WIDTH + 2 * _INSET, drawn.height + 2 * _INSET
+    with with_style():
+        figure = Figure(figsize=(width / 100, height / 100))
+        axes = figure.add_axes(
+            (_INSET / width, _INSET / height, _FILES_WIDTH / width, drawn.height / height)
+        )
+        axes.set(xlim=(0, 100), ylim=(drawn.height, 0))
+        axes.axis("off")
+        aspect = 100 / _FILES_WIDTH
+        for layer, mark in enumerate(drawn.marks):
+            system = getattr(mark, "system", -1)
+            color = palette[system] if system >= 0 else fill.get(mark.role, INK)
+            if isinstance(mark, Rectangle):
+                wide = mark.end - mark.start or mark.width * aspect
+                alpha = {"outer": 0.28, "inner": 0.55}.get(mark.role, 1.0)
+                box = Patch((mark.start, mark.y), wide, mark.height, color=color, alpha=alpha)
+                box.set(linewidth=0, zorder=layer)
+                axes.add_patch(box)
+            elif isinstance(mark, Dot):
+                ink = PAPER if mark.role == "hole" else color
+                size = (2 * mark.radius * 0.72) ** 2
+                axes.scatter(mark.x, mark.y, s=size, color=ink, linewidths=0, zorder=layer,
+                             clip_on=False)  # fmt: skip
+            elif isinstance(mark, Line):
+                ends = [mark.start, mark.end], [mark.top, mark.bottom]
+                line = {"color": MUTED if mark.role == "axis" else GRID, "linewidth": 0.8}
+                axes.plot(*ends, clip_on=False, zorder=layer, **line)  # type: ignore[arg-type]
+            else:
+                shift = ScaledTranslation(mark.shift / 100, 0, figure.dpi_scale_trans)
+                axes.text(
+                    mark.x,
+                    mark.y,
+                    mark.text,
+                    color=color,
+                    fontsize=0.72 * mark.size,
+                    fontweight="bold" if mark.role == "label" else "normal",
+                    ha=_ANCHORS[mark.anchor],
+                    transform=axes.transData + shift,
+                    zorder=layer,
+                )
+    return figure
 
 
 # Pixels of the two drawings, at 96 to the inch, and of their letters.
@@ -504,7 +564,7 @@ NARROW: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
 }
 # By file stem.
 FIGURES: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
-    "scale": scale_figure,
+    "scale": scale,
     "estimate": estimate,
     "skill-function": skill_function,
     "sensitivity": sensitivity,

@@ -144,6 +144,7 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
             for key, value in findings.settings.model_dump(mode="json").items()
         ],
         "captions": _captions(findings),
+        "names_people": not findings.study.named,
     }
 
 

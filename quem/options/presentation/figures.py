@@ -18,10 +18,9 @@ from quem.report.drawing import (
     colors,
     label_inches,
     one_axes,
-    short,
     tidy,
 )
-from quem.wording import format_bare_p, format_percent
+from quem.wording import format_bare_p, format_percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -15,11 +15,10 @@ from quem.report.drawing import (
     MUTED,
     SYSTEMS,
     label_inches,
-    short,
     tidy,
     with_style,
 )
-from quem.wording import format_percent
+from quem.wording import format_percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,0 +1,220 @@
+"""The tables of a report as files: CSV and Parquet for programs, Markdown and LaTeX for papers.
+
+CSV and Parquet hold the declared tables with all digits. Markdown and LaTeX hold the tables of the
+report with its headings, decimals, and captions, all in one file.
+"""
+
+from __future__ import annotations
+
+import io
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from quem.errors import QuemError
+from quem.report.delimited import csv_bytes
+from quem.report.files import Section, TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import pandas as pd
+
+    from quem.report.result import BaseResult
+
+__all__ = [
+    "FORMATS",
+    "latex_text",
+    "markdown_text",
+    "refuse_formats",
+    "table_files",
+    "table_names",
+]
+
+FORMATS = ("csv", "markdown", "latex", "parquet")
+_PAPER = {"markdown": "tables.md", "latex": "tables.tex"}
+_PROGRAM = ("csv", "parquet")
+
+# In one step, so that nothing is escaped twice. Beyond ASCII, what pdfLaTeX has no letter for.
+_LATEX = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "[": "{[}",  # after \\ it would be a length
+        "]": "{]}",
+        "–": "--",
+        "−": "$-$",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "≤": r"$\leq$",
+        "≥": r"$\geq$",
+        "≠": r"$\neq$",
+        "≈": r"$\approx$",
+        "→": r"$\rightarrow$",
+        "∞": r"$\infty$",
+        "√": r"$\surd$",
+        "²": r"\textsuperscript{2}",
+        "³": r"\textsuperscript{3}",
+        "…": r"\ldots{}",
+        "·": r"$\cdot$",
+        "α": r"$\alpha$",
+        "δ": r"$\delta$",
+        "θ": r"$\theta$",
+        "λ": r"$\lambda$",
+        "ρ": r"$\rho$",
+        "σ": r"$\sigma$",
+        "τ": r"$\tau$",
+        "χ": r"$\chi$",
+        "\u00a0": "~",
+        "\u2009": r"\,",
+        "\u202f": r"\,",
+    }
+)
+_MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~$#&"})
+
+
+def refuse_formats(formats: Iterable[str]) -> None:
+    """Refuse formats that there are not, or for which a library is missing.
+
+    Raises
+    ------
+    QuemError
+        With what can be used instead.
+    """
+    for name in formats:
+        if name not in FORMATS:
+            message = f"tables: there is no format {name!r}; use {', '.join(FORMATS)}"
+            raise QuemError([message])
+    if "parquet" in formats and find_spec("pyarrow") is None:
+        message = "tables: parquet needs pyarrow; install it by: pip install 'quem[parquet]'"
+        raise QuemError([message])
+
+
+def table_names(stems: Iterable[str]) -> Iterator[str]:
+    """Name every file that tables may be in.
+
+    Parameters
+    ----------
+    stems : iterable of str
+        Of the declared tables.
+    """
+    yield from (f"{stem}.{ending}" for stem in stems for ending in _PROGRAM)
+    yield from _PAPER.values()
+
+
+def table_files(result: BaseResult[Any], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Write the tables of a result; gives names and contents of files.
+
+    Parameters
+    ----------
+    formats : sequence of str
+        Of `FORMATS`.
+    """
+    refuse_formats(formats)
+    if set(formats) & set(_PROGRAM):
+        for stem, frame in result.tables().items():
+            if "csv" in formats:
+                yield f"{stem}.csv", csv_bytes(frame)
+            if "parquet" in formats:
+                yield f"{stem}.parquet", _parquet_bytes(frame)
+    if set(formats) & set(_PAPER):
+        context = result.context()
+        shown = list(_tables_in(context.values()))
+        for name, text_of in (("markdown", markdown_text), ("latex", latex_text)):
+            if name in formats:
+                yield _PAPER[name], text_of(shown).encode()
+
+
+def _tables_in(values: Iterable[object]) -> Iterator[TextTable]:
+    """Find the tables in what a template shows, in the order of the page."""
+    for value in values:
+        if isinstance(value, TextTable):
+            yield value
+        elif isinstance(value, Section):
+            yield from value.tables
+        elif isinstance(value, list | tuple):
+            yield from _tables_in(value)
+
+
+def _parquet_bytes(frame: pd.DataFrame) -> bytes:
+    """Write a table as Parquet; ids are texts, as in a CSV file."""
+    buffer = io.BytesIO()
+    ids = frame.select_dtypes("category").columns
+    frame.astype(dict.fromkeys(ids, "str")).to_parquet(buffer, engine="pyarrow", index=False)
+    return buffer.getvalue()
+
+
+def markdown_text(tables: Iterable[TextTable]) -> str:
+    """Write tables in Markdown (GitHub's), each below its caption."""
+    parts = []
+    for table in tables:
+        body = _frame(table, _MARKDOWN).to_markdown(
+            index=False,
+            tablefmt="pipe",
+            headers=[_one_line(heading).translate(_MARKDOWN) for heading in table.columns],
+            colalign=["left" if _is_words(table, at) else "right" for at in _places(table)],
+            disable_numparse=True,
+        )
+        texts = [f"**{_one_line(table.caption).translate(_MARKDOWN)}**", body]
+        parts += [*texts, _one_line(table.note).translate(_MARKDOWN)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def latex_text(tables: Iterable[TextTable]) -> str:
+    r"""Write tables in LaTeX, with the rules of booktabs.
+
+    Each is a float with a caption and a label, ``tab:1`` and so on.
+    """
+    parts = [
+        "% \\usepackage{booktabs} in the preamble. Names in other scripts than Latin need XeLaTeX "
+        "or LuaLaTeX."
+    ]
+    for number, table in enumerate(tables, 1):
+        caption = f"{table.caption.rstrip('.')}. {table.note}" if table.note else table.caption
+        frame = _frame(table, _LATEX)
+        headings = (_one_line(heading).translate(_LATEX) for heading in table.columns)
+        shown = frame.style.hide(axis="index").format_index(_named(headings), axis="columns")
+        parts.append(
+            shown.to_latex(
+                column_format="".join(
+                    "l" if _is_words(table, at) else "r" for at in _places(table)
+                ),
+                position="htbp",
+                position_float="centering",
+                hrules=True,
+                caption=_one_line(caption).translate(_LATEX),
+                label=f"tab:{number}",
+            )
+        )
+    return "\n".join(parts)
+
+
+def _named(headings: Iterable[str]) -> Callable[[object], str]:
+    """Give the heading above a column by its number."""
+    by_number: dict[object, str] = dict(enumerate(headings))
+    return by_number.__getitem__
+
+
+def _frame(table: TextTable, signs: dict[int, str]) -> pd.DataFrame:
+    """Give the escaped texts; columns are numbered, since two may have the same heading."""
+    import pandas as pd
+
+    rows = [[_one_line(cell).translate(signs) for cell in row] for row in table.rows]
+    return pd.DataFrame(rows, columns=list(_places(table)), dtype=object)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _places(table: TextTable) -> range:
+    return range(len(table.columns))
+
+
+def _is_words(table: TextTable, at: int) -> bool:
+    return at == 0 or at in table.words

@@ -1,0 +1,175 @@
+"""Tables as files: the same bytes as pandas writes, and the texts of the report in papers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+import quem
+from quem.errors import QuemError
+from quem.report import delimited
+from quem.report.delimited import csv_bytes
+from quem.report.files import TextTable, report_files, write_report
+from quem.report.tables import latex_text, markdown_text
+
+if TYPE_CHECKING:
+    from quem.experience.result import ExperienceResult
+
+STUDY = Path(__file__).resolve().parents[2] / "studies" / "p3-1997" / "study.yaml"
+HOSTILE = r"50% & co_x {y} \\z ~^ $ # [1] <b> | *i* `q` \"é"
+MOST = TextTable(
+    f"Of {HOSTILE}",
+    ("Solver", "Rank", HOSTILE, "Rank"),
+    [(HOSTILE, "−1.50", "a\nb", "≥ 2"), ("[2]", "3 to 4", "p < .001", "R²")],
+    note="F(1, 5) = 26.9; 5% of all.",
+    words=frozenset({2}),
+)
+
+columns = st.one_of(
+    st.lists(st.sampled_from([0.0, -0.0, 1.5, np.nan, np.inf, 1 / 3, 1e-300]), min_size=9),
+    st.lists(st.integers(-5, 5), min_size=9),
+    st.lists(st.booleans(), min_size=9),
+    st.lists(st.sampled_from(["a", "", 'b"c', "d,e", "f\ng", "é", "null", None]), min_size=9),
+)
+
+
+@given(columns=st.lists(columns, min_size=1, max_size=6), missing=st.booleans())
+def test_large_tables_are_written_as_pandas_does(columns: list[Any], *, missing: bool) -> None:
+    """Distinct texts that are joined give the bytes of `DataFrame.to_csv`, whatever the values."""
+    frame = pd.DataFrame({f"c{at}, {at}": values[:9] for at, values in enumerate(columns)})
+    frame["id"] = pd.Categorical(["x", "y,z", "x"] * 3, categories=["y,z", "x", "w"])
+    frame["n"] = pd.array([1, None if missing else 2, 3] * 3, dtype="Int64")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "_LARGE", 0)
+        patch.setattr(delimited, "_ROWS_AT_ONCE", 4)
+        ours = csv_bytes(frame)
+    theirs = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
+    assert ours.decode() == theirs
+
+
+def test_the_table_of_ranks_is_large_and_the_same() -> None:
+    """Beyond the limit, ranks of a study are the bytes that pandas writes."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    frame = pd.DataFrame(
+        {
+            "judge": pd.Categorical.from_codes(
+                rng.integers(40, size=n), pd.Index([f"J{j}" for j in range(40)])
+            ),
+            "kind": rng.choice(["subject", "system"], n),
+            "rank": rng.integers(1, 50, n) / 2,
+            "score": rng.normal(size=n),
+        }
+    )
+    assert csv_bytes(frame).decode() == frame.to_csv(
+        index=False, float_format="%.12g", lineterminator="\n"
+    )
+
+
+def test_markdown_reads_as_it_was_meant() -> None:
+    """A parser of Markdown finds the same texts in the same cells, and nothing else."""
+    html = MarkdownIt("commonmark").enable("table").render(markdown_text([MOST]))
+    cells = re.findall(r"<t[hd](?: [^>]*)?>(.*?)</t[hd]>", html, flags=re.DOTALL)
+    plain = [
+        cell.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
+        for cell in cells
+    ]
+    texts = [*MOST.columns, *(cell for row in MOST.rows for cell in row)]
+    assert plain == [text.replace("\n", " ") for text in texts]
+    assert html.count('style="text-align:right"') == 6
+    assert "<strong>Of 50%" in html
+    assert "<b>" not in html
+    assert "<em>" not in html
+
+
+_OWN = re.compile(r"\\[&%$#_{}]|\\[A-Za-z]+\*?(\{\})?|[{}$]")
+
+
+def test_latex_escapes_what_means_something() -> None:
+    """In no cell a sign is left that LaTeX would obey; numbers keep their sign and decimals."""
+    text = latex_text([MOST])
+    body = text.split(r"\midrule")[1].split(r"\bottomrule")[0]
+    rows = [line.removesuffix(r" \\") for line in body.strip().splitlines()]
+    assert [len(re.split(r"(?<!\\) & ", row)) for row in rows] == [4, 4]
+    assert set(_OWN.sub("", "".join(rows).replace(" & ", ""))) & set("\\%#_~^&[]<>|") <= set("[]")
+    assert "$-$1.50" in body
+    assert r"$\geq$ 2" in body
+    assert "{[}2{]} & 3 to 4" in body
+    assert r"p \textless{} .001" in body
+    assert r"\begin{tabular}{lrlr}" in text
+    assert all(rule in text for rule in (r"\toprule", r"\midrule", r"\bottomrule"))
+    assert r"R\textsuperscript{2}" in body
+
+
+@cache
+def analysed() -> ExperienceResult:
+    """Analyse a shipped study once."""
+    return quem.analyze(quem.load_study(STUDY, kind="experience"), bootstrap=0)
+
+
+def test_papers_have_the_tables_of_the_report() -> None:
+    """Each table of the page is in both files, with its headings and its decimals."""
+    files = report_files(analysed(), ["markdown", "latex"])
+    assert not any(name.endswith(".csv") for name in files)
+    page = files["report.html"].decode()
+    latex, markdown = files["tables.tex"].decode(), files["tables.md"].decode()
+    captions = re.findall(r"<caption>(.*?)</caption>", page)
+    assert len(captions) == latex.count(r"\begin{tabular}") > 6
+    assert markdown.count("\n|:---") == len(captions)
+    assert "| P3" in markdown
+    assert "7.23" in markdown
+    assert r"S5 Subject 5 & subject & 7 & 4.00 & 6 \\" in latex
+    assert latex.index("tab:1") < latex.index("tab:2")
+    assert "CSV files" not in page
+
+
+@pytest.mark.skipif(
+    not (shutil.which("pdflatex") or shutil.which("tectonic")), reason="there is no TeX here"
+)
+def test_latex_compiles(tmp_path: Path) -> None:
+    """A document with nothing but booktabs takes the tables."""
+    tables = latex_text([MOST]) + report_files(analysed(), ["latex"])["tables.tex"].decode()
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs}"
+        f"\\begin{{document}}\n{tables}\n\\end{{document}}\n",
+        encoding="utf-8",
+    )
+    program = (
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error"]
+        if shutil.which("pdflatex")
+        else ["tectonic"]
+    )
+    done = subprocess.run(
+        [*program, "paper.tex"], cwd=tmp_path, capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_parquet_holds_what_csv_does(tmp_path: Path) -> None:
+    """Columns, types, and values are those of the DataFrame, ids as texts."""
+    pytest.importorskip("pyarrow", reason="pyarrow (extra parquet) is not installed")
+    write_report(analysed(), tmp_path, ["parquet"])
+    read = pd.read_parquet(tmp_path / "ranks.parquet")
+    ranks = analysed().ranks
+    assert ranks is not None
+    assert list(read) == list(ranks)
+    assert read["judge"].astype(str).tolist() == ranks["judge"].astype(str).tolist()
+    assert read["rank"].tolist() == ranks["rank"].tolist()
+    assert not (tmp_path / "ranks.csv").exists()
+
+
+def test_an_unknown_format_is_refused() -> None:
+    """Python callers get the formats that there are."""
+    with pytest.raises(QuemError, match="no format 'xlsx'; use csv, markdown, latex, parquet"):
+        report_files(analysed(), ["xlsx"])

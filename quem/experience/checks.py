@@ -487,6 +487,49 @@ def _recognized_authors(findings: ExperienceFindings) -> Iterator[str]:
     yield f"{observed}{excluding}, {join_words(changes)}" if changes else observed
 
 
+# Worths.
+
+# A scale is usable from .7 on; a judge's choices are odd beyond two standard deviations of the
+# judges' infits, which takes some choices to say (comparative judgment; Pollitt 2012).
+_LOW_SEPARATION = 0.7
+_MISFIT_DEVIATIONS, _FEWEST_CHOICES = 2, 20
+
+
+@_JUDGES.add("low-separation", remedy="add judges' decisions, or report no order")
+def _low_separation(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.worth_errors is None:
+        return
+    separation = findings.worth_errors.separation()
+    if separation < _LOW_SEPARATION:
+        yield (
+            f"the separation reliability of the worths is {format_number(separation, 2)}, below "
+            f"{_LOW_SEPARATION:g}: the order of the solvers is mostly chance"
+        )
+
+
+@_JUDGES.add("judge-misfit", remedy="look at what they decided, and analyze without them")
+def _judge_misfit(findings: ExperienceFindings) -> Iterator[str]:
+    yield from _misfit_of_worths(findings)
+
+
+def _misfit_of_worths(findings: ExperienceFindings) -> Iterator[str]:
+    """Name the judges whose choices fit the worths much less than those of the others."""
+    if findings.worth_fit is None or findings.cells is None:
+        return
+    fit = findings.worth_fit.judges
+    infit = fit.infit[fit.n > 0]
+    if len(infit) < 2:  # noqa: PLR2004  one has no deviation
+        return
+    limit = float(infit.mean() + _MISFIT_DEVIATIONS * infit.std(ddof=1))
+    for judge in np.flatnonzero((fit.n >= _FEWEST_CHOICES) & (fit.infit > limit)):
+        yield (
+            f"judge {findings.cells.judges[judge]}'s choices fit the worths less than those of "
+            f"other judges: infit {format_number(float(fit.infit[judge]), 2)}, mean of the judges "
+            f"{format_number(float(infit.mean()), 2)} (above the mean by more than "
+            f"{_MISFIT_DEVIATIONS} standard deviations, {fit.n[judge]:,} choices)"
+        )
+
+
 # What was sampled, skipped or discarded.
 
 

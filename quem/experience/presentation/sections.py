@@ -22,6 +22,7 @@ from quem.experience.presentation.estimate_columns import ESTIMATES, PLACES, ave
 from quem.experience.presentation.methods import methods_paragraph, references
 from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
+from quem.experience.presentation.worths import worths_section
 from quem.experience.wording import INTERVALS, format_ends, model_text, position_text, sentence
 from quem.report.files import Section
 from quem.wording import (
@@ -240,6 +241,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         _estimates(findings),
         profile_section(findings),
         _solvers(findings),
+        worths_section(findings),
         _experience_matters(findings),
         agreement_section(findings),
         placing_section(findings),

@@ -173,9 +173,9 @@ def _findings(
         recognized=leave_out_recognized(cells, averages, function.form, estimates, settings)
         if cells
         else None,
-        retest=None
-        if isinstance(study.data, PrintedAverages)
-        else retest_agreement(study.data, study.declared),
+        retest=retest_agreement(study.data, study.declared)
+        if isinstance(study.data, Rankings)
+        else None,
         pooled=pooled,
         worth_errors=standard_errors(pooled, without["problem"].values()) if pooled else None,
         worth_fit=fit_statistics(pooled) if pooled else None,

@@ -163,11 +163,11 @@ def _rank_gap(findings: ExperienceFindings) -> Iterator[str]:
 
 @_DATA.add("unequal-groups", remedy="check the estimate with `normalize: expected`")
 def _unequal_groups(findings: ExperienceFindings) -> Iterator[str]:
-    if findings.cells is None:
+    normalized = findings.settings.normalize != "none" or findings.settings.score != "rank"
+    if findings.cells is None or normalized:
         return
     sizes = Counter(np.bincount(findings.cells.group).tolist())
-    normalized = findings.settings.normalize != "none" or findings.settings.score != "rank"
-    if len(sizes) > 1 and not normalized:
+    if len(sizes) > 1:
         counts = join_words(
             f"{format_count(sizes[size], 'group')} of {size}" for size in sorted(sizes)
         )
@@ -177,8 +177,13 @@ def _unequal_groups(findings: ExperienceFindings) -> Iterator[str]:
 @_DATA.add("blocks")
 def _blocks(findings: ExperienceFindings) -> Iterator[str]:
     if findings.cells is not None and findings.cells.is_blocked:
+        how = (
+            "some groups were judged in blocks"
+            if findings.cells.has_ranks
+            else "judges compared pairs"
+        )
         yield (
-            "some groups were judged in blocks, so solvers are scored by Plackett–Luce expected "
+            f"{how}, so solvers are scored by Plackett–Luce expected "
             "ranks; agreement, ANOVA, and bootstrap need complete groups and are omitted"
         )
 
@@ -194,7 +199,7 @@ def _plackett_luce(findings: ExperienceFindings) -> Iterator[str]:
 
 @_DATA.add("influence-skipped", remedy="analyze fewer judges or problems to measure it")
 def _influence_skipped(findings: ExperienceFindings) -> Iterator[str]:
-    several = findings.cells is not None and len(set(findings.cells.judge.tolist())) > 1
+    several = findings.averages.study_judges > 1
     if findings.pooled and several and findings.estimates and not findings.judges:
         yield (
             "the study is too large to refit worths without each judge and each problem, so the "
@@ -231,11 +236,11 @@ def _not_in_rankings(findings: ExperienceFindings) -> Iterator[str]:
         return
     unused = [
         f"{noun} {name}"
-        for noun, names, codes in (
-            ("judge", cells.judges, cells.judge),
-            ("problem", cells.problems, cells.problem),
+        for noun, names, counts in (
+            ("judge", cells.judges, findings.averages.incidence.judges),
+            ("problem", cells.problems, findings.averages.incidence.problems),
         )
-        for name, count in zip(names, np.bincount(codes, minlength=len(names)), strict=True)
+        for name, count in zip(names, counts.sum(axis=1), strict=True)
         if not count
     ]
     if unused:

@@ -17,7 +17,6 @@ from scipy.special import expit, logit
 from quem.experience.averages import Averages
 from quem.experience.components import Incidence
 from quem.experience.plackett_luce import RIDGE, connection, fit_plackett_luce, with_weight
-from quem.experience.pooled_rankings import listed_rankings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,7 +193,7 @@ def pool(cells: RankCells, keep: NDArray[np.bool_] | None = None) -> ExpectedRan
     keep : array of bool, shape (n_cells,), optional
         Which cells count; all by default.
     """
-    return pool_rankings(listed_rankings(cells, keep))
+    return pool_rankings(cells.rankings(keep))
 
 
 def pool_rankings(
@@ -271,7 +270,6 @@ def pooled_averages(
     pooled: ExpectedRanks,
     cells: RankCells,
     experience: NDArray[np.float64],
-    keep: NDArray[np.bool_] | None = None,
 ) -> Averages:
     """Put expected ranks where average ranks are.
 
@@ -280,19 +278,11 @@ def pooled_averages(
     Parameters
     ----------
     experience : array of float, shape (n_solvers,)
-    keep : array of bool, shape (n_cells,), optional
-        Which cells were pooled; all by default.
     """
-    rows = slice(None) if keep is None else keep
     humans = cells.of_kind("subject") if cells.reference == "humans" else None
     average = expected_ranks(pooled.model, pooled.ranked, humans)
-    n = len(cells.solvers)
-
-    def count(names: tuple[str, ...], codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        key = codes[rows] * n + cells.solver[rows]
-        return np.bincount(key, minlength=len(names) * n).reshape(-1, n)
-
-    incidence = Incidence(count(cells.problems, cells.problem), count(cells.judges, cells.judge))
+    rankings = pooled.rankings
+    incidence = Incidence(rankings.incidence("problem"), rankings.incidence("judge"))
     unknown = np.full(incidence.problems.shape, np.nan)
     return Averages(cells.solvers, cells.kinds, experience, average, incidence, unknown)
 
@@ -310,4 +300,4 @@ def averages_without(
     pooled = pool(cells, keep)
     if not pooled.is_connected:
         pooled = replace(pooled, ranked=np.zeros_like(pooled.ranked))
-    return pooled_averages(pooled, cells, experience, keep)
+    return pooled_averages(pooled, cells, experience)

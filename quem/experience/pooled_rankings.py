@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.experience.choices import WeakOrders, weak_orders
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from quem.experience.cells import RankCells
+    from quem.experience.choices import WeakOrders
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
-__all__ = ["ListedRankings", "PooledRankings", "What", "listed_rankings"]
+__all__ = ["ListedRankings", "PooledRankings", "What"]
 
 What = Literal["judge", "problem"]
 
@@ -85,6 +83,11 @@ class PooledRankings(ABC):
         array of float, shape (number of judges or problems of the study, n_solvers)
         """
 
+    def incidence(self, what: What) -> Codes:
+        """Count the places of each solver by judge, or by problem."""
+        once = [np.ones(order.solver.shape) for order in self.orders]
+        return np.rint(self.summed_by_solver(what, once)).astype(np.int64)
+
 
 @dataclass(frozen=True)
 class ListedRankings(PooledRankings):
@@ -125,31 +128,3 @@ class ListedRankings(PooledRankings):
             key = self.of[what][order.ranking] * self.n_solvers + order.solver
             total += np.bincount(key.ravel(), of_places.ravel(), minlength=size)
         return total.reshape(-1, self.n_solvers)
-
-
-def listed_rankings(cells: RankCells, keep: NDArray[np.bool_] | None = None) -> ListedRankings:
-    """Take the rankings of a study one by one.
-
-    Parameters
-    ----------
-    keep : array of bool, shape (n_cells,), optional
-        Which cells count; all by default.
-    """
-    rows = slice(None) if keep is None else keep
-    group = cells.group[rows]
-    if keep is not None:
-        group = np.unique(group, return_inverse=True)[1]
-    n = int(group.max()) + 1 if len(group) else 0
-
-    def of_rankings(codes: Codes) -> Codes:
-        each = np.zeros(n, dtype=np.int64)
-        each[group] = codes[rows]
-        return each
-
-    return ListedRankings(
-        weak_orders(group, cells.solver[rows], cells.given[rows]),
-        np.ones(n),
-        len(cells.solvers),
-        {"judge": of_rankings(cells.judge), "problem": of_rankings(cells.problem)},
-        {"judge": len(cells.judges), "problem": len(cells.problems)},
-    )

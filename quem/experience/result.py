@@ -161,5 +161,6 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
 
     @property
     def ranks(self) -> pd.DataFrame | None:
-        """One row per judged solution; None for a study of averages computed elsewhere."""
-        return self.table("ranks") if self.findings.cells else None
+        """One row per judged solution; None for averages computed elsewhere, and for decisions."""
+        cells = self.findings.cells
+        return self.table("ranks") if cells and cells.has_ranks else None

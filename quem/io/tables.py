@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import pandas as pd
@@ -133,12 +133,12 @@ class SourceTable(Generic[Cell_co]):
 
     def lacking(self, names: Sequence[str], mistakes: list[Mistake]) -> NDArray[np.bool_]:
         """Find the rows that lack an id; each set of lacking ids is one mistake."""
-        pattern = np.zeros(len(self), dtype=np.int64)
+        pattern = np.zeros(len(self), dtype=np.uint8)
         for bit, name in enumerate(names):
             column = self.column(name)
             blank = [cell in ("", None) for cell in column.values]
             if any(blank):
-                pattern |= column.lookup(blank, np.bool_).astype(np.int64) << bit
+                pattern |= column.lookup(blank, np.bool_).astype(np.uint8) << np.uint8(bit)
         for bits in np.unique(pattern[pattern > 0]).tolist():
             empty = [name for bit, name in enumerate(names) if bits >> bit & 1]
             rows = np.flatnonzero(pattern == bits)
@@ -154,7 +154,10 @@ class SourceTable(Generic[Cell_co]):
         known: Mapping[str, int],
         mistakes: list[Mistake],
         where: str,
-    ) -> NDArray[np.int64]:
+        *,
+        noun: str = "",
+        dtype: type[np.signedinteger[Any]] = np.int64,
+    ) -> NDArray[np.signedinteger[Any]]:
         """Give the code of each id, -1 where it is not known, which is a mistake.
 
         Parameters
@@ -163,15 +166,19 @@ class SourceTable(Generic[Cell_co]):
             What is wrong is added to it.
         where : str
             To what an unknown id can be added, for messages.
+        noun : str
+            What an id is of, for messages; by default the name of the column.
+        dtype : type
+            Of the codes; it holds those that are known.
         """
         column = self.columns[name]
-        codes = column.lookup((known.get(str(cell), -1) for cell in column.values), np.int64)
+        codes = column.lookup((known.get(str(cell), -1) for cell in column.values), dtype)
         if (wrong := np.flatnonzero(codes < 0)).size:
 
             def message(cell: object) -> str:
                 # Looking for what is near takes long where much is known.
                 hint = nearest(str(cell), known) if len(known) < _MOST_COMPARED else ""
-                return f"unknown {name} {shown(str(cell))}{hint or f'; add it to {where}'}"
+                return f"unknown {noun or name} {shown(str(cell))}{hint or f'; add it to {where}'}"
 
             self.refuse(name, wrong, message, mistakes)
         return codes

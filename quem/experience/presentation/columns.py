@@ -688,7 +688,7 @@ TABLES: tuple[Table[Any, ExperienceFindings], ...] = (
         "ranks",
         "one row per judged solution",
         RANKS,
-        lambda findings: [findings.cells] if findings.cells else [],
+        lambda findings: [findings.cells] if findings.cells and findings.cells.has_ranks else [],
         order=("judge", "problem", "block", "solver"),
     ),
     Table("averages", "one row per solver", SOLVERS, solvers),

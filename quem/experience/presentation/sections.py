@@ -326,7 +326,7 @@ def _solvers(findings: ExperienceFindings) -> Section:
             "Expected rank = 1 + the sum of the probabilities of beating each other solver, from "
             "one Plackett–Luce model fitted to all rankings."
         )
-    figures = ("ranks",) if findings.cells else ()
+    figures = ("ranks",) if findings.cells and findings.cells.has_ranks else ()
     return Section("solvers", "Solvers", text, figures, [table])
 
 

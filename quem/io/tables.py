@@ -17,7 +17,9 @@ import pandas as pd
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import Cell_co, CodedColumn, column_of
 from quem.io.delimited import read_delimited
+from quem.io.large import read_large
 from quem.io.numbers import finite_number, not_finite
+from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records
 from quem.io.text import nearest, shown
 
@@ -230,7 +232,7 @@ def read_table(
     required: Sequence[str],
     otherwise: str = "",
 ) -> SourceTable[str]:
-    """Read the columns of a table that mean something: JSON or JSON Lines by its ending, else CSV.
+    """Read the columns of a table that mean something: JSON, Parquet by its ending, else CSV.
 
     Parameters
     ----------
@@ -246,8 +248,12 @@ def read_table(
     QuemError
         The file cannot be read, or a column is missing, unknown (in JSON) or there twice.
     """
+    if is_parquet(path):
+        table = read_parquet(path, name, what=what)
+        return named_columns(table, fields, required, otherwise)
     if not is_json(path):
-        return named_columns(read_delimited(path, name, what=what), fields, required, otherwise)
+        whole = read_large(path, name) or read_delimited(path, name, what=what)
+        return named_columns(whole, fields, required, otherwise)
     names = _names(fields)
     spelled = [names[field][0] for field in required]
     example = "{" + ", ".join(f'"{key}": ...' for key in spelled) + "}"

@@ -26,6 +26,8 @@ __all__ = ["FIELDS", "Decisions", "read_decisions"]
 _REQUIRED = ("judge", "problem", "winner", "loser")
 # The columns, and under what names they are read.
 FIELDS = {name: (name,) for name in (*_REQUIRED, "tie", "count")}
+# Of more, finding the line of one takes longer than all else.
+_FEW_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,8 @@ def _repeated(
     n_solvers: int,
 ) -> tuple[StudyWarning, ...]:
     """Say how many rows say what another row says already."""
-    key = columns["judge"].astype(np.int64)
+    size = (int(columns["judge"].max(initial=0)) + 1) * n_problems * n_solvers**2 * 2
+    key: NDArray[Any] = columns["judge"].astype(np.uint32 if size < 2**32 else np.int64)
     for codes, n in (
         (columns["problem"], n_problems),
         (columns["winner"], n_solvers),
@@ -232,16 +235,21 @@ def _repeated(
         (tied, 2),
     ):
         key *= n
-        key += codes
-    ordered = np.sort(key)
-    again = ordered[1:][ordered[1:] == ordered[:-1]]
+        # Codes of a signed type do not go into an unsigned one by themselves.
+        np.add(key, codes, out=key, casting="unsafe")
+    rows = len(key)
+    some = key.copy() if rows <= _FEW_ROWS else None
+    key.sort()
+    again = key[1:][key[1:] == key[:-1]]
     if not len(again):
         return ()
-    second = table.place(int(np.flatnonzero(key == again[0])[1]), "judge")
-    count, verb = f"{len(again):,}", "repeats" if len(again) == 1 else "repeat"
+    such = ""
+    if some is not None:
+        second = table.place(int(np.flatnonzero(some == again[0])[1]), "judge")
+        such = f", such as {second.path}:{second.line}"
+    verb = "repeats" if len(again) == 1 else "repeat"
     message = (
-        f"{count} of {len(key):,} rows {verb} an earlier one (same judge, problem, winner, and "
-        f"loser), such as {second.path}:{second.line}; each counts as a separate decision, so "
-        "remove them if they are copies"
+        f"{len(again):,} of {rows:,} rows {verb} an earlier one (same judge, problem, winner, and "
+        f"loser){such}; each counts as a separate decision, so remove them if they are copies"
     )
     return (StudyWarning("repeated-decisions", message),)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from click.testing import CliRunner
 import quem
 from quem.cli import main
 from quem.errors import QuemError
-from tests.examples import JUDGES, PROBLEMS, SOLVERS, study_with
+from tests.examples import JUDGES, PROBLEMS, RANKS, SOLVERS, study_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,3 +160,96 @@ def test_check_counts_decisions(make_study: Callable[..., Path]) -> None:
     path = make_study(study_with(rankings=DECIDED), decisions__csv=apart)
     with pytest.raises(QuemError, match="fall into parts that were never compared"):
         quem.analyze(quem.load_study(path))
+
+
+@pytest.mark.parametrize("reader", ["arrow", "pandas"])
+@pytest.mark.parametrize("case", ["plain", "quoted", "marked", "semicolons", "windows"])
+def test_large_files_are_read_in_parts(
+    reader: str, case: str, make_study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts of a file give the columns, and messages the lines, that the whole file gives."""
+    if reader == "arrow":
+        pytest.importorskip("pyarrow")
+    text = csv(decided(2))
+    raw = {
+        "plain": text.replace("\n", " \n", 20),
+        "quoted": text.replace("S1", '"S1"'),
+        "marked": "\ufeff" + text,
+        "semicolons": text.replace(",", ";"),
+        "windows": text.replace("\n", "\r\n"),
+    }[case].encode()
+    path = make_study(study_with(rankings=DECIDED), decisions__csv=raw)
+    wrong = raw + raw.splitlines()[1].replace(b"J1", b"J9")
+
+    def read() -> list[list[object]]:
+        frame = quem.load_study(path, kind="experience").rankings
+        assert frame is not None
+        rows: list[list[object]] = frame.astype(object).to_numpy().tolist()
+        return rows
+
+    whole = read()
+    monkeypatch.setattr("quem.io.large._LARGE", 0)
+    monkeypatch.setattr("quem.io.large._PART", 1 << 10)
+    monkeypatch.setattr("quem.io.large._has_arrow", lambda: reader == "arrow")
+    assert read() == whole
+    path = make_study(study_with(rankings=DECIDED), decisions__csv=wrong)
+    with pytest.raises(QuemError, match=rf"decisions.csv:{len(whole) + 2}:1: judge: unknown judge"):
+        read()
+    ragged = raw + b"J1,P1,S1,S2,,more\n".replace(b",", b";" if case == "semicolons" else b",")
+    path = make_study(study_with(rankings=DECIDED), decisions__csv=ragged)
+    with pytest.raises(QuemError, match="this line has 6 cells, the header 5"):
+        read()
+
+
+def test_parquet(make_study: Callable[..., Path], tmp_path: Path) -> None:
+    """A Parquet file says what CSV says, of decisions and of ranks, and what is wrong by row."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    rows = decided(3)
+    names = ("judge", "problem", "winner", "loser", "tie")
+    table = {
+        name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    parquet.write_table(
+        pa.table(table | {"tie": [bool(tie) for tie in table["tie"]]}),
+        tmp_path / "decisions.parquet",
+    )
+    plain = make_study(study_with(rankings=DECIDED), decisions__csv=csv(rows))
+    expected = _without_warnings(quem.analyze(quem.load_study(plain)).to_dict())
+    source = {"from": "decisions", "file": "decisions.parquet"}
+    path = make_study(study_with(rankings=source))
+    found = _without_warnings(quem.analyze(quem.load_study(path)).to_dict())
+    assert json.dumps(found) == json.dumps(expected)
+    parquet.write_table(
+        pa.table(table | {"loser": ["S9", None, *table["loser"][2:]]}),
+        tmp_path / "decisions.parquet",
+    )
+    with pytest.raises(QuemError) as caught:
+        quem.load_study(path)
+    assert "decisions.parquet:1:4: loser: unknown solver 'S9'" in str(caught.value)
+    assert "decisions.parquet:2:4: loser: is empty" in str(caught.value)
+    (tmp_path / "decisions.parquet").write_text("judge,problem")
+    with pytest.raises(QuemError, match="cannot be read as Parquet"):
+        quem.load_study(path)
+    ranks = [{"judge": j, "problem": p, "solver": s, "rank": r} for (j, p, s), r in RANKS.items()]
+    parquet.write_table(pa.Table.from_pylist(ranks), tmp_path / "ranks.parquet")
+    path = make_study(study_with(rankings="ranks.parquet"))
+    of_parquet = quem.analyze(quem.load_study(path), bootstrap=0).to_dict()
+    same = make_study(study_with())
+    assert repr(of_parquet) == repr(quem.analyze(quem.load_study(same), bootstrap=0).to_dict())
+
+
+def _without_warnings(document: dict[str, Any]) -> dict[str, Any]:
+    """Some of which name the file."""
+    return {key: value for key, value in document.items() if key != "warnings"}
+
+
+def test_parquet_needs_pyarrow(
+    make_study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it, one message names the extra."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    path = make_study(study_with(rankings="ranks.parquet"), ranks__parquet=b"PAR1")
+    with pytest.raises(QuemError, match=r'run pip install "quem\[parquet\]", or save the rankings'):
+        quem.load_study(path)

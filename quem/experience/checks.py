@@ -567,6 +567,15 @@ def _bootstrap_skipped(findings: ExperienceFindings) -> Iterator[str]:
         yield "the study is too large for the bootstrap, which is omitted"
 
 
+@_JUDGES.add("bootstrap-approximate")
+def _bootstrap_approximate(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.bootstrap and findings.bootstrap.approximate:
+        yield (
+            "the study is too large to draw its single ranks, so the bootstrap adds the effects of "
+            "judges and of problems; its range is about 1 to 2% too narrow"
+        )
+
+
 @_JUDGES.add("bootstrap-discarded", remedy="add subjects")
 def _bootstrap_discarded(findings: ExperienceFindings) -> Iterator[str]:
     bootstrap = findings.bootstrap

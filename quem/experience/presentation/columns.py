@@ -533,6 +533,11 @@ _BOOTSTRAPPED: Columns[str, ExperienceFindings] = Columns(
 _BOOTSTRAP: Columns[Any, ExperienceFindings] = Columns(
     Column("replicates", COUNT, "resamples of judges, problems, and subjects"),
     Column("discarded", COUNT, "of them, discarded for fewer than 3 different averages"),
+    Column(
+        "approximate",
+        FLAG,
+        "whether the effects of judges and problems were added, in a very large study",
+    ),
     Column("systems", each(_BOOTSTRAPPED), "one entry per system", of="intervals"),
 )
 
@@ -630,7 +635,7 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "bootstrap",
         null_or(of(_BOOTSTRAP)),
         "null for a study of averages, where `settings.score` is `pl`, for `bootstrap: 0`, and "
-        "for a very large study",
+        "for a very large study with gaps",
     ),
 )
 

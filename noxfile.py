@@ -25,13 +25,17 @@ BENCHMARKS = (
     "connections",
     "dialogue",
     "measures",
+    "pairwise",
     "plackett_luce",
     "simulated",
     "web",
     "wide",
 )
 # Peers that are measured in the same process as quem.
-PEERS = {"measures": ("ir-measures>=0.4", "ranx>=0.3.20")}
+PEERS = {
+    "measures": ("ir-measures>=0.4", "ranx>=0.3.20"),
+    "pairwise": ("pyarrow>=17", "evalica>=0.4", "choix>=0.4"),
+}
 
 # Tests that need no browser, no database server, and no process beside their own.
 QUICK = (

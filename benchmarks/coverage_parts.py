@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
+from coverage_worths import WORTHS_CASES
 from scipy.special import fdtrc
 
 from quem.experience.batch import batch_estimates, fit_batch
@@ -28,6 +29,7 @@ from quem.experience.skill import FORMS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from coverage_worths import WorthCase
     from numpy.typing import NDArray
 
     from quem.experience.simulation import Simulated
@@ -103,7 +105,7 @@ class Part:
         From a cell and what is counted: the lowest and highest percentage, or None.
     """
 
-    cases: tuple[PartCase, ...]
+    cases: tuple[PartCase, ...] | tuple[WorthCase, ...]
     parts: int
     counts: Callable[[Simulated], Iterable[Counts]]
     bars: Callable[[str, str], tuple[float, float] | None]
@@ -404,6 +406,13 @@ def _named_bars(cell: str, what: str) -> tuple[float, float] | None:
 
 
 JUDGES = Part(tuple(_named_cases()), 1, _named, _named_bars)
+# 7.8: worths. The reliability is reached in all studies of a cell or in none.
+WORTHS = Part(
+    WORTHS_CASES,
+    1,
+    lambda _: (),
+    lambda _, what: (93.0, 97.0) if what == "covered" else (100.0, 100.0),
+)
 
 PARTS = {
     "incidence": INCIDENCE,
@@ -411,10 +420,11 @@ PARTS = {
     "gate": GATE,
     "hierarchical": HIERARCHICAL,
     "judges": JUDGES,
+    "worths": WORTHS,
 }
 
 
-def run_case(case: PartCase, seed: int, part: int) -> dict[str, Any]:
+def run_case(case: PartCase | WorthCase, seed: int, part: int) -> dict[str, Any]:
     """Simulate one part of one case."""
     return {"case": asdict(case), "part": part, "rows": case.rows(seed, part)}
 

@@ -195,8 +195,10 @@ def _plural(noun: str) -> str:
 
 
 def _ranked(study: Study) -> dict[str, int]:
-    from quem.rankings import Rankings
+    from quem.rankings import Decisions, Rankings
 
+    if isinstance(study.data, Decisions):
+        return {"judge": len(study.data.judges), "decision": len(study.data)}
     if isinstance(study.data, Rankings):
         return {"judge": len(study.data.judges), "rank": int((study.data.rank >= 0).sum())}
     return {"average rank": int((study.data.average >= 0).sum())}

@@ -16,7 +16,8 @@ from quem.experience.cells import judged_cells, score_cells, tabulate
 from quem.experience.checks import find_warnings
 from quem.experience.components import Incidence
 from quem.experience.estimate import estimate_system
-from quem.experience.expected_ranks import fit_worths, pool, pooled_averages
+from quem.experience.expected_ranks import fit_worths, pool, pooled_averages, pools_without
+from quem.experience.fit_statistics import fit_statistics
 from quem.experience.gate import FEWEST_SUBJECTS
 from quem.experience.hierarchical import model_estimates
 from quem.experience.influence import (
@@ -35,6 +36,7 @@ from quem.experience.result import ExperienceFindings, ExperienceResult
 from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
+from quem.experience.standard_errors import standard_errors
 from quem.rankings import PrintedAverages, Rankings
 from quem.study import ExperienceSettings
 from quem.study.schema import changed_settings
@@ -49,9 +51,12 @@ if TYPE_CHECKING:
     from quem.experience.hierarchical import ModelEstimate
     from quem.experience.judges import JudgeFit
     from quem.experience.loading import Study
+    from quem.experience.pooled_rankings import What
     from quem.experience.profile import Profile
 
 __all__ = ["analyze_experience", "check_experience"]
+
+_PARTS: tuple[What, ...] = ("judge", "problem")
 
 
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
@@ -128,10 +133,15 @@ def _findings(
     ]
     years = {estimate.system: estimate.experience for estimate in estimates}
     experience = averages.experience
-    leave_out = leave_out_pooled if pooled else leave_out_cells
+    without = {what: dict(pools_without(pooled, what)) if pooled else {} for what in _PARTS}
+    args = (averages, function, years, level)
     left_out = {
-        what: tuple(leave_out(what, cells, averages, function, years, level)) if cells else ()
-        for what in ("judge", "problem")
+        what: ()
+        if not cells
+        else tuple(leave_out_pooled(what, cells, without[what], *args))
+        if pooled
+        else tuple(leave_out_cells(what, cells, *args))
+        for what in _PARTS
     }
     orders = orders_in_common(cells) if cells and whole else None
     agreement = (
@@ -181,10 +191,12 @@ def _findings(
         recognized=leave_out_recognized(cells, averages, function.form, estimates, settings)
         if cells
         else None,
-        retest=None
-        if isinstance(study.data, PrintedAverages)
-        else retest_agreement(study.data, study.declared),
+        retest=retest_agreement(study.data, study.declared)
+        if isinstance(study.data, Rankings)
+        else None,
         pooled=pooled,
+        worth_errors=standard_errors(pooled, without["problem"].values()) if pooled else None,
+        worth_fit=fit_statistics(pooled) if pooled else None,
         placing=placing(cells, study.data.placements)
         if cells and isinstance(study.data, Rankings)
         else None,

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
+from quem.experience.choices import weak_orders
+from quem.experience.pooled_rankings import ListedRankings
 from quem.experience.ranks import adjusted_ranks, scores, unused_ranks
+from quem.rankings.decisions import Decisions
 from quem.rankings.entries import repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from quem.experience.pooled_rankings import PooledRankings
     from quem.experience.ranks import Normalization, Score
     from quem.rankings import Rankings
     from quem.study import Declared
@@ -80,6 +84,35 @@ class RankCells:
     recognized: NDArray[np.bool_]
     reference: Literal["all", "humans"] = "all"
     gaps: tuple[Gap, ...] = ()
+    # Decisions on pairs have none that mean anything alone.
+    has_ranks: ClassVar[bool] = True
+
+    def rankings(self, keep: NDArray[np.bool_] | None = None) -> PooledRankings:
+        """Give the rankings that worths are fitted to.
+
+        Parameters
+        ----------
+        keep : array of bool, shape (n,), optional
+            Which cells count; all by default.
+        """
+        rows = slice(None) if keep is None else keep
+        group = self.group[rows]
+        if keep is not None:
+            group = np.unique(group, return_inverse=True)[1]
+        n = int(group.max()) + 1 if len(group) else 0
+
+        def of_rankings(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+            each = np.zeros(n, dtype=np.int64)
+            each[group] = codes[rows]
+            return each
+
+        return ListedRankings(
+            weak_orders(group, self.solver[rows], self.given[rows]),
+            np.ones(n),
+            len(self.solvers),
+            {"judge": of_rankings(self.judge), "problem": of_rankings(self.problem)},
+            {"judge": len(self.judges), "problem": len(self.problems)},
+        )
 
     @property
     def n_groups(self) -> int:
@@ -145,7 +178,7 @@ def tabulate(cells: RankCells) -> RankTable:
 
 
 def judged_cells(
-    rankings: Rankings,
+    rankings: Rankings | Decisions,
     declared: Declared,
     *,
     reference: Literal["all", "humans"] = "all",
@@ -168,6 +201,10 @@ def judged_cells(
     RankCells
         With ``score`` equal to ``adjusted``.
     """
+    if isinstance(rankings, Decisions):
+        from quem.experience.decisions import decision_cells
+
+        return decision_cells(rankings, declared, reference)
     rows = _first_occasions(rankings)
     ranks = rankings.rank
     if rankings.failed.any():
@@ -215,6 +252,8 @@ def score_cells(
     Worths (``pl``) are pooled and not averaged. Of whole groups each cell keeps its rank, which
     says the same; a rank in a block has no meaning without the other blocks, and is not a score.
     """
+    if not cells.has_ranks:
+        return cells
     if score == "pl":
         blocked = np.full(len(cells.adjusted), np.nan)
         return replace(cells, score=blocked if cells.is_blocked else cells.adjusted)

@@ -165,11 +165,11 @@ def _rank_gap(findings: ExperienceFindings) -> Iterator[str]:
 
 @_DATA.add("unequal-groups", remedy="check the estimate with `normalize: expected`")
 def _unequal_groups(findings: ExperienceFindings) -> Iterator[str]:
-    if findings.cells is None:
+    normalized = findings.settings.normalize != "none" or findings.settings.score != "rank"
+    if findings.cells is None or normalized:
         return
     sizes = Counter(np.bincount(findings.cells.group).tolist())
-    normalized = findings.settings.normalize != "none" or findings.settings.score != "rank"
-    if len(sizes) > 1 and not normalized:
+    if len(sizes) > 1:
         counts = join_words(
             f"{format_count(sizes[size], 'group')} of {size}" for size in sorted(sizes)
         )
@@ -179,8 +179,13 @@ def _unequal_groups(findings: ExperienceFindings) -> Iterator[str]:
 @_DATA.add("blocks")
 def _blocks(findings: ExperienceFindings) -> Iterator[str]:
     if findings.cells is not None and findings.cells.is_blocked:
+        how = (
+            "some groups were judged in blocks"
+            if findings.cells.has_ranks
+            else "judges compared pairs"
+        )
         yield (
-            "some groups were judged in blocks, so solvers are scored by Plackett–Luce expected "
+            f"{how}, so solvers are scored by Plackett–Luce expected "
             "ranks; agreement, ANOVA, and bootstrap need complete groups and are omitted"
         )
 
@@ -196,7 +201,7 @@ def _plackett_luce(findings: ExperienceFindings) -> Iterator[str]:
 
 @_DATA.add("influence-skipped", remedy="analyze fewer judges or problems to measure it")
 def _influence_skipped(findings: ExperienceFindings) -> Iterator[str]:
-    several = findings.cells is not None and len(set(findings.cells.judge.tolist())) > 1
+    several = findings.averages.study_judges > 1
     if findings.pooled and several and findings.estimates and not findings.judges:
         yield (
             "the study is too large to refit worths without each judge and each problem, so the "
@@ -233,11 +238,11 @@ def _not_in_rankings(findings: ExperienceFindings) -> Iterator[str]:
         return
     unused = [
         f"{noun} {name}"
-        for noun, names, codes in (
-            ("judge", cells.judges, cells.judge),
-            ("problem", cells.problems, cells.problem),
+        for noun, names, counts in (
+            ("judge", cells.judges, findings.averages.incidence.judges),
+            ("problem", cells.problems, findings.averages.incidence.problems),
         )
-        for name, count in zip(names, np.bincount(codes, minlength=len(names)), strict=True)
+        for name, count in zip(names, counts.sum(axis=1), strict=True)
         if not count
     ]
     if unused:
@@ -550,6 +555,7 @@ def _judge_reversed(findings: ExperienceFindings) -> Iterator[str]:
 
 @_JUDGES.add("judge-misfit", remedy="ask for their criteria")
 def _judge_misfit(findings: ExperienceFindings) -> Iterator[str]:
+    yield from _misfit_of_worths(findings)
     for fit in findings.judge_fits:
         if fit.misfit > MISFIT:
             yield (
@@ -597,6 +603,44 @@ def _recognized_authors(findings: ExperienceFindings) -> Iterator[str]:
     yield f"{observed}{excluding}, {join_words(changes)}" if changes else observed
 
 
+# Worths.
+
+# A scale is usable from .7 on; a judge's choices are odd beyond two standard deviations of the
+# judges' infits, which takes some choices to say (comparative judgment; Pollitt 2012).
+_LOW_SEPARATION = 0.7
+_MISFIT_DEVIATIONS, _FEWEST_CHOICES = 2, 20
+
+
+@_JUDGES.add("low-separation", remedy="add judges' decisions, or report no order")
+def _low_separation(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.worth_errors is None:
+        return
+    separation = findings.worth_errors.separation()
+    if separation < _LOW_SEPARATION:
+        yield (
+            f"the separation reliability of the worths is {format_number(separation, 2)}, below "
+            f"{_LOW_SEPARATION:g}: the order of the solvers is mostly chance"
+        )
+
+
+def _misfit_of_worths(findings: ExperienceFindings) -> Iterator[str]:
+    """Name the judges whose choices fit the worths much less than those of the others."""
+    if findings.worth_fit is None or findings.cells is None:
+        return
+    fit = findings.worth_fit.judges
+    infit = fit.infit[fit.n > 0]
+    if len(infit) < 2:  # noqa: PLR2004  one has no deviation
+        return
+    limit = float(infit.mean() + _MISFIT_DEVIATIONS * infit.std(ddof=1))
+    for judge in np.flatnonzero((fit.n >= _FEWEST_CHOICES) & (fit.infit > limit)):
+        yield (
+            f"judge {findings.cells.judges[judge]}'s choices fit the worths less than those of "
+            f"other judges: infit {format_number(float(fit.infit[judge]), 2)}, mean of the judges "
+            f"{format_number(float(infit.mean()), 2)} (above the mean by more than "
+            f"{_MISFIT_DEVIATIONS} standard deviations, {fit.n[judge]:,} choices)"
+        )
+
+
 # What was sampled, skipped or discarded.
 
 
@@ -627,6 +671,15 @@ def _bootstrap_skipped(findings: ExperienceFindings) -> Iterator[str]:
     requested = findings.cells is not None and findings.settings.bootstrap and findings.estimates
     if requested and findings.bootstrap is None and not findings.pooled:
         yield "the study is too large for the bootstrap, which is omitted"
+
+
+@_JUDGES.add("bootstrap-approximate")
+def _bootstrap_approximate(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.bootstrap and findings.bootstrap.approximate:
+        yield (
+            "the study is too large to draw its single ranks, so the bootstrap adds the effects of "
+            "judges and of problems; its range is about 1 to 2% too narrow"
+        )
 
 
 @_JUDGES.add("bootstrap-discarded", remedy="add subjects")

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Choices", "Expected", "WeakOrders", "weak_orders"]
+__all__ = [
+    "Choices",
+    "Expected",
+    "WeakOrders",
+    "polynomials",
+    "sums_from_there",
+    "sums_up_to",
+    "weak_orders",
+]
 
 _PORTION = 1 << 16
 
@@ -158,7 +166,7 @@ class Expected:
         self._x, self._polynomials = {}, {}
         for k in sizes:
             self._x[k] = np.exp(theta / k)[choices.solver]
-            self._polynomials[k] = _polynomials(self._x[k], k)
+            self._polynomials[k] = polynomials(self._x[k], k)
         odds = [d * self._polynomials[k][k] for k, d in zip(sizes, delta, strict=True)]
         self.total = np.asarray(sum(odds))
         self.by_size = np.array([of / self.total for of in odds]) if len(odds) > 1 else None
@@ -184,18 +192,18 @@ class Expected:
 
     def shares(self, weight: Floats) -> Floats:
         """Sum over the choices weight x share, by place, shape (size, m)."""
-        first, *more = (term.f * _from_there(term.a * weight) for term in self._terms)
+        first, *more = (term.f * sums_from_there(term.a * weight) for term in self._terms)
         return np.asarray(sum(more, first))
 
     def means(self, values: Floats) -> Floats:
         """Average over the places by share, by choice, shape (size, m)."""
-        first, *more = (term.a * _up_to(term.f * values) for term in self._terms)
+        first, *more = (term.a * sums_up_to(term.f * values) for term in self._terms)
         return np.asarray(sum(more, first))
 
     def squares(self) -> Floats:
         """Sum over the choices weight x squared share of those alone, by place."""
         alone = self._terms[0]
-        return alone.f**2 * _from_there(self.choices.weight * alone.a**2)
+        return alone.f**2 * sums_from_there(self.choices.weight * alone.a**2)
 
     def covariances(self) -> tuple[Floats, Floats, Floats]:
         """Give the covariances of shares and sizes, summed over the choices of a ranking.
@@ -242,24 +250,24 @@ class Expected:
         power, mixture = one * other, one * other
         weight = self.choices.weight * self.delta[self.sizes.index(k)] / k**2 / self.total
         for polynomial in self._polynomials[k][-3::-1]:
-            both += _from_there(weight * polynomial).T[:, later] * mixture
+            both += sums_from_there(weight * polynomial).T[:, later] * mixture
             power = -power * other
             mixture = power - mixture * one
         return both
 
 
-def _polynomials(x: Floats, k: int) -> list[Floats]:
-    """Elementary symmetric polynomials of degree 0 to k of the places up to each."""
-    polynomials = [np.ones_like(x)]
+def polynomials(x: Floats, k: int) -> list[Floats]:
+    """Give the elementary symmetric polynomials of degree 0 to k of the places up to each."""
+    of_degree = [np.ones_like(x)]
     for degree in range(k):
-        before = polynomials[-1]
+        before = of_degree[-1]
         if degree:
             before = np.concatenate([np.zeros_like(x[:1]), before[:-1]])
-        polynomials.append(_up_to(x * before))
-    return polynomials
+        of_degree.append(sums_up_to(x * before))
+    return of_degree
 
 
-def _up_to(values: Floats) -> Floats:
+def sums_up_to(values: Floats) -> Floats:
     """Sum the values at a place and before it.
 
     NumPy's cumsum adds along this axis column by column, many times slower.
@@ -270,6 +278,6 @@ def _up_to(values: Floats) -> Floats:
     return total
 
 
-def _from_there(values: Floats) -> Floats:
+def sums_from_there(values: Floats) -> Floats:
     """Sum the values at a place and after it."""
-    return _up_to(values[::-1])[::-1]
+    return sums_up_to(values[::-1])[::-1]

@@ -16,23 +16,29 @@ from scipy.special import expit, logit
 
 from quem.experience.averages import Averages
 from quem.experience.components import Incidence
-from quem.experience.plackett_luce import RIDGE, connection, fit_plackett_luce, weak_orders
+from quem.experience.plackett_luce import RIDGE, connection, fit_plackett_luce, with_weight
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from quem.experience.cells import RankCells
     from quem.experience.plackett_luce import Connection, PlackettLuce
+    from quem.experience.pooled_rankings import PooledRankings, What
 
 __all__ = [
     "DRAWS",
+    "MOST_REFITTED",
     "ExpectedRanks",
     "Worths",
     "averages_without",
     "expected_ranks",
     "fit_worths",
     "pool",
+    "pool_rankings",
     "pooled_averages",
+    "pools_without",
     "win_chances",
 ]
 
@@ -170,6 +176,7 @@ class ExpectedRanks:
     ranked: NDArray[np.bool_]
     connection: Connection
     n_rankings: int
+    rankings: PooledRankings
     ridge: float = RIDGE
 
     @property
@@ -186,14 +193,49 @@ def pool(cells: RankCells, keep: NDArray[np.bool_] | None = None) -> ExpectedRan
     keep : array of bool, shape (n_cells,), optional
         Which cells count; all by default.
     """
-    rows = slice(None) if keep is None else keep
-    group, solver = cells.group[rows], cells.solver[rows]
-    n = len(cells.solvers)
-    orders = weak_orders(group, solver, cells.given[rows])
+    return pool_rankings(cells.rankings(keep))
+
+
+def pool_rankings(
+    rankings: PooledRankings,
+    weights: NDArray[np.float64] | None = None,
+    start: PlackettLuce | None = None,
+) -> ExpectedRanks:
+    """Fit Plackett-Luce to rankings.
+
+    Parameters
+    ----------
+    weights : array of float, shape (number of different rankings,), optional
+        How often each counts; as often as it was given by default.
+    start : PlackettLuce, optional
+        A fit to nearly the same rankings.
+    """
+    n = rankings.n_solvers
+    orders, each = rankings.orders, rankings.weights
+    if weights is not None:
+        orders, each = with_weight(orders, weights), weights
     graph = connection(orders, n)
-    ranked = np.bincount(solver, minlength=n) > 0
-    rankings = sum(len(order.ranking) for order in orders)
-    return ExpectedRanks(fit_plackett_luce(orders, n), ranked, graph, rankings)
+    ranked = np.zeros(n, dtype=bool)
+    ranked[[solver for part in graph.parts for solver in part]] = True
+    model = fit_plackett_luce(orders, n, weights=each, start=start)
+    return ExpectedRanks(model, ranked, graph, int(each.sum()), rankings)
+
+
+# Rankings to be fitted, over all judges or problems that are left out in turn.
+MOST_REFITTED = 10_000_000
+
+
+def pools_without(pooled: ExpectedRanks, what: What) -> Iterator[tuple[int, ExpectedRanks]]:
+    """Fit worths without each judge, or without each problem.
+
+    Nothing is left out in turn where there is nobody else, or where it would take minutes.
+    """
+    rankings = pooled.rankings
+    n = rankings.n_different(what)
+    if n == 1 or n * len(rankings.weights) > MOST_REFITTED:
+        return
+    for code, theirs in rankings.split(what):
+        yield code, pool_rankings(rankings, rankings.weights - theirs, pooled.model)
 
 
 def expected_ranks(
@@ -228,7 +270,6 @@ def pooled_averages(
     pooled: ExpectedRanks,
     cells: RankCells,
     experience: NDArray[np.float64],
-    keep: NDArray[np.bool_] | None = None,
 ) -> Averages:
     """Put expected ranks where average ranks are.
 
@@ -237,19 +278,11 @@ def pooled_averages(
     Parameters
     ----------
     experience : array of float, shape (n_solvers,)
-    keep : array of bool, shape (n_cells,), optional
-        Which cells were pooled; all by default.
     """
-    rows = slice(None) if keep is None else keep
     humans = cells.of_kind("subject") if cells.reference == "humans" else None
     average = expected_ranks(pooled.model, pooled.ranked, humans)
-    n = len(cells.solvers)
-
-    def count(names: tuple[str, ...], codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        key = codes[rows] * n + cells.solver[rows]
-        return np.bincount(key, minlength=len(names) * n).reshape(-1, n)
-
-    incidence = Incidence(count(cells.problems, cells.problem), count(cells.judges, cells.judge))
+    rankings = pooled.rankings
+    incidence = Incidence(rankings.incidence("problem"), rankings.incidence("judge"))
     unknown = np.full(incidence.problems.shape, np.nan)
     return Averages(cells.solvers, cells.kinds, experience, average, incidence, unknown)
 
@@ -267,4 +300,4 @@ def averages_without(
     pooled = pool(cells, keep)
     if not pooled.is_connected:
         pooled = replace(pooled, ranked=np.zeros_like(pooled.ranked))
-    return pooled_averages(pooled, cells, experience, keep)
+    return pooled_averages(pooled, cells, experience)

@@ -15,19 +15,20 @@ from quem.experience.batch import fit_batch
 from quem.experience.cells import score_cells
 from quem.experience.components import spread_without
 from quem.experience.estimate import estimate_system
-from quem.experience.expected_ranks import averages_without
+from quem.experience.expected_ranks import averages_without, expected_ranks
 from quem.experience.judges import turn_around
 from quem.experience.ranks import adjusted_ranks
 from quem.experience.skill import fit, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from quem.experience.averages import Averages
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
+    from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.ranks import Normalization, Score
     from quem.experience.skill import FormFit, SkillForm, SkillFunction
     from quem.study import ExperienceSettings
@@ -51,8 +52,6 @@ __all__ = [
 Reason = Literal["", "no-other-ranks", "not-fitted"]
 REASONS: tuple[Reason, ...] = ("no-other-ranks", "not-fitted")
 _ROUNDING = 1e-10
-# Cells to be pooled, over all that are left out in turn.
-_MOST_POOLED = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -175,30 +174,38 @@ def leave_out_cells(
 def leave_out_pooled(
     what: Literal["judge", "problem"],
     cells: RankCells,
+    without: Mapping[int, ExpectedRanks],
     averages: Averages,
     function: SkillFunction,
     estimates: dict[str, float],
     level: float,
 ) -> list[LeaveOneOut]:
-    """Do as `leave_out_cells`, refitting the worths of all solvers each time.
+    """Do as `leave_out_cells`, by the worths without each judge or problem.
 
-    An estimate is NaN where what is left falls into parts that were never compared. Nothing is
-    left out in turn where there is nobody else, or where it would take minutes.
+    An estimate is NaN where what is left falls into parts that were never compared.
+
+    Parameters
+    ----------
+    without : mapping of int to ExpectedRanks
+        By what is left out, as `pools_without` gives it.
     """
-    names = cells.judges if what == "judge" else cells.problems
-    codes = cells.judge if what == "judge" else cells.problem
-    active = np.unique(codes)
-    if len(active) == 1 or len(active) * len(codes) > _MOST_POOLED:
+    if not without:
         return []
-    average = [averages_without(cells, averages.experience, codes != i).average for i in active]
+    names = cells.judges if what == "judge" else cells.problems
+    humans = cells.of_kind("subject") if cells.reference == "humans" else None
+    none = np.full(len(cells.solvers), np.nan)
+    average = [
+        expected_ranks(left.model, left.ranked, humans) if left.is_connected else none
+        for left in without.values()
+    ]
     subjects, systems = averages.of_kind("subject"), averages.of_kind("system")
     left = _Left(
         what,
-        [names[index] for index in active],
+        [names[index] for index in without],
         np.array(average),
-        np.ones((len(active), len(subjects))),
-        np.zeros((len(active), len(systems))),
-        _alone(what, averages)[active],
+        np.ones((len(without), len(subjects))),
+        np.zeros((len(without), len(systems))),
+        _alone(what, averages)[list(without)],
     )
     return _left_out(left, averages, function.form, estimates, level)
 

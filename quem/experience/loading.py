@@ -13,7 +13,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.experience.cells import judged_cells, score_cells
-from quem.rankings import PrintedAverages, Rankings, Session, read_rankings
+from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.store.location import locate_database
 from quem.study.document import Document
 from quem.study.reading import draft_study
@@ -61,7 +61,7 @@ class Study:
     name: str
     spec: ExperienceSpec
     declared: Declared
-    data: Rankings | PrintedAverages
+    data: Rankings | PrintedAverages | Decisions
     document: Document = field(default=Document("", None, {}, {}), compare=False)
     named: Study | None = field(default=None, compare=False)
 
@@ -97,9 +97,10 @@ class Study:
         -------
         DataFrame or None
             Columns judge, problem, block, occasion, solver, rank, reason, and recognized where
-            a judge recognized an author.
+            a judge recognized an author; of decisions on pairs judge, problem, winner, loser,
+            tie, and count.
         """
-        return self.data.to_frame() if isinstance(self.data, Rankings) else None
+        return None if isinstance(self.data, PrintedAverages) else self.data.to_frame()
 
 
 def load_study(
@@ -136,12 +137,17 @@ def load_study(
     return Study(Path(path), draft.name, draft.spec, draft.declared, data, draft.document)
 
 
-def _unfit(draft: StudyFile, data: Rankings | PrintedAverages) -> list[Mistake]:
+def _unfit(draft: StudyFile, data: Rankings | PrintedAverages | Decisions) -> list[Mistake]:
     """Say why no line can be fitted to these subjects, whatever their ranks are."""
     if isinstance(data, Rankings):
         solvers = data.solver[~np.isnan(data.rank) | data.failed]
         ranked = {data.solvers[solver] for solver in np.flatnonzero(np.bincount(solvers))}
         ranked |= {solver for _, solver in draft.declared.failed}
+    elif isinstance(data, Decisions):
+        counts = sum(
+            np.bincount(codes, minlength=len(data.solvers)) for codes in (data.winner, data.loser)
+        )
+        ranked = {data.solvers[i] for i in np.flatnonzero(counts)}
     else:
         ranked = {data.solvers[i] for i in np.flatnonzero(np.isfinite(data.average))}
     experience = [s.experience for s in draft.spec.subjects if s.id in ranked] if draft.spec else []

@@ -35,16 +35,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    from numpy.typing import NDArray
 
 __all__ = [
     "RIDGE",
     "Connection",
+    "Likelihood",
     "PlackettLuce",
     "WeakOrders",
     "connection",
     "fit_plackett_luce",
     "weak_orders",
+    "with_weight",
 ]
 
 # The default penalty: as if each log worth had been drawn from a normal distribution of
@@ -106,6 +107,7 @@ def fit_plackett_luce(
     *,
     ridge: float = RIDGE,
     weights: Floats | None = None,
+    start: PlackettLuce | None = None,
 ) -> PlackettLuce:
     r"""Maximize the log-likelihood less :math:`\tfrac12 \lambda (\sum\theta^2 + \sum\log^2\delta)`.
 
@@ -120,16 +122,20 @@ def fit_plackett_luce(
         always ranked above all others (`quem.experience.plackett_luce`).
     weights : array of float, shape (number of rankings,), optional
         How often each ranking counts; once by default.
+    start : PlackettLuce, optional
+        A fit to nearly the same rankings, from which fewer steps lead to the maximum.
 
     Raises
     ------
     QuemError
         The likelihood has no maximum.
     """
-    if not ridge and _is_open(_counted(orders, weights), n_solvers):
+    counted = orders if weights is None else with_weight(orders, weights)
+    if not ridge and _is_open(counted, n_solvers):
         raise QuemError([_NO_MAXIMUM])
-    model = _Model([Choices(order, weights) for order in orders], n_solvers, ridge)
-    at, step, best = model.first_guess(), np.zeros(0), -np.inf
+    model = Likelihood([Choices(order, weights) for order in orders], n_solvers, ridge)
+    at = model.parameters(start) if start else model.first_guess()
+    step, best = np.zeros(0), -np.inf
     for _ in range(_MOST_STEPS):
         value, gradient, expected = model.evaluate(at)
         if value < best - _ROUNDING * abs(best):
@@ -147,14 +153,21 @@ def fit_plackett_luce(
     return model.fitted(at, best)
 
 
-def _counted(orders: tuple[WeakOrders, ...], weights: Floats | None) -> tuple[WeakOrders, ...]:
-    """Leave out rankings without weight."""
-    if weights is None:
-        return orders
+def with_weight(orders: tuple[WeakOrders, ...], weights: Floats) -> tuple[WeakOrders, ...]:
+    """Leave out rankings without weight.
+
+    Parameters
+    ----------
+    weights : array of float, shape (number of rankings,)
+        How often each ranking counts.
+    """
     pairs = [(of, weights[of.ranking] > 0) for of in orders]
     return tuple(
-        WeakOrders(of.ranking[keep], of.solver[:, keep], of.tied[:, keep], of.last[:, keep])
+        of
+        if keep.all()
+        else WeakOrders(of.ranking[keep], of.solver[:, keep], of.tied[:, keep], of.last[:, keep])
         for of, keep in pairs
+        if keep.any()
     )
 
 
@@ -169,8 +182,19 @@ def _is_open(orders: tuple[WeakOrders, ...], n_solvers: int) -> bool:
     return True
 
 
-class _Model:
-    """The penalized log-likelihood, of log worths and then log deltas."""
+class Likelihood:
+    """The penalized log-likelihood, of log worths and then log deltas.
+
+    Parameters
+    ----------
+    choices : list of Choices
+        Of all rankings, with how often each counts.
+
+    Attributes
+    ----------
+    sizes : list of int
+        1, and those of ties that occur.
+    """
 
     def __init__(self, choices: list[Choices], n_solvers: int, ridge: float) -> None:
         self.choices, self.n, self.ridge = choices, n_solvers, ridge
@@ -180,7 +204,15 @@ class _Model:
 
     @property
     def n_parameters(self) -> int:
+        """The number of log worths and log deltas."""
         return len(self.observed)
+
+    def parameters(self, model: PlackettLuce) -> Floats:
+        """Give the parameters of a fitted model in this order, 0 where it has none."""
+        log_delta = [np.log(model.ties.get(k, 1.0)) for k in self.sizes[1:]]
+        # Who has no rankings stays at 0.
+        log_worth = np.where(self.observed[: self.n] > 0, model.log_worth, 0.0)
+        return np.concatenate([log_worth, log_delta])
 
     def evaluate(self, at: Floats) -> tuple[float, Floats, list[Expected]]:
         """The value, its gradient, and what is expected of the choices."""
@@ -213,12 +245,14 @@ class _Model:
         return self._conjugate(at, gradient, expected)
 
     def fitted(self, at: Floats, value: float) -> PlackettLuce:
+        """Give the model at the maximum, where the penalized value is known."""
         theta, log_delta = at[: self.n], at[self.n :]
         ties = dict(zip(self.sizes[1:], np.exp(log_delta).tolist(), strict=True))
         plain = value + self.ridge / 2 * float(at @ at)
         return PlackettLuce(theta - theta.mean(), ties, plain)
 
-    def _information(self, expected: list[Expected]) -> Floats:
+    def curvature(self, expected: list[Expected]) -> Floats:
+        """Give the observed information without the penalty, shape (n_parameters, n_parameters)."""
         n = self.n
         of_shares, of_sizes = np.zeros(n * n), np.zeros((len(self.sizes), len(self.sizes)))
         mixed = np.zeros((len(self.sizes), n))
@@ -229,9 +263,12 @@ class _Model:
             of_shares += np.bincount(key.ravel(), shares.ravel(), minlength=n * n)
             of_sizes += sizes
             mixed += [np.bincount(solver.ravel(), v.ravel(), minlength=n) for v in with_sizes]
-        information = np.block(
-            [[of_shares.reshape(n, n), mixed[1:].T], [mixed[1:], of_sizes[1:, 1:]]]
-        )
+        return np.block([[of_shares.reshape(n, n), mixed[1:].T], [mixed[1:], of_sizes[1:, 1:]]])
+
+    def _information(self, expected: list[Expected]) -> Floats:
+        """The curvature, made such that a step can be solved for."""
+        n = self.n
+        information = self.curvature(expected)
         information += self.ridge * np.eye(len(information))
         ranked = np.flatnonzero(self.observed[:n])
         if not self.ridge:

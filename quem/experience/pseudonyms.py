@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from quem.rankings import PrintedAverages, Rankings
+from quem.rankings import Decisions, PrintedAverages, Rankings
 from quem.rankings.entries import occasion_warnings
 from quem.rankings.stored import removed_warning
 from quem.study.document import Document
@@ -139,7 +139,7 @@ def _kept(study: Study) -> Iterable[str]:
 def _ids(study: Study, section: str) -> Iterable[str]:
     if section == "judges":
         # In a judging session others than those of the file may have ranked.
-        more = study.data.judges if isinstance(study.data, Rankings) else ()
+        more = study.data.judges if isinstance(study.data, Rankings | Decisions) else ()
         return (*study.declared.judges, *more)
     kind = {"subjects": "subject"}.get(section, section)
     return (solver for solver, of in study.declared.solvers.items() if of == kind)
@@ -150,9 +150,7 @@ def _renamed(study: Study, new: Pseudonyms) -> Study:
         study,
         spec=_spec(study.spec, new),
         declared=_declared(study.declared, new),
-        data=_rankings(study.data, new)
-        if isinstance(study.data, Rankings)
-        else _averages(study.data, new),
+        data=_data(study.data, new),
         document=_document(study.document, study.spec, new),
         named=study,
     )
@@ -230,6 +228,34 @@ def _codes(ids: Sequence[str], new: Pseudonyms) -> tuple[tuple[str, ...], NDArra
     codes = np.empty(len(ids), dtype=np.int64)
     codes[order] = np.arange(len(ids))
     return tuple(new.id(ids[at]) for at in order), codes
+
+
+def _data(
+    data: Rankings | Decisions | PrintedAverages, new: Pseudonyms
+) -> Rankings | Decisions | PrintedAverages:
+    if isinstance(data, Rankings):
+        return _rankings(data, new)
+    return _decisions(data, new) if isinstance(data, Decisions) else _averages(data, new)
+
+
+def _decisions(data: Decisions, new: Pseudonyms) -> Decisions:
+    judges, judge_codes = _codes(data.judges, new)
+    solvers, solver_codes = _codes(data.solvers, new)
+    judge = judge_codes.astype(data.judge.dtype)[data.judge]
+    winner, loser = (solver_codes.astype(of.dtype)[of] for of in (data.winner, data.loser))
+    rows = np.lexsort((loser, winner, data.problem, judge))
+    return replace(
+        data,
+        judges=judges,
+        solvers=solvers,
+        judge=judge[rows],
+        winner=winner[rows],
+        loser=loser[rows],
+        problem=data.problem[rows],
+        tied=data.tied[rows],
+        times=data.times[rows],
+        warnings=tuple(_warnings(data.warnings, new)),
+    )
 
 
 def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:

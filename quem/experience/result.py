@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Estimate
     from quem.experience.expected_ranks import ExpectedRanks
+    from quem.experience.fit_statistics import WorthFit
     from quem.experience.gate import Gate
     from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
     from quem.experience.judges import JudgeFit
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
+    from quem.experience.standard_errors import WorthErrors
     from quem.study import ExperienceSettings
 
 __all__ = ["ExperienceFindings", "ExperienceResult"]
@@ -68,6 +70,10 @@ class ExperienceFindings:
         The agreement of the judges with themselves; None where no group was repeated.
     pooled : ExpectedRanks or None
         The worths that `averages` are made of; None where ranks were averaged.
+    worth_errors : WorthErrors or None
+        How sure the worths are; None where ranks were averaged, and for very many solvers.
+    worth_fit : WorthFit or None
+        How well the choices of each judge, and those about each solver, fit the worths.
     placing : Placing or None
         How solutions got their places; None where no judging session says it.
     answering : Answering or None
@@ -96,6 +102,8 @@ class ExperienceFindings:
     recognized: Recognized | None = None
     retest: Retest | None = None
     pooled: ExpectedRanks | None = None
+    worth_errors: WorthErrors | None = None
+    worth_fit: WorthFit | None = None
     placing: Placing | None = None
     answering: Answering | None = None
     warnings: tuple[StudyWarning, ...] = ()
@@ -158,5 +166,6 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
 
     @property
     def ranks(self) -> pd.DataFrame | None:
-        """One row per judged solution; None for a study of averages computed elsewhere."""
-        return self.table("ranks") if self.findings.cells else None
+        """One row per judged solution; None for averages computed elsewhere, and for decisions."""
+        cells = self.findings.cells
+        return self.table("ranks") if cells and cells.has_ranks else None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["Delimited", "read_delimited"]
+__all__ = ["Delimited", "beginning", "parse_columns", "read_delimited"]
 
 _DELIMITERS = "\t;,|"
 _UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
@@ -55,9 +55,7 @@ class Delimited:
     header: list[list[str]]
     columns: list[CodedColumn[str]]
     header_lines: list[int]
-    _body: str
-    _delimiter: str
-    _body_line: int
+    _starts: Callable[[], Iterable[int]]
 
     def lines(self) -> list[int]:
         """Give the line on which each row begins, 0 where that is unknown.
@@ -67,7 +65,7 @@ class Delimited:
         starts: list[int] = []
         # Beyond a cell of more than 131,072 characters the csv module counts no further.
         with suppress(csv.Error):
-            starts.extend(_starts(self._body, self._delimiter, self._body_line))
+            starts.extend(self._starts())
         n_rows = len(self.columns[0].codes) if self.columns else 0
         return [*starts, *[0] * (n_rows - len(starts))]
 
@@ -97,7 +95,7 @@ def read_delimited(
         than the header.
     """
     text = read_text(path, name, what=what, legacy=True)
-    start, delimiter = _beginning(text)
+    start, delimiter = beginning(text)
     if start == len(text):
         raise QuemError([Mistake(name, message=f"is empty; it must hold the {what}")])
     above = text.count("\n", 0, start)
@@ -119,13 +117,15 @@ def read_delimited(
             width -= 1
         body_line = above_body + 1
         text = text[body:]
-        columns = _columns(text, delimiter, name, width, body_line)
+        columns = parse_columns(text, delimiter, name, width, body_line)
     except csv.Error as error:
         line = above + reader.line_num
         message = f"is not a CSV file: {error}; save it from the spreadsheet again"
         raise QuemError([Mistake(name, line, message=message)]) from None
     header = [[*row, *[""] * width][:width] for row in header]
-    return Delimited(name, header, columns, header_lines, text, delimiter, body_line)
+    return Delimited(
+        name, header, columns, header_lines, lambda: _starts(text, delimiter, body_line)
+    )
 
 
 def _lines(text: str, start: int = 0) -> Iterator[str]:
@@ -145,8 +145,8 @@ def _starts(body: str, delimiter: str, first_line: int) -> Iterator[int]:
         line = first_line + reader.line_num
 
 
-def _beginning(text: str) -> tuple[int, str]:
-    """Where the header starts, after blank lines and ``sep=;``, and what separates cells."""
+def beginning(text: str) -> tuple[int, str]:
+    """Say where the header starts, after blank lines and ``sep=;``, and what separates cells."""
     start, delimiter = _content(text, 0), ""
     line = text[start:].split("\n", 1)[0]
     if line.casefold().startswith("sep=") and len(line.strip()) <= len("sep=;"):
@@ -178,10 +178,16 @@ def _content(text: str, start: int) -> int:
     return text.rfind("\n", 0, match.start()) + 1 if match else len(text)
 
 
-def _columns(
+def parse_columns(
     body: str, delimiter: str, name: str, width: int, first_line: int
 ) -> list[CodedColumn[str]]:
-    """Parse the rows below the header."""
+    """Parse the rows below the header.
+
+    Parameters
+    ----------
+    first_line : int
+        That of the first of them, for messages.
+    """
     if not body.strip():
         return [CodedColumn(np.empty(0, dtype=np.int64), []) for _ in range(width)]
     if body.count("\n") < _FEW_ROWS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,9 @@ import pandas as pd
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import Cell_co, CodedColumn, column_of
 from quem.io.delimited import read_delimited
+from quem.io.large import read_large
 from quem.io.numbers import finite_number, not_finite
+from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records
 from quem.io.text import nearest, shown
 
@@ -133,12 +135,12 @@ class SourceTable(Generic[Cell_co]):
 
     def lacking(self, names: Sequence[str], mistakes: list[Mistake]) -> NDArray[np.bool_]:
         """Find the rows that lack an id; each set of lacking ids is one mistake."""
-        pattern = np.zeros(len(self), dtype=np.int64)
+        pattern = np.zeros(len(self), dtype=np.uint8)
         for bit, name in enumerate(names):
             column = self.column(name)
             blank = [cell in ("", None) for cell in column.values]
             if any(blank):
-                pattern |= column.lookup(blank, np.bool_).astype(np.int64) << bit
+                pattern |= column.lookup(blank, np.bool_).astype(np.uint8) << np.uint8(bit)
         for bits in np.unique(pattern[pattern > 0]).tolist():
             empty = [name for bit, name in enumerate(names) if bits >> bit & 1]
             rows = np.flatnonzero(pattern == bits)
@@ -154,7 +156,10 @@ class SourceTable(Generic[Cell_co]):
         known: Mapping[str, int],
         mistakes: list[Mistake],
         where: str,
-    ) -> NDArray[np.int64]:
+        *,
+        noun: str = "",
+        dtype: type[np.signedinteger[Any]] = np.int64,
+    ) -> NDArray[np.signedinteger[Any]]:
         """Give the code of each id, -1 where it is not known, which is a mistake.
 
         Parameters
@@ -163,15 +168,19 @@ class SourceTable(Generic[Cell_co]):
             What is wrong is added to it.
         where : str
             To what an unknown id can be added, for messages.
+        noun : str
+            What an id is of, for messages; by default the name of the column.
+        dtype : type
+            Of the codes; it holds those that are known.
         """
         column = self.columns[name]
-        codes = column.lookup((known.get(str(cell), -1) for cell in column.values), np.int64)
+        codes = column.lookup((known.get(str(cell), -1) for cell in column.values), dtype)
         if (wrong := np.flatnonzero(codes < 0)).size:
 
             def message(cell: object) -> str:
                 # Looking for what is near takes long where much is known.
                 hint = nearest(str(cell), known) if len(known) < _MOST_COMPARED else ""
-                return f"unknown {name} {shown(str(cell))}{hint or f'; add it to {where}'}"
+                return f"unknown {noun or name} {shown(str(cell))}{hint or f'; add it to {where}'}"
 
             self.refuse(name, wrong, message, mistakes)
         return codes
@@ -223,7 +232,7 @@ def read_table(
     required: Sequence[str],
     otherwise: str = "",
 ) -> SourceTable[str]:
-    """Read the columns of a table that mean something: JSON or JSON Lines by its ending, else CSV.
+    """Read the columns of a table that mean something: JSON, Parquet by its ending, else CSV.
 
     Parameters
     ----------
@@ -239,8 +248,12 @@ def read_table(
     QuemError
         The file cannot be read, or a column is missing, unknown (in JSON) or there twice.
     """
+    if is_parquet(path):
+        table = read_parquet(path, name, what=what)
+        return named_columns(table, fields, required, otherwise)
     if not is_json(path):
-        return named_columns(read_delimited(path, name, what=what), fields, required, otherwise)
+        whole = read_large(path, name) or read_delimited(path, name, what=what)
+        return named_columns(whole, fields, required, otherwise)
     names = _names(fields)
     spelled = [names[field][0] for field in required]
     example = "{" + ", ".join(f'"{key}": ...' for key in spelled) + "}"

@@ -1,9 +1,10 @@
-"""The rankings table, from CSV, PrefLib or a published table of averages."""
+"""The rankings table, from CSV, PrefLib, decisions on pairs or a published table of averages."""
 
 from __future__ import annotations
 
+from quem.rankings.decisions import Decisions
 from quem.rankings.reading import PrintedAverages, read_rankings
 from quem.rankings.stored import Session
 from quem.rankings.table import Rankings
 
-__all__ = ["PrintedAverages", "Rankings", "Session", "read_rankings"]
+__all__ = ["Decisions", "PrintedAverages", "Rankings", "Session", "read_rankings"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from quem.io.tables import SourceTable
     from quem.study import Declared
 
-__all__ = ["FIELDS", "assemble", "repeated"]
+__all__ = ["FIELDS", "assemble", "marks", "positions", "repeated"]
 
 # The columns, and under what names they are read.
 FIELDS = {
@@ -60,14 +60,22 @@ def _checked(
         codes = {word: code for code, word in enumerate(ids)}
         columns[name] = table.codes(name, codes, mistakes, f"the {name}s of the study")
     for name in ("block", "occasion"):
-        columns[name] = _positions(table, name, mistakes)
+        columns[name] = positions(table, name, mistakes)
     columns["rank"], columns["failed"] = _ranks(table, mistakes)
-    columns["recognized"] = _marks(table, "recognized", mistakes)
+    columns["recognized"] = marks(
+        table, "recognized", mistakes, "where the judge recognized the author"
+    )
     return table, columns
 
 
-def _positions(table: SourceTable[str], name: str, mistakes: list[Mistake]) -> NDArray[np.int64]:
-    """Blocks and occasions: whole numbers from 1, 1 where nothing is said."""
+def positions(table: SourceTable[str], name: str, mistakes: list[Mistake]) -> NDArray[np.int64]:
+    """Read blocks and occasions: whole numbers from 1, 1 where nothing is said.
+
+    Parameters
+    ----------
+    mistakes : list of Mistake
+        What is no such number is added to it.
+    """
     column = table.column(name)
     good = [not word or _POSITION.fullmatch(word) is not None for word in column.values]
     _refuse(table, name, [not is_good for is_good in good], mistakes, _not_a_position)
@@ -100,12 +108,23 @@ def _ranks(
     return rank, (failed | failed_rank) & absent
 
 
-def _marks(table: SourceTable[str], name: str, mistakes: list[Mistake]) -> NDArray[np.bool_]:
-    """Which cells of a column hold a mark, such as 1 or yes."""
+def marks(
+    table: SourceTable[str], name: str, mistakes: list[Mistake], where: str
+) -> NDArray[np.bool_]:
+    """Say which cells of a column hold a mark, such as 1 or yes.
+
+    Parameters
+    ----------
+    mistakes : list of Mistake
+        What is no mark is added to it.
+    where : str
+        When to mark, for messages: "where the two tie".
+    """
     column = table.column(name)
     folded = [word.casefold() for word in column.values]
     wrong = [word not in _MARKED | _UNMARKED for word in folded]
-    _refuse(table, name, wrong, mistakes, _not_a_mark)
+    remedy = f"is not a mark; write 1 {where}, else leave the cell empty"
+    _refuse(table, name, wrong, mistakes, lambda word: f"{shown(word)} {remedy}")
     return column.lookup((word in _MARKED for word in folded), np.bool_)
 
 
@@ -149,13 +168,6 @@ def _not_a_position(word: str) -> str:
 
 def _not_a_reason(word: str) -> str:
     return f"{shown(word)} is not one of absent, failed"
-
-
-def _not_a_mark(word: str) -> str:
-    return (
-        f"{shown(word)} is not a mark; write 1 where the judge recognized the author, else leave "
-        "the cell empty"
-    )
 
 
 def _contradicted(word: str) -> str:

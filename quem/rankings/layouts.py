@@ -49,7 +49,8 @@ def read_long(path: Path, name: str) -> SourceTable[str]:
         what="rankings",
         fields={**_EXPORTED, **FIELDS},
         required=_REQUIRED,
-        otherwise="; if there is one row per solver, write from: wide",
+        otherwise="; if there is one row per solver, write from: wide; if one line names a winner "
+        "and a loser, from: decisions",
     )
 
 

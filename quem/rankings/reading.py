@@ -16,6 +16,7 @@ from quem.errors import Mistake, QuemError
 from quem.io.columns import CodedColumn, column_of
 from quem.io.tables import SourceTable, read_table
 from quem.io.text import nearest, read_text, shown
+from quem.rankings.decisions import read_decisions
 from quem.rankings.entries import assemble
 from quem.rankings.layouts import read_long, read_wide
 from quem.rankings.stored import read_stored, session_of_study
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
+    from quem.rankings.decisions import Decisions
     from quem.rankings.stored import Session
     from quem.rankings.table import Rankings
     from quem.study.models import RankingsSource
@@ -228,7 +230,7 @@ def _table(
 
 def read_rankings(
     file: StudyFile, source: RankingsSource, session: Session
-) -> tuple[Rankings | PrintedAverages | None, list[Mistake]]:
+) -> tuple[Rankings | PrintedAverages | Decisions | None, list[Mistake]]:
     """Read the rankings of a study.
 
     Parameters
@@ -240,7 +242,7 @@ def read_rankings(
 
     Returns
     -------
-    rankings : Rankings, PrintedAverages or None
+    rankings : Rankings, PrintedAverages, Decisions or None
         Worth using only where there are no mistakes.
     mistakes : list of Mistake
         Everything that is wrong in the files that could be read.
@@ -255,7 +257,7 @@ def read_rankings(
 
 def _read_undecided(
     file: StudyFile, source: RankingsSource, session: Session
-) -> tuple[Rankings | PrintedAverages | None, list[Mistake]]:
+) -> tuple[Rankings | PrintedAverages | Decisions | None, list[Mistake]]:
     """Read the store, or the file where the study has no store; both are one too many."""
     if file.spec is None or file.mistakes:
         # Its id, by which a store knows it, may be wrong.
@@ -286,7 +288,7 @@ def _read_undecided(
 
 def _read_file(
     file: StudyFile, source: RankingsSource
-) -> tuple[Rankings | PrintedAverages | None, list[Mistake]]:
+) -> tuple[Rankings | PrintedAverages | Decisions | None, list[Mistake]]:
     if source.source == "preflib":
         return _read_preflib_files(file, source)
     return _read_table(file, source)
@@ -294,7 +296,7 @@ def _read_file(
 
 def _read_table(
     file: StudyFile, source: RankingsSource
-) -> tuple[Rankings | PrintedAverages | None, list[Mistake]]:
+) -> tuple[Rankings | PrintedAverages | Decisions | None, list[Mistake]]:
     if not isinstance(source.file, str) or not source.file:
         message = (
             "name the file that holds the rankings: {from: long, file: rankings.csv}, or let "
@@ -307,11 +309,28 @@ def _read_table(
     path, name = file.beside(source.file)
     if source.source == "averages":
         return read_averages(path, name, file.declared)
+    if source.source == "decisions":
+        decisions, mistakes = read_decisions(path, name, file.declared)
+        return decisions, [*mistakes, *_failed_in_pairs(file)]
     if source.source == "wide":
         table = read_wide(path, name, file.declared)
     else:
         table = read_long(path, name)
     return assemble([table], file.declared)
+
+
+def _failed_in_pairs(file: StudyFile) -> list[Mistake]:
+    """Solutions that are tied last in their group, where there are no groups."""
+    message = (
+        "a solution that failed has no place among decisions on pairs; write the decisions that "
+        "it lost and leave it out here, or declare it absent"
+    )
+    missing = file.spec.missing if file.spec else ()
+    return [
+        file.document.mistake(("missing", at, "reason"), message)
+        for at, one in enumerate(missing)
+        if one.reason == "failed"
+    ]
 
 
 def _read_preflib_files(

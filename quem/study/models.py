@@ -212,7 +212,7 @@ class RankingsSource(StudyPart):
 
     text_key = "file"
 
-    source: Literal["long", "wide", "preflib", "averages", "store"] = Field(
+    source: Literal["long", "wide", "preflib", "averages", "decisions", "store"] = Field(
         "long", alias="from", description="The layout."
     )
     file: Annotated[

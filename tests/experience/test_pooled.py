@@ -269,7 +269,7 @@ def test_influence_is_left_out_where_it_takes_too_long(
     blocked: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where too many worths would have to be fitted, that is not done, and said."""
-    monkeypatch.setattr("quem.experience.influence._MOST_POOLED", 100)
+    monkeypatch.setattr("quem.experience.expected_ranks.MOST_REFITTED", 10)
     result = quem.analyze(blocked)
     assert (result.findings.judges, result.findings.problems) == ((), ())
     assert len(result.findings.subjects) > 0

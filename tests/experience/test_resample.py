@@ -22,7 +22,9 @@ from tests.experience.test_estimate import FORMULAS, subjects
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from quem.experience.bootstrap import Bootstrap
     from quem.experience.cells import RankCells
+    from quem.experience.loading import Study
     from tests.experience.made import Cell
 
 
@@ -190,13 +192,25 @@ def test_judges_and_problems_without_ranks_are_not_drawn() -> None:
     assert results[0] == results[1]
 
 
-def test_a_study_too_large_is_not_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bootstrap says so by giving nothing."""
+def test_a_study_too_large_is_resampled_by_main_effects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its range is nearly that of its single ranks; with gaps there is none."""
+    study = study_of(*random_ranks(np.random.default_rng(24), judges=20, problems=60))
+    gaps = study_of(*random_ranks(np.random.default_rng(24), missing=0.1))
+
+    def resampled(of: Study) -> Bootstrap | None:
+        return bootstrap(
+            cells_of(of), years_of(of), FORMS["linear"], replicates=2000, level=0.9, seed=0
+        )
+
+    exact = resampled(study)
     monkeypatch.setattr("quem.experience.bootstrap._MOST_CELLS", 10)
-    study = study_of(*random_ranks(np.random.default_rng(24)))
-    assert not bootstrap(
-        cells_of(study), years_of(study), FORMS["linear"], replicates=9, level=0.9, seed=0
-    )
+    added = resampled(study)
+    assert exact is not None
+    assert added is not None
+    assert (exact.approximate, added.approximate) == (False, True)
+    assert added.spread["K0"] == pytest.approx(exact.spread["K0"], rel=0.03)
+    assert added.intervals["K0"] == pytest.approx(exact.intervals["K0"], abs=0.03)
+    assert resampled(gaps) is None
 
 
 @pytest.mark.parametrize("form", ["linear", "log", "quadratic"])

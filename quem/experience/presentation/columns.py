@@ -17,6 +17,7 @@ from quem.experience.presentation.estimate_columns import (
 )
 from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, name_column
+from quem.experience.presentation.worths import PLACKETT_LUCE, WORTH_TABLES
 from quem.report.columns import (
     COUNT,
     FLAG,
@@ -165,50 +166,6 @@ SOLVERS: Columns[Solver, ExperienceFindings] = Columns(
     ),
     Column("n_ranks", null_or(COUNT), "null for a study of averages", heading="Ranks"),
     Column("n_problems", null_or(COUNT), "problems with ranks", only="csv"),
-)
-
-_WORTH: Columns[tuple[str, float], ExperienceFindings] = Columns(
-    Column("solver", NAME, "id; withheld solvers are left out", of=lambda row, _: row[0]),
-    Column("log_worth", NUMBER, "θ, with mean 0", of=lambda row, _: row[1]),
-)
-_TIES: Columns[tuple[int, float], ExperienceFindings] = Columns(
-    Column(
-        "size",
-        Type({"type": "integer", "minimum": 2}),
-        "one entry per size of ties",
-        of=lambda row, _: row[0],
-    ),
-    Column(
-        "delta",
-        Type({"type": "number", "exclusiveMinimum": 0}),
-        "parameter of ties of that size",
-        of=lambda row, _: row[1],
-    ),
-)
-
-
-def _worths(findings: ExperienceFindings) -> list[tuple[str, float]]:
-    if findings.pooled is None:
-        return []
-    worth, ranked = findings.pooled.model.log_worth, findings.pooled.ranked
-    return [
-        (solver, float(worth[at]))
-        for at, solver in enumerate(findings.averages.solvers)
-        if findings.averages.kinds[at] != "withheld" and ranked[at]
-    ]
-
-
-_PLACKETT_LUCE: Columns[Any, ExperienceFindings] = Columns(
-    Column("n_rankings", Type({"type": "integer", "minimum": 1}), "number of rankings"),
-    Column("ridge", Type({"type": "number", "exclusiveMinimum": 0}), "the penalty λ"),
-    Column(
-        "log_likelihood",
-        Type({"type": "number", "maximum": 0}),
-        "without the penalty",
-        of="model.log_likelihood",
-    ),
-    Column("ties", each(_TIES), "of ties", of=lambda row, _: row.model.ties.items()),
-    Column("worths", each(_WORTH), "of solvers", of=lambda _, findings: _worths(findings)),
 )
 
 _SKILL_FUNCTION: Columns[ExperienceFindings, ExperienceFindings] = Columns(
@@ -595,6 +552,11 @@ _BOOTSTRAPPED: Columns[str, ExperienceFindings] = Columns(
 _BOOTSTRAP: Columns[Any, ExperienceFindings] = Columns(
     Column("replicates", COUNT, "resamples of judges, problems, and subjects"),
     Column("discarded", COUNT, "of them, discarded for fewer than 3 different averages"),
+    Column(
+        "approximate",
+        FLAG,
+        "whether the effects of judges and problems were added, in a very large study",
+    ),
     Column("systems", each(_BOOTSTRAPPED), "one entry per system", of="intervals"),
 )
 
@@ -621,7 +583,7 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     ),
     Column(
         "plackett_luce",
-        of(_PLACKETT_LUCE),
+        of(PLACKETT_LUCE),
         "the worths behind expected ranks; only where `settings.score` is `pl`",
         of="pooled",
         only_with=("settings", "score", "pl"),
@@ -692,7 +654,7 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "bootstrap",
         null_or(of(_BOOTSTRAP)),
         "null for a study of averages, where `settings.score` is `pl`, for `bootstrap: 0`, and "
-        "for a very large study",
+        "for a very large study with gaps",
     ),
 )
 
@@ -750,7 +712,7 @@ TABLES: tuple[Table[Any, ExperienceFindings], ...] = (
         "ranks",
         "one row per judged solution",
         RANKS,
-        lambda findings: [findings.cells] if findings.cells else [],
+        lambda findings: [findings.cells] if findings.cells and findings.cells.has_ranks else [],
         order=("judge", "problem", "block", "solver"),
     ),
     Table("averages", "one row per solver", SOLVERS, solvers),
@@ -758,4 +720,5 @@ TABLES: tuple[Table[Any, ExperienceFindings], ...] = (
     Table(
         "estimates", "one row per system with ranks", ESTIMATES, lambda f: f.estimates, always=True
     ),
+    *WORTH_TABLES,
 )

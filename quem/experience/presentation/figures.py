@@ -511,7 +511,7 @@ def _agreement_matrix(
 
 def ranks(findings: ExperienceFindings) -> Figure | None:
     """Draw how often each solver got each rank; the larger the dot, the more often."""
-    if findings.cells is None:
+    if findings.cells is None or not findings.cells.has_ranks:
         return None
     averages = findings.averages
     shown = [i for i in range(len(averages.solvers)) if np.isfinite(averages.average[i])]

@@ -105,11 +105,10 @@ def _design(findings: ExperienceFindings) -> list[str]:
     text = "Experience was estimated with QUEM (Hayes & Parzen, 1997). "
     if findings.cells is None:
         return [f"{text}Average ranks of solutions {who}, computed elsewhere, were used."]
-    judges, problems = (
-        len(np.unique(codes)) for codes in (findings.cells.judge, findings.cells.problem)
-    )
+    judges, problems = findings.averages.study_judges, findings.averages.study_problems
+    did = "ranked" if findings.cells.has_ranks else "compared pairs of"
     text += (
-        f"{format_count(judges, 'expert judge')} ranked solutions to "
+        f"{format_count(judges, 'expert judge')} {did} solutions to "
         f"{format_count(problems, 'problem')} {who}; ties were allowed"
     )
     text += "" if findings.pooled else " and received mid-ranks"

@@ -33,6 +33,7 @@ from quem.experience.presentation.scale import NARROW, WIDE, legend, scale_svg
 from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.presentation.verdict import best_first, verdict
+from quem.experience.presentation.worths import worths_section
 from quem.experience.wording import INTERVALS, model_text, only_source, statement
 from quem.report.files import Section
 from quem.wording import (
@@ -253,6 +254,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         _settings(findings),
         agreement_section(findings),
         _solvers(findings),
+        worths_section(findings),
         _experience_matters(findings),
         placing_section(findings),
         answering_section(findings),
@@ -333,7 +335,7 @@ def _solvers(findings: ExperienceFindings) -> Section:
             "Expected rank = 1 + the sum of the probabilities of beating each other solver, from "
             "one Plackett–Luce model fitted to all rankings."
         )
-    figures = ("ranks",) if findings.cells else ()
+    figures = ("ranks",) if findings.cells and findings.cells.has_ranks else ()
     return Section("solvers", "Solvers", text, figures, [table])
 
 

@@ -116,6 +116,8 @@ def data_notes(findings: ExperienceFindings) -> list[str]:
     cells = findings.cells
     if cells is None:
         return []
+    if not cells.has_ranks:
+        return ["judges decided between pairs of solutions"]
     notes = []
     failed = np.isneginf(cells.given)
     if failed.any():
@@ -146,9 +148,14 @@ def _basis(findings: ExperienceFindings) -> Iterator[str]:
     years = f"{function.y.min():g} to {function.y.max():g} {unit}"
     data = f"{function.n} subjects ({years})"
     if findings.cells:
-        active = [len(np.unique(codes)) for codes in (findings.cells.judge, findings.cells.problem)]
-        data += f", {format_count(active[0], 'judge')}, {format_count(active[1], 'problem')}, "
-        data += format_count(int(findings.cells.judged().sum()), "rank")
+        averages, cells = findings.averages, findings.cells
+        data += f", {format_count(averages.study_judges, 'judge')}, "
+        data += f"{format_count(averages.study_problems, 'problem')}, "
+        data += (
+            format_count(int(cells.judged().sum()), "rank")
+            if cells.has_ranks
+            else format_count(cells.n_groups, "decision")
+        )
     yield data
     if notes := data_notes(findings):
         yield "; ".join(notes)

@@ -1,0 +1,255 @@
+"""Decisions on pairs: which of two solutions a judge found better, or that they tie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.errors import Mistake, StudyWarning
+from quem.io.tables import SourceTable, read_table
+from quem.rankings.entries import marks, positions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from quem.study import Declared
+
+    Codes = NDArray[np.signedinteger[Any]]
+
+__all__ = ["FIELDS", "Decisions", "read_decisions"]
+
+_REQUIRED = ("judge", "problem", "winner", "loser")
+# The columns, and under what names they are read.
+FIELDS = {name: (name,) for name in (*_REQUIRED, "tie", "count")}
+# Of more, finding the line of one takes longer than all else.
+_FEW_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Every decision of a study, as columns of equal length.
+
+    Codes are of the smallest type that holds them: there may be ten million decisions.
+
+    Parameters
+    ----------
+    judges, problems, solvers : tuple of str
+        The ids that the codes stand for.
+    judge, problem, winner, loser : array of int, shape (n,)
+        Codes into them. Of a tie, winner and loser are the two in any order.
+    tied : array of bool, shape (n,)
+    times : array of int, shape (n,)
+        How often a row was decided so.
+    """
+
+    judges: tuple[str, ...]
+    problems: tuple[str, ...]
+    solvers: tuple[str, ...]
+    judge: Codes
+    problem: Codes
+    winner: Codes
+    loser: Codes
+    tied: NDArray[np.bool_]
+    times: NDArray[np.int64]
+    warnings: tuple[StudyWarning, ...] = ()
+
+    def __len__(self) -> int:
+        """Count the decisions."""
+        return int(self.times.sum())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the table of the contract: judge, problem, winner, loser, tie, count."""
+        import pandas as pd
+
+        ids = {
+            "judge": (self.judge, self.judges),
+            "problem": (self.problem, self.problems),
+            "winner": (self.winner, self.solvers),
+            "loser": (self.loser, self.solvers),
+        }
+        columns: dict[str, Any] = {
+            name: pd.Categorical.from_codes(codes, pd.Index(words))
+            for name, (codes, words) in ids.items()
+        }
+        return pd.DataFrame(columns | {"tie": self.tied, "count": self.times})
+
+
+def read_decisions(path: Path, name: str, declared: Declared) -> tuple[Decisions, list[Mistake]]:
+    """Read a table of decisions: one line per decision on a pair.
+
+    Parameters
+    ----------
+    path : Path
+        With the columns judge, problem, winner and loser, and any of tie (a mark; winner and
+        loser are then the two that tie) and count (how often it was decided so).
+    name : str
+        The file as the user named it, for messages.
+    declared : Declared
+        The ids of the study.
+
+    Returns
+    -------
+    decisions : Decisions
+        Worth using only where there are no mistakes.
+    mistakes : list of Mistake
+        Unknown ids, missing ids, a solver against itself, wrong marks and counts.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read, or a column is missing.
+    """
+    table = read_table(
+        path,
+        name,
+        what="decisions",
+        fields=FIELDS,
+        required=_REQUIRED,
+        otherwise="; if there is one line per ranked solution, write from: long",
+    )
+    mistakes = list(table.mistakes)
+    if not len(table.without_blank_rows()):
+        message = "holds no decisions below the header; write one line per decision"
+        mistakes.append(Mistake(name, message=message))
+    decisions, more = _checked(table.without_blank_rows(), declared)
+    return decisions, mistakes + more
+
+
+def _checked(table: SourceTable[str], declared: Declared) -> tuple[Decisions, list[Mistake]]:
+    """Turn cells into codes, and say what is wrong with them."""
+    mistakes: list[Mistake] = []
+    known = {
+        "judge": declared.judges,
+        "problem": declared.problems,
+        "solver": tuple(declared.solvers),
+    }
+    sources = {"judge": ("judge",), "problem": ("problem",), "solver": ("winner", "loser")}
+    for what in declared.broken:
+        # What is missing here may be in a list that could not be read.
+        words = {word for name in sources[what] for word in table.columns[name].values if word}
+        known[what] += tuple(sorted(words.difference(known[what])))
+    lacking = table.lacking(_REQUIRED, mistakes)
+    if lacking.any():
+        table = table.only(np.flatnonzero(~lacking))
+    columns: dict[str, Codes] = {}
+    for what, names in sources.items():
+        codes = {word: code for code, word in enumerate(known[what])}
+        for name in names:
+            where = f"the {what}s of the study"
+            columns[name] = table.codes(
+                name, codes, mistakes, where, noun=what, dtype=_smallest(len(codes))
+            )
+    tied = marks(table, "tie", mistakes, "where the two tie")
+    times = positions(table, "count", mistakes)
+    if not mistakes:
+        _refuse_itself(table, columns, known["solver"], mistakes)
+        _refuse_missing(table, columns, known, declared, mistakes)
+    warnings = table.warnings
+    if not mistakes:
+        warnings += _repeated(table, columns, tied, len(known["problem"]), len(known["solver"]))
+    decisions = Decisions(
+        known["judge"],
+        known["problem"],
+        known["solver"],
+        columns["judge"],
+        columns["problem"],
+        columns["winner"],
+        columns["loser"],
+        tied,
+        times,
+        warnings,
+    )
+    return decisions, mistakes
+
+
+def _smallest(n: int) -> type[np.signedinteger[Any]]:
+    """The type that holds codes below n, and -1."""
+    for kind in (np.int8, np.int16):
+        if n <= np.iinfo(kind).max:
+            return kind
+    return np.int32
+
+
+def _refuse_itself(
+    table: SourceTable[str],
+    columns: dict[str, Codes],
+    solvers: tuple[str, ...],
+    mistakes: list[Mistake],
+) -> None:
+    rows = np.flatnonzero(columns["winner"] == columns["loser"])
+    if len(rows):
+        _, first = np.unique(columns["winner"][rows], return_index=True)
+        for row in np.sort(rows[first]).tolist():
+            solver = solvers[columns["winner"][row]]
+            same = rows[columns["winner"][rows] == columns["winner"][row]]
+            message = (
+                f"{solver} cannot win against itself; name two different solvers"
+                f"{table.more_lines(same, 'loser')}"
+            )
+            mistakes.append(table.mistake(row, "loser", message))
+
+
+def _refuse_missing(
+    table: SourceTable[str],
+    columns: dict[str, Codes],
+    known: dict[str, tuple[str, ...]],
+    declared: Declared,
+    mistakes: list[Mistake],
+) -> None:
+    """Decisions on solutions that the study declares missing."""
+    for problem, solver in sorted(declared.failed | declared.absent):
+        if problem not in known["problem"] or solver not in known["solver"]:
+            continue
+        here = columns["problem"] == known["problem"].index(problem)
+        code = known["solver"].index(solver)
+        for name in ("winner", "loser"):
+            rows = np.flatnonzero(here & (columns[name] == code))
+            if len(rows):
+                reason = "failed" if (problem, solver) in declared.failed else "absent"
+                message = (
+                    f"the study declares {solver}'s solution of {problem} {reason}, yet it was "
+                    f"decided on here; remove one of the two{table.more_lines(rows, name)}"
+                )
+                mistakes.append(table.mistake(int(rows[0]), name, message))
+
+
+def _repeated(
+    table: SourceTable[str],
+    columns: dict[str, Codes],
+    tied: NDArray[np.bool_],
+    n_problems: int,
+    n_solvers: int,
+) -> tuple[StudyWarning, ...]:
+    """Say how many rows say what another row says already."""
+    size = (int(columns["judge"].max(initial=0)) + 1) * n_problems * n_solvers**2 * 2
+    key: NDArray[Any] = columns["judge"].astype(np.uint32 if size < 2**32 else np.int64)
+    for codes, n in (
+        (columns["problem"], n_problems),
+        (columns["winner"], n_solvers),
+        (columns["loser"], n_solvers),
+        (tied, 2),
+    ):
+        key *= n
+        # Codes of a signed type do not go into an unsigned one by themselves.
+        np.add(key, codes, out=key, casting="unsafe")
+    rows = len(key)
+    some = key.copy() if rows <= _FEW_ROWS else None
+    key.sort()
+    again = key[1:][key[1:] == key[:-1]]
+    if not len(again):
+        return ()
+    such = ""
+    if some is not None:
+        second = table.place(int(np.flatnonzero(some == again[0])[1]), "judge")
+        such = f", such as {second.path}:{second.line}"
+    verb = "repeats" if len(again) == 1 else "repeat"
+    message = (
+        f"{len(again):,} of {rows:,} rows {verb} an earlier one (same judge, problem, winner, and "
+        f"loser){such}; each counts as a separate decision, so remove them if they are copies"
+    )
+    return (StudyWarning("repeated-decisions", message),)

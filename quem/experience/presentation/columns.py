@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from quem.experience.gate import REASONS
 from quem.experience.presentation.estimate_columns import (
     ESTIMATES,
     PROFILE,
     averaged_ranks,
+    headline_columns,
     in_unit,
 )
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, name_column
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from quem.experience.agreement import Concordance, Consistency
     from quem.experience.cells import RankCells
-    from quem.experience.gate import Gate
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
     from quem.experience.result import ExperienceFindings
     from quem.experience.significance import AnovaRow
@@ -579,11 +578,6 @@ _BOOTSTRAP: Columns[Any, ExperienceFindings] = Columns(
     Column("systems", each(_BOOTSTRAPPED), "one entry per system", of="intervals"),
 )
 
-_GATE: Columns[Gate, ExperienceFindings] = Columns(
-    Column("passed", FLAG, "whether it is so"),
-    Column("reasons", each(choice(*REASONS)), "why not, as codes; empty if it is so"),
-)
-
 DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     *head("experience"),
     Column(
@@ -613,18 +607,7 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "the headline's fit of experience on average rank",
         of=lambda row, _: row,
     ),
-    Column(
-        "headline",
-        choice("years", "position"),
-        "whether the outputs state years, or each system's position among the subjects",
-        of=lambda row, _: "years" if row.gate.passed else "position",
-    ),
-    Column(
-        "gate",
-        of(_GATE),
-        "whether the data allow years: a skill function that rises, significantly (p < .05), over "
-        "5 subjects or more; the numbers below are then what the line would give",
-    ),
+    *headline_columns(),
     Column(
         "forms",
         each(FORMS),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import fdtrc, stdtrit
+from scipy.special import fdtrc, fdtri, stdtrit
 
 from quem.comparison.pair_tests import problem_test, refusal, run_test, t_test, twoway_test
 from quem.wording import format_number, format_p
@@ -19,7 +19,7 @@ from quem.wording import format_number, format_p
 if TYPE_CHECKING:
     from typing import Literal
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from quem.comparison.pair_tests import PairTest, RankDifferences
 
@@ -31,6 +31,7 @@ __all__ = [
     "AutomaticTests",
     "automatic_test",
     "automatic_tests",
+    "automatic_variance",
     "crossed_variance",
 ]
 
@@ -50,13 +51,13 @@ def crossed_variance(parts: Three, freedom: Three) -> tuple[Floats, Floats]:
 
     Parameters
     ----------
-    parts : three arrays of float, shape (b,)
+    parts : three arrays of float
         The mean squares of problems, of judges, and of the rest, as shares of the variance.
-    freedom : three arrays of float, shape (b,)
+    freedom : three arrays of float
 
     Returns
     -------
-    variance, df : array of float, shape (b,)
+    variance, df : array of float
     """
     problems, judges, rest = parts
     total, larger = problems + judges - rest, np.maximum(problems, judges)
@@ -66,6 +67,39 @@ def crossed_variance(parts: Three, freedom: Three) -> tuple[Floats, Floats]:
     alone = np.where(problems >= judges, freedom[0], freedom[1])
     df = np.where(total < larger, alone, df)
     return np.maximum(total, larger), np.maximum(df, 1.0)
+
+
+def automatic_variance(
+    squares: Three, judges: ArrayLike, problems: ArrayLike
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    r"""Choose the test of a mean difference by its mean squares.
+
+    One judge: t over problems. Two judges: two-way. More: two-way where :math:`MS_J/MS_E` is above
+    the 80% point of F(J - 1, (J - 1)(P - 1)), else t over problems.
+
+    Parameters
+    ----------
+    squares : three arrays of float
+        The mean squares of problems, of judges, and of the rest; that of judges and of the rest
+        have no meaning with one judge.
+    judges, problems : array of int
+        J and P, of shapes that broadcast with the squares.
+
+    Returns
+    -------
+    variance, df : array of float
+        Of the mean.
+    is_twoway : array of bool
+    """
+    j, p = (np.asarray(of, dtype=np.float64) for of in (judges, problems))
+    freedom = p - 1, j - 1, (j - 1) * (p - 1)
+    of_problems, of_judges, rest = squares
+    several = np.where(j > _TWO, j, _TWO + 1)
+    least = fdtri(several - 1, (several - 1) * (p - 1), 1 - _TASTE_LEVEL)
+    is_twoway = (j == _TWO) | ((j > _TWO) & (of_judges > least * rest))
+    crossed, df = crossed_variance(squares, freedom)
+    variance = np.where(is_twoway, crossed, of_problems) / (j * p)
+    return variance, np.where(is_twoway, df, freedom[0]), is_twoway
 
 
 @dataclass(frozen=True)
@@ -98,9 +132,7 @@ class AutomaticTests:
 def automatic_tests(difference: Floats) -> AutomaticTests:
     r"""Test two systems by what judges and problems show of both.
 
-    With the mean squares of judges, problems, and the rest of the differences: one judge, t over
-    problems; two judges, two-way; more, two-way where :math:`F = MS_J/MS_E` has p < .20, else t
-    over problems. The two-way variance is that of `crossed_variance` over JP.
+    By the mean squares of problems, of judges, and of the rest (`automatic_variance`).
 
     Parameters
     ----------
@@ -125,11 +157,8 @@ def automatic_tests(difference: Floats) -> AutomaticTests:
     with np.errstate(invalid="ignore", divide="ignore"):
         f = judges / error
     p_judges = np.where(np.isposinf(f), 0.0, fdtrc(freedom[1], freedom[2], f))
-    is_twoway = np.full(len(f), n_judges == _TWO) | (p_judges < _TASTE_LEVEL)
-    each = tuple(np.full(len(f), float(df)) for df in freedom)
-    crossed, df = crossed_variance((problems, judges, error), (each[0], each[1], each[2]))
-    variance = np.where(is_twoway, crossed, problems) / (n_judges * n_problems)
-    return AutomaticTests(mean, variance, np.where(is_twoway, df, each[0]), f, p_judges, is_twoway)
+    of = automatic_variance((problems, judges, error), n_judges, n_problems)
+    return AutomaticTests(mean, of[0], of[1], f, p_judges, of[2])
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import numpy as np
 from coverage_parts import PARTS, run_case, table
 from scipy.special import stdtrit
 
-from quem.comparison.pair_tests import worth_differences
+from quem.comparison.years import worth_differences
 from quem.errors import Mistake, QuemError
 from quem.experience.batch import batch_estimates
 from quem.experience.simulation import NOISES, Scenario, simulate

@@ -16,6 +16,8 @@ import numpy as np
 from coverage_worths import WORTHS_CASES
 from scipy.special import fdtrc
 
+from quem.comparison.automatic import automatic_tests
+from quem.comparison.years import worth_differences
 from quem.experience.batch import batch_estimates, fit_batch
 from quem.experience.expected_ranks import fit_worths
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
@@ -89,7 +91,7 @@ class PartCase:
         ]
 
 
-Counts = tuple[str, "NDArray[np.bool_]", "NDArray[np.bool_]", dict[str, float]]
+Counts = tuple[str, "NDArray[np.bool_]", "NDArray[np.bool_]", dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Part:
     ----------
     counts : callable
         From simulated studies: what is counted, in which studies it is so, in which it is
-        defined, and other figures.
+        defined, and other figures, or another cell.
     bars : callable
         From a cell and what is counted: the lowest and highest percentage, or None.
     """
@@ -289,6 +291,63 @@ HIERARCHICAL = Part(
 )
 
 
+# 7.6: two systems of one study.
+def _paired(simulated: Simulated) -> Iterator[Counts]:
+    """The size of the automatic test, or coverage of the difference in years."""
+    first, second = simulated.truth[0]
+    truth, n = round(first - second, 9), simulated.scenario.subjects
+    scenario, every = simulated.scenario, np.ones(len(simulated), dtype=bool)
+    if not truth:
+        apart = simulated.ranks[..., n] - simulated.ranks[..., n + 1]
+        found = automatic_tests(apart).finds(SIGNIFICANT) != 0
+        yield "found", found, every, {}
+        if scenario.system_taste is None:
+            yield "found", found, every, {"cell": "size; mean without taste for systems"}
+    if scenario.system_taste is None and scenario.noise.taste:
+        y = np.concatenate([simulated.experience, np.full(simulated.truth.shape, np.nan)], axis=1)
+        of = worth_differences(simulated.ranks, y, n, n + 1, level=_LEVEL)
+        defined = np.isfinite(of.low)
+        with np.errstate(invalid="ignore"):
+            covered = (of.low <= truth) & (truth <= of.high)
+            inside = (of.low <= of.years) & (of.years <= of.high)
+        yield "covered", covered, defined, {}
+        yield "estimate inside its interval", inside, defined, {"cell": "all of these"}
+
+
+def _paired_cases() -> Iterator[PartCase]:
+    same = {"systems": (6.5, 6.5)}
+    for noise, j, p in product(("low", "high"), (2, 3, 5), (3, 6, 12)):
+        none = replace(_NOISES[noise], taste=0.0)
+        tastes: dict[str, dict[str, Any]] = {
+            "no taste": {"noise": none},
+            "taste half of person": {},
+            "taste for systems twice person": {"noise": none, "system_taste": 2 * none.person},
+        }
+        for taste, more in tastes.items():
+            cell = f"size; {taste}; {j} judges, {p} problems; {noise}"
+            yield PartCase("pairs", cell, noise, 12, j, p, None, 1000, {**same, **more})
+    for noise, (n, j, p), d in product(("low", "high"), _PAIRED, (0, 2, 4, 8, 10)):
+        cell = f"{d} years; {n} subjects, {j} judges, {p} problems; {noise}"
+        more = {"systems": (6.5 + d / 2, 6.5 - d / 2)}
+        yield PartCase("pairs", cell, noise, n, j, p, None, 1500, more)
+
+
+def _paired_bars(cell: str, what: str) -> tuple[float, float] | None:
+    if what == "found":
+        if cell.startswith("size; mean"):
+            return (0.0, 6.0)
+        if not cell.startswith("size"):
+            return None
+        return (0.0, 14.0 if "for systems" in cell else 9.0)
+    if what == "estimate inside its interval":
+        return (100.0, 100.0)
+    return None if cell.startswith("size") else (93.0, 98.0)
+
+
+_PAIRED = ((7, 2, 6), (7, 3, 6), (12, 2, 6), (12, 3, 6), (12, 5, 12), (20, 3, 6), (20, 5, 12))
+PAIRS = Part(tuple(_paired_cases()), 1, _paired, _paired_bars)
+
+
 # 7.7: judges and subjects by name.
 def _named(simulated: Simulated) -> Iterator[Counts]:
     """How often the judge or subject who is meant is named, and how often others are."""
@@ -419,6 +478,7 @@ PARTS = {
     "jagged": JAGGED,
     "gate": GATE,
     "hierarchical": HIERARCHICAL,
+    "pairs": PAIRS,
     "judges": JUDGES,
     "worths": WORTHS,
 }
@@ -434,7 +494,8 @@ def table(name: str, results: Iterable[dict[str, Any]]) -> tuple[str, int]:
     totals: dict[tuple[str, str], list[Any]] = {}
     for result in results:
         for row in result["rows"]:
-            total = totals.setdefault((result["case"]["cell"], row["what"]), [0, 0, [], []])
+            cell = row.get("cell", result["case"]["cell"])
+            total = totals.setdefault((cell, row["what"]), [0, 0, [], []])
             total[0] += row["is_so"]
             total[1] += row["defined"]
             if row.get("width") is not None:

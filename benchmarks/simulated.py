@@ -11,8 +11,7 @@ import time
 import numpy as np
 
 import quem
-from quem.comparison.pair_tests import worth_differences
-from quem.comparison.pairs import difference_interval
+from quem.comparison.years import difference_interval, worth_differences
 from quem.experience.batch import batch_estimates
 from quem.experience.simulation import Scenario, simulate
 

@@ -436,7 +436,7 @@ def _kind_of_loaded(function: str, study: object) -> str:
 def compare(
     *studies: Study,
     systems: Sequence[str] = (),
-    test: Literal["problem", "twoway", "signflip"] = "problem",
+    test: Literal["auto", "problem", "twoway", "signflip"] = "auto",
     same_system: bool = False,
     **settings: object,
 ) -> ComparisonResult:
@@ -450,8 +450,8 @@ def compare(
     systems : sequence of str
         Ids of the systems to compare, or what their versions share; by default all. With
         names, no gain of people with help is measured.
-    test : {"problem", "twoway", "signflip"}
-        How systems of one study are tested.
+    test : {"auto", "problem", "twoway", "signflip"}
+        How systems of one study are tested; ``auto`` chooses between the first two by the judges.
     same_system : bool
         Whether the studies measured versions of one system, which are put in order.
     **settings

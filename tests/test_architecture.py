@@ -144,7 +144,7 @@ ARROWS: dict[str, set[str]] = {
     "rankings": DATA | {"store", "solutions"},
     "experience": DATA | {"rankings", "store", "report", "lists"},
     "comparison": DATA | {"rankings", "report", "lists", "experience"},
-    "planning": DATA | {"rankings", "report", "parallel", "experience"},
+    "planning": DATA | {"rankings", "report", "parallel", "experience", "comparison"},
     "options": DATA | {"report", "lists"},
     "retrieval": DATA | {"report", "lists", "parallel"},
     "dialogue": DATA | {"report", "lists", "parallel"},

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.comparison.pair_tests import PairTest, t_test
-from quem.comparison.pairs import years_between
 from quem.comparison.selection import LEAST_REFERENCES, locate
+from quem.comparison.years import years_between
 from quem.errors import QuemError
 from quem.experience.averages import average_cells
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal

@@ -12,7 +12,7 @@ import numpy as np
 
 from quem.comparison.assistance import missing_half
 from quem.errors import StudyWarning, WarningRules
-from quem.wording import join_words
+from quem.wording import format_number, format_p, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,9 @@ __all__ = ["find_warnings"]
 
 # Warnings of a study that its comparison answers.
 _ANSWERED = ("assisted", "no-system")
+
+# Of the test that judges do not differ on two systems.
+_DIFFERENT = 0.05
 
 _RULES: WarningRules[ComparisonFindings] = WarningRules()
 
@@ -82,6 +85,21 @@ def _no_test_of_pair(comparison: ComparisonFindings) -> Iterator[str]:
             reasons.setdefault(pair.test.reason, []).append(f"{pair.a} and {pair.b}")
     for reason, names in reasons.items():
         yield f"no test of {join_words(names)}: {reason}"
+
+
+@_RULES.add(
+    "judges-differ-on-pair",
+    remedy="see in rankings.csv who prefers which; the claim is about judges like these, so more "
+    "of them help most",
+)
+def _judges_differ(comparison: ComparisonFindings) -> Iterator[str]:
+    for pair in _tested_pairs(comparison):
+        of = pair.automatic
+        if of.p_judges < _DIFFERENT:
+            yield (
+                f"judges do not agree on how far {pair.a} and {pair.b} are apart (F({of.df[0]}, "
+                f"{of.df[1]}) = {format_number(of.f, 2)}, {format_p(of.p_judges)})"
+            )
 
 
 @_RULES.add("undated", remedy="add the missing dates")

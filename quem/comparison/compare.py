@@ -39,7 +39,7 @@ def compare_experience(
     studies: Sequence[Study],
     *,
     systems: Sequence[str] = (),
-    test: str = "problem",
+    test: str = "auto",
     same_system: bool = False,
     **settings: Any,  # noqa: ANN401
 ) -> ComparisonResult:
@@ -132,7 +132,7 @@ def _refuse_untestable(study: Study, pairs: Sequence[Pair]) -> None:
     """A test that was asked for and that the data do not allow; differences come without it."""
     names: dict[str, list[str]] = {}
     for pair in pairs:
-        if pair.chosen != "problem" and (why := refusal(pair.chosen, pair.paired)):
+        if pair.chosen not in ("auto", "problem") and (why := refusal(pair.chosen, pair.paired)):
             names.setdefault(why, []).append(f"{pair.a} and {pair.b}")
     if names:
         raise QuemError(

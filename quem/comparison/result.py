@@ -35,7 +35,7 @@ class ComparisonFindings:
         several studies.
     system_estimates : tuple of SystemEstimate
         The systems that were compared, in order.
-    test : {"problem", "twoway", "signflip"}
+    test : {"auto", "problem", "twoway", "signflip"}
         For systems of the same study.
     chosen : tuple of str
         The systems that the caller named; empty for all.
@@ -58,6 +58,15 @@ class ComparisonFindings:
     progressions: tuple[Progression, ...] = ()
     uplifts: tuple[AssistanceGain, ...] = ()
     warnings: tuple[StudyWarning, ...] = ()
+
+    @property
+    def states_years(self) -> bool:
+        """Whether every study allows years."""
+        return all(study.gate.passed for study in self.studies)
+
+    def allows_years(self, *system_estimates: SystemEstimate) -> bool:
+        """Tell whether the studies of some systems allow years."""
+        return all(self.studies[entry.study].gate.passed for entry in system_estimates)
 
     @property
     def unit(self) -> str:

@@ -10,7 +10,7 @@ from quem.study.fields import Id, OneOrMore, StudyPart
 
 __all__ = ["ComparisonSettings", "Test"]
 
-Test = Literal["problem", "twoway", "signflip"]
+Test = Literal["auto", "problem", "twoway", "signflip"]
 
 
 class ComparisonSettings(StudyPart):
@@ -22,9 +22,10 @@ class ComparisonSettings(StudyPart):
         description="System to compare, or what its versions share (`of`).  [default: all]",
     )
     test: Test = Field(
-        "problem",
+        "auto",
         description="Test of differences within one study: over problems, over problems and "
-        "judges, or by flipping signs (at least 6 problems).  [default: problem]",
+        "judges, by flipping signs (at least 6 problems), or whichever of the first two the "
+        "judges call for.  [default: auto]",
     )
     same_system: bool = Field(
         default=False,

@@ -44,7 +44,7 @@ class Step:
 
     @property
     def years(self) -> float:
-        """By how much the later version is ahead."""
+        """By how much the later version is ahead; NaN where that is not defined."""
         return (
             self.how.years if isinstance(self.how, IndependentDifference) else self.how.years.years
         )

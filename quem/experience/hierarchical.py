@@ -31,8 +31,10 @@ __all__ = [
     "FALLBACKS",
     "Hierarchical",
     "ModelEstimate",
+    "cell_errors",
     "hierarchical",
     "model_estimates",
+    "worth_line",
 ]
 
 # The error variance of a worth goes with information to the power of -1/2; the rest is that a
@@ -109,7 +111,7 @@ def hierarchical(
     held = np.isfinite(ranks)
     n_judges, n_problems = ranks.shape[1:3]
     theta, information = worths.worth, worths.information
-    of_error = components(_errors(ranks, held, theta, information))
+    of_error = components(cell_errors(ranks, worths))
     spread = Incidence.of(ranks).spread
     w = average_variances(of_error, spread)
 
@@ -117,7 +119,7 @@ def hierarchical(
     y, of_people = experience[:, people], theta[:, people]
     n = y.shape[1]
     mean, center = y.mean(axis=1, keepdims=True), of_people.mean(axis=1, keepdims=True)
-    slope, residual, s_yy = _line(y, of_people)
+    slope, residual, s_yy = worth_line(y, of_people)
 
     root = np.sqrt(information[:, systems])
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -164,12 +166,26 @@ def hierarchical(
     )
 
 
-def _errors(ranks: Floats, held: NDArray[np.bool_], theta: Floats, information: Floats) -> Floats:
-    r"""What each cell says of the worth beyond all others, on a scale on which it varies alike.
+def cell_errors(ranks: Floats, worths: Worths) -> Floats:
+    r"""Give what each cell says of the worth beyond all others.
 
+    On a scale on which that varies alike for all solvers:
     :math:`u = I^{1/4} H_G^{-1} (r - 1 - \text{expected})`, with the information matrix of the
     cell's own group.
+
+    Parameters
+    ----------
+    ranks : array of float, shape (b, judges, problems, solvers)
+        Adjusted ranks among all; NaN where a solver was not ranked.
+    worths : Worths
+        As fitted to the ranks.
+
+    Returns
+    -------
+    array of float, of the shape of the ranks
+        NaN where a solver was not ranked.
     """
+    held, theta, information = np.isfinite(ranks), worths.worth, worths.information
     n_studies, n_judges, n_problems, n_solvers = ranks.shape
     study = np.repeat(np.arange(n_studies), n_judges * n_problems)
     there = held.reshape(-1, n_solvers)
@@ -211,8 +227,19 @@ def _alike(
     return [(part, int(study[part[0]])) for part in np.split(order, starts)]
 
 
-def _line(y: Floats, theta: Floats) -> tuple[Floats, Floats, Floats]:
-    """Slope and residual variance of worth on experience, and the sum of squares of experience."""
+def worth_line(y: Floats, theta: Floats) -> tuple[Floats, Floats, Floats]:
+    """Regress worth on experience by least squares.
+
+    Parameters
+    ----------
+    y, theta : array of float, shape (b, subjects)
+        Experience and worth.
+
+    Returns
+    -------
+    slope, residual_variance, s_yy : array of float, shape (b,)
+        The last is the sum of squares of experience around its mean.
+    """
     off = y - y.mean(axis=1, keepdims=True)
     s_yy = (off**2).sum(axis=1)
     slope = (off * theta).sum(axis=1) / s_yy
@@ -224,7 +251,7 @@ def _is_curved(y: Floats, theta: Floats) -> NDArray[np.bool_]:
     """Whether worth clearly rises ever slower with experience, by AICc."""
     n = y.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        gain = n * np.log(_line(y, theta)[1] / _line(np.log(y + 1), theta)[1])
+        gain = n * np.log(worth_line(y, theta)[1] / worth_line(np.log(y + 1), theta)[1])
     return np.asarray(gain > _CLEARLY_CURVED)
 
 

@@ -182,7 +182,7 @@ def _taste_false_alarms(plan: PlanFindings) -> Iterator[str]:
     rate = plan.designs.false_alarms.flat[plan.suggested_index]
     if rate > _MOST_FALSE_POSITIVES:
         yield (
-            f"with judge × solver SD {format_number(plan.assumptions.noise.taste, 2)}, the t "
-            f"test over problems has a type I error rate of {format_percent(round(rate, 2))} "
-            "instead of 5%"
+            f"with judge × solver SD {format_number(plan.assumptions.noise.taste, 2)}, the test of "
+            f"two systems has a type I error rate of {format_percent(round(rate, 2))} instead of "
+            "5%"
         )

@@ -6,15 +6,20 @@ broadcast, so that thousands of designs cost no more than one.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import nctdtr, stdtr, stdtrit
+from scipy.special import chdtri, ndtr, ndtri, stdtrit
+
+from quem.comparison.automatic import automatic_variance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from quem.experience.simulation import Noise
+
+    Floats = NDArray[np.float64]
 
 __all__ = [
     "average_variance",
@@ -25,10 +30,12 @@ __all__ = [
     "subjects_needed",
 ]
 
-_NODES = 31
 _TEST_LEVEL = 0.05
-# Above it the noncentral t is 1 to all digits, and its series would not converge.
-_CERTAIN = 35.0
+# Points at which a power is a mean, and of how many designs at once.
+_POINTS = 512
+_AT_ONCE = 1024
+# Degrees of freedom from which the approximation of a chi-square is as good.
+_MANY = 60.0
 _MOST_SUBJECTS = 100_000
 
 
@@ -157,12 +164,14 @@ def subjects_needed(
 def power(
     noise: Noise, judges: ArrayLike, problems: ArrayLike, difference: float
 ) -> NDArray[np.float64]:
-    r"""How often the t test over problems finds the better of two systems better.
+    r"""How often the automatic test finds the better of two systems better.
 
-    The mean difference D_p on a problem has variance 2(σ²_solution + σ²_judge/J) over problems.
-    All D_p share the judges' tastes, of variance 2σ²_taste/J, which the test takes for part of
-    the difference. So the statistic is noncentral t with P − 1 degrees of freedom, in the mean
-    over tastes.
+    The difference of two systems in a cell is D, and the judge's taste, the problem's solution,
+    and the rest of the two, of variances :math:`2\sigma^2`. The mean over the cells is normal,
+    and independent of the mean squares of problems, of judges, and of the rest, which are
+    chi-squares and decide on the test and its variance
+    (`quem.comparison.automatic.automatic_variance`). The power is the mean over them, at evenly
+    spread points of their quantiles.
 
     Parameters
     ----------
@@ -177,17 +186,57 @@ def power(
         NaN for one problem, on which there is no test.
     """
     j, p = np.broadcast_arrays(
-        np.asarray(judges, dtype=float)[..., np.newaxis],
-        np.asarray(problems, dtype=float)[..., np.newaxis],
+        np.asarray(judges, dtype=np.float64), np.asarray(problems, dtype=np.float64)
     )
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    shift = difference + np.sqrt(2 * noise.taste**2 / j) * nodes
-    spread = np.sqrt(2 * (noise.solution**2 + noise.judge**2 / j) / p)
-    df = np.where(p > 1, p - 1, np.nan)
+    found = [
+        _power(noise, j.ravel()[at : at + _AT_ONCE], p.ravel()[at : at + _AT_ONCE], difference)
+        for at in range(0, j.size, _AT_ONCE)
+    ]
+    return np.concatenate(found).reshape(j.shape)
+
+
+def _power(noise: Noise, judges: Floats, problems: Floats, difference: float) -> Floats:
+    j, p = judges[:, np.newaxis], np.where(problems > 1, problems, 2)[:, np.newaxis]
+    rest, solution, taste = (2 * of**2 for of in (noise.judge, noise.solution, noise.taste))
+    total = rest + j * solution + p * taste
+    freedom = p - 1, j - 1, (j - 1) * (p - 1)
+    expected = rest + j * solution, rest + p * taste, np.full(j.shape, rest)
+    squares = tuple(
+        of * _mean_square(df, at) for of, df, at in zip(expected, freedom, _points(), strict=True)
+    )
+    variance, df, _ = automatic_variance((squares[0], squares[1], squares[2]), j, p)
+    # The critical value as a function of 1/df, which is all but straight.
+    critical = np.interp(1 / df, *_critical_values())
     with np.errstate(divide="ignore", invalid="ignore"):
-        noncentrality = np.clip(np.nan_to_num(shift / spread), -_CERTAIN, _CERTAIN)
-    critical = stdtrit(df, 1 - _TEST_LEVEL / 2)
-    probability = np.where(
-        noncentrality == 0, stdtr(df, -critical), 1 - nctdtr(df, noncentrality, critical)
-    )
-    return np.asarray((probability * weights).sum(axis=-1) / weights.sum())
+        ahead = (difference - critical * np.sqrt(variance)) / np.sqrt(total / (j * p))
+    # Without any noise there is nothing to be wrong about.
+    found = ndtr(np.where(np.isnan(ahead), -np.inf, ahead)).mean(axis=1)
+    return np.where(problems > 1, found, np.nan)
+
+
+def _mean_square(df: Floats, points: Floats) -> Floats:
+    """Quantiles of a chi-square over its degrees of freedom (Wilson & Hilferty 1931 for many)."""
+    # The same degrees of freedom have the same quantiles.
+    known, at = np.unique(np.maximum(df, 1.0), return_inverse=True)
+    known = known[:, np.newaxis]
+    share = 2 / (9 * known)
+    found = np.maximum(1 - share + ndtri(points) * np.sqrt(share), 0.0) ** 3
+    few = known[:, 0] <= _MANY
+    found[few] = chdtri(known[few], 1 - points) / known[few]
+    return np.asarray(found[at.ravel()])
+
+
+@cache
+def _points() -> Floats:
+    """Evenly spread points of a cube, shape (3, 1, points): the R3 sequence (Roberts 2018)."""
+    # The root of x^4 = x + 1.
+    root = 1.2207440846057596
+    steps = root ** -np.arange(1.0, 4.0)[:, np.newaxis, np.newaxis]
+    return np.asarray((0.5 + steps * np.arange(1, _POINTS + 1)) % 1)
+
+
+@cache
+def _critical_values() -> tuple[Floats, Floats]:
+    """Of t, two-sided, on a grid of 1/df from 0 to 1."""
+    inverse = np.linspace(0.0, 1.0, 4097)
+    return inverse, np.asarray(stdtrit(1 / np.maximum(inverse, 1e-9), 1 - _TEST_LEVEL / 2), float)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import stdtrit
 
+from quem.comparison.automatic import automatic_tests
 from quem.errors import QuemError
 from quem.experience.batch import batch_estimates
 from quem.experience.cells import judged_cells, score_cells
@@ -22,8 +22,6 @@ from quem.rankings import PrintedAverages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from quem.experience.loading import Study
     from quem.experience.simulation import Noise, Simulated
@@ -119,8 +117,8 @@ def try_design(
     """Simulate studies of one design.
 
     Half-width and coverage are those of systems that are drawn as the subjects are. The power
-    is that of the t test over problems for two systems in the middle of the range, one as much
-    better as asked.
+    is that of the automatic test for two systems in the middle of the range, one as much better as
+    asked.
 
     Parameters
     ----------
@@ -176,22 +174,10 @@ def _power(
     middle = sum(scenario.experience) / 2
     pair = (middle + difference / 2, middle - difference / 2)
     detections = [
-        _significantly_better(simulated.ranks[..., -2] - simulated.ranks[..., -1])
+        automatic_tests(simulated.ranks[..., -2] - simulated.ranks[..., -1]).finds(_TEST_LEVEL)
         for simulated in _simulated(replace(scenario, systems=pair), studies, seeds)
     ]
-    return float(np.concatenate(detections).mean())
-
-
-def _significantly_better(difference: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether the t test over problems finds the first of two systems better.
-
-    Differences in rank have shape (studies, judges, problems).
-    """
-    by_problem = difference.mean(axis=1)
-    problems = by_problem.shape[1]
-    error = by_problem.std(axis=1, ddof=1) / np.sqrt(problems)
-    critical = stdtrit(problems - 1, 1 - _TEST_LEVEL / 2)
-    return np.asarray(by_problem.mean(axis=1) > critical * error)
+    return float((np.concatenate(detections) > 0).mean())
 
 
 _SHOWN = 10

@@ -305,13 +305,14 @@ class Columns(Generic[Row, Findings]):
         self, caption: str, rows: Iterable[Row], findings: Findings, note: str = ""
     ) -> TextTable:
         """Give a table of the report."""
-        shown = [column for column in self.columns if column.heading]
+        headings = [
+            column.heading(findings) if callable(column.heading) else column.heading
+            for column in self.columns
+        ]
+        shown = [of for of, heading in zip(self.columns, headings, strict=True) if heading]
         return TextTable(
             caption,
-            tuple(
-                column.heading(findings) if callable(column.heading) else column.heading
-                for column in shown
-            ),
+            tuple(filter(None, headings)),
             [tuple(self._texts(shown, row, findings)) for row in rows],
             note,
             frozenset(at for at, column in enumerate(shown) if at and column.type.is_words),

@@ -123,7 +123,10 @@ def test_incomplete_rankings_are_told(quem_command: Command, tmp_path: Path) -> 
     [
         ((), "Missing argument 'STUDY...'"),
         (("x.yaml", "--json", "--out", "y"), "--json writes nothing, so it takes no --out"),
-        (("x.yaml", "--test", "exact"), "'exact' is not one of 'problem', 'twoway', 'signflip'"),
+        (
+            ("x.yaml", "--test", "exact"),
+            "'exact' is not one of 'auto', 'problem', 'twoway', 'signflip'",
+        ),
         (("x.yaml", "--level", "95"), "95 percent is written 0.95"),
         (("x.yaml", "--same-system"), "--same-system needs two studies"),
         (("x.yaml", "B", "--systems", "A"), "there is no study B; each system takes its own"),

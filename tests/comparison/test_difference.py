@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,15 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq
+from scipy.special import expit
 
 import quem
-from quem.comparison.pair_tests import worth_differences
-from quem.comparison.pairs import Difference, difference_interval
+from quem.comparison.years import Difference, difference_interval, worth_differences
 from quem.experience.expected_ranks import fit_worths
 from quem.experience.simulation import HIGH, LOW, Scenario, simulate
-from tests.experience.made import printed_study, study_of
+from tests.experience.made import golden_study, printed_study, study_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from quem.experience.loading import Study
 
 _LEVEL = 0.95
@@ -36,6 +39,21 @@ def _simulated(seed: int = 1, **scenario: object) -> Study:
     return quem.simulate_study(seed=seed, **given_)  # type: ignore[arg-type]
 
 
+def _errors_by_hand(
+    ranks: NDArray[np.float64], worth: NDArray[np.float64], information: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What each cell says of each worth, by the information matrix of a group; no gaps."""
+    chance = expit(worth[:, np.newaxis] - worth)
+    drawn = expit(worth)
+    matrix = -chance * (1 - chance)
+    np.fill_diagonal(matrix, 0.0)
+    np.fill_diagonal(matrix, 0.4 * drawn * (1 - drawn) - matrix.sum(axis=1))
+    expected = chance.sum(axis=1) - 0.5 + 0.4 * (drawn - 0.5)
+    surplus = ranks - 1 - expected
+    moved = np.einsum("st,jpt->jps", np.linalg.inv(matrix), surplus)
+    return np.asarray(moved * information**0.25)
+
+
 def _by_hand(study: Study, level: float) -> tuple[float, float, float]:
     """The interval by loops over the variances and a search for its ends; no missing cells."""
     frame = study.rankings
@@ -46,10 +64,13 @@ def _by_hand(study: Study, level: float) -> tuple[float, float, float]:
     n_judges, n_problems = frame["judge"].nunique(), frame["problem"].nunique()
     table = ranks.to_numpy().reshape(1, n_judges, n_problems, -1)
     worths = fit_worths(table)
-    z, solvers = worths.cells[0], list(ranks.columns)
+    solvers = list(ranks.columns)
+    u = _errors_by_hand(table[0], worths.worth[0], worths.information[0])
+    n_others = len(solvers) - 1
     sums = {"judge": 0.0, "problem": 0.0, "rest": 0.0}
-    for s in range(len(solvers)):
-        own = z[:, :, s]
+    # Differences of two solvers, so that what a cell has for all drops out.
+    for one, other in combinations(range(len(solvers)), 2):
+        own = (u[:, :, one] - u[:, :, other]) / len(solvers) ** 0.5
         for j in range(n_judges):
             sums["judge"] += n_problems * (own[j].mean() - own.mean()) ** 2
             for p in range(n_problems):
@@ -58,22 +79,27 @@ def _by_hand(study: Study, level: float) -> tuple[float, float, float]:
         for p in range(n_problems):
             sums["problem"] += n_judges * (own[:, p].mean() - own.mean()) ** 2
     df = {
-        "judge": (n_judges - 1) * (len(solvers) - 1),
-        "problem": (n_problems - 1) * (len(solvers) - 1),
-        "rest": (n_judges - 1) * (n_problems - 1) * (len(solvers) - 1),
+        "judge": (n_judges - 1) * n_others,
+        "problem": (n_problems - 1) * n_others,
+        "rest": (n_judges - 1) * (n_problems - 1) * n_others,
     }
     mean = {name: sums[name] / df[name] for name in sums}
     a, b = solvers.index("K1"), solvers.index("K2")
-    apart = (z[:, :, a] - z[:, :, b]).mean(axis=1)
-    own_taste = n_problems * np.var(apart, ddof=1) / 2
-    level_of_taste = 0.3 if n_judges == 2 else 0.2
-    if stats.f.sf(own_taste / mean["judge"], n_judges - 1, df["judge"]) < level_of_taste:
-        mean["judge"], df["judge"] = own_taste, n_judges - 1
-    signs = {"judge": 1, "problem": 1, "rest": -1}
-    per_cell = max(sum(signs[name] * mean[name] for name in mean), mean["rest"])
-    v_d = 2 * per_cell / (n_judges * n_problems)
-    total = sum(signs[name] * mean[name] for name in mean)
+    apart = u[:, :, a] - u[:, :, b]
+    for name, level_of, axis in (
+        ("judge", 0.3 if n_judges == 2 else 0.2, 1),
+        ("problem", 0.05, 0),
+    ):
+        own = apart.shape[axis] * np.var(apart.mean(axis=axis), ddof=1) / 2
+        df_own = apart.shape[1 - axis] - 1
+        if stats.f.sf(own / mean[name], df_own, df[name]) < level_of:
+            mean[name], df[name] = own, df_own
+    total = mean["judge"] + mean["problem"] - mean["rest"]
+    larger = max(("judge", "problem"), key=lambda name: mean[name])
     df_d = max(total**2 / sum(mean[name] ** 2 / df[name] for name in mean), 1)
+    if total < mean[larger]:
+        total, df_d = mean[larger], df[larger]
+    v_d = total / apart.size * sum(worths.information[0, k] ** -0.5 for k in (a, b))
 
     line = stats.linregress(
         [s.experience for s in study.spec.subjects],
@@ -98,7 +124,22 @@ def test_interval_is_that_of_a_computation_by_hand(seed: int) -> None:
     difference = _difference(study)
     assert difference.interval is not None
     expected = _by_hand(study, _LEVEL)
-    np.testing.assert_allclose((difference.by_worths, *difference.interval), expected, rtol=1e-6)
+    np.testing.assert_allclose((difference.years, *difference.interval), expected, rtol=1e-6)
+
+
+def test_numbers_are_those_computed_independently() -> None:
+    """Estimate, interval, degrees of freedom, variance, and the tests of the two alone."""
+    study, golden = golden_study("complete_3x4x10")
+    wanted = golden["pair"]["years"]
+    ranks = np.array(golden["ranks"], dtype=float)[np.newaxis]
+    y = np.array([[*golden["experience"], np.nan, np.nan]])
+    of = worth_differences(ranks, y, 9, 8, level=_LEVEL)
+    found = (of.years, of.low, of.high, of.df, of.variance, of.p_taste, of.p_jagged)
+    expected = [wanted["years"], *wanted["interval"], wanted["df"], wanted["v_D"]]
+    expected += [wanted["p_taste"], wanted["p_problem"]]
+    np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-6)
+    difference = _difference(study, "solver 9", "solver 8")
+    assert difference.regressed == pytest.approx(wanted["difference_of_estimates"], rel=1e-6)
 
 
 def test_estimates_by_regression_and_by_calibration() -> None:
@@ -107,7 +148,7 @@ def test_estimates_by_regression_and_by_calibration() -> None:
     estimates = quem.analyze(study, bootstrap=0).estimates
     difference = _difference(study)
     first, second = estimates["experience"]
-    assert difference.years == pytest.approx(first - second)
+    assert difference.regressed == pytest.approx(first - second)
     first, second = estimates["calibration_experience"]
     assert difference.calibrated == pytest.approx(first - second)
 
@@ -117,11 +158,11 @@ def test_swapped_systems_flip_the_sign(seed: int, level: float) -> None:
     """B against A is A against B, the other way round."""
     study = _simulated(seed, subjects=8, judges=3, problems=4)
     one, other = _difference(study, level=level), _difference(study, "K2", "K1", level=level)
-    assert other.years == pytest.approx(-one.years)
+    assert other.regressed == pytest.approx(-one.regressed)
     if one.interval is None:
         assert other.interval is None
         return
-    assert other.by_worths == pytest.approx(-one.by_worths)
+    assert other.years == pytest.approx(-one.years)
     assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
 
 
@@ -181,8 +222,8 @@ def test_no_interval_where_none_is_known_to_hold(scenario: dict[str, object], re
     """The difference is given without an interval, and why."""
     difference = _difference(_simulated(1, **scenario))
     assert difference.interval is None
-    assert np.isnan(difference.by_worths)
-    assert np.isfinite(difference.years)
+    assert np.isnan(difference.years)
+    assert np.isfinite(difference.regressed)
     assert reason in difference.reason
 
 

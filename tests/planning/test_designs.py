@@ -100,7 +100,7 @@ def test_costs_add_up() -> None:
     assert designs.cost.flat[index] == 80 * 10 * 5 + 15 * 3 * 5 * 12
     assert designs.hours.flat[index] == 6 * 5 * 12 / 60
     assert designs.largest == index
-    assert 0.05 < designs.false_alarms.flat[index] < 1
+    assert 0.03 < designs.false_alarms.flat[index] < 0.07
 
 
 def test_trials_are_the_same_in_any_number_of_processes() -> None:
@@ -125,11 +125,11 @@ def test_large_designs_are_simulated_in_parts(monkeypatch: pytest.MonkeyPatch) -
     assert 0 < trial.power < 1
 
 
-def test_the_power_is_that_of_a_t_test() -> None:
+def test_the_power_of_one_judge_is_that_of_a_t_test() -> None:
     """The share of studies that find the better system is that of scipy's one-sample t test."""
     here = replace(HERE, difference=2.0)
-    trial = try_design(StudyDesign(7, 2, 4), here, studies=300, seed=1)
-    pair = Scenario(7, 2, 4, (7.5, 5.5), noise=LOW)
+    trial = try_design(StudyDesign(7, 1, 4), here, studies=300, seed=1)
+    pair = Scenario(7, 1, 4, (7.5, 5.5), noise=LOW)
     ranks = simulate(pair, 4000, seed=9).ranks
     apart = (ranks[..., -2] - ranks[..., -1]).mean(axis=1)
     spread, mean = apart.std(axis=1), apart.mean(axis=1)

@@ -144,7 +144,7 @@ def test_long_lists_and_tastes_are_warned_of() -> None:
     longer = _plan(width=9, subjects=11, noise="low", systems=2)
     assert _codes(longer) == ["long-lists"]
     assert "with 11 subjects a judge ranks 13 solutions" in _message(longer, "long-lists")
-    misled = _plan(width=9, subjects=8, noise="low", taste=2.0, power_for=2.0)
+    misled = _plan(width=9, subjects=8, judges=1, noise="low", taste=2.0, power_for=2.0)
     assert _codes(misled) == ["taste-false-alarms"]
 
 

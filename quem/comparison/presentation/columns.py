@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
 from quem.comparison.pair_tests import TESTS
-from quem.comparison.presentation.phrases import bound_text, less, names_of, rank_interval
-from quem.experience.presentation.estimate_columns import bound_columns
+from quem.comparison.presentation.phrases import (
+    bound_text,
+    less,
+    names_of,
+    rank_interval,
+    test_text,
+)
+from quem.comparison.settings import Test
+from quem.experience.presentation.estimate_columns import bound_columns, headline_columns
 from quem.report.columns import (
     COUNT,
     FLAG,
@@ -44,7 +51,18 @@ if TYPE_CHECKING:
     from quem.comparison.versions import Progression, Step
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["DOCUMENT", "ESTIMATES", "GAINS", "INDEPENDENT", "PAIRS", "TABLES"]
+__all__ = [
+    "DOCUMENT",
+    "ESTIMATES",
+    "GAINS",
+    "GAINS_IN_RANKS",
+    "GAINS_IN_YEARS",
+    "INDEPENDENT",
+    "PAIRS",
+    "PAIRS_IN_RANKS",
+    "PAIRS_IN_YEARS",
+    "TABLES",
+]
 
 
 def _interval(comparison: ComparisonFindings) -> str:
@@ -70,6 +88,7 @@ _STUDY: Columns[ExperienceFindings, ComparisonFindings] = Columns(
     Column("id", NAME, "as in the study file", of="study.spec.id"),
     Column("title", TEXT, "as in the study file", of="study.spec.title"),
     Column("experience_unit", TEXT, "such as `years`", of="study.spec.experience_unit"),
+    *headline_columns(),
 )
 _REFERENCE: Columns[SystemEstimate, ComparisonFindings] = Columns(
     Column("study", COUNT, "index into `studies`"), Column("system", NAME, "id")
@@ -222,9 +241,30 @@ PAIRS: Columns[Pair, ComparisonFindings] = Columns(
         heading=_interval,
         text=rank_interval,
     ),
-    _p("p", "of the chosen test", of="test.p"),
+    Column("test", choice(*TESTS), "the test that was used", of="used"),
+    Column("test_reason", TEXT, "why this one; empty where it was asked for", of="why"),
+    Column(
+        "shown_test",
+        TEXT,
+        "the test, and why",
+        of=lambda row, _: test_text(row) if row.why else "",
+        heading=lambda comparison: "Test" if comparison.test == "auto" else "",
+        only="report",
+    ),
+    _p(
+        "p_judges",
+        "of the F test that judges do not differ on the two; null where there is none",
+        of="automatic.p_judges",
+    ),
+    _p("p", "of the test that was used", of="test.p"),
     _p("p_holm", "the same, adjusted for all pairs (Holm)", heading="Adjusted p"),
-    Column("tests", of(_TESTS), "all three tests", of=lambda row, _: row, only="json"),
+    Column(
+        "tests",
+        of(_TESTS),
+        "all three tests that can be asked for by name",
+        of=lambda row, _: row,
+        only="json",
+    ),
     *(
         Column(
             f"p_{name}",
@@ -248,9 +288,33 @@ PAIRS: Columns[Pair, ComparisonFindings] = Columns(
     Column(
         "years",
         null_or(NUMBER),
-        "difference of the two estimates, in the unit of experience",
+        "difference in worth over the slope of worth on experience, in the unit of experience; "
+        "null with a reason where it is not defined",
         of="years.years",
-        heading=lambda comparison: f"{comparison.unit.capitalize()} by regression",
+        heading=lambda comparison: comparison.unit.capitalize(),
+        text=format_signed,
+    ),
+    Column(
+        "years_interval",
+        null_or(INTERVAL),
+        "of `years`; null where that is",
+        of="years.interval",
+        heading=lambda comparison: f"{_interval(comparison)} ({comparison.unit})",
+    ),
+    Column(
+        "years_reason",
+        TEXT,
+        "why there are no years; empty where there are",
+        of="years.reason",
+        only="json",
+    ),
+    Column(
+        "years_by_regression",
+        null_or(NUMBER),
+        "difference of the two experience estimates; shrunk toward 0, not the center of the "
+        "interval",
+        of="years.regressed",
+        heading="By regression",
         text=format_signed,
     ),
     Column(
@@ -262,29 +326,15 @@ PAIRS: Columns[Pair, ComparisonFindings] = Columns(
         heading="By calibration",
         text=format_signed,
     ),
-    Column(
-        "years_by_worths",
-        null_or(NUMBER),
-        "difference in worth over the slope of worth on experience; null where the interval is",
-        of="years.by_worths",
-        heading="By worths",
-        text=format_signed,
-    ),
-    Column(
-        "years_interval",
-        null_or(INTERVAL),
-        "of `years_by_worths`; null with a reason where there is none",
-        of="years.interval",
-        heading="Interval by worths",
-    ),
-    Column(
-        "years_reason",
-        TEXT,
-        "why there is no interval; empty where there is one",
-        of="years.reason",
-        only="json",
-    ),
     Column("problems", each(_PROBLEMS), "one entry per problem", of=_on_problems, only="json"),
+)
+
+
+_IN_YEARS = ("years", "years_interval", "years_by_regression", "years_calibrated")
+# The same without years, and these alone, for studies that do not allow them.
+PAIRS_IN_RANKS = Columns(*(of for of in PAIRS.columns if of.name not in _IN_YEARS))
+PAIRS_IN_YEARS = Columns(
+    *(of for of in PAIRS.columns if of.name in ("shown_name", *_IN_YEARS)),
 )
 
 
@@ -378,7 +428,11 @@ INDEPENDENT: Columns[IndependentDifference, ComparisonFindings] = Columns(
 # Versions of one system.
 
 _STEP: Columns[Step, ComparisonFindings] = Columns(
-    Column("years", null_or(NUMBER), "later version minus earlier, in the unit of experience"),
+    Column(
+        "years",
+        null_or(NUMBER),
+        "later version minus earlier, in the unit of experience; null where that is not defined",
+    ),
     Column(
         "mean_difference",
         null_or(NUMBER),
@@ -578,8 +632,13 @@ GAINS: Columns[_Gained, ComparisonFindings] = Columns(
     ),
 )
 
+GAINS_IN_RANKS = Columns(*(of for of in GAINS.columns if of.name not in _IN_YEARS))
+GAINS_IN_YEARS = Columns(
+    *(of for of in GAINS.columns if of.name in ("shown_person", *_IN_YEARS)),
+)
+
 _SETTINGS: Columns[ComparisonFindings, ComparisonFindings] = Columns(
-    Column("test", choice(*TESTS), "of systems of one study"),
+    Column("test", choice(*get_args(Test)), "of systems of one study"),
     Column("level", NUMBER, "of all intervals"),
     Column("systems", each(NAME), "the systems that the caller named; empty for all", of="chosen"),
 )

@@ -16,7 +16,6 @@ from quem.report.drawing import (
     MOST_ROWS,
     MUTED,
     PAPER,
-    SYSTEMS,
     colors,
     heat_map,
     label_inches,
@@ -53,7 +52,7 @@ _ROW = 0.3  # inches
 
 def estimates(comparison: ComparisonFindings) -> Figure | None:
     """Draw every system's estimate and interval, over the range of its study's subjects."""
-    shown = comparison.system_estimates[:MOST_ROWS]
+    shown = [*filter(comparison.allows_years, comparison.system_estimates)][:MOST_ROWS]
     if not shown:
         return None
     labels = [short(comparison.name_of(entry), 34) for entry in shown]
@@ -100,7 +99,7 @@ def ends_of(entry: SystemEstimate) -> Interval:
     return one_sided.get(estimate.side, estimate.prediction)
 
 
-def _limits(comparison: ComparisonFindings, shown: tuple[SystemEstimate, ...]) -> Interval:
+def _limits(comparison: ComparisonFindings, shown: list[SystemEstimate]) -> Interval:
     """Wide enough for every range and estimate; the widest intervals continue beyond."""
     ranges = np.array([_range(comparison, entry) for entry in shown])
     points = np.array([entry.estimate.experience for entry in shown])
@@ -135,7 +134,8 @@ def differences(comparison: ComparisonFindings) -> Figure | None:
     """Draw the difference of each two systems with its interval.
 
     Of systems of one study in average rank and, beside, in years; of systems of several
-    studies in years. Where there are more pairs than rows, those of the smallest p values.
+    studies in years. No years where these are not defined, or not allowed. Where there are more
+    pairs than rows, those of the smallest p values.
     """
     if comparison.mode == "studies":
         return _of_studies(comparison)
@@ -144,31 +144,24 @@ def differences(comparison: ComparisonFindings) -> Figure | None:
         return None
     labels = _pair_labels(comparison, pairs)
     ranks = [(pair.paired.mean, *pair.interval) for pair in pairs]
-    years = [
-        (pair.years.by_worths, *pair.years.interval)
-        if pair.years.interval
-        else (pair.years.years, _NONE, _NONE)
-        for pair in pairs
-    ]
+    none = (_NONE, _NONE)
+    years = [(pair.years.years, *(pair.years.interval or none)) for pair in pairs]
+    with_years = comparison.states_years and bool(np.isfinite(years).any())
     p_values = [pair.p_holm for pair in pairs]
+    level = format_percent(comparison.level)
     with with_style():
-        figure, (of_ranks, of_years) = _panels(labels, 2)
-        _forest(of_ranks, ranks, f"Average rank, {format_percent(comparison.level)} intervals")
-        _forest(
-            of_years,
-            years,
-            f"{short(comparison.unit.capitalize(), 16)} by worths (○ by the line)",
-        )
-        regressed = [pair.years.years for pair in pairs]
-        of_years.plot(
-            regressed, range(len(pairs)), "o", color=SYSTEMS[0], fillstyle="none", markersize=6
-        )
-        _p_column(of_years, p_values)
+        figure, panels = _panels(labels, 2 if with_years else 1)
+        _forest(panels[0], ranks, f"Average rank, {level} intervals")
+        if with_years:
+            unit = short(comparison.unit.capitalize(), 16)
+            _forest(panels[1], years, f"{unit}, {level} intervals")
+        _p_column(panels[-1], p_values)
     return figure
 
 
 def _of_studies(comparison: ComparisonFindings) -> Figure | None:
-    shown = sorted(comparison.differences, key=lambda a: np.nan_to_num(a.p, nan=2.0))[:MOST_ROWS]
+    allowed = [of for of in comparison.differences if comparison.allows_years(of.a, of.b)]
+    shown = sorted(allowed, key=lambda a: np.nan_to_num(a.p, nan=2.0))[:MOST_ROWS]
     if not shown:
         return None
     labels = [
@@ -285,8 +278,9 @@ _OPAQUE = {**HALO, "alpha": 1.0}
 
 
 def progression(comparison: ComparisonFindings) -> Figure | None:
-    """Draw the versions of each system in order; None without versions."""
-    shown = comparison.progressions[:_MOST_PANELS]
+    """Draw the versions of each system in order; None without versions, or without years."""
+    allowed = [p for p in comparison.progressions if comparison.allows_years(*p.versions)]
+    shown = allowed[:_MOST_PANELS]
     if not shown:
         return None
     with with_style():
@@ -346,7 +340,8 @@ def _write(
         if gap < wide:
             continue
         p = format_bare_p(change.p_holm)
-        text = f"{format_signed(change.years)}, p {p if p.startswith(('<', '–')) else f'= {p}'}"
+        gained = f"{format_signed(change.years)}, " if np.isfinite(change.years) else ""
+        text = f"{gained}p {p if p.startswith(('<', '–')) else f'= {p}'}"
         _near(axes, middle, text, (0, 0), color)
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.comparison.independent import IndependentDifference
+from quem.comparison.pair_tests import INFERENCES, TESTS
+from quem.experience.wording import position_text
 from quem.report.files import TextTable
 from quem.wording import (
     format_bare_p,
@@ -15,9 +17,12 @@ from quem.wording import (
     format_p,
     format_percent,
     format_signed,
+    join_words,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from quem.comparison.assistance import AssistanceGain, PersonUplift
     from quem.comparison.independent import SystemEstimate
     from quem.comparison.pair_tests import PairTest
@@ -27,19 +32,26 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Interval
 
 __all__ = [
+    "NO_YEARS",
     "TEST_NAMES",
     "answers_table",
+    "apart_text",
     "bound_text",
     "difference_text",
+    "entry_text",
     "estimate_text",
+    "inferences_of",
     "less",
     "names_of",
+    "no_years_text",
     "outcome_text",
     "rank_interval",
     "rank_text",
     "step_p_text",
     "step_text",
     "steps_table",
+    "test_text",
+    "undefined_texts",
     "uplift_text",
     "won_text",
     "years_interval",
@@ -47,15 +59,39 @@ __all__ = [
 ]
 
 TEST_NAMES = {
+    "auto": "test chosen by judges' differences",
     "problem": "t test over problems",
     "twoway": "two-way t test, problems and judges random",
     "signflip": "sign-flip test over problems",
 }
 
 
+_SHORT_NAMES = {
+    "problem": "t test over problems",
+    "twoway": "two-way t test",
+    "signflip": "sign-flip test",
+}
+# In place of a number, where there is none.
+NO_YEARS = "no years"
+
+
 def names_of(comparison: ComparisonFindings) -> dict[str, str]:
     """Name each system of the first study by its id."""
     return {s.system: s.name for s in comparison.system_estimates if s.study == 0}
+
+
+def entry_text(comparison: ComparisonFindings, entry: SystemEstimate) -> str:
+    """Say an estimate with its unit in a word or two, or that its study does not allow years."""
+    if not comparison.allows_years(entry):
+        return NO_YEARS
+    return f"{estimate_text(entry)} {comparison.unit}"
+
+
+def no_years_text(comparison: ComparisonFindings, entry: SystemEstimate) -> str:
+    """Say where a system is among the subjects, in a study that does not allow years."""
+    findings = comparison.studies[entry.study]
+    of = f"{comparison.study_of(entry)}: " if len(comparison.studies) > 1 else ""
+    return f"{of}{position_text(findings, entry.estimate)}"
 
 
 def estimate_text(entry: SystemEstimate) -> str:
@@ -98,19 +134,38 @@ def years_interval(pair: Pair) -> str:
     return format_interval(pair.years.interval) if pair.years.interval else "none"
 
 
-def years_text(pair: Pair, level: float, unit: str) -> str:
-    """Say the difference in years by each estimate, and its interval if it has one."""
-    years = format_signed(pair.years.years)
-    text = f"{years} {unit} by regression"
-    if pair.years.interval:
-        interval = f"{format_percent(level)} CI {format_interval(pair.years.interval)}"
-        text = (
-            f"{format_signed(pair.years.by_worths)} {unit} (worth scale, {interval}); {years} by "
-            "regression"
-        )
-    if np.isfinite(pair.years.calibrated):
-        text += f", {format_signed(pair.years.calibrated)} by calibration"
-    return text
+def years_text(comparison: ComparisonFindings, pair: Pair) -> str:
+    """Say which of two systems is ahead by how many years; empty where that is not defined."""
+    if pair.years.interval is None or not comparison.studies[0].gate.passed:
+        return ""
+    names, (low, high) = names_of(comparison), pair.years.interval
+    first, second, years = names[pair.b], names[pair.a], pair.years.years
+    way = "ahead of"
+    if years < 0:
+        years, low, high, way = -years, -high, -low, "behind"
+    return (
+        f"{first} is {way} {second} by {format_number(years)} {comparison.unit} "
+        f"({format_percent(comparison.level)} interval {format_interval((low, high))})"
+    )
+
+
+def test_text(pair: Pair) -> str:
+    """Say which test was chosen for a pair, and why."""
+    return f"{_SHORT_NAMES[pair.used]}: {pair.why}"
+
+
+def inferences_of(comparison: ComparisonFindings) -> list[str]:
+    """Say what the tests that were used generalize to."""
+    used = dict.fromkeys(pair.used for pair in comparison.pairs)
+    return [INFERENCES[name] for name in TESTS if name in used]
+
+
+def undefined_texts(comparison: ComparisonFindings) -> Iterator[str]:
+    """Say why differences in years are not defined, each reason once."""
+    if comparison.states_years:
+        for reason in dict.fromkeys(pair.years.reason for pair in comparison.pairs):
+            if reason:
+                yield f"No difference in {comparison.unit}: {reason}."
 
 
 def won_text(pair: Pair) -> str:
@@ -147,8 +202,21 @@ def difference_text(
     return f"{text} (extrapolated; {bound}: {difference.reason})"
 
 
-def step_text(step: Step) -> str:
+def apart_text(
+    comparison: ComparisonFindings, difference: IndependentDifference, *, several: bool
+) -> str:
+    """Say how far systems of two studies are apart, or which study does not allow years."""
+    shut = [entry for entry in (difference.a, difference.b) if not comparison.allows_years(entry)]
+    if shut:
+        names = join_words(dict.fromkeys(comparison.study_of(entry) for entry in shut))
+        return f"{NO_YEARS}: {names} cannot give them (see above)"
+    return difference_text(difference, comparison.level, comparison.unit, several=several)
+
+
+def step_text(comparison: ComparisonFindings, step: Step) -> str:
     """Say by how much a version is ahead of the one before; where only a bound holds, the bound."""
+    if not all(map(comparison.allows_years, (step.before, step.after))) or np.isnan(step.years):
+        return NO_YEARS
     difference = step.how if isinstance(step.how, IndependentDifference) else None
     if difference is None or np.isfinite(difference.p):
         return format_signed(step.years)
@@ -168,16 +236,19 @@ def step_p_text(step: Step) -> str:
 
 
 def uplift_text(
-    gained: AssistanceGain | PersonUplift, level: float, unit: str, p_holm: float
+    comparison: ComparisonFindings, gained: AssistanceGain | PersonUplift, p_holm: float
 ) -> str:
-    """Say what help did, in average rank and in years."""
+    """Say what help did, in average rank and, where the study allows years, in these."""
+    level = comparison.level
     ends = gained.test.interval
     interval = f"{format_percent(level)} CI {rank_interval(ends)}; " if np.isfinite(ends[0]) else ""
     text = (
         f"{format_signed(gained.gain, 2)} in average rank "
         f"({interval}{outcome_text(gained.test, p_holm)})"
     )
-    text += f", {format_signed(gained.years)} {unit}"
+    if not comparison.studies[0].gate.passed:
+        return text
+    text += f", {format_signed(gained.years)} {comparison.unit}"
     if np.isfinite(gained.calibrated):
         text += f" ({format_signed(gained.calibrated)} by calibration)"
     return text
@@ -202,9 +273,14 @@ def answers_table(comparison: ComparisonFindings) -> TextTable | None:
         rows = [
             (
                 less(comparison.name_of(difference.b), comparison.name_of(difference.a)),
-                format_signed(difference.years),
-                bound_text(difference),
-                format_bare_p(difference.p_holm),
+                *(
+                    (format_signed(difference.years), bound_text(difference))
+                    if comparison.allows_years(difference.a, difference.b)
+                    else (NO_YEARS, "–")
+                ),
+                format_bare_p(difference.p_holm)
+                if comparison.allows_years(difference.a, difference.b)
+                else "–",
             )
             for difference in comparison.differences[:_FIRST]
         ]
@@ -224,22 +300,22 @@ def _answers_of_pairs(comparison: ComparisonFindings) -> TextTable:
     """The differences in rank, and in years with their intervals if there are any."""
     names = names_of(comparison)
     shown = comparison.pairs[:_FIRST]
-    by_worths = any(pair.years.interval for pair in shown)
+    with_years = comparison.states_years and any(pair.years.interval for pair in shown)
     rows = [
         (
             less(names[pair.b], names[pair.a]),
             format_signed(pair.paired.mean, 2),
             *(
-                (format_signed(pair.years.by_worths), years_interval(pair))
-                if by_worths
-                else (rank_interval(pair.interval), format_signed(pair.years.years))
+                (format_signed(pair.years.years), years_interval(pair))
+                if with_years
+                else (rank_interval(pair.interval),)
             ),
             format_bare_p(pair.p_holm),
         )
         for pair in shown
     ]
     unit, interval = comparison.unit.capitalize(), f"{format_percent(comparison.level)} interval"
-    middle = (f"{unit} by worths", interval) if by_worths else (interval, unit)
+    middle = (unit, interval) if with_years else (interval,)
     columns = ("Difference", "Average rank", *middle, "Adjusted p")
     title = TEST_NAMES[comparison.test]
     return TextTable(title[:1].upper() + title[1:], columns, rows, _more(len(comparison.pairs)))
@@ -258,8 +334,8 @@ def steps_table(comparison: ComparisonFindings) -> TextTable:
                 (
                     comparison.name_of(version),
                     str(version.date) if version.date else "–",
-                    estimate_text(version),
-                    step_text(step) if step else "–",
+                    estimate_text(version) if comparison.allows_years(version) else NO_YEARS,
+                    step_text(comparison, step) if step else "–",
                     format_bare_p(step.p) if step else "–",
                     format_bare_p(step.p_holm) if step else "–",
                 )

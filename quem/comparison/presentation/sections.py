@@ -8,17 +8,32 @@ import numpy as np
 
 from quem import __version__
 from quem.comparison.pair_tests import INFERENCES, TESTS
-from quem.comparison.presentation.columns import ESTIMATES, GAINS, INDEPENDENT, PAIRS, TABLES
+from quem.comparison.presentation.columns import (
+    ESTIMATES,
+    GAINS,
+    GAINS_IN_RANKS,
+    GAINS_IN_YEARS,
+    INDEPENDENT,
+    PAIRS,
+    PAIRS_IN_RANKS,
+    PAIRS_IN_YEARS,
+    TABLES,
+)
 from quem.comparison.presentation.phrases import (
+    NO_YEARS,
     TEST_NAMES,
     answers_table,
-    difference_text,
+    apart_text,
+    inferences_of,
     less,
     names_of,
+    no_years_text,
     rank_text,
     step_p_text,
     step_text,
     steps_table,
+    test_text,
+    undefined_texts,
     uplift_text,
     years_text,
 )
@@ -40,7 +55,7 @@ CAPTIONS = {
     "values allowed by its one-sided bound. The shaded bar is the experience of the study's "
     "subjects.",
     "differences": "The difference of each two systems, with its interval where there is one; blue "
-    "where that leaves 0 out. A circle is the difference of the two estimates.",
+    "where that leaves 0 out.",
     "wins": "Share of rankings with one system above the other, ties one half; blue: above 50%, "
     "red: below 50%.",
     "progression": "The versions of a system with their prediction intervals, and the steps "
@@ -69,7 +84,12 @@ def report_context(comparison: ComparisonFindings) -> dict[str, Any]:
         "answers": answers_table(comparison),
         "meaning": _meaning(comparison),
         "gains": _gains(comparison),
-        "first_figure": next(iter(_first_figures(comparison))),
+        "positions": [
+            no_years_text(comparison, entry)
+            for entry in comparison.system_estimates
+            if not comparison.allows_years(entry)
+        ],
+        "first_figure": next(iter(_first_figures(comparison)), ""),
         "sections": sections(comparison),
         "methods": " ".join(_methods(comparison)),
         "references": _references(comparison),
@@ -80,18 +100,21 @@ def report_context(comparison: ComparisonFindings) -> dict[str, Any]:
 
 
 def _first_figures(comparison: ComparisonFindings) -> Iterator[str]:
-    """What goes beside the answer; a figure of one sort at least is always there."""
-    if comparison.mode == "time":
+    """What goes beside the answer; nothing where there are no years and nothing else to show."""
+    if comparison.mode == "time" and comparison.states_years:
         yield "progression"
-    if comparison.system_estimates:
+    if any(map(comparison.allows_years, comparison.system_estimates)):
         yield "estimates"
-    yield "uplift"
+    if comparison.pairs:
+        yield "differences"
+    if comparison.uplifts:
+        yield "uplift"
 
 
 def _meaning(comparison: ComparisonFindings) -> str:
     """One sentence on what the result generalizes to, or assumes."""
     if comparison.pairs:
-        return INFERENCES[comparison.test]
+        return " ".join(inferences_of(comparison))
     return INDEPENDENCE if comparison.mode != "systems" else UPLIFT_MEANING
 
 
@@ -99,7 +122,7 @@ def _gains(comparison: ComparisonFindings) -> list[str]:
     names = comparison.studies[0].name_of
     return [
         f"{_people(len(uplift.people))} with the help of {names(uplift.system)}: "
-        f"{uplift_text(uplift, comparison.level, comparison.unit, float('nan'))}."
+        f"{uplift_text(comparison, uplift, float('nan'))}."
         for uplift in comparison.uplifts
     ]
 
@@ -111,33 +134,38 @@ def _people(count: int) -> str:
 def _methods(comparison: ComparisonFindings) -> Iterator[str]:
     """A paragraph to be pasted into a paper."""
     level = format_percent(comparison.level)
+    stated = _estimates(comparison)
     yield (
         "Experience was estimated with QUEM (Hayes & Parzen, 1997) by least-squares regression of "
         f"the subjects' experience on their average ranks, with {level} prediction intervals: "
-        f"{join_words(_estimates(comparison), 12) or 'no system was ranked alone'}."
+        f"{join_words(stated, 12) or _nothing(comparison)}."
     )
+    for entry in comparison.system_estimates:
+        if not comparison.allows_years(entry):
+            yield no_years_text(comparison, entry)
     several = len(comparison.pairs or comparison.differences) > 1
     if comparison.pairs:
         adjusted = " (p adjusted by Holm, 1979)" if several else ""
         yield (
             f"Systems were compared by a {TEST_NAMES[comparison.test]}{adjusted}, wherever the "
-            "same "
-            f"judge had ranked both. {INFERENCES[comparison.test]}"
+            f"same judge had ranked both. {' '.join(inferences_of(comparison))}"
         )
         names = names_of(comparison)
         for pair in comparison.pairs[:_MOST_SENTENCES]:
             ranks = rank_text(pair, comparison.level, several=several)
-            years = years_text(pair, comparison.level, comparison.unit)
-            yield f"{names[pair.b]} against {names[pair.a]}: {ranks}; {years}."
+            parts = [ranks, test_text(pair) if pair.why else "", years_text(comparison, pair)]
+            yield f"{names[pair.b]} against {names[pair.a]}: {'; '.join(filter(None, parts))}."
     for difference in comparison.differences[:_MOST_SENTENCES]:
-        text = difference_text(difference, comparison.level, comparison.unit, several=several)
+        text = apart_text(comparison, difference, several=several)
         b, a = comparison.name_of(difference.b), comparison.name_of(difference.a)
         yield f"{b} against {a}: {text}."
     if comparison.mode == "time":
         for step in comparison.progressions[0].steps:
+            gained = step_text(comparison, step)
+            unit = "" if gained == NO_YEARS else f" {comparison.unit}"
             yield (
                 f"From {comparison.name_of(step.before)} to {comparison.name_of(step.after)}: "
-                f"{step_text(step)} {comparison.unit} ({step_p_text(step)})."
+                f"{gained}{unit} ({step_p_text(step)})."
             )
     if comparison.mode != "systems":
         yield INDEPENDENCE
@@ -149,12 +177,18 @@ def _methods(comparison: ComparisonFindings) -> Iterator[str]:
 
 def _estimates(comparison: ComparisonFindings) -> list[str]:
     each = []
-    for entry in comparison.system_estimates:
+    for entry in filter(comparison.allows_years, comparison.system_estimates):
         text = statement(
             entry.estimate, interval="prediction", level=comparison.level, unit=comparison.unit
         )
         each.append(f"{comparison.name_of(entry)} {text}")
     return each
+
+
+def _nothing(comparison: ComparisonFindings) -> str:
+    if comparison.system_estimates:
+        return f"the data allow no {comparison.unit}"
+    return "no system was ranked alone"
 
 
 def _references(comparison: ComparisonFindings) -> list[str]:
@@ -175,17 +209,23 @@ _MOST_ROWS = 50
 _MOST_COLUMNS = 20
 
 YEARS = (
-    "The difference in years is estimated in three ways. By the skill function it is the "
-    "difference of the two estimates; it shrinks toward 0, more with noisier ranks. By "
-    "calibration it is the difference in rank over the slope of rank on experience; it is too "
-    "large on average, and is given only where that slope is significant. By worths it is nearly "
-    "right on average, since worths do not flatten at both ends as ranks do, and the interval "
-    "belongs to it; there is none where none was found to cover."
+    "The difference in years is that in worth over the slope of worth on experience. It is nearly "
+    "right on average, since worths do not flatten at both ends as ranks do, and always inside "
+    "its interval (Fieller). Two others are for comparison. By regression it is the difference "
+    "of the two estimates: shrunk toward 0, more with noisier ranks; not the center of the "
+    "interval. By calibration it is the difference in rank over the slope of rank on experience: "
+    "too large on average, and given only where that slope is significant."
 )
 
 _WINS = (
     "Each cell is the share of the judges who put the first system above the second, a tie "
     "counting one half; the last column is over all rankings that hold both."
+)
+
+_AUTOMATIC = (
+    "Each pair's test is chosen by its judges: with one, the t test over problems, for this judge "
+    "only; with two, the two-way test; with more, the two-way test where they may differ on the "
+    "pair (F test, p < .20), else the t test over problems."
 )
 
 _ADJUSTED = "Adjusted p values (Holm 1979) hold for all pairs together."
@@ -199,26 +239,31 @@ def sections(comparison: ComparisonFindings) -> list[Section]:
         _independent(comparison) if comparison.differences else None,
         _progressions(comparison) if comparison.progressions else None,
         _uplifts(comparison) if comparison.uplifts else None,
-        _estimates_sections(comparison) if comparison.system_estimates else None,
+        _estimates_sections(comparison)
+        if any(map(comparison.allows_years, comparison.system_estimates))
+        else None,
+        None if comparison.states_years else _would_give(comparison),
     ]
     return [section for section in parts if section is not None]
 
 
 def _differences(comparison: ComparisonFindings) -> Section:
     note = f"First {_MOST_ROWS} of {len(comparison.pairs):,}; all are in differences.csv."
-    table = PAIRS.text_table(
+    columns = PAIRS if comparison.states_years else PAIRS_IN_RANKS
+    table = columns.text_table(
         f"Pairwise differences ({TEST_NAMES[comparison.test]})",
         comparison.pairs[:_MOST_ROWS],
         comparison,
         note if len(comparison.pairs) > _MOST_ROWS else "",
     )
-    text = [
-        f"{INFERENCES[comparison.test]} {_ADJUSTED if len(comparison.pairs) > 1 else ''}".strip()
-    ]
-    text += [INFERENCES[name] for name in TESTS if name != comparison.test]
-    text.append(YEARS)
-    reasons = dict.fromkeys(p.years.reason for p in comparison.pairs if p.years.reason)
-    text += [f"No interval in {comparison.unit}: {reason}." for reason in reasons]
+    used = inferences_of(comparison)
+    text = [" ".join([*used, *([_ADJUSTED] if len(comparison.pairs) > 1 else [])])]
+    if comparison.test == "auto":
+        text.append(_AUTOMATIC)
+    text += [INFERENCES[name] for name in TESTS if INFERENCES[name] not in used]
+    if comparison.states_years:
+        text.append(YEARS)
+    text += undefined_texts(comparison)
     return Section("differences", "Pairwise differences", text, ("differences",), [table])
 
 
@@ -250,10 +295,12 @@ def _independent(comparison: ComparisonFindings) -> Section:
             "Outside its subjects' range an estimate is only a bound, and so is a difference: it "
             "has no interval and no p value."
         )
-    table = INDEPENDENT.text_table(
-        "Differences of independent estimates", comparison.differences[:_MOST_ROWS], comparison
-    )
-    return Section("independent", "Differences", text, ("differences",), [table])
+    allowed = [of for of in comparison.differences if comparison.allows_years(of.a, of.b)]
+    tables = []
+    if allowed:
+        title = "Differences of independent estimates"
+        tables.append(INDEPENDENT.text_table(title, allowed[:_MOST_ROWS], comparison))
+    return Section("independent", "Differences", text, ("differences",), tables)
 
 
 def _progressions(comparison: ComparisonFindings) -> Section:
@@ -268,8 +315,9 @@ def _progressions(comparison: ComparisonFindings) -> Section:
 def _uplifts(comparison: ComparisonFindings) -> Section:
     (table,) = (table for table in TABLES if table.stem == "uplift")
     rows = list(table.rows(comparison))
+    columns = GAINS if comparison.states_years else GAINS_IN_RANKS
     tables = [
-        GAINS.text_table(
+        columns.text_table(
             f"With the help of {comparison.studies[0].name_of(uplift.system)}",
             [row for row in rows if row.of is uplift],
             comparison,
@@ -280,9 +328,12 @@ def _uplifts(comparison: ComparisonFindings) -> Section:
         "Unassisted people are ranked among each other. Each assisted solution is located among "
         "these, so assisted people do not push each other down.",
         UPLIFT_MEANING,
-        "The gain in years is the gain in average rank by the skill function; it shrinks toward "
-        "0. By calibration it does not, and is too large on average.",
     ]
+    if comparison.states_years:
+        text.append(
+            "The gain in years is the gain in average rank by the skill function; it shrinks "
+            "toward 0. By calibration it does not, and is too large on average."
+        )
     return Section("uplift", "Gain from assistance", text, ("uplift",), tables)
 
 
@@ -294,9 +345,34 @@ def _estimates_sections(comparison: ComparisonFindings) -> Section:
             "both are based on the same people. The tests above compare them ranking by ranking."
         )
     shown = () if comparison.mode == "time" else ("estimates",)
-    table = ESTIMATES.text_table(
-        f"Estimates with {format_percent(comparison.level)} intervals",
-        comparison.system_estimates[:_MOST_ROWS],
-        comparison,
-    )
+    allowed = list(filter(comparison.allows_years, comparison.system_estimates))
+    table = ESTIMATES.text_table(_intervals(comparison), allowed[:_MOST_ROWS], comparison)
     return Section("estimates", "Estimates", text, shown, [table])
+
+
+def _intervals(comparison: ComparisonFindings) -> str:
+    return f"Estimates with {format_percent(comparison.level)} intervals"
+
+
+def _would_give(comparison: ComparisonFindings) -> Section:
+    """The numbers in years that the studies do not allow, marked as such."""
+    text = [
+        "These data do not allow years (see the result). The numbers of the line are given for "
+        "completeness; do not report them."
+    ]
+    shut = [s for s in comparison.system_estimates if not comparison.allows_years(s)]
+    apart = [d for d in comparison.differences if not comparison.allows_years(d.a, d.b)]
+    tables = []
+    if shut:
+        tables.append(ESTIMATES.text_table(_intervals(comparison), shut[:_MOST_ROWS], comparison))
+    if comparison.pairs:
+        pairs = comparison.pairs[:_MOST_ROWS]
+        tables.append(PAIRS_IN_YEARS.text_table("Pairwise differences", pairs, comparison))
+    if apart:
+        title = "Differences of independent estimates"
+        tables.append(INDEPENDENT.text_table(title, apart[:_MOST_ROWS], comparison))
+    if comparison.uplifts:
+        (table,) = (table for table in TABLES if table.stem == "uplift")
+        rows = list(table.rows(comparison))
+        tables.append(GAINS_IN_YEARS.text_table("Gain from assistance", rows, comparison))
+    return Section("would-give", "What the line would give", text, (), tables)

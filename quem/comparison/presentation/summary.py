@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.comparison.pair_tests import INFERENCES
 from quem.comparison.presentation.phrases import (
     TEST_NAMES,
-    difference_text,
-    estimate_text,
+    apart_text,
+    entry_text,
+    inferences_of,
     names_of,
+    no_years_text,
     rank_text,
     step_p_text,
     step_text,
+    test_text,
+    undefined_texts,
     uplift_text,
     won_text,
     years_text,
 )
 from quem.experience.wording import statement
-from quem.wording import join_words
+from quem.wording import join_words, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +69,9 @@ def _estimates(comparison: ComparisonFindings) -> Iterator[str]:
         yield ""
     width = max(map(len, names), default=0)
     for name, entry in zip(names, comparison.system_estimates, strict=True):
+        if not comparison.allows_years(entry):
+            yield from wrap(no_years_text(comparison, entry))
+            continue
         text = statement(
             entry.estimate, interval="prediction", level=comparison.level, unit=comparison.unit
         )
@@ -85,12 +91,13 @@ def _pairs(comparison: ComparisonFindings) -> Iterator[str]:
             yield f"    {pair.test.reason}"
             continue
         yield f"    {rank_text(pair, comparison.level, several=several)}"
-        yield f"    {years_text(pair, comparison.level, comparison.unit)}"
+        if pair.why:
+            yield f"    {test_text(pair)}"
+        if years := years_text(comparison, pair):
+            yield f"    {years}"
         yield f"    {won_text(pair)}"
-    yield f"  {INFERENCES[comparison.test]}"
-    for reason in dict.fromkeys(pair.years.reason for pair in comparison.pairs):
-        if reason:
-            yield f"  No interval in {comparison.unit}: {reason}."
+    yield from (f"  {text}" for text in inferences_of(comparison))
+    yield from (f"  {text}" for text in undefined_texts(comparison))
 
 
 def _differences(comparison: ComparisonFindings) -> Iterator[str]:
@@ -103,8 +110,7 @@ def _differences(comparison: ComparisonFindings) -> Iterator[str]:
     yield from ("", f"Pairwise differences ({how})")
     for difference in comparison.differences:
         yield f"  {comparison.name_of(difference.b)} − {comparison.name_of(difference.a)}"
-        text = difference_text(difference, comparison.level, comparison.unit, several=several)
-        yield f"    {text}"
+        yield f"    {apart_text(comparison, difference, several=several)}"
     yield f"  {INDEPENDENCE}"
 
 
@@ -114,10 +120,11 @@ def _progression(comparison: ComparisonFindings, progression: Progression) -> It
     width = max(map(len, names))
     for at, (name, version) in enumerate(zip(names, progression.versions, strict=True)):
         date = f"  {version.date}" if version.date else ""
-        line = f"  {name:<{width}}{date}  {estimate_text(version)} {comparison.unit}"
+        line = f"  {name:<{width}}{date}  {entry_text(comparison, version)}"
         if at:
             step = progression.steps[at - 1]
-            line += f", {step_text(step)} over the previous version ({step_p_text(step)})"
+            gained = step_text(comparison, step)
+            line += f", {gained} over the previous version ({step_p_text(step)})"
         yield line
     if comparison.mode == "time":
         yield f"  {INDEPENDENCE}"
@@ -130,9 +137,9 @@ def _uplifts(comparison: ComparisonFindings) -> Iterator[str]:
         people = uplift.people
         who = f"all {len(people)}" if len(people) > 1 else people[0].person
         width = max(len(who), *(len(person.person) for person in people))
-        yield f"  {who:<{width}}  {uplift_text(uplift, comparison.level, comparison.unit, none)}"
+        yield f"  {who:<{width}}  {uplift_text(comparison, uplift, none)}"
         for person in people if len(people) > 1 else ():
-            text = uplift_text(person, comparison.level, comparison.unit, person.p_holm)
+            text = uplift_text(comparison, person, person.p_holm)
             yield f"  {person.person:<{width}}  {text}"
     if comparison.uplifts:
         yield f"  {UPLIFT_MEANING}"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from quem.experience.gate import REASONS as GATE_REASONS
 from quem.experience.influence import REASONS
 from quem.experience.presentation.estimate_columns import (
     ESTIMATES,
     PROFILE,
     averaged_ranks,
+    headline_columns,
     in_unit,
 )
 from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
     from quem.experience.agreement import Concordance
     from quem.experience.cells import RankCells
-    from quem.experience.gate import Gate
     from quem.experience.influence import LeaveOneOut, SubjectDiagnostic, Variant
     from quem.experience.result import ExperienceFindings
     from quem.experience.retest import Consistency
@@ -560,11 +559,6 @@ _BOOTSTRAP: Columns[Any, ExperienceFindings] = Columns(
     Column("systems", each(_BOOTSTRAPPED), "one entry per system", of="intervals"),
 )
 
-_GATE: Columns[Gate, ExperienceFindings] = Columns(
-    Column("passed", FLAG, "whether it is so"),
-    Column("reasons", each(choice(*GATE_REASONS)), "why not, as codes; empty if it is so"),
-)
-
 DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     *head("experience"),
     Column(
@@ -594,18 +588,7 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "the headline's fit of experience on average rank",
         of=lambda row, _: row,
     ),
-    Column(
-        "headline",
-        choice("years", "position"),
-        "whether the outputs state years, or each system's position among the subjects",
-        of=lambda row, _: "years" if row.gate.passed else "position",
-    ),
-    Column(
-        "gate",
-        of(_GATE),
-        "whether the data allow years: a skill function that rises, significantly (p < .05), over "
-        "5 subjects or more; the numbers below are then what the line would give",
-    ),
+    *headline_columns(),
     Column(
         "forms",
         each(FORMS),

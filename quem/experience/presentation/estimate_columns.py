@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from quem.experience.gate import REASONS
 from quem.experience.hierarchical import FALLBACKS
 from quem.experience.presentation.session_columns import name_column
 from quem.experience.wording import format_ends
@@ -33,10 +34,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from quem.experience.estimate import Estimate
+    from quem.experience.gate import Gate
     from quem.experience.profile import ProblemPlace, Profile
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["ESTIMATES", "PLACES", "PROFILE", "averaged_ranks", "bound_columns", "in_unit"]
+__all__ = [
+    "ESTIMATES",
+    "PLACES",
+    "PROFILE",
+    "averaged_ranks",
+    "bound_columns",
+    "headline_columns",
+    "in_unit",
+]
 
 Row = TypeVar("Row")
 
@@ -115,6 +125,30 @@ def bound_columns(
             FLAG,
             "false if the average rank or the estimate is outside the subjects' range",
             of=lambda row, _: estimate(row).side == "inside",
+        ),
+    )
+
+
+_GATE: Columns[Gate, Any] = Columns(
+    Column("passed", FLAG, "whether it is so"),
+    Column("reasons", each(choice(*REASONS)), "why not, as codes; empty if it is so"),
+)
+
+
+def headline_columns() -> tuple[Column[ExperienceFindings, Any], ...]:
+    """Give the columns that say whether a study states years."""
+    return (
+        Column(
+            "headline",
+            choice("years", "position"),
+            "whether the outputs state years, or each system's position among the subjects",
+            of=lambda row, _: "years" if row.gate.passed else "position",
+        ),
+        Column(
+            "gate",
+            of(_GATE),
+            "whether the data allow years: a skill function that rises, significantly (p < .05), "
+            "over 5 subjects or more; the numbers below are then what the line would give",
         ),
     )
 

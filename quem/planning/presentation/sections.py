@@ -87,7 +87,8 @@ def _note(plan: PlanFindings) -> str:
         )
     if plan.assumptions.difference is not None:
         text += (
-            "Power: how often the t test over problems (two-sided, at 5%) finds the better of two "
+            "Power: how often the test that `quem compare` chooses (two-sided, at 5%) finds the "
+            "better of two "
             f"systems that are {plan.assumptions.difference:g} {plan.unit} apart. "
         )
     return f"{text}Hours a judge: to place all solutions once."

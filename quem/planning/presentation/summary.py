@@ -91,7 +91,7 @@ def power_text(plan: PlanFindings) -> str:
         return "This design cannot test two systems, which needs two problems"
     return (
         f"Power to detect a difference of {plan.assumptions.difference:g} {plan.unit}, in the "
-        "right direction, with the two-sided 5% t test over problems: "
+        "right direction, with the test that `quem compare` chooses, two-sided at 5%: "
         f"{format_probability(power)}"
     )
 

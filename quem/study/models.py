@@ -58,7 +58,7 @@ __all__ = [
     "System",
 ]
 
-Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "auto"]
+Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "exponential", "averaged", "auto"]
 Interval = Literal["prediction", "mean", "calibration", "hierarchical"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.special import stdtrit
 
 from quem.experience.presentation.summary import averaged, equation, system_name
 from quem.experience.wording import INTERVALS
@@ -65,7 +64,9 @@ def skill_function(findings: ExperienceFindings) -> Figure:
         _subjects(axes, findings)
         if not findings.gate.passed:
             _positions(axes, findings)
-        axes.set_title(equation(findings), fontweight="normal")
+        # An average of two curves is too long for one line.
+        title = equation(findings).replace(") + ", ")\n+ ")
+        axes.set_title(title, fontweight="normal", fontsize="small" if "\n" in title else None)
     return figure
 
 
@@ -130,15 +131,12 @@ def _bands(axes: Axes, findings: ExperienceFindings, grid: NDArray[np.float64]) 
     """The skill function, where a human peer would be, and where the mean of such people is."""
     function = findings.function
     middle = function.predict(grid)
-    t = stdtrit(function.df, (1 + findings.settings.level) / 2)
-    of_mean = function.mean_variance(grid)
     level = format_percent(findings.settings.level)
-    for variance, color, label in (
-        (function.residual_sd**2 + of_mean, BAND, f"{level} {INTERVALS['prediction']}"),
-        (of_mean, INNER_BAND, f"{level} {INTERVALS['mean']}"),
-    ):
-        half = t * np.sqrt(variance)
-        axes.fill_between(grid, middle - half, middle + half, color=color, linewidth=0, label=label)
+    for kind, color in (("prediction", BAND), ("mean", INNER_BAND)):
+        of = function.predictive(grid, mean=kind == "mean")
+        low, high = of.interval(findings.settings.level).T
+        label = f"{level} {INTERVALS[kind]}"
+        axes.fill_between(grid, low, high, color=color, linewidth=0, label=label)
     axes.plot(grid, middle, color=LINE, linewidth=2, label="skill function")
 
 

@@ -95,6 +95,9 @@ def _fit(findings: ExperienceFindings) -> list[str]:
         "sqrt": "least-squares regression on the square root",
         "quadratic": "quadratic least-squares regression",
         "cubic": "cubic least-squares regression",
+        "exponential": "least-squares regression of the logarithm",
+        "averaged": "a linear and an exponential least-squares regression, averaged by AICc "
+        "weights,",
     }[function.form.name]
     chosen = " (chosen by AICc)" if findings.settings.form == "auto" else ""
     test = f"{f_text(function, 2)}, {format_p(findings.p_value)}"

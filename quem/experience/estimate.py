@@ -23,11 +23,13 @@ __all__ = [
     "estimate_system",
     "invert",
     "outside",
+    "round_years",
 ]
 
 Interval = tuple[float, float]
 _UNBOUNDED = (float("nan"), float("nan"))
 _ROUNDING = 1e-9
+_WHOLE_YEARS = 5.0
 _SIDES: dict[tuple[bool, bool], Literal["inside", "above", "below", "outside"]] = {
     (False, False): "inside",
     (True, False): "above",
@@ -245,6 +247,23 @@ def invert(
         ends = np.stack([mean + (slope * d - root) / a, mean + (slope * d + root) / a], axis=-1)
     bounded = np.broadcast_to(a > 0, d.shape)[..., np.newaxis]
     return center, np.where(bounded, ends, np.nan)
+
+
+def round_years(years: NDArray[np.float64]) -> tuple[float, ...]:
+    """Choose years for which to report the probability of at least that many.
+
+    Half and four fifths of the highest subject's, in whole years from 5 on and in tenths below;
+    without those that are not inside the subjects' range.
+
+    Parameters
+    ----------
+    years : array of float, shape (n,)
+        Experience of the subjects; may be empty.
+    """
+    low, high = years.min(initial=np.inf), years.max(initial=0.0)
+    digits = 0 if high >= _WHOLE_YEARS else 1
+    chosen = (round(float(share * high), digits) for share in (0.5, 0.8))
+    return tuple(dict.fromkeys(value for value in chosen if low < value < high))
 
 
 def outside(

@@ -364,11 +364,11 @@ _CONSISTENCY: tuple[Column[tuple[str, Consistency], ExperienceFindings], ...] = 
         heading="Repeat tasks",
     ),
     Column(
-        "n_solutions",
+        "n_ranks",
         COUNT,
-        "solutions ranked both times",
-        of=_second("n_solutions"),
-        heading="Solutions",
+        "repeated ranks: a solution counts once for each judge who ranked it both times",
+        of=_second("n_ranks"),
+        heading="Ranks",
     ),
     Column(
         "mean_tau_b",
@@ -380,7 +380,7 @@ _CONSISTENCY: tuple[Column[tuple[str, Consistency], ExperienceFindings], ...] = 
     Column(
         "mean_rank_difference",
         NUMBER,
-        "mean absolute difference of adjusted ranks over the solutions",
+        "mean absolute difference of adjusted ranks over these ranks",
         of=_second("mean_rank_difference"),
         heading="Mean rank difference",
     ),

@@ -102,20 +102,26 @@ class Part:
     ----------
     counts : callable
         From simulated studies: what is counted, in which studies it is so, in which it is
-        defined, and other figures, or another cell.
+        defined, and other figures: ``width`` and the ``line``'s, of which the median over the
+        designs is shown, sums of ``squares`` and the line's ``line_squares``, or another ``cell``.
     bars : callable
         From a cell and what is counted: the lowest and highest percentage, or None.
+    most : callable, optional
+        From the same: the most that the width or error may be of the line's, or None.
     """
 
     cases: tuple[PartCase, ...] | tuple[WorthCase, ...]
     parts: int
     counts: Callable[[Simulated], Iterable[Counts]]
     bars: Callable[[str, str], tuple[float, float] | None]
+    most: Callable[[str, str], float | None] = lambda *_: None
 
 
-def _covers(simulated: Simulated, normalize: str = "none") -> tuple[Any, NDArray[np.bool_]]:
+def _covers(
+    simulated: Simulated, normalize: str = "none", form: str = "linear"
+) -> tuple[Any, NDArray[np.bool_]]:
     """What is estimated, and whether the headline covers: one-sided outside the range."""
-    of = batch_estimates(simulated, level=_LEVEL, normalize=normalize)  # type: ignore[arg-type]
+    of = batch_estimates(simulated, level=_LEVEL, normalize=normalize, form=form)  # type: ignore[arg-type]
     truth = simulated.truth[:, 0]
     low, high = of.prediction[:, 0].T
     with np.errstate(invalid="ignore"):
@@ -206,11 +212,11 @@ def _gated(simulated: Simulated) -> Iterator[Counts]:
     n, inside = simulated.scenario.subjects, of.inside[:, 0]
     x, y = of.average[:, :n], simulated.experience
     fit = fit_batch(FORMS["linear"], x, y, np.ones(x.shape))
-    slope = fit.coefficients[:, 1]
+    rises = np.diff(fit.predict(np.array([[0.0, 1.0]])))[:, 0] > 0
     explained = ((fit.predict(x) - y.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     left = ((fit.predict(x) - y) ** 2).sum(axis=1)
     significant = fdtrc(1, n - 2, explained / (left / (n - 2))) < SIGNIFICANT
-    passed = (slope > 0) & significant
+    passed = rises & significant
     every = np.ones(len(passed), dtype=bool)
     yield "pass", passed, every, {}
     yield "inside", covered, inside, {}
@@ -288,6 +294,69 @@ HIERARCHICAL = Part(
     1,
     _modeled,
     _modeled_bars,
+)
+
+
+# 7.5: skill functions for learning curves.
+def _forms(simulated: Simulated) -> Iterator[Counts]:
+    """Coverage of the headline by each form; width, error, and bias beside the line's."""
+    truth = simulated.truth[:, 0]
+    every = np.ones(len(truth), dtype=bool)
+    line, covered = _covers(simulated)
+    yield "linear", covered, every, _beside(_width(line), _width(line))
+    for form in ("exponential", "averaged"):
+        of, covered = _covers(simulated, form=form)
+        yield form, covered, every, _beside(_width(of), _width(line))
+        error, of_line = (each.experience[:, 0] - truth for each in (of, line))
+        bias = _beside(float(error.mean()), float(of_line.mean()))
+        yield f"{form}: estimate too low, and bias", error < 0, every, bias
+        if simulated.scenario.systems != (None,):
+            continue
+        for where, which in (("", every), (" inside the range", line.inside[:, 0])):
+            squares, line_squares = (float((e[which] ** 2).sum()) for e in (error, of_line))
+            pooled = {"cell": _ANY, "squares": squares, "line_squares": line_squares}
+            nearer = np.abs(error) < np.abs(of_line)
+            yield f"{form}: nearer than the line{where}, and error", nearer, which, pooled
+
+
+def _width(of: Any) -> float:  # noqa: ANN401  what _covers gives
+    return float(np.median(np.diff(of.prediction[:, 0])))
+
+
+def _beside(figure: float, of_line: float) -> dict[str, float]:
+    return {"width": figure, "line": of_line}
+
+
+_ANY = "any curve; 12 and 20 subjects; a peer"
+_POSITIONS: dict[str, tuple[float | None, dict[str, Any]]] = {
+    "a peer": (None, {}),
+    "a peer of 3 years": (3.0, {"system_person": LOW.person}),
+    "a peer of 15 years": (15.0, {"system_person": LOW.person}),
+    **{f"{years:g} years": (years, {}) for years in (2.0, 8.0, 15.0, 19.0)},
+}
+FORMS_PART = Part(
+    tuple(
+        PartCase(
+            "forms",
+            f"{curve}; {n} subjects; {where}",
+            "low",
+            n,
+            3,
+            6,
+            system,
+            3000,
+            {"experience": (1.0, 20.0), "curve": curve, **more},
+        )
+        for curve, n, (where, (system, more)) in product(
+            ("linear", "saturating", "logarithmic"), (12, 20), _POSITIONS.items()
+        )
+    ),
+    1,
+    _forms,
+    # 92%, and two standard errors and a half of 3,000 studies.
+    lambda _, what: (90.8, 100.0) if what == "averaged" else None,
+    # Over all peers it is 8%, from those far outside the range.
+    lambda _, what: 1.06 if what.startswith("averaged: nearer than the line inside") else None,
 )
 
 
@@ -474,6 +543,7 @@ WORTHS = Part(
 )
 
 PARTS = {
+    "forms": FORMS_PART,
     "incidence": INCIDENCE,
     "jagged": JAGGED,
     "gate": GATE,
@@ -483,6 +553,8 @@ PARTS = {
     "worths": WORTHS,
 }
 
+_DIGITS = dict.fromkeys(PARTS, 1) | {"forms": 2}
+
 
 def run_case(case: PartCase | WorthCase, seed: int, part: int) -> dict[str, Any]:
     """Simulate one part of one case."""
@@ -491,26 +563,42 @@ def run_case(case: PartCase | WorthCase, seed: int, part: int) -> dict[str, Any]
 
 def table(name: str, results: Iterable[dict[str, Any]]) -> tuple[str, int]:
     """Pool results by cell; gives a table in Markdown and how many bars are missed."""
-    totals: dict[tuple[str, str], list[Any]] = {}
+    totals: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for result in results:
         for row in result["rows"]:
             cell = row.get("cell", result["case"]["cell"])
-            total = totals.setdefault((cell, row["what"]), [0, 0, [], []])
-            total[0] += row["is_so"]
-            total[1] += row["defined"]
-            if row.get("width") is not None:
-                total[2].append(row["width"])
-                total[3].append(row["line"])
+            totals.setdefault((cell, row["what"]), []).append(row)
     lines = ["| cell | what | % | of | bar | width (line's) |", "|---|---|---|---|---|---|"]
     missed = 0
-    for (cell, what), (is_so, defined, widths, of_line) in totals.items():
-        share = 100 * is_so / defined if defined else np.nan
+    for (cell, what), rows in totals.items():
+        defined = sum(row["defined"] for row in rows)
+        share = 100 * sum(row["is_so"] for row in rows) / defined if defined else np.nan
         bar = PARTS[name].bars(cell, what)
         mark = ""
         if bar:
             good = bar[0] <= share <= bar[1]
             missed += not good
             mark = f"{bar[0]:g} to {bar[1]:g}" + ("" if good else " MISSED")
-        width = f"{np.nanmedian(widths):.1f} ({np.nanmedian(of_line):.1f})" if widths else ""
+        width, most = "", PARTS[name].most(cell, what)
+        if figures := _figures(rows, defined):
+            own, line = figures
+            width = f"{own:.{_DIGITS[name]}f} ({line:.{_DIGITS[name]}f})"
+            if most:
+                good = own <= most * line
+                missed += not good
+                width += f", at most {most:g} times" + ("" if good else " MISSED")
         lines.append(f"| {cell} | {what} | {share:.1f} | {defined:,} | {mark} | {width} |")
     return "\n".join(lines), missed
+
+
+def _figures(rows: list[dict[str, Any]], defined: int) -> tuple[float, float] | None:
+    """What is shown beside the line's: a median width or bias, or the root of mean squares."""
+    if "squares" in rows[0]:
+        sums = (sum(row[name] for row in rows) for name in ("squares", "line_squares"))
+        own, line = (float(np.sqrt(total / defined)) for total in sums)
+        return own, line
+    known = [row for row in rows if row.get("width") is not None]
+    if not known:
+        return None
+    own, line = (float(np.nanmedian([row[name] for row in known])) for name in ("width", "line"))
+    return own, line

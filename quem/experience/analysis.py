@@ -15,7 +15,7 @@ from quem.experience.bootstrap import bootstrap
 from quem.experience.cells import judged_cells, score_cells, tabulate
 from quem.experience.checks import find_warnings
 from quem.experience.components import Incidence
-from quem.experience.estimate import estimate_system
+from quem.experience.estimate import estimate_system, round_years
 from quem.experience.expected_ranks import fit_worths, pool, pooled_averages, pools_without
 from quem.experience.fit_statistics import fit_statistics
 from quem.experience.gate import FEWEST_SUBJECTS
@@ -76,6 +76,9 @@ def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
             averages = pooled_averages(pooled, cells, experience)
         else:
             averages = average_cells(cells, experience)
+    given = "at_least" in study.spec.analysis.model_fields_set or settings.get("at_least")
+    if given in (False, None) and study.spec.experience_unit == "years":
+        used = used.model_copy(update={"at_least": round_years(averages.fitted()[1])})
     findings = _findings(study, used, cells, averages, pooled)
     return ExperienceResult(replace(findings, warnings=tuple(find_warnings(findings))))
 

@@ -47,9 +47,9 @@ class Score:
     Parameters
     ----------
     n : int
-        Answers to a scale; for a flag, the solutions that judges ranked.
+        Answers to a scale; for a flag, ranks: a solution counts once for each judge.
     mean : float
-        Of a scale; for a flag, the share of solutions that it was set for.
+        Of a scale; for a flag, the share of the ranks with which it was set.
     """
 
     question: Question

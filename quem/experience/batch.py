@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import stdtrit
 
 from quem.experience.averages import widening
 from quem.experience.components import Incidence, components
 from quem.experience.estimate import invert, outside
 from quem.experience.expected_ranks import fit_worths
+from quem.experience.predictive import Predictive, mixed
 from quem.experience.profile import jaggedness
 from quem.experience.ranks import scores as normalized
 from quem.experience.simulation import blocked_ranks
-from quem.experience.skill import FORMS
+from quem.experience.skill import FORMS, averaging_weights, deviance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from quem.experience.simulation import Simulated
     from quem.experience.skill import SkillForm
 
-__all__ = ["BatchEstimates", "BatchFit", "batch_estimates", "fit_batch"]
+__all__ = ["BatchAverage", "BatchEstimates", "BatchFit", "batch_estimates", "fit_batch"]
 
 _SAME = 1e-6
+# Of a residual sum of squares, relative to the total: what rounding leaves.
+_ROUNDING = 1e-20
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class BatchFit:
     z, weights : array of float, shape (b, n)
         The subjects of each sample.
     y : array of float, shape (n,) or (b, n)
-        Their experience.
+        The response of their experience.
     """
 
     form: SkillForm
@@ -63,37 +65,58 @@ class BatchFit:
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Experience at the averages `x`, shape (b, m); NaN where not valid."""
-        return self._value((self.form.transform(x) - self.center) / self.scale)
-
-    def half_width(
-        self, x: NDArray[np.float64], level: float, widened: NDArray[np.float64] | float = 0.0
-    ) -> NDArray[np.float64]:
-        """Half of the prediction interval at `x`, shape (b, m); NaN where undefined.
-
-        `widened`, of the same shape, is what `quem.experience.averages.widening` gives.
-        """
-        t = stdtrit(self.df, (1 + level) / 2)[:, np.newaxis]
-        return np.asarray(t * self.errors(x, widened)[1])
+        return self.form.response.inverse(self._value(self._standard(x)))
 
     @property
     def df(self) -> NDArray[np.float64]:
         """Residual degrees of freedom, shape (b,)."""
         return np.asarray(self.weights.sum(axis=1) - self.form.n_coefficients)
 
-    def errors(
-        self, x: NDArray[np.float64], widened: NDArray[np.float64] | float = 0.0
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Standard errors of the mean and of a peer at `x`, each of shape (b, m)."""
-        z = (self.form.transform(x) - self.center) / self.scale
+    @property
+    def rss(self) -> NDArray[np.float64]:
+        """The residual sum of squares of the response, shape (b,)."""
+        return np.asarray((self.weights * (self.y - self._value(self.z)) ** 2).sum(axis=1))
+
+    @property
+    def deviance(self) -> NDArray[np.float64]:
+        """As `quem.experience.skill.Regression.deviance`, shape (b,)."""
+        share = self.weights / self.weights.sum(axis=1, keepdims=True)
+        mean = (share * self.y).sum(axis=1, keepdims=True)
+        total = (self.weights * (self.y - mean) ** 2).sum(axis=1)
+        rss = np.where(self.rss > _ROUNDING * total, self.rss, 0.0)
+        return deviance(self.form, rss, self.form.response.inverse(self.y), self.weights)
+
+    def predictive(
+        self,
+        x: NDArray[np.float64],
+        widened: NDArray[np.float64] | float = 0.0,
+        *,
+        mean: bool = False,
+    ) -> Predictive:
+        """Give the distribution of a peer at `x`, or of the mean, shape (b, m).
+
+        `widened`, of the same shape, is what `quem.experience.averages.widening` gives. NaN where
+        undefined.
+        """
+        z = self._standard(x)
         design = z[..., np.newaxis] ** np.arange(self.form.n_coefficients)
         leverage = np.einsum("bmi,bij,bmj->bm", design, self.inverse, design)
         df = self.df
-        rss = (self.weights * (self.y - self._value(self.z)) ** 2).sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            variance = np.where(df > 0, rss / df, np.nan)[:, np.newaxis]
+            variance = np.where(df > 0, self.rss / df, np.nan)[:, np.newaxis]
             slope = self._slope(z) * self.form.derivative(x) / self.scale
-            mean, peer = variance * leverage, variance * (1 + leverage) + slope**2 * widened
-            return np.sqrt(mean), np.sqrt(peer)
+            of_mean, of_peer = variance * leverage, variance * (1 + leverage) + slope**2 * widened
+            error = np.sqrt(of_mean if mean else of_peer)
+        return Predictive(
+            (self.form.response,),
+            np.ones((1, *z.shape)),
+            self._value(z)[np.newaxis],
+            error[np.newaxis],
+            np.broadcast_to(df[:, np.newaxis], (1, *z.shape)),
+        )
+
+    def _standard(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray((self.form.transform(x) - self.center) / self.scale)
 
     def _slope(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
         powers = np.arange(1, self.form.n_coefficients)
@@ -107,6 +130,47 @@ class BatchFit:
         return np.asarray(value)
 
 
+@dataclass(frozen=True)
+class BatchAverage:
+    """Skill functions of a form that is the average of two.
+
+    Parameters
+    ----------
+    fits : tuple of BatchFit
+    shares : two arrays of float, shape (b,)
+        The weight of each.
+    """
+
+    fits: tuple[BatchFit, ...]
+    shares: tuple[NDArray[np.float64], NDArray[np.float64]]
+
+    @property
+    def valid(self) -> NDArray[np.bool_]:
+        """Samples with enough different averages, shape (b,)."""
+        return self.fits[0].valid
+
+    @property
+    def df(self) -> NDArray[np.float64]:
+        """Residual degrees of freedom, shape (b,)."""
+        return self.fits[0].df
+
+    def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Experience at the averages `x`, shape (b, m); NaN where not valid."""
+        parts = zip(self.shares, self.fits, strict=True)
+        return np.asarray(sum(share[:, np.newaxis] * fit.predict(x) for share, fit in parts))
+
+    def predictive(
+        self,
+        x: NDArray[np.float64],
+        widened: NDArray[np.float64] | float = 0.0,
+        *,
+        mean: bool = False,
+    ) -> Predictive:
+        """Do as `BatchFit.predictive`."""
+        parts = tuple(fit.predictive(x, widened, mean=mean) for fit in self.fits)
+        return mixed(parts, tuple(share[:, np.newaxis] for share in self.shares))
+
+
 def fit_batch(
     form: SkillForm,
     x: NDArray[np.float64],
@@ -114,7 +178,7 @@ def fit_batch(
     weights: NDArray[np.float64],
     *,
     fewest: int = 0,
-) -> BatchFit:
+) -> BatchFit | BatchAverage:
     """Fit a skill function to each weighted sample.
 
     Parameters
@@ -128,6 +192,22 @@ def fit_batch(
     fewest : int
         How many different averages a sample has to hold, if more than the form needs.
     """
+    fits = tuple(_fit_one(part, x, y, weights, fewest=fewest) for part in form.parts)
+    if not form.averaged:
+        return fits[0]
+    return BatchAverage(fits, averaging_weights(*(fit.deviance for fit in fits)))
+
+
+def _fit_one(
+    form: SkillForm,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    *,
+    fewest: int = 0,
+) -> BatchFit:
+    """Fit a single form."""
+    y = form.response.transform(y)
     k = form.n_coefficients
     weights = np.where(np.isfinite(x), weights, 0.0)
     valid = _distinct(x, weights) >= max(fewest, k)
@@ -217,10 +297,11 @@ def batch_estimates(
     level: float = 0.95,
     score: Literal["rank", "worth"] = "rank",
     normalize: Normalization = "none",
+    form: str = "linear",
 ) -> BatchEstimates:
-    """Estimate the systems of every simulated study by the linear skill function.
+    """Estimate the systems of every simulated study.
 
-    Gives the numbers of `quem.analyze` with its default settings, hundreds of times faster. A
+    Gives the numbers of `quem.analyze` with these settings, hundreds of times faster. A
     study in which a subject has no solution at all is fitted to the others, without its
     calibration interval.
 
@@ -231,6 +312,8 @@ def batch_estimates(
         Of studies in blocks ranks are expected ranks, as in `quem.analyze`.
     normalize : {"none", "expected", "percentile"}
         Of ranks.
+    form : str
+        Of the skill function, such as "linear". Calibration is by the line whatever it is.
 
     Raises
     ------
@@ -256,22 +339,21 @@ def batch_estimates(
             widened += _jagged(scores, worths.information, y.shape[1])
     n = y.shape[1]
     x, x_systems = average[:, :n], average[:, n:]
-    fit = fit_batch(FORMS["linear"], x, y, np.ones(x.shape))
+    fit = fit_batch(FORMS[form], x, y, np.ones(x.shape))
     years = fit.predict(x_systems)
-    mean_error, error = fit.errors(x_systems, np.nan_to_num(widened))
-    two_sided = stdtrit(fit.df, (1 + level) / 2)[:, np.newaxis]
-    one_sided = stdtrit(fit.df, level)[:, np.newaxis]
+    mean = fit.predictive(x_systems, mean=True)
+    peer = fit.predictive(x_systems, np.nan_to_num(widened))
     above, below = outside(x, y, x_systems, years)
     calibrated, calibration = invert(x, y, x_systems - x.mean(axis=1, keepdims=True), level)
     return BatchEstimates(
         average=average,
         experience=years,
-        prediction=_around(years, two_sided * error),
-        mean=_around(years, two_sided * mean_error),
+        prediction=peer.interval(level),
+        mean=mean.interval(level),
         calibrated=calibrated,
         calibration=calibration,
-        lower=np.where(above & ~below, years - one_sided * error, np.nan),
-        upper=np.where(below & ~above, years + one_sided * error, np.nan),
+        lower=np.where(above & ~below, peer.quantile(1 - level), np.nan),
+        upper=np.where(below & ~above, peer.quantile(level), np.nan),
         inside=~(above | below),
     )
 
@@ -303,7 +385,3 @@ def _jagged(
         jaggedness(scores, information, people, system) for system in range(n, len(people))
     ]
     return np.stack([np.where(of.is_jagged, of.added, 0.0) for of in by_system], axis=-1)
-
-
-def _around(center: NDArray[np.float64], half: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.stack([center - half, center + half], axis=-1)

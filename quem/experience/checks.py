@@ -567,11 +567,11 @@ def _judge_misfit(findings: ExperienceFindings) -> Iterator[str]:
 @_JUDGES.add("inconsistent-judge")
 def _inconsistent_judge(findings: ExperienceFindings) -> Iterator[str]:
     for judge, own in findings.retest.judges.items() if findings.retest else ():
-        if own.n_solutions >= _FEWEST_REPEATED and own.mean_tau_b < _LOW_CONSISTENCY:
+        if own.n_ranks >= _FEWEST_REPEATED and own.mean_tau_b < _LOW_CONSISTENCY:
             yield (
                 f"judge {judge}'s repeat rankings are inconsistent "
-                f"({format_count(own.n_groups, 'task')}, {own.n_solutions} solutions, mean tau-b "
-                f"{format_number(own.mean_tau_b, 2)}, below {_LOW_CONSISTENCY:g})"
+                f"({format_count(own.n_groups, 'task')}, {format_count(own.n_ranks, 'rank')}, mean "
+                f"tau-b {format_number(own.mean_tau_b, 2)}, below {_LOW_CONSISTENCY:g})"
             )
 
 

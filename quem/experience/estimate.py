@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,11 +23,13 @@ __all__ = [
     "estimate_system",
     "invert",
     "outside",
+    "round_years",
 ]
 
 Interval = tuple[float, float]
 _UNBOUNDED = (float("nan"), float("nan"))
 _ROUNDING = 1e-9
+_WHOLE_YEARS = 5.0
 _SIDES: dict[tuple[bool, bool], Literal["inside", "above", "below", "outside"]] = {
     (False, False): "inside",
     (True, False): "above",
@@ -68,11 +70,14 @@ class Estimate:
     jagged : float
         What is added because it varies more from problem to problem than people do.
     error : float
-        The standard error of the prediction, with what is added.
+        The standard error of the prediction, with what is added: half its interval over the
+        quantile of t, which for curves of a logarithm is an approximation.
     df : int
         Its degrees of freedom.
     prediction : (float, float)
         Where a human peer of that quality would be.
+    likely : (float, float)
+        Where they are as likely as not: their interval at 50%.
     mean : (float, float)
         Where the mean experience at that quality is: the paper's band.
     calibration : Calibration or None
@@ -98,6 +103,7 @@ class Estimate:
     df: int
     experience: float
     prediction: Interval
+    likely: Interval
     mean: Interval
     calibration: Calibration | None
     side: Literal["inside", "above", "below", "outside"]
@@ -131,10 +137,9 @@ def estimate_system(
     at_least: tuple[float, ...],
     jagged: float = 0.0,
 ) -> Estimate:
-    r"""Put a system's average rank into the skill function (Hayes & Parzen 1997, step 9).
+    """Put a system's average rank into the skill function (Hayes & Parzen 1997, step 9).
 
-    The prediction variance is :math:`s^2(1 + x'(X'X)^{-1}x)`. With the slope b at x, what the
-    average varies more than those of the subjects adds :math:`b^2` times that
+    What the average varies more than those of the subjects widens the distribution of a peer
     (`Averages.widening`; `quem.experience.profile`).
 
     Parameters
@@ -151,41 +156,47 @@ def estimate_system(
     index = averages.solvers.index(system)
     x = averages.average[index : index + 1]
     years = float(function.predict(x)[0])
-    mean_variance = float(function.mean_variance(x)[0])
     widened = float(averages.widening()[averages.of_kind("system").tolist().index(index)])
-    slope = float(function.slope_at(x)[0])
-    extra = slope * slope * (widened + jagged)
-    error = float(np.sqrt(function.residual_sd**2 + mean_variance + extra))
-    two_sided = float(stdtrit(function.df, (1 + level) / 2))
-    one_sided = float(stdtrit(function.df, level))
+    peer = function.predictive(x, widened + jagged)
+    low, high = prediction = _pair(peer.interval(level))
+    t = float(stdtrit(function.df, (1 + level) / 2))
 
+    def error(more: float) -> float:
+        return float(function.predictive(x, more).half_width(level)[0] / t)
+
+    widest = (high - low) / 2 / t
+    wide = error(widened) if jagged else widest
+    plain = error(0.0) if widened else wide
     above, below = outside(function.x, function.y, x, np.array([years]))
     side = _SIDES[bool(above[0]), bool(below[0])]
-    bound = {"above": years - one_sided * error, "below": years + one_sided * error}
-    half_mean = two_sided * float(np.sqrt(mean_variance))
+    one_sided = {"above": 1 - level, "below": level}
     return Estimate(
         system=system,
         average_rank=float(x[0]),
         n_judges=int(averages.n_judges[index]),
         n_problems=int(averages.n_problems[index]),
-        widened=slope * slope * widened,
-        jagged=slope * slope * jagged,
-        error=error,
+        widened=wide**2 - plain**2,
+        jagged=widest**2 - wide**2,
+        error=widest,
         df=function.df,
         experience=years,
-        prediction=(years - two_sided * error, years + two_sided * error),
-        mean=(years - half_mean, years + half_mean),
+        prediction=prediction,
+        likely=_pair(peer.interval(0.5)),
+        mean=_pair(function.predictive(x, mean=True).interval(level)),
         calibration=calibrate(function, float(x[0]), level),
         side=side,
-        bound=bound.get(side, float("nan")),
-        at_least=tuple(
-            (least, _probability(years - least, error, function.df)) for least in at_least
-        ),
+        bound=float(peer.quantile(one_sided[side])[0]) if side in one_sided else float("nan"),
+        at_least=tuple((least, float(peer.at_least(least)[0])) for least in at_least),
     )
 
 
+def _pair(ends: NDArray[np.float64]) -> Interval:
+    ((low, high),) = ends.tolist()
+    return low, high
+
+
 def calibrate(function: SkillFunction, x: float, level: float) -> Calibration | None:
-    """Regress g(average rank) on experience and invert, with Fieller's interval.
+    """Regress g(average rank) on the response and invert, with Fieller's interval.
 
     Parameters
     ----------
@@ -195,16 +206,15 @@ def calibrate(function: SkillFunction, x: float, level: float) -> Calibration | 
     Returns
     -------
     Calibration or None
-        None for polynomials of degree 2 and more.
+        None for polynomials of degree 2 and more, and for an average.
     """
     form = function.form
-    if form.degree > 1:
+    if form.degree > 1 or form.averaged:
         return None
-    g = form.transform(function.x)
+    g, response = form.transform(function.x), form.response
     at = form.transform(np.array([x])) - g.mean()
-    center, ends = invert(g, function.y, at, level)
-    low, high = ends[0].tolist()
-    return Calibration(float(center[0]), (low, high))
+    center, ends = invert(g, response.transform(function.y), at, level)
+    return Calibration(float(response.inverse(center)[0]), _pair(response.inverse(ends)))
 
 
 def invert(
@@ -243,11 +253,21 @@ def invert(
     return center, np.where(bounded, ends, np.nan)
 
 
-def _probability(margin: float, error: float, df: int) -> float:
-    """P(a peer has at least `margin` less than the estimate)."""
-    if error == 0:
-        return float(margin >= 0)
-    return float(stdtr(df, margin / error))
+def round_years(years: NDArray[np.float64]) -> tuple[float, ...]:
+    """Choose years for which to report the probability of at least that many.
+
+    Half and four fifths of the highest subject's, in whole years from 5 on and in tenths below;
+    without those that are not inside the subjects' range.
+
+    Parameters
+    ----------
+    years : array of float, shape (n,)
+        Experience of the subjects; may be empty.
+    """
+    low, high = years.min(initial=np.inf), years.max(initial=0.0)
+    digits = 0 if high >= _WHOLE_YEARS else 1
+    chosen = (round(float(share * high), digits) for share in (0.5, 0.8))
+    return tuple(dict.fromkeys(value for value in chosen if low < value < high))
 
 
 def outside(

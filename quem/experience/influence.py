@@ -255,15 +255,15 @@ def _left_out(
     x = left.average[:, systems]
     with np.errstate(invalid="ignore"):
         center = fit.predict(x)
-        half = fit.half_width(x, level, np.nan_to_num(left.widened))
+        ends = fit.predictive(x, np.nan_to_num(left.widened)).interval(level)
     change = center - np.array(list(estimates.values()))
     alone = left.alone[:, systems]
     return [
         LeaveOneOut(
-            left.what, name, system, float(c), float(c - h), float(c + h), float(d), _reason(c, one)
+            left.what, name, system, float(c), float(e[0]), float(e[1]), float(d), _reason(c, one)
         )
-        for name, *row in zip(left.names, center, half, change, alone, strict=True)
-        for system, c, h, d, one in zip(estimates, *row, strict=True)
+        for name, row in zip(left.names, zip(center, ends, change, alone, strict=True), strict=True)
+        for system, c, e, d, one in zip(estimates, *row, strict=True)
     ]
 
 
@@ -275,29 +275,40 @@ def _reason(estimate: float, of_one: bool) -> Reason:  # noqa: FBT001
 
 
 def residuals(averages: Averages, function: SkillFunction) -> list[SubjectDiagnostic]:
-    """Residual, leverage and Cook's distance of each subject."""
+    """Residual, leverage and Cook's distance of each subject.
+
+    All but the residual are of the regression of the response; where a skill function is the
+    average of two, of the line.
+    """
     subjects = averages.of_kind("subject")
-    design = function.form.design(function.x)
+    regression = function.regressions[0]
+    response = regression.form.response
+    design = regression.form.design(function.x)
     k = design.shape[1]
-    inverse = function.results.normalized_cov_params
+    inverse = regression.results.normalized_cov_params
     leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
     fitted = function.predict(function.x)
-    residual = function.y - fitted
-    # What rounding leaves of a residual is none, and sets no scale for the others.
-    residual[np.abs(residual) < _ROUNDING * np.ptp(function.y)] = 0.0
-    rss = float(residual @ residual)
+    residual = _rounded(function.y - fitted, function.y)
+    known = response.transform(function.y)
+    own = _rounded(known - response.transform(regression.predict(function.x)), known)
+    rss = float(own @ own)
     with np.errstate(invalid="ignore", divide="ignore"):
         # A subject who alone bends the function to himself has no residual to speak of.
         leverage_left = np.where(1 - leverage < _ROUNDING, np.nan, 1 - leverage)
-        without = rss - residual**2 / leverage_left
+        without = rss - own**2 / leverage_left
         without[without < _ROUNDING * rss] = np.nan
-        studentized = residual / np.sqrt(without / (function.df - 1) * leverage_left)
-        cooks = residual**2 * leverage / (k * (rss / function.df) * leverage_left**2)
+        studentized = own / np.sqrt(without / (function.df - 1) * leverage_left)
+        cooks = own**2 * leverage / (k * (rss / function.df) * leverage_left**2)
     columns = (function.y, function.x, fitted, residual, studentized, leverage, cooks)
     return [
         SubjectDiagnostic(averages.solvers[subject], *map(float, row))
         for subject, *row in zip(subjects, *columns, strict=True)
     ]
+
+
+def _rounded(residual: NDArray[np.float64], of: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What rounding leaves of a residual is none, and sets no scale for the others."""
+    return np.where(np.abs(residual) < _ROUNDING * np.ptp(of), 0.0, residual)
 
 
 @dataclass(frozen=True)

@@ -32,18 +32,18 @@ class Consistency:
     ----------
     n_groups : int
         Groups of which two solutions at least were ranked both times.
-    n_solutions : int
-        Solutions that were ranked both times, over all these groups.
+    n_ranks : int
+        Ranks that were repeated, over all these groups: a solution counts once for each judge.
     mean_tau_b : float
         Kendall's tau-b of both rankings, mean over the groups where it is defined.
     mean_rank_difference : float
-        Mean absolute difference of the adjusted ranks, over the solutions.
+        Mean absolute difference of the adjusted ranks, over these ranks.
     same_order : float
         The share of the pairs of solutions that both rankings order, or tie, alike.
     """
 
     n_groups: int
-    n_solutions: int
+    n_ranks: int
     mean_tau_b: float
     mean_rank_difference: float
     same_order: float
@@ -70,14 +70,14 @@ class _Group:
     """One comparison: sums over its solutions and over its pairs of solutions."""
 
     judge: int
-    n_solutions: int
+    n_ranks: int
     tau_b: float
     rank_differences: float
     alike: int
 
     @property
     def n_pairs(self) -> int:
-        return self.n_solutions * (self.n_solutions - 1) // 2
+        return self.n_ranks * (self.n_ranks - 1) // 2
 
 
 def retest_agreement(rankings: Rankings, declared: Declared) -> Retest | None:
@@ -143,11 +143,11 @@ def _compare(judge: int, first: NDArray[np.float64], second: NDArray[np.float64]
 
 def _consistency(groups: list[_Group]) -> Consistency:
     tau = [group.tau_b for group in groups if np.isfinite(group.tau_b)]
-    n_solutions = sum(group.n_solutions for group in groups)
+    n_ranks = sum(group.n_ranks for group in groups)
     return Consistency(
         len(groups),
-        n_solutions,
+        n_ranks,
         float(np.mean(tau)) if tau else np.nan,
-        sum(group.rank_differences for group in groups) / n_solutions,
+        sum(group.rank_differences for group in groups) / n_ranks,
         sum(group.alike for group in groups) / sum(group.n_pairs for group in groups),
     )

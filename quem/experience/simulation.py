@@ -16,11 +16,14 @@ from quem.experience.ranks import adjusted_ranks
 from quem.study.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from quem.experience.loading import Study
 
 __all__ = [
+    "CURVES",
     "HIGH",
     "LOW",
     "NOISES",
@@ -63,6 +66,26 @@ HIGH = Noise(person=2.0, solution=2.0, judge=2.0, taste=1.0)
 NOISES = {"low": LOW, "high": HIGH}
 
 
+def _linear(years: NDArray[np.float64]) -> NDArray[np.float64]:
+    return years
+
+
+def _saturating(years: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(12 * (1 - np.exp(-years / 5)))
+
+
+def _logarithmic(years: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(4 * np.log(years + 0.5))
+
+
+# How quality rises with experience. The curves rise about as far as the line over 20 years.
+CURVES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "linear": _linear,
+    "saturating": _saturating,
+    "logarithmic": _logarithmic,
+}
+
+
 @dataclass(frozen=True)
 class Scenario:
     """What sort of study is simulated.
@@ -97,6 +120,12 @@ class Scenario:
         Whether the first judge gives 1 to the best.
     veteran : float, optional
         The experience of the first subject.
+    curve : {"linear", "saturating", "logarithmic"}
+        How quality rises with experience: as experience itself, 12(1 - exp(-y/5)), or
+        4 ln(y + 1/2).
+    system_person : float, optional
+        How much better or worse systems of given experience are than others of it, where they
+        are not typical.
     """
 
     subjects: int = 12
@@ -116,6 +145,8 @@ class Scenario:
     first_judge: float = 1.0
     is_first_reversed: bool = False
     veteran: float | None = None
+    curve: str = "linear"
+    system_person: float | None = None
 
     @property
     def experience_variance(self) -> float:
@@ -165,10 +196,11 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
 
     The quality of the solution of problem p by solver s, as judge j sees it, is
 
-    .. math:: q_{jps} = y_s + a_s + b_{ps} + t_{js} + e_{jps}
+    .. math:: q_{jps} = f(y_s) + a_s + b_{ps} + t_{js} + e_{jps}
 
-    with experience y and independent normal a (person), b (solution), t (taste) and e (judge);
-    a is 0 for typical systems. Each judge ranks each group by it.
+    with experience y, a curve f (which is y itself unless said otherwise) and independent normal
+    a (person), b (solution), t (taste) and e (judge); a is 0 for typical systems. Each judge ranks
+    each group by it.
     """
     rng = np.random.default_rng(seed)
     noise, n = scenario.noise, scenario.subjects
@@ -179,8 +211,9 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
     fixed = np.array([np.nan if s is None else s for s in scenario.systems], dtype=float)
     drawn = rng.uniform(*scenario.experience, size=(b, k - n))
     truth = np.where(np.isnan(fixed), drawn, fixed)
-    person = rng.standard_normal((b, k)) * noise.person
-    person[:, n:][:, ~np.isnan(fixed)] = 0.0
+    apart = np.full(k, noise.person)
+    apart[n:][~np.isnan(fixed)] = scenario.system_person or 0.0
+    person = rng.standard_normal((b, k)) * apart
     taste = np.full(k, noise.taste)
     if scenario.system_taste is not None:
         taste[n:] = scenario.system_taste
@@ -191,7 +224,8 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
     if scenario.system_solution is not None:
         solution[n:] = scenario.system_solution
     quality += rng.standard_normal((b, 1, p, k)) * solution
-    quality += (np.concatenate([experience, truth], axis=1) + person)[:, np.newaxis, np.newaxis]
+    of_years = CURVES[scenario.curve](np.concatenate([experience, truth], axis=1))
+    quality += (of_years + person)[:, np.newaxis, np.newaxis]
     if scenario.missing:
         absent = rng.random((b, 1, p, k)) < scenario.missing
         quality = np.where(absent, np.nan, quality)

@@ -6,14 +6,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import fdtrc
+from scipy.special import expit, fdtrc
+
+from quem.experience.predictive import IDENTITY, LOGARITHM, Predictive, mixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["FORMS", "FormFit", "SkillForm", "SkillFunction", "choose_form", "compare_forms", "fit"]
+    from quem.experience.predictive import Response
+
+__all__ = [
+    "FORMS",
+    "FormFit",
+    "Regression",
+    "SkillForm",
+    "SkillFunction",
+    "averaging_weights",
+    "choose_form",
+    "compare_forms",
+    "deviance",
+    "fit",
+]
 
 _LEAST_FOR_CUBIC = 12
 _KEEP_LINEAR = 2.0
@@ -22,7 +37,7 @@ _ROUNDING = 1e-10
 
 @dataclass(frozen=True)
 class SkillForm:
-    """A family of curves: a polynomial in a transformed average rank.
+    """A family of curves: a polynomial in a transformed average rank, or an average of such.
 
     Parameters
     ----------
@@ -34,6 +49,11 @@ class SkillForm:
         Whether the form is defined only for averages above 0.
     regressor : str
         How the regressor is written in an equation, of what is averaged.
+    response : Response
+        What of experience is regressed on it.
+    averaged : tuple of SkillForm
+        The forms that this one is the average of, with as many coefficients each; empty for a
+        single form.
     """
 
     name: str
@@ -42,6 +62,13 @@ class SkillForm:
     degree: int = 1
     positive: bool = False
     regressor: str = "{}"
+    response: Response = IDENTITY
+    averaged: tuple[SkillForm, ...] = ()
+
+    @property
+    def parts(self) -> tuple[SkillForm, ...]:
+        """The forms that it is the average of, or itself."""
+        return self.averaged or (self,)
 
     @property
     def n_coefficients(self) -> int:
@@ -76,26 +103,34 @@ def _inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 # Named functions and no lambdas, so that results can be pickled.
+_LINEAR = SkillForm("linear", _same, _one)
+_EXPONENTIAL = SkillForm("exponential", _same, _one, response=LOGARITHM)
 FORMS = {
     form.name: form
     for form in (
-        SkillForm("linear", _same, _one),
+        _LINEAR,
         SkillForm("sqrt", np.sqrt, _half_inverse_root, positive=True, regressor="√({})"),
         SkillForm("log", np.log, _inverse, positive=True, regressor="ln({})"),
         SkillForm("quadratic", _same, _one, degree=2),
         SkillForm("cubic", _same, _one, degree=3),
+        _EXPONENTIAL,
+        SkillForm("averaged", _same, _one, averaged=(_LINEAR, _EXPONENTIAL)),
     )
 }
 
 
 @dataclass(frozen=True)
-class SkillFunction:
-    """A fitted skill function.
+class Regression:
+    """A regression of the response of experience on average rank.
 
     Parameters
     ----------
+    form : SkillForm
+        A single one.
     x, y : array of float, shape (n,)
         Average rank and experience of the subjects.
+    results : statsmodels.regression.linear_model.RegressionResults
+        In units of the response.
     """
 
     form: SkillForm
@@ -104,38 +139,126 @@ class SkillFunction:
     results: Any
 
     @property
+    def rss(self) -> float:
+        """The residual sum of squares, and 0 for what rounding leaves of a perfect fit."""
+        rss = float(self.results.ssr)
+        return rss * (rss > _ROUNDING**2 * float(self.results.centered_tss))
+
+    @property
+    def deviance(self) -> float:
+        """Twice the negative log-likelihood of experience, but for a constant."""
+        return float(deviance(self.form, self.rss, self.y, np.ones(len(self.y))))
+
+    def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Experience at an average rank, any shape."""
+        return self.form.response.inverse(np.asarray(self.form.design(x) @ self.results.params))
+
+    def predictive(
+        self, x: NDArray[np.float64], widened: NDArray[np.float64] | float, *, mean: bool
+    ) -> Predictive:
+        r"""Give the distribution of a peer at `x`, or where the mean of such people is.
+
+        Its variance is :math:`s^2(1 + x'(X'X)^{-1}x) + b^2 w` with the slope b at `x`, for the
+        mean :math:`s^2 x'(X'X)^{-1}x`.
+
+        Parameters
+        ----------
+        widened : float, or array of the shape of `x`
+            What averages at `x` vary more than those of the subjects.
+        """
+        results, design = self.results, self.form.design(x)
+        inverse = results.normalized_cov_params
+        variance = results.scale * np.einsum("...i,ij,...j->...", design, inverse, design)
+        if not mean:
+            # Near a rank of 0 the slope of a logarithm can be too large to be squared.
+            extra = self.form.slopes(x) @ results.params * np.sqrt(widened)
+            variance = variance + results.scale + extra**2
+        center = np.asarray(design @ results.params)
+        return Predictive(
+            (self.form.response,),
+            np.ones((1, *center.shape)),
+            center[np.newaxis],
+            np.sqrt(variance)[np.newaxis],
+            np.full((1, *center.shape), float(results.df_resid)),
+        )
+
+    def polynomial(self, averaged: str) -> str:
+        """Write the response out, such as ``-1.54 + 1.55 x average rank``."""
+        # What rounding leaves of a coefficient of 0 is not worth a line of digits.
+        scale = _ROUNDING * float(np.abs(self.form.response.transform(self.y)).max())
+        first, *rest = np.where(np.abs(self.results.params) < scale, 0.0, self.results.params)
+        text = f"{'−' if first < 0 else ''}{abs(first):.4g}"
+        for power, b in enumerate(rest, 1):
+            sign = "+" if b >= 0 else "−"
+            exponent = ("", "", "²", "³")[power]
+            text += f" {sign} {abs(b):.4g} × {self.form.regressor.format(averaged)}{exponent}"
+        return text
+
+
+@dataclass(frozen=True)
+class SkillFunction:
+    """A fitted skill function: a regression, or the weighted average of several.
+
+    Parameters
+    ----------
+    x, y : array of float, shape (n,)
+        Average rank and experience of the subjects.
+    regressions : tuple of Regression
+        Where they are several, the first is the line.
+    weights : tuple of float
+        Of the regressions; they add up to 1.
+    """
+
+    form: SkillForm
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    regressions: tuple[Regression, ...]
+    weights: tuple[float, ...] = (1.0,)
+
+    @property
     def n(self) -> int:
         """The number of subjects."""
         return len(self.x)
 
     @property
     def coefficients(self) -> dict[str, float]:
-        """Intercept, slope and, where there are any, quadratic and cubic."""
+        """Intercept, slope and, where there are any, quadratic and cubic.
+
+        Of an average those of the line, those of the exponential, and its weight.
+        """
         names = ("intercept", "slope", "quadratic", "cubic")
-        return dict(zip(names, map(float, self.results.params), strict=False))
+        line, *others = self.regressions
+        values = dict(zip(names, map(float, line.results.params), strict=False))
+        for other, weight in zip(others, self.weights[1:], strict=True):
+            own = dict(zip(names, map(float, other.results.params), strict=False))
+            own["weight"] = weight
+            values |= {f"{other.form.name}_{name}": value for name, value in own.items()}
+        return values
 
     @property
     def df(self) -> int:
         """Residual degrees of freedom."""
-        return int(self.results.df_resid)
+        return int(self.regressions[0].results.df_resid)
 
     @property
     def residual_sd(self) -> float:
-        """The residual standard deviation s, in units of experience."""
-        return float(np.sqrt(self.results.scale))
+        """The residual standard deviation, in units of experience."""
+        return float(np.sqrt(((self.y - self.predict(self.x)) ** 2).sum() / self.df))
 
     @property
     def r_squared(self) -> float:
         """The share of the variance of experience that the function explains."""
-        return float(self.results.rsquared)
+        left = ((self.y - self.predict(self.x)) ** 2).sum()
+        return float(1 - left / ((self.y - self.y.mean()) ** 2).sum())
 
     @property
     def f_value(self) -> float:
-        """F of the test over subjects that experience goes with quality; infinite if perfect."""
-        rounding = _ROUNDING**2 * float(self.results.centered_tss)
-        if float(self.results.ssr) <= rounding:
-            return float("inf")
-        return float(self.results.mse_model / self.results.mse_resid)
+        """F of the test over subjects that experience goes with quality; infinite if perfect.
+
+        Of the response; for an average it is that of the line.
+        """
+        line = self.regressions[0]
+        return float(line.results.mse_model / line.results.mse_resid) if line.rss else float("inf")
 
     @property
     def p_value(self) -> float:
@@ -150,29 +273,83 @@ class SkillFunction:
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Experience at an average rank, any shape."""
-        return np.asarray(self.form.design(x) @ self.results.params)
+        parts = zip(self.weights, self.regressions, strict=True)
+        return np.asarray(sum(weight * part.predict(x) for weight, part in parts))
 
-    def mean_variance(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the variance of the fitted mean at `x`: :math:`s^2 x'(X'X)^{-1}x`."""
-        design = self.form.design(x)
-        covariance = self.results.cov_params()
-        return np.asarray(np.einsum("...i,ij,...j->...", design, covariance, design))
+    def predictive(
+        self,
+        x: NDArray[np.float64],
+        widened: NDArray[np.float64] | float = 0.0,
+        *,
+        mean: bool = False,
+    ) -> Predictive:
+        """Give the distribution of a peer at `x`, or where the mean of such people is.
 
-    def slope_at(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How much experience rises with average rank at `x`."""
-        return np.asarray(self.form.slopes(x) @ self.results.params)
+        Parameters
+        ----------
+        x : array of float, any shape
+        widened : float, or array of the shape of `x`
+            What averages at `x` vary more than those of the subjects, in squared scores.
+        """
+        parts = (part.predictive(x, widened, mean=mean) for part in self.regressions)
+        return mixed(tuple(parts), self.weights)
 
     def equation(self, unit: str, averaged: str = "average rank") -> str:
         """Write the function out, such as ``years = -1.54 + 1.55 x average rank``."""
-        # What rounding leaves of a coefficient of 0 is not worth a line of digits.
-        scale = _ROUNDING * float(np.abs(self.y).max())
-        first, *rest = np.where(np.abs(self.results.params) < scale, 0.0, self.results.params)
-        text = f"{unit} = {'−' if first < 0 else ''}{abs(first):.4g}"
-        for power, b in enumerate(rest, 1):
-            sign = "+" if b >= 0 else "−"
-            exponent = ("", "", "²", "³")[power]
-            text += f" {sign} {abs(b):.4g} × {self.form.regressor.format(averaged)}{exponent}"
-        return text
+        texts = [part.polynomial(averaged) for part in self.regressions]
+        if len(texts) == 1:
+            return f"{self.form.response.written.format(unit)} = {texts[0]}"
+        parts = [
+            f"{weight:.3g} × ({part.form.response.inverted.format(text)})"
+            for weight, part, text in zip(self.weights, self.regressions, texts, strict=True)
+        ]
+        return f"{unit} = {' + '.join(parts)}"
+
+
+def deviance(
+    form: SkillForm,
+    rss: NDArray[np.float64] | float,
+    y: NDArray[np.float64],
+    counts: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    r"""Give n ln(RSS/n) less twice the sum of the response's logarithmic slopes at y.
+
+    So that responses can be compared: both are likelihoods of the same experience.
+
+    Parameters
+    ----------
+    rss : float or array of float, shape (b,)
+        Of the response.
+    y : array of float, shape (n,) or (b, n)
+        Experience.
+    counts : array of float, shape (n,) or (b, n)
+        How often each subject counts.
+    """
+    n = counts.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fitted = n * np.log(rss / n)
+    return np.asarray(fitted - 2 * (counts * form.response.log_slope(y)).sum(axis=-1))
+
+
+def averaging_weights(
+    line: NDArray[np.float64] | float, other: NDArray[np.float64] | float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weigh two regressions with as many coefficients by their AICc, whose differences these are.
+
+    Parameters
+    ----------
+    line, other : array of float, shape (...)
+        The deviances of both.
+
+    Returns
+    -------
+    of_line, of_other : array of float, shape (...)
+        They add up to 1; where both are perfect the line has all of it.
+    """
+    with np.errstate(invalid="ignore"):
+        weight = expit((np.asarray(line) - np.asarray(other)) / 2)
+    weight = np.nan_to_num(weight)
+    return 1 - weight, weight
 
 
 def refusal(form: SkillForm, x: NDArray[np.float64], x_needed: NDArray[np.float64]) -> str:
@@ -211,7 +388,14 @@ def fit(form: SkillForm, x: NDArray[np.float64], y: NDArray[np.float64]) -> Skil
     """
     from statsmodels.regression.linear_model import OLS
 
-    return SkillFunction(form, x, y, OLS(y, form.design(x)).fit())
+    regressions = tuple(
+        Regression(part, x, y, OLS(part.response.transform(y), part.design(x)).fit())
+        for part in form.parts
+    )
+    if not form.averaged:
+        return SkillFunction(form, x, y, regressions)
+    first, second = averaging_weights(*(part.deviance for part in regressions))
+    return SkillFunction(form, x, y, regressions, (float(first), float(second)))
 
 
 @dataclass(frozen=True)
@@ -221,7 +405,7 @@ class FormFit:
     Parameters
     ----------
     aicc : float
-        n ln(RSS/n) + 2K + 2K(K+1)/(n-K-1), K = coefficients + 1; infinite for n <= K + 1.
+        The deviance + 2K + 2K(K+1)/(n-K-1), K = coefficients + 1; infinite for n <= K + 1.
     loo_rmse : float
         Root mean squared error of leaving each subject out in turn.
     """
@@ -234,7 +418,7 @@ class FormFit:
 def compare_forms(
     x: NDArray[np.float64], y: NDArray[np.float64], x_needed: NDArray[np.float64]
 ) -> dict[str, FormFit]:
-    """Fit every form that can be fitted.
+    """Fit every form that can be fitted, but for averages of others.
 
     Parameters
     ----------
@@ -249,7 +433,7 @@ def compare_forms(
     return {
         name: _form_fit(fit(form, x, y))
         for name, form in FORMS.items()
-        if not refusal(form, x, x_needed)
+        if not form.averaged and not refusal(form, x, x_needed)
     }
 
 
@@ -267,15 +451,14 @@ def choose_form(fits: dict[str, FormFit]) -> str:
 
 def _form_fit(function: SkillFunction) -> FormFit:
     n, k = function.n, function.form.n_coefficients + 1
-    # What rounding leaves of a perfect fit must not decide between forms.
-    rss = float(function.results.ssr)
-    rss *= rss > _ROUNDING**2 * float(function.results.centered_tss)
-    with np.errstate(divide="ignore"):
-        aicc = float(n * np.log(rss / n)) + 2 * k
+    (regression,) = function.regressions
+    aicc = regression.deviance + 2 * k
     aicc = aicc + 2 * k * (k + 1) / (n - k - 1) if n > k + 1 else np.inf
+    results, response = regression.results, function.form.response
     design = function.form.design(function.x)
-    leverage = np.einsum("ij,jk,ik->i", design, function.results.normalized_cov_params, design)
+    leverage = np.einsum("ij,jk,ik->i", design, results.normalized_cov_params, design)
     with np.errstate(divide="ignore", invalid="ignore"):
         # Without a subject of leverage 1 there is no function left to be wrong.
-        left_out = function.results.resid / np.where(1 - leverage < _ROUNDING, np.nan, 1 - leverage)
-    return FormFit(function, aicc, float(np.sqrt(np.mean(left_out**2))))
+        left_out = results.resid / np.where(1 - leverage < _ROUNDING, np.nan, 1 - leverage)
+    without = response.inverse(response.transform(function.y) - left_out)
+    return FormFit(function, aicc, float(np.sqrt(np.mean((function.y - without) ** 2))))

@@ -131,7 +131,7 @@ class PlanSettings(BaseModel):
     ) = Field(
         None,
         title="FROM-TO",
-        description="Range of the subjects' experience in years, assumed uniform.  "
+        description="Range of the subjects' experience in years, drawn uniformly from it.  "
         "[default: 1-12, or the pilot's range]",
     )
     noise: Literal["low", "high"] | None = Field(

@@ -58,7 +58,7 @@ __all__ = [
     "System",
 ]
 
-Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "auto"]
+Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "exponential", "averaged", "auto"]
 Interval = Literal["prediction", "mean", "calibration", "hierarchical"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
@@ -353,9 +353,15 @@ class ExperienceSettings(StudyPart):
     reference: Literal["all", "humans"] = Field(
         "all", description="Solvers each solution is ranked against."
     )
-    at_least: Annotated[tuple[Years, ...], OneOrMore, AfterValidator(_once)] = Field(
-        (5.0, 8.0), description="Report the probability of at least this many years."
-    )
+    at_least: Annotated[
+        tuple[Years, ...],
+        OneOrMore,
+        AfterValidator(_once),
+        allowed(
+            "number, 0 or more; one, or a list",
+            "half and four fifths of the highest subject's experience, where the unit is years",
+        ),
+    ] = Field((), description="Report the probability of at least this many years.")
     bootstrap: Count = Field(2000, description="Bootstrap replicates; 0 for none.")
     permutations: Count = Field(
         9999, description="Random orders of permutation tests that are too large to enumerate."

@@ -35,7 +35,8 @@ def _standing(
     side: Any = "inside",  # noqa: ANN401  a literal
 ) -> SystemEstimate:
     none = (NAN, NAN)
-    estimate = Estimate("k", 5.0, 3, 6, 0.0, 0.0, error, df, years, none, none, None, side, NAN, ())
+    ends = (none, none, none)
+    estimate = Estimate("k", 5.0, 3, 6, 0.0, 0.0, error, df, years, *ends, None, side, NAN, ())
     return SystemEstimate(study, f"k{years:g}", "", "k", None, estimate)
 
 

@@ -105,4 +105,4 @@ def test_settings_are_computed(row: list[str]) -> None:
 
 def test_tables_are_found() -> None:
     """All three tables of the page were read."""
-    assert (len(COMPARED), len(FORMS), len(SETTINGS)) == (22, 4, 4)
+    assert (len(COMPARED), len(FORMS), len(SETTINGS)) == (22, 5, 4)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXT = (ROOT / "docs/reference/study-file.md").read_text(encoding="utf-8")
-# Whether these may be left out is up to the reader of the file, and tested by itself.
-FILLED_IN = {"id", "title", "rankings"}
+# What these are where they are left out is up to the reader of the file, and tested by itself.
+FILLED_IN = {"id", "title", "rankings", "analysis.at_least"}
 KEYS = [(kind, key) for kind, (_, model) in KINDS.items() for key in keys_of(model)]
 ALL_ROWS = {kind: rows_of(page) for kind, (page, _) in KINDS.items()}
 ROWS = ALL_ROWS["experience"]

@@ -273,7 +273,8 @@ def test_a_fit_without_any_rounding() -> None:
     assert [e.experience for e in result.findings.estimates] == pytest.approx([0, 1])
     assert result.summary()
     exact = SimpleNamespace(ssr=0.0, centered_tss=1.0, df_resid=5.0)
-    function = replace(result.findings.function, results=exact)
+    function = result.findings.function
+    function = replace(function, regressions=(replace(function.regressions[0], results=exact),))
     assert (function.f_value, function.p_value) == (np.inf, 0)
 
 

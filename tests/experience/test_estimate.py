@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from statsmodels.formula.api import ols
 import quem
 from quem.errors import QuemError
 from quem.experience.components import average_variances
-from quem.experience.estimate import calibrate, estimate_system
+from quem.experience.estimate import calibrate, estimate_system, round_years
 from quem.experience.skill import FORMS, FormFit, choose_form, compare_forms, fit, refusal
 from tests.experience.made import averages_of, printed_study, random_ranks, study_of
 
@@ -250,16 +251,17 @@ def test_comparison_of_forms() -> None:
     """R², AICc and leave-one-out error, the last by refitting without each subject."""
     x, y = subjects(9, 12)
     forms = compare_forms(x, y, x)
-    assert set(forms) == set(FORMULAS)
-    for name, comparison in forms.items():
+    assert set(forms) == {*FORMULAS, "exponential"}
+    for name, formula in FORMULAS.items():
+        comparison = forms[name]
         frame = pd.DataFrame({"x": x, "y": y})
-        model = ols(FORMULAS[name], frame).fit()
+        model = ols(formula, frame).fit()
         k, n = len(model.params) + 1, len(x)
         aicc = n * np.log(model.ssr / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
         assert comparison.aicc == pytest.approx(aicc)
         assert comparison.function.r_squared == pytest.approx(model.rsquared)
         errors = [
-            y[i] - ols(FORMULAS[name], frame.drop(i)).fit().predict(frame.loc[[i]]).iloc[0]
+            y[i] - ols(formula, frame.drop(i)).fit().predict(frame.loc[[i]]).iloc[0]
             for i in range(n)
         ]
         assert comparison.loo_rmse == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=1e-6)
@@ -337,15 +339,60 @@ def test_coefficients_and_slopes() -> None:
     """Names of coefficients, and slopes that are the derivatives of the curve."""
     x, y = subjects(4, 12)
     at = np.array([2.0, 5.0])
-    for name, form in FORMS.items():
+    for name, formula in FORMULAS.items():
+        form = FORMS[name]
         function = fit(form, x, y)
-        model = ols(FORMULAS[name], pd.DataFrame({"x": x, "y": y})).fit()
+        model = ols(formula, pd.DataFrame({"x": x, "y": y})).fit()
         assert list(function.coefficients.values()) == pytest.approx(
             model.params.tolist(), rel=1e-6
         )
         step = 1e-6
         rise = (function.predict(at + step) - function.predict(at - step)) / (2 * step)
-        assert function.slope_at(at) == pytest.approx(rise, rel=1e-5)
+        assert form.slopes(at) @ model.params == pytest.approx(rise, rel=1e-5)
         grid = np.linspace(x.min(), x.max(), 2001)
         falling = float((np.diff(function.predict(grid)) < 0).mean())
         assert function.falling_share == pytest.approx(falling, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("years", "chosen"),
+    [
+        ([2.0, 2.0, 7.0, 10.0], (5.0, 8.0)),
+        ([1.0, 12.0], (6.0, 10.0)),
+        ([8.0, 9.0, 10.0], ()),
+        ([6.0, 10.0], (8.0,)),
+        ([0.0, 1.3], (0.7, 1.0)),
+        ([0.0, 0.01], ()),
+        ([], ()),
+    ],
+)
+def test_years_of_chances_are_inside_the_range(
+    years: list[float], chosen: tuple[float, ...]
+) -> None:
+    """Half and four fifths of the highest, rounded; nothing outside the subjects' range."""
+    assert round_years(np.array(years)) == pytest.approx(chosen)
+
+
+def test_chances_by_default_only_in_years() -> None:
+    """The levels follow the subjects, unless they are given or the unit is another one."""
+    ranks, years = random_ranks(np.random.default_rng(2))
+    study = study_of(ranks, years)
+
+    def levels(unit: str = "years", **settings: object) -> tuple[list[float], str]:
+        spec = study.spec.model_copy(update={"experience_unit": unit})
+        result = quem.analyze(replace(study, spec=spec), **settings)
+        document = result.to_dict()
+        (estimate,) = document["estimates"]
+        assert document["settings"]["at_least"] == [
+            row["years"] for row in estimate["probability_at_least"]
+        ]
+        return document["settings"]["at_least"], result.summary()
+
+    wanted = [round(max(years.values()) / 2), round(0.8 * max(years.values()))]
+    chosen, summary = levels()
+    assert chosen == wanted
+    assert f"probability of at least {wanted[0]} years" in summary
+    for other in (levels("projects"), levels(at_least=[])):
+        assert other[0] == []
+        assert "probability" not in other[1]
+    assert levels("projects", at_least=[3])[0] == [3]

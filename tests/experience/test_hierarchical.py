@@ -6,9 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit
+from statsmodels.formula.api import ols
+from statsmodels.regression.mixed_linear_model import MixedLM
+from statsmodels.stats.anova import anova_lm
 
 import quem
 from quem.errors import QuemError
@@ -23,6 +27,7 @@ from tests.experience.test_golden import FOLDER
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from quem.experience.expected_ranks import Worths
     from quem.experience.hierarchical import Hierarchical
     from quem.experience.simulation import Simulated
 
@@ -106,27 +111,87 @@ def test_the_study_of_the_paper() -> None:
     assert result.to_dict()["estimates"][0]["hierarchical"]["fallback"] == "person-not-seen"
 
 
-def test_errors_are_those_of_a_loop_over_groups() -> None:
-    """With ranks missing: each group's own information matrix, inverted by itself."""
-    ranks = simulate(Scenario(7, 2, 4, (6.5,), missing=0.2), 1, seed=5).ranks
-    worths = fit_worths(ranks)
+def errors_of(ranks: NDArray[np.float64], worths: Worths) -> NDArray[np.float64]:
+    """The errors of the cells of a study, shape (judges, problems, solvers), in a loop."""
     theta, information = worths.worth[0], worths.information[0]
-    errors = np.full(ranks.shape[1:], np.nan)
-    for j, p in np.ndindex(2, 4):
-        who = np.flatnonzero(np.isfinite(ranks[0, j, p]))
+    errors = np.full(ranks.shape, np.nan)
+    for j, p in np.ndindex(ranks.shape[:2]):
+        who = np.flatnonzero(np.isfinite(ranks[j, p]))
         apart = theta[who][:, np.newaxis] - theta[who]
         slope = expit(apart) * expit(-apart)
         np.fill_diagonal(slope, 0)
         own = 0.4 * expit(theta[who]) * expit(-theta[who])
         expected = expit(apart).sum(axis=1) - 0.5 + 0.4 * (expit(theta[who]) - 0.5)
         matrix = np.diag(slope.sum(axis=1) + own) - slope
-        surplus = ranks[0, j, p, who] - 1 - expected
+        surplus = ranks[j, p, who] - 1 - expected
         errors[j, p, who] = np.linalg.inv(matrix) @ surplus * information[who] ** 0.25
+    return errors
+
+
+def test_errors_are_those_of_a_loop_over_groups() -> None:
+    """With ranks missing: each group's own information matrix, inverted by itself."""
+    ranks = simulate(Scenario(7, 2, 4, (6.5,), missing=0.2), 1, seed=5).ranks
+    worths = fit_worths(ranks)
+    errors, information = errors_of(ranks[0], worths), worths.information[0]
     y = np.array([[*np.linspace(1, 12, 7), np.nan]])
     of = hierarchical(ranks, worths, y, np.array([7]), level=0.95)
     w = average_variances(components(errors), Incidence.of(ranks[0]).spread)
     variance = w[7] / np.sqrt(information[7]) + 1 / (24 * information[7] ** 2)
     assert of.variance[0, 0] == pytest.approx(variance, rel=1e-9)
+
+
+def test_error_variance_and_freedom_are_those_of_the_analysis_of_variance() -> None:
+    """In complete tables: of statsmodels' mean squares, with Satterthwaite's approximation."""
+    terms = {"solution": "C(s):C(p)", "taste": "C(s):C(j)", "rest": "Residual"}
+    held = set()
+    for seed in range(12):
+        simulated = simulate(Scenario(6, 3, 4, (6.5,), noise=Noise(taste=0.3)), 1, seed)
+        ranks = simulated.ranks[0]
+        worths = fit_worths(simulated.ranks)
+        codes = np.indices(ranks.shape).reshape(3, -1)
+        frame = pd.DataFrame(dict(zip("jps", codes, strict=True)))
+        frame["u"] = errors_of(ranks, worths).ravel()
+        table = anova_lm(ols("u ~ C(s) + C(j) * C(p) + C(s):C(p) + C(s):C(j)", frame).fit())
+        square = {name: table.loc[row, "mean_sq"] / 12 for name, row in terms.items()}
+        freedom = {name: table.loc[row, "df"] for name, row in terms.items()}
+        above = [name for name in ("solution", "taste") if square[name] > square["rest"]]
+        held.add(tuple(above))
+        # Two effects share the rest, which is counted once; without any the rest is all.
+        signs = dict.fromkeys(above, 1.0)
+        if len(above) != 1:
+            signs["rest"] = -1.0 if above else 1.0
+        own = sum(sign * square[name] for name, sign in signs.items())
+        df = own**2 / sum(square[name] ** 2 / freedom[name] for name in signs)
+        information = worths.information[0, 6]
+        variance = own / np.sqrt(information)
+        rounded = variance + 1 / (24 * information**2)
+        of = modeled(simulated)
+        assert_allclose(of.variance[0, 0], rounded, rtol=1e-8)
+        assert_allclose(of.df[0, 0], (rounded / variance) ** 2 * df, rtol=1e-8)
+    assert len(held) > 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_line_is_that_of_a_mixed_model(seed: int) -> None:
+    """Slope and its error are statsmodels', of means and of a mixed model that is the same.
+
+    In a balanced table the worth of each cell, with a random person, has the slope of the
+    means. An interval exists just where the slope is significantly positive.
+    """
+    scenario = Scenario(8, 2, 3, (6.5,), noise=Noise(6, 3, 3, 1) if seed % 2 else Noise())
+    simulated = simulate(scenario, 1, seed)
+    of, y = modeled(simulated), simulated.experience[0]
+    theta = of.worth[0, :8]
+    error = np.sqrt(of.residual_variance[0] / ((y - y.mean()) ** 2).sum())
+    line = ols("theta ~ y", pd.DataFrame({"theta": theta, "y": y})).fit()
+    assert_allclose([of.slope[0], error], [line.params.y, line.bse.y])
+    significant = line.params.y > 0 and line.pvalues.y < 0.05
+    assert np.isnan(of.peer[0, 0]).any() != significant
+    cells = np.random.default_rng(seed).normal(0, 0.2, (6, 8))
+    cells += theta - cells.mean(axis=0)
+    frame = pd.DataFrame({"cell": cells.ravel(), "y": np.tile(y, 6)})
+    mixed = MixedLM.from_formula("cell ~ y", frame, groups=np.tile(np.arange(8), 6)).fit()
+    assert_allclose([mixed.params.y, mixed.bse.y], [of.slope[0], error], rtol=1e-3)
 
 
 def test_many_studies_at_once_are_as_each_alone() -> None:

@@ -39,7 +39,7 @@ def test_batched_fits_are_those_of_statsmodels(form: str) -> None:
     at = rng.uniform(1, 8, (25, 2))
     batch = fit_batch(FORMS[form], samples, y, weights)
     assert batch.valid.all()
-    years, half = batch.predict(at), batch.half_width(at, 0.9)
+    years, half = batch.predict(at), batch.predictive(at).half_width(0.9)
     for b in range(25):
         weight = np.where(np.isnan(samples[b]), 0, weights[b]).astype(int)
         drawn = np.repeat(np.arange(14), weight)
@@ -300,6 +300,7 @@ def test_variants_are_analyses_with_that_setting() -> None:
         ("form", "sqrt"),
         ("form", "log"),
         ("form", "quadratic"),
+        ("form", "exponential"),
         ("normalize", "expected"),
         ("normalize", "percentile"),
         ("score", "blom"),
@@ -313,4 +314,5 @@ def test_the_quantile_is_that_of_t() -> None:
     model = OLS(y, FORMS["linear"].design(x)).fit()
     at = np.array([1.0, 3.0])
     error = np.sqrt(model.scale + at @ model.cov_params() @ at)
-    assert batch.half_width(np.array([[3.0]]), 0.95)[0, 0] == pytest.approx(t.ppf(0.975, 4) * error)
+    half = batch.predictive(np.array([[3.0]])).half_width(0.95)[0, 0]
+    assert half == pytest.approx(t.ppf(0.975, 4) * error)

@@ -70,7 +70,7 @@ def test_every_figure_agrees_with_loops(seed: int) -> None:
     for name, own in by_judge.items():
         wanted = by_hand(ranks, again, {"J0", "J2"} if name == "overall" else {name})
         figures = (own.mean_tau_b, own.mean_rank_difference, own.same_order)
-        assert (own.n_groups, own.n_solutions, *figures) == pytest.approx(wanted)
+        assert (own.n_groups, own.n_ranks, *figures) == pytest.approx(wanted)
 
 
 def test_the_same_and_the_reverse_order() -> None:
@@ -97,7 +97,7 @@ def test_a_ranking_that_ties_everything_has_no_tau() -> None:
     same: Ranks = {("J", "Q", f"S{i}"): i + 1.0 for i in range(4)}
     retest = retest_of(study_of(ranks, years, again=tied | same))
     assert retest is not None
-    assert (retest.overall.n_groups, retest.overall.n_solutions) == (2, 8)
+    assert (retest.overall.n_groups, retest.overall.n_ranks) == (2, 8)
     assert retest.overall.mean_tau_b == 1
     assert retest.overall.mean_rank_difference == pytest.approx((1.5 + 0.5) * 2 / 8)
     assert retest.overall.same_order == 0.5
@@ -128,7 +128,7 @@ def test_nothing_repeated_gives_nothing() -> None:
     two: Ranks = {("J0", "P0", "S0"): 1.0, ("J0", "P0", "S1"): 2.0}
     retest = retest_of(study_of(ranks, years, again=two))
     assert retest is not None
-    assert retest.overall.n_solutions == 2
+    assert retest.overall.n_ranks == 2
 
 
 def test_the_first_two_occasions_are_compared() -> None:
@@ -160,7 +160,7 @@ def test_blocks_are_compared_one_by_one() -> None:
     agreement = document["agreement"]
     assert (agreement["problems"], agreement["overall"]) == ([], None)
     overall = agreement["retest"]["overall"]
-    assert (overall["n_judges"], overall["n_groups"], overall["n_solutions"]) == (1, 2, 8)
+    assert (overall["n_judges"], overall["n_groups"], overall["n_ranks"]) == (1, 2, 8)
     assert overall["mean_tau_b"] == -1
     assert "Consistency of repeat rankings" in analysis.to_html()
     assert "Agreement on each problem" not in analysis.to_html()
@@ -196,12 +196,12 @@ def test_every_text_tells_of_the_repeats() -> None:
     overall = retest.overall
     tau, share = f"{overall.mean_tau_b:.2f}", f"{100 * overall.same_order:.0f}%"
     assert (
-        f"repeat rankings (3 tasks, {overall.n_solutions} solutions): mean tau-b {tau}, {share} of "
+        f"repeat rankings (3 tasks, {overall.n_ranks} ranks): mean tau-b {tau}, {share} of "
         f"pairs in the same order, mean absolute rank difference "
         f"{overall.mean_rank_difference:.2f}"
     ) in analysis.summary()
     paragraph = methods_paragraph(analysis.findings)
-    assert f"3 judges ranked 3 groups twice ({overall.n_solutions} solutions)" in paragraph
+    assert f"3 judges ranked 3 groups twice ({overall.n_ranks} ranks)" in paragraph
     assert f"tau-b was on average {tau}, {share} of the pairs" in paragraph
     assert "Consistency of repeat rankings" in analysis.to_html()
 
@@ -211,7 +211,7 @@ def test_every_text_tells_of_the_repeats() -> None:
     [(1, 1, False), (2, 2, True), (2, 1, True), (3, 1, False)],
 )
 def test_an_inconsistent_judge_is_named(problems: int, upside_down: int, named: bool) -> None:  # noqa: FBT001
-    """Tau-b below .3 over 8 solutions or more is told, of that judge only."""
+    """Tau-b below .3 over 8 ranks or more is told, of that judge only."""
     ranks, years = random_ranks(np.random.default_rng(9), judges=2)
     again: Ranks = {}
     for cell, rank in ranks.items():
@@ -225,6 +225,6 @@ def test_an_inconsistent_judge_is_named(problems: int, upside_down: int, named: 
         (message,) = messages
         tau = "−1.00" if upside_down == 2 else "0.00"
         assert message == (
-            "judge J1's repeat rankings are inconsistent (2 tasks, 14 solutions, mean tau-b "
+            "judge J1's repeat rankings are inconsistent (2 tasks, 14 ranks, mean tau-b "
             f"{tau}, below 0.3)"
         )

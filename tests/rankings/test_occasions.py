@@ -49,7 +49,7 @@ def test_a_part_of_a_group_may_be_repeated(make_study: Callable[..., Path]) -> N
     assert estimate(path) == plain
     retest = quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0).findings.retest
     assert retest is not None
-    assert (retest.overall.n_groups, retest.overall.n_solutions) == (1, 3)
+    assert (retest.overall.n_groups, retest.overall.n_ranks) == (1, 3)
 
 
 def test_a_group_without_a_first_occasion_is_told(make_study: Callable[..., Path]) -> None:

@@ -217,6 +217,8 @@ def _width(findings: ExperienceFindings) -> Iterator[Check]:
 def _more_people(findings: ExperienceFindings, estimate: Estimate) -> str:
     """The half-width with twice as many people who are spread alike, by the formula."""
     function, settings = findings.function, findings.settings
+    if function.form.name != "linear":
+        return ""
     df = 2 * function.n - function.form.n_coefficients
     s = function.residual_sd**2
     mean = (estimate.error**2 - s) / 2

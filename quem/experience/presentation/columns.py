@@ -18,6 +18,7 @@ from quem.experience.presentation.estimate_columns import (
 from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, name_column
 from quem.experience.presentation.worths import PLACKETT_LUCE, WORTH_TABLES
+from quem.experience.skill import FORMS as SKILL_FORMS
 from quem.report.columns import (
     COUNT,
     FLAG,
@@ -76,13 +77,22 @@ __all__ = [
 
 Row = TypeVar("Row")
 
-_FORM = choice("linear", "sqrt", "log", "quadratic", "cubic")
+_FORM = choice(*SKILL_FORMS)
 _COEFFICIENTS = Type(
     {
         "type": "object",
         "required": ["intercept", "slope"],
         "properties": {
-            name: {"type": "number"} for name in ("intercept", "slope", "quadratic", "cubic")
+            name: {"type": "number"}
+            for name in (
+                "intercept",
+                "slope",
+                "quadratic",
+                "cubic",
+                "exponential_intercept",
+                "exponential_slope",
+                "exponential_weight",
+            )
         },
         "additionalProperties": False,
     }
@@ -174,13 +184,14 @@ _SKILL_FUNCTION: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         _COEFFICIENTS,
         "`intercept` and `slope`; `quadratic` and `cubic` where the form has them. They belong to "
         "1, g, g², and g³, where g is the average rank, its square root (`sqrt`) or its natural "
-        "logarithm (`log`)",
+        "logarithm (`log`). With `exponential` they give ln(experience + 1); with `averaged` they "
+        "are those of the line, beside those of the exponential and its weight",
         of="function.coefficients",
     ),
     Column(
         "r_squared",
         Type({"type": "number", "maximum": 1}),
-        "share of the variance explained",
+        "share of the variance of experience explained",
         of="function.r_squared",
     ),
     Column(
@@ -198,7 +209,8 @@ _SKILL_FUNCTION: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     Column(
         "f_value",
         null_or(NUMBER),
-        "F test over subjects; null where the subjects lie exactly on the function",
+        "F test over subjects, with `averaged` that of the line; null where the subjects lie "
+        "exactly on the function",
         of="function.f_value",
     ),
     Column(
@@ -245,7 +257,7 @@ FORMS: Columns[tuple[str, FormFit], ExperienceFindings] = Columns(
     Column(
         "r_squared",
         Type({"type": "number", "maximum": 1}),
-        "share of the variance explained",
+        "share of the variance of experience explained",
         of=_second("function.r_squared"),
         heading="R²",
         digits=3,
@@ -314,11 +326,11 @@ _CONSISTENCY: tuple[Column[tuple[str, Consistency], ExperienceFindings], ...] = 
         heading="Repeat tasks",
     ),
     Column(
-        "n_solutions",
+        "n_ranks",
         COUNT,
-        "solutions ranked both times",
-        of=_second("n_solutions"),
-        heading="Solutions",
+        "repeated ranks: a solution counts once for each judge who ranked it both times",
+        of=_second("n_ranks"),
+        heading="Ranks",
     ),
     Column(
         "mean_tau_b",
@@ -330,7 +342,7 @@ _CONSISTENCY: tuple[Column[tuple[str, Consistency], ExperienceFindings], ...] = 
     Column(
         "mean_rank_difference",
         NUMBER,
-        "mean absolute difference of adjusted ranks over the solutions",
+        "mean absolute difference of adjusted ranks over these ranks",
         of=_second("mean_rank_difference"),
         heading="Mean rank difference",
     ),
@@ -484,7 +496,13 @@ RESIDUALS: Columns[SubjectDiagnostic, ExperienceFindings] = Columns(
         "externally studentized residual; null where no degree of freedom is left for it",
         heading="Studentized",
     ),
-    Column("leverage", NUMBER, "diagonal element of the hat matrix", heading="Leverage"),
+    Column(
+        "leverage",
+        NUMBER,
+        "diagonal element of the hat matrix; with `averaged`, as the residual before and Cook's "
+        "distance, that of the line",
+        heading="Leverage",
+    ),
     Column(
         "cooks_distance",
         null_or(NUMBER),

@@ -193,7 +193,8 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
     Column(
         "widened",
         NOT_NEGATIVE,
-        "added to the prediction variance for fewer ranks than the subjects have",
+        "added to the prediction variance for fewer ranks than the subjects have; where the "
+        "interval is not symmetric, to the square of half of it over the quantile of t",
         only="json",
     ),
     Column(
@@ -221,7 +222,7 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
     Column(
         "calibration",
         null_or(of(_CALIBRATION)),
-        "inverse regression; null for the forms `quadratic` and `cubic`",
+        "inverse regression; null for the forms `quadratic`, `cubic`, and `averaged`",
         only="json",
     ),
     Column(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.special import stdtrit
 
 from quem.experience.presentation.scale import Dot, Line, Rectangle, scale_of
 from quem.experience.presentation.summary import averaged, system_name
@@ -171,15 +170,10 @@ def _grid(findings: ExperienceFindings) -> NDArray[np.float64]:
 def _bands(axes: Axes, findings: ExperienceFindings, grid: NDArray[np.float64]) -> None:
     """Where a human peer would be, and where the mean of such people is."""
     function = findings.function
-    middle = function.predict(grid)
-    t = stdtrit(function.df, (1 + findings.settings.level) / 2)
-    of_mean = function.mean_variance(grid)
-    for variance, color in (
-        (function.residual_sd**2 + of_mean, BAND),
-        (of_mean, INNER_BAND),
-    ):
-        half = t * np.sqrt(variance)
-        axes.fill_between(grid, middle - half, middle + half, color=color, linewidth=0)
+    for kind, color in (("prediction", BAND), ("mean", INNER_BAND)):
+        of = function.predictive(grid, mean=kind == "mean")
+        low, high = of.interval(findings.settings.level).T
+        axes.fill_between(grid, low, high, color=color, linewidth=0)
 
 
 def _frame(

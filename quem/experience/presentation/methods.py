@@ -145,6 +145,9 @@ def _fit(findings: ExperienceFindings) -> list[str]:
         "sqrt": "least-squares regression on the square root",
         "quadratic": "quadratic least-squares regression",
         "cubic": "cubic least-squares regression",
+        "exponential": "least-squares regression of the logarithm",
+        "averaged": "a linear and an exponential least-squares regression, averaged by AICc "
+        "weights,",
     }[function.form.name]
     chosen = " (chosen by AICc)" if findings.settings.form == "auto" else ""
     test = f"{f_text(function, 2)}, {format_p(findings.p_value)}"
@@ -165,8 +168,8 @@ def _retest(findings: ExperienceFindings) -> list[str]:
     who = "One judge" if n_judges == 1 else f"{n_judges} judges"
     groups = "one group" if overall.n_groups == 1 else f"{overall.n_groups} groups"
     return [
-        f"{who} ranked {groups} twice ({overall.n_solutions} solutions), of which the first "
-        "ranking was used; between first and second ranking, Kendall's tau-b was on average "
+        f"{who} ranked {groups} twice ({format_count(overall.n_ranks, 'rank')}), of which the "
+        "first ranking was used; between first and second ranking, Kendall's tau-b was on average "
         f"{format_number(overall.mean_tau_b, 2)}, {format_percent(round(overall.same_order, 2))} "
         "of the pairs "
         "were in the same order, and adjusted ranks differed by "

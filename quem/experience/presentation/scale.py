@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import stdtrit
 
 from quem.experience.presentation.verdict import best_first, short_value
 from quem.wording import format_number, short
@@ -349,8 +348,7 @@ def _row(
         start, end = _place(low, top) if np.isfinite(low) else 0.0, _place(min(high, top), top)
         scale.marks.append(Rectangle(start, end, bar, 18, "outer", system))
         if findings.settings.interval == "prediction":
-            half = float(stdtrit(estimate.df, 0.75) * estimate.error)
-            inner = [_place(estimate.experience + off, top) for off in (-half, half)]
+            inner = [_place(end, top) for end in estimate.likely]
             scale.marks.append(Rectangle(inner[0], inner[1], bar, 18, "inner", system))
         left = f"{'◂ ' if low < 0 else ''}{format_number(low)}" if np.isfinite(low) else "◂"
         right = f"{format_number(high)}{' ▸' if high > top else ''}" if np.isfinite(high) else "▸"

@@ -547,7 +547,7 @@ def answering_section(findings: ExperienceFindings) -> Section | None:
     tables = [REPLIES.text_table("Answers to the study’s questions", answering.replies, findings)]
     if answering.scores:
         text.append(
-            "The mean of a mark is the share of the ranked solutions that judges marked. τ-b says "
+            "The mean of a mark is the share of a solver's ranks whose judge set it. τ-b says "
             "how far solvers with higher means also have higher average ranks: 1 if always, "
             "−1 if never."
         )

@@ -127,7 +127,10 @@ SCORES: Columns[Score, ExperienceFindings] = Columns(
     Column("solver", NAME, "id"),
     name_column("solver"),
     Column(
-        "n", COUNT, "answers to a scale; for a flag, solutions that were ranked", heading="Answers"
+        "n",
+        COUNT,
+        "answers to a scale; for a flag, ranks: a solution counts once for each judge",
+        heading="Answers",
     ),
     Column("mean", NUMBER, "of a scale; for a flag, the share that was marked", heading="Mean"),
 )

@@ -190,7 +190,7 @@ def retest_text(retest: Retest) -> str:
     overall = retest.overall
     return (
         f"consistency of repeat rankings ({format_count(overall.n_groups, 'task')}, "
-        f"{format_count(overall.n_solutions, 'solution')}): mean tau-b "
+        f"{format_count(overall.n_ranks, 'rank')}): mean tau-b "
         f"{format_number(overall.mean_tau_b, 2)}, "
         f"{format_percent(round(overall.same_order, 2))} of pairs in the same order, mean absolute "
         f"rank difference {format_number(overall.mean_rank_difference, 2)}"

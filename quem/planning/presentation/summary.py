@@ -154,7 +154,7 @@ def basis(plan: PlanFindings) -> list[str]:
     like = " (mean and variance are those of the pilot's)" if of_pilot else ""
     lines = [
         f"SDs in {unit}: {noise} ({_source(plan)})",
-        f"subjects of {low} to {high} {unit}, evenly spread{like}; "
+        f"subjects' experience drawn uniformly from {low} to {high} {unit}{like}; "
         f"{used.systems} system{'s' if used.systems != 1 else ''}",
         _cost_text(plan),
     ]

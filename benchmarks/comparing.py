@@ -98,7 +98,7 @@ def _standings(simulated: Simulated) -> Iterator[SystemEstimate]:
     ):
         side: Literal["inside", "above"] = "inside" if inside else "above"
         estimate = Estimate(
-            "", 0, 0, 0, 0.0, 0.0, error, df, years, none, none, None, side, NAN, ()
+            "", 0, 0, 0, 0.0, 0.0, error, df, years, none, none, none, None, side, NAN, ()
         )
         yield SystemEstimate(0, "", "", "", None, estimate)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # What is said of years only.
 YEARS = re.compile(
     r"is estimated|was estimated at|prediction (interval|bound)|at (least|most) [−\d]"
-    r"|like someone with|One person of that quality|about [1-9]|leave-one-out est"
+    r"|like someone with|One person of that quality|about [1-9]\d?[ .]|leave-one-out est"
     r"|In a model of persons|[Oo]n average over these|half-width|By `normalize"
 )
 SECTION = re.compile(

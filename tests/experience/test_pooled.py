@@ -118,7 +118,7 @@ def test_one_block_a_group_is_the_plain_analysis() -> None:
 
 def dumped(study: Study) -> dict[str, Any]:
     """What the study file says."""
-    content: dict[str, Any] = study.spec.model_dump(by_alias=True)
+    content: dict[str, Any] = study.spec.model_dump(by_alias=True, exclude_unset=True)
     return content
 
 

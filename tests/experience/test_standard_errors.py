@@ -199,7 +199,7 @@ def test_worths_in_the_report() -> None:
             for rank, at in enumerate(np.argsort(skill), 1):
                 ranks[f"J{judge}", f"P{problem}", solvers[at]] = float(rank)
     result = quem.analyze(study_of(ranks, years, score="pl"))
-    (message,) = [w.message for w in result.warnings if w.code == "judge-misfit"]
+    (message,) = [w.message for w in result.warnings if "choices fit the worths" in w.message]
     assert "judge J7's choices fit the worths less" in message
     assert "(above the mean by more than 2 standard deviations, 40 choices)" in message
     worths, document = result.table("worths"), result.to_dict()["plackett_luce"]

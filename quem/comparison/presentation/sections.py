@@ -366,13 +366,14 @@ def _would_give(comparison: ComparisonFindings) -> Section:
     if shut:
         tables.append(ESTIMATES.text_table(_intervals(comparison), shut[:_MOST_ROWS], comparison))
     if comparison.pairs:
-        pairs = comparison.pairs[:_MOST_ROWS]
-        tables.append(PAIRS_IN_YEARS.text_table("Pairwise differences", pairs, comparison))
+        pairs, title = comparison.pairs[:_MOST_ROWS], f"Pairwise differences in {comparison.unit}"
+        tables.append(PAIRS_IN_YEARS.text_table(title, pairs, comparison))
     if apart:
-        title = "Differences of independent estimates"
+        title = f"Differences of independent estimates in {comparison.unit}"
         tables.append(INDEPENDENT.text_table(title, apart[:_MOST_ROWS], comparison))
     if comparison.uplifts:
         (table,) = (table for table in TABLES if table.stem == "uplift")
         rows = list(table.rows(comparison))
-        tables.append(GAINS_IN_YEARS.text_table("Gain from assistance", rows, comparison))
+        title = f"Gain from assistance in {comparison.unit}"
+        tables.append(GAINS_IN_YEARS.text_table(title, rows, comparison))
     return Section("would-give", "What the line would give", text, (), tables)

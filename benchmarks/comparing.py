@@ -7,6 +7,7 @@ docs/explanation/comparisons.md has what it prints.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from quem.comparison.assistance import measure_uplift
+from quem.comparison.automatic import automatic_tests
 from quem.comparison.independent import SystemEstimate, compare_apart
 from quem.comparison.pair_tests import problem_test, signflip_test, twoway_test
 from quem.comparison.selection import locate
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from quem.experience.simulation import Simulated
 
 GAIN = 3.0
+_LEVEL = 0.05
 NAN = float("nan")
 
 
@@ -40,6 +43,7 @@ def main(studies: int) -> None:
     """Print a table of each."""
     print(f"{studies} studies of each sort\n")
     levels(studies)
+    chosen(studies)
     welch(studies)
     uplift(studies // 4)
 
@@ -69,6 +73,47 @@ def levels(studies: int) -> None:
         what = "without tastes" if taste == 0 else "tastes for systems"
         design = f"{name} noise, {judges} judges, {problems} problems"
         print(f"{what:<18} {design:<32}", "  ".join(f"{share:6.1f}" for share in shares))
+
+
+def chosen(studies: int) -> None:
+    """How often the automatic test and the t test find a difference of 0 years, and of 2."""
+    print("\nfound at 5%, in percent, with 3, 6, and 12 problems, 12 subjects")
+    for judges in (2, 3, 5):
+        found: dict[str, list[str]] = {}
+        for problems in (3, 6, 12):
+            for what, shares in _found(judges, problems, studies).items():
+                found.setdefault(what, []).append(shares)
+        for what, shares_of in found.items():
+            print(f"{judges} judges, {what:<45}", " / ".join(shares_of))
+
+
+def _found(judges: int, problems: int, studies: int) -> dict[str, str]:
+    """What each test finds at each noise, by what it is asked for."""
+    found: dict[str, list[float]] = {}
+    for noise, (taste, years) in product(
+        NOISES.values(), (("none", 0), ("half", 0), ("systems", 0), ("half", 2))
+    ):
+        scenario = Scenario(
+            judges=judges,
+            problems=problems,
+            systems=(6.5 + years / 2, 6.5 - years / 2),
+            noise=noise if taste == "half" else replace(noise, taste=0.0),
+            system_taste=2 * noise.person if taste == "systems" else None,
+        )
+        ranks = simulate(scenario, studies, seed=2).ranks
+        apart = ranks[..., -2] - ranks[..., -1]
+        over_problems = automatic_tests(apart.mean(axis=1, keepdims=True))
+        for name, of in (("auto", automatic_tests(apart)), ("problem", over_problems)):
+            is_found = of.finds(_LEVEL) > 0 if years else of.finds(_LEVEL) != 0
+            found.setdefault(f"{name}: {years} years, taste {taste}", []).append(
+                100 * float(is_found.mean())
+            )
+    return {
+        what: ", ".join(f"{share:.0f}" for share in shares)
+        if "2 years" in what
+        else f"{np.mean(shares):.0f}"
+        for what, shares in found.items()
+    }
 
 
 def welch(studies: int) -> None:

@@ -224,8 +224,10 @@ def step_text(comparison: ComparisonFindings, step: Step) -> str:
     return f"{format_signed(step.years)} (extrapolated)" if bound == "none" else bound
 
 
-def step_p_text(step: Step) -> str:
+def step_p_text(comparison: ComparisonFindings, step: Step) -> str:
     """Give the p value of a step, or why it has none."""
+    if not _is_tested(comparison, step):
+        return "no test without years"
     if not np.isfinite(step.p):
         how = step.how
         return (
@@ -233,6 +235,11 @@ def step_p_text(step: Step) -> str:
         )
     adjusted = "" if step.p == step.p_holm else f", adjusted {format_p(step.p_holm)}"
     return f"{format_p(step.p)}{adjusted}"
+
+
+def _is_tested(comparison: ComparisonFindings, step: Step) -> bool:
+    """Whether a step is tested in ranks, or in years that its studies allow."""
+    return step.pair is not None or comparison.allows_years(step.before, step.after)
 
 
 def uplift_text(
@@ -269,7 +276,7 @@ def answers_table(comparison: ComparisonFindings) -> TextTable | None:
     """Say what came out in one table, for the first screen; None where help alone is measured."""
     if comparison.pairs:
         return _answers_of_pairs(comparison)
-    if comparison.differences:
+    if any(comparison.allows_years(of.a, of.b) for of in comparison.differences):
         rows = [
             (
                 less(comparison.name_of(difference.b), comparison.name_of(difference.a)),
@@ -328,17 +335,21 @@ def _more(count: int) -> str:
 def steps_table(comparison: ComparisonFindings) -> TextTable:
     """List the versions of every system in order, with the step to each from the one before."""
     rows = []
+    of_all = [version for of in comparison.progressions for version in of.versions]
+    with_years = any(map(comparison.allows_years, of_all))
     for progression in comparison.progressions:
         for version, step in zip(progression.versions, (None, *progression.steps), strict=True):
+            years = entry_text(comparison, version).removesuffix(f" {comparison.unit}")
+            tested = step if step and _is_tested(comparison, step) else None
             rows.append(
                 (
                     comparison.name_of(version),
                     str(version.date) if version.date else "–",
-                    estimate_text(version) if comparison.allows_years(version) else NO_YEARS,
-                    step_text(comparison, step) if step else "–",
-                    format_bare_p(step.p) if step else "–",
-                    format_bare_p(step.p_holm) if step else "–",
+                    *([years, step_text(comparison, step) if step else "–"] if with_years else []),
+                    format_bare_p(tested.p) if tested else "–",
+                    format_bare_p(tested.p_holm) if tested else "–",
                 )
             )
-    columns = ("Version", "Date", comparison.unit.capitalize(), "Step", "p", "Adjusted p")
+    of_years = [comparison.unit.capitalize(), "Step"] if with_years else []
+    columns = ("Version", "Date", *of_years, "p", "Adjusted p")
     return TextTable("Versions in order", columns, rows, words=frozenset({1}))

@@ -133,16 +133,7 @@ def _people(count: int) -> str:
 
 def _methods(comparison: ComparisonFindings) -> Iterator[str]:
     """A paragraph to be pasted into a paper."""
-    level = format_percent(comparison.level)
-    stated = _estimates(comparison)
-    yield (
-        "Experience was estimated with QUEM (Hayes & Parzen, 1997) by least-squares regression of "
-        f"the subjects' experience on their average ranks, with {level} prediction intervals: "
-        f"{join_words(stated, 12) or _nothing(comparison)}."
-    )
-    for entry in comparison.system_estimates:
-        if not comparison.allows_years(entry):
-            yield no_years_text(comparison, entry)
+    yield from _stated(comparison)
     several = len(comparison.pairs or comparison.differences) > 1
     if comparison.pairs:
         adjusted = " (p adjusted by Holm, 1979)" if several else ""
@@ -165,7 +156,7 @@ def _methods(comparison: ComparisonFindings) -> Iterator[str]:
             unit = "" if gained == NO_YEARS else f" {comparison.unit}"
             yield (
                 f"From {comparison.name_of(step.before)} to {comparison.name_of(step.after)}: "
-                f"{gained}{unit} ({step_p_text(step)})."
+                f"{gained}{unit} ({step_p_text(comparison, step)})."
             )
     if comparison.mode != "systems":
         yield INDEPENDENCE
@@ -173,6 +164,22 @@ def _methods(comparison: ComparisonFindings) -> Iterator[str]:
     if comparison.uplifts:
         yield UPLIFT_MEANING
     yield f"Analyses were done with quem {__version__}."
+
+
+def _stated(comparison: ComparisonFindings) -> Iterator[str]:
+    """The estimates in years, and positions where the data do not allow these."""
+    level = format_percent(comparison.level)
+    stated = join_words(_estimates(comparison), 12)
+    if not comparison.system_estimates:
+        stated = "no system was ranked alone"
+    yield (
+        "Experience was estimated with QUEM (Hayes & Parzen, 1997) by least-squares regression of "
+        "the subjects' experience on their average ranks"
+        + (f", with {level} prediction intervals: {stated}." if stated else ".")
+    )
+    for entry in comparison.system_estimates:
+        if not comparison.allows_years(entry):
+            yield no_years_text(comparison, entry)
 
 
 def _estimates(comparison: ComparisonFindings) -> list[str]:
@@ -183,12 +190,6 @@ def _estimates(comparison: ComparisonFindings) -> list[str]:
         )
         each.append(f"{comparison.name_of(entry)} {text}")
     return each
-
-
-def _nothing(comparison: ComparisonFindings) -> str:
-    if comparison.system_estimates:
-        return f"the data allow no {comparison.unit}"
-    return "no system was ranked alone"
 
 
 def _references(comparison: ComparisonFindings) -> list[str]:
@@ -366,13 +367,14 @@ def _would_give(comparison: ComparisonFindings) -> Section:
     if shut:
         tables.append(ESTIMATES.text_table(_intervals(comparison), shut[:_MOST_ROWS], comparison))
     if comparison.pairs:
-        pairs = comparison.pairs[:_MOST_ROWS]
-        tables.append(PAIRS_IN_YEARS.text_table("Pairwise differences", pairs, comparison))
+        pairs, title = comparison.pairs[:_MOST_ROWS], f"Pairwise differences in {comparison.unit}"
+        tables.append(PAIRS_IN_YEARS.text_table(title, pairs, comparison))
     if apart:
-        title = "Differences of independent estimates"
+        title = f"Differences of independent estimates in {comparison.unit}"
         tables.append(INDEPENDENT.text_table(title, apart[:_MOST_ROWS], comparison))
     if comparison.uplifts:
         (table,) = (table for table in TABLES if table.stem == "uplift")
         rows = list(table.rows(comparison))
-        tables.append(GAINS_IN_YEARS.text_table("Gain from assistance", rows, comparison))
+        title = f"Gain from assistance in {comparison.unit}"
+        tables.append(GAINS_IN_YEARS.text_table(title, rows, comparison))
     return Section("would-give", "What the line would give", text, (), tables)

@@ -124,7 +124,7 @@ def _progression(comparison: ComparisonFindings, progression: Progression) -> It
         if at:
             step = progression.steps[at - 1]
             gained = step_text(comparison, step)
-            line += f", {gained} over the previous version ({step_p_text(step)})"
+            line += f", {gained} over the previous version ({step_p_text(comparison, step)})"
         yield line
     if comparison.mode == "time":
         yield f"  {INDEPENDENCE}"

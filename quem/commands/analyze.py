@@ -12,13 +12,13 @@ from quem.commands.options import (
     code_option,
     data_option,
     database_option,
+    format_options,
     json_option,
     out_option,
     pseudonyms_option,
     refuse_foreign,
     refuse_out_with_json,
     reveal_option,
-    tables_option,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @click.argument("study", type=click.Path(path_type=Path))
 @out_option("STUDY's name with -report, beside it")
 @json_option
-@tables_option
+@format_options
 @click.option(
     "--jobs", type=click.IntRange(1, 1024), help="Number of processes (dialogue studies)."
 )
@@ -60,7 +60,7 @@ def analyze(
     study: Path,
     out: Path | None,
     database: str | None,
-    tables: tuple[str, ...],
+    formats: dict[str, Any],
     data: Path | None,
     *,
     as_json: bool,
@@ -97,7 +97,7 @@ def analyze(
     if file_name := kinds.KINDS[kind].kept:
         arguments |= {"keep": None if as_json else folder / file_name, "progress": _progress()}
     result = kinds.analyze(loaded, **arguments)
-    show_result(result, folder, tables, as_json=as_json)
+    show_result(result, folder, formats, as_json=as_json)
 
 
 def _progress() -> Progress:

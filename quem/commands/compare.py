@@ -11,12 +11,12 @@ from quem.commands.options import (
     SettingsCommand,
     code_option,
     database_option,
+    format_options,
     json_option,
     out_option,
     pseudonyms_option,
     refuse_out_with_json,
     reveal_option,
-    tables_option,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
 @out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
 @json_option
-@tables_option
+@format_options
 @database_option
 @reveal_option
 @pseudonyms_option
@@ -51,7 +51,7 @@ def compare(
     studies: tuple[str, ...],
     out: Path | None,
     database: str | None,
-    tables: tuple[str, ...],
+    formats: dict[str, Any],
     *,
     as_json: bool,
     reveal: bool,
@@ -85,7 +85,7 @@ def compare(
     if out is None:
         beside = paths[0].parent if len(paths) == 1 else Path()
         out = beside / f"{paths[0].stem}-compare"
-    show_result(result, out, tables, as_json=as_json)
+    show_result(result, out, formats, as_json=as_json)
 
 
 def _refuse_bare_names(paths: list[Path]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from pydantic import BaseModel, ValidationError
 
@@ -22,6 +23,7 @@ __all__ = [
     "code_option",
     "data_option",
     "database_option",
+    "format_options",
     "json_option",
     "mistaken_options",
     "out_option",
@@ -31,7 +33,6 @@ __all__ = [
     "refuse_out_with_json",
     "reveal_option",
     "show_result",
-    "tables_option",
 ]
 
 Command = Any  # a function, or a command that click made of one
@@ -152,14 +153,22 @@ database_option = click.option(
 )
 
 
-def _formats(context: click.Context, _: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Read formats, repeated or with commas between them."""
+# Those of quem.report, whose import would slow down `quem --help`.
+_TABLES = ("csv", "markdown", "latex", "parquet", "none")
+_FIGURES = ("svg", "png", "pdf", "none")
+
+
+def _formats(
+    context: click.Context, option: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    """Read formats, repeated or with commas between them; None where there are none."""
+    known = _TABLES if option.name == "tables" else _FIGURES
     names = tuple(dict.fromkeys(name.strip() for part in value for name in part.split(",")))
     if names and context.params.get("as_json"):
-        message = "--json writes nothing, so it takes no --tables; leave one of them out"
+        message = f"--json writes nothing, so it takes no --{option.name}; leave one of them out"
         raise click.UsageError(message)
-    if unknown := [name for name in names if name not in _FORMATS]:
-        message = f"{unknown[0]!r} is not one of {', '.join(_FORMATS)}"
+    if unknown := [name for name in names if name not in known]:
+        message = f"{unknown[0]!r} is not one of {', '.join(known)}"
         raise click.BadParameter(message)
     if "none" in names and len(names) > 1:
         message = "none leaves no other format; leave one of them out"
@@ -168,20 +177,44 @@ def _formats(context: click.Context, _: click.Parameter, value: tuple[str, ...])
         from quem.report.tables import refuse_formats
 
         refuse_formats(["parquet"])
-    return tuple(name for name in names if name != "none") if names else ("csv",)
+    return tuple(name for name in names if name != "none") if names else None
 
 
-# Those of quem.report.tables, whose import would slow down `quem --help`.
-_FORMATS = ("csv", "markdown", "latex", "parquet", "none")
+def _format_option(
+    name: str, default: str, formats: tuple[str, ...]
+) -> Callable[[Command], Command]:
+    *first, last = formats
+    return click.option(
+        f"--{name}",
+        multiple=True,
+        metavar="FORMAT",
+        callback=_formats,
+        help=f"{name.capitalize()} as {', '.join(first)}, or {last}; several with commas, or "
+        f"repeated.  [default: {default}]",
+    )
 
-tables_option = click.option(
-    "--tables",
-    multiple=True,
-    metavar="FORMAT",
-    callback=_formats,
-    help="Tables as csv, markdown, latex, parquet, or none; several with commas, or repeated."
-    "  [default: csv]",
-)
+
+def format_options(function: Callable[..., Any]) -> Command:
+    """Add options on the formats of a report; the command gets those given as `formats`."""
+
+    @_format_option("tables", "csv", _TABLES)
+    @_format_option("figures", "svg,png", _FIGURES)
+    @click.option(
+        "--dpi",
+        type=click.IntRange(50, 1200),
+        help="Dots per inch of figures as PNG; journals often ask for 300.  [default: 160]",
+    )
+    @wraps(function)
+    def command(*args: Any, **given: Any) -> Any:  # noqa: ANN401  of any command
+        formats = {name: given.pop(name) for name in ("tables", "figures", "dpi")}
+        if formats["dpi"] and "png" not in (formats["figures"] or "png"):
+            message = "--dpi is for figures as png, which --figures leaves out"
+            raise click.UsageError(message)
+        kept = {name: value for name, value in formats.items() if value is not None}
+        return function(*args, formats=kept, **given)
+
+    return command
+
 
 reveal_option = click.option(
     "--reveal", is_flag=True, help="Read a judging session that is not closed; this is logged."
@@ -275,14 +308,14 @@ def _without_none(annotation: object) -> object:
 
 
 def show_result(
-    result: BaseResult[Any], folder: Path, tables: Sequence[str], *, as_json: bool
+    result: BaseResult[Any], folder: Path, formats: Mapping[str, Any], *, as_json: bool
 ) -> None:
     """Print a result as JSON; or write its report, and print its summary.
 
     Parameters
     ----------
-    tables : sequence of str
-        Formats of the tables of the report.
+    formats : mapping
+        What `format_options` gives.
     """
     if as_json:
         from quem.report.files import json_text
@@ -293,7 +326,7 @@ def show_result(
         return
     from quem.report.files import write_report
 
-    write_report(result, folder, tables)
+    write_report(result, folder, **formats)
     click.echo(result.summary(warnings=False))
     print_warnings(result.warnings)
     click.echo(f"\nReport: {folder / 'report.html'}", err=True)

@@ -11,11 +11,11 @@ from quem.commands.options import (
     SettingsCommand,
     code_option,
     database_option,
+    format_options,
     json_option,
     out_option,
     refuse_out_with_json,
     reveal_option,
-    tables_option,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 )
 @click.option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers simulate.")
 @json_option
-@tables_option
+@format_options
 @out_option("STUDY's name with -plan, beside it; without STUDY quem-plan")
 @database_option
 @reveal_option
@@ -64,7 +64,7 @@ def plan(
     cluster: str | None,
     out: Path | None,
     database: str | None,
-    tables: tuple[str, ...],
+    formats: dict[str, Any],
     *,
     as_json: bool,
     reveal: bool,
@@ -113,7 +113,7 @@ def plan(
     from quem.report.files import write_report
 
     folder = out or (pilot.parent / f"{pilot.stem}-plan" if pilot else Path("quem-plan"))
-    write_report(result, folder, tables)
+    write_report(result, folder, **formats)
     if simulate:
         click.echo(f"\n{result.simulation_summary()}")
     print_warnings(result.warnings)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BAND",
+    "FORMATS",
     "GRID",
     "HALO",
     "INK",
@@ -46,6 +47,7 @@ __all__ = [
     "label_inches",
     "missing_glyphs",
     "one_axes",
+    "pdf_bytes",
     "png_bytes",
     "svg_text",
     "tidy",
@@ -173,22 +175,39 @@ def svg_text(figure: Figure, name: str) -> str:
     return buffer.getvalue()
 
 
-def png_bytes(figure: Figure) -> bytes:
+def png_bytes(figure: Figure, dpi: int = 160) -> bytes:
     """Draw a figure as PNG on white, the same bytes each time."""
-    from matplotlib.font_manager import fontManager
-
     buffer = io.BytesIO()
-    known = {font.name for font in fontManager.ttflist}
-    fonts = ["DejaVu Sans", *(font for font in _FALLBACK_FONTS if font in known)]
-    with _saving({"font.sans-serif": fonts}):
+    with _saving(_fonts()):
         figure.savefig(
             buffer,
             format="png",
-            dpi=160,
+            dpi=dpi,
             metadata={"Software": None},
             pil_kwargs={"compress_level": 4},
         )
     return buffer.getvalue()
+
+
+def pdf_bytes(figure: Figure, name: str) -> bytes:
+    """Draw a figure as PDF on white, with its fonts, the same bytes each time."""
+    buffer = io.BytesIO()
+    metadata: Any = dict.fromkeys(("CreationDate", "Creator", "Producer"))
+    metadata["Title"] = name.replace("-", " ").capitalize()
+    # TrueType, which journals take; text can be searched and copied.
+    with _saving({**_fonts(), "pdf.fonttype": 42}):
+        figure.savefig(buffer, format="pdf", metadata=metadata)
+    return buffer.getvalue()
+
+
+def _fonts() -> dict[str, Any]:
+    """Give the settings that draw letters of more languages, where this machine has them."""
+    from matplotlib.font_manager import fontManager
+
+    known = {font.name for font in fontManager.ttflist}
+    return {
+        "font.sans-serif": ["DejaVu Sans", *(font for font in _FALLBACK_FONTS if font in known)]
+    }
 
 
 @contextmanager
@@ -242,6 +261,7 @@ def dark_rules(prefix: str = "") -> str:
     )
 
 
+FORMATS = ("svg", "png", "pdf")
 MOST_LABELS = 24
 MOST_ROWS = 40
 HALO = {"boxstyle": "round,pad=0.05", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.7}

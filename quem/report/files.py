@@ -11,6 +11,7 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from quem import __version__
@@ -18,7 +19,7 @@ from quem.errors import Mistake, QuemError
 from quem.resources import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from jinja2 import Environment
@@ -154,7 +155,13 @@ class Section:
     tables: list[TextTable] = field(default_factory=list)
 
 
-def write_report(result: BaseResult[Any], folder: Path, tables: Sequence[str] = ("csv",)) -> None:
+def write_report(
+    result: BaseResult[Any],
+    folder: Path,
+    tables: Sequence[str] = ("csv",),
+    figures: Sequence[str] = ("svg", "png"),
+    dpi: int = 160,
+) -> None:
     """Write every file of a result's report.
 
     Parameters
@@ -163,6 +170,10 @@ def write_report(result: BaseResult[Any], folder: Path, tables: Sequence[str] = 
         Made where it is missing; files in it that are not ours stay.
     tables : sequence of str
         Formats of the tables: csv, markdown, latex, parquet; nothing for no tables.
+    figures : sequence of str
+        Formats of the figures: svg, png, pdf; nothing for those of the page only.
+    dpi : int
+        Dots per inch of figures as PNG.
 
     Raises
     ------
@@ -171,7 +182,8 @@ def write_report(result: BaseResult[Any], folder: Path, tables: Sequence[str] = 
     """
     _refuse_file(folder)
     again = (folder / "analysis.json").is_file()
-    files: dict[str, Content] = {**result.attachments(), **report_files(result, tables)}
+    made = report_files(result, tables, figures, dpi)
+    files: dict[str, Content] = {**result.attachments(), **made}
     write_files(folder, files, keep=result.inputs)
     # What an earlier report left here and this one has not would contradict it.
     for name in result.file_names - set(files) if again else ():
@@ -179,23 +191,36 @@ def write_report(result: BaseResult[Any], folder: Path, tables: Sequence[str] = 
             (folder / name).unlink(missing_ok=True)
 
 
-def report_files(result: BaseResult[Any], tables: Sequence[str] = ("csv",)) -> dict[str, bytes]:
+def report_files(
+    result: BaseResult[Any],
+    tables: Sequence[str] = ("csv",),
+    figures: Sequence[str] = ("svg", "png"),
+    dpi: int = 160,
+) -> dict[str, bytes]:
     """Make the report's files but attachments, by name, in the order in which they are written.
 
     Parameters
     ----------
-    tables : sequence of str
+    tables, figures : sequence of str
+    dpi : int
         As for `write_report`.
     """
-    from quem.report.drawing import png_bytes, svg_text
+    from quem.report.drawing import FORMATS, pdf_bytes, png_bytes, svg_text
     from quem.report.tables import table_files
 
+    if unknown := [name for name in figures if name not in FORMATS]:
+        message = f"figures: there is no format {unknown[0]!r}; use {', '.join(FORMATS)}"
+        raise QuemError([message])
     files: dict[str, bytes] = {}
     svgs = {}
     for stem, figure in result.figures().items():
         svgs[stem] = svg_text(figure, stem)
-        files[f"{stem}.svg"] = svgs[stem].encode()
-        files[f"{stem}.png"] = png_bytes(figure)
+        drawn: dict[str, Callable[[], bytes]] = {
+            "svg": svgs[stem].encode,
+            "png": partial(png_bytes, figure, dpi),
+            "pdf": partial(pdf_bytes, figure, stem),
+        }
+        files |= {f"{stem}.{ending}": drawn[ending]() for ending in figures}
     files.update(table_files(result, tables))
     files["report.html"] = report_html(result, svgs, tables).encode()
     files["analysis.json"] = json_text(result.to_dict()).encode()

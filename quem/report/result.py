@@ -116,7 +116,7 @@ class BaseResult(ABC, Generic[Findings]):
             [
                 "report.html",
                 "analysis.json",
-                *(f"{stem}.{ending}" for stem in shown.figures for ending in ("svg", "png")),
+                *(f"{stem}.{ending}" for stem in shown.figures for ending in ("svg", "png", "pdf")),
                 *table_names(table.stem for table in shown.tables),
             ]
         )

@@ -1,4 +1,4 @@
-"""``--tables``: in which formats the tables of a report are written."""
+"""``--tables`` and ``--figures``: in which formats tables and figures of a report are written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from PIL import Image
 
 from tests.examples import study_with
 
@@ -39,12 +40,41 @@ def test_the_command_takes_several_or_none(
     assert "All numbers are in analysis.json in the same folder." in page
 
 
+def test_figures_for_print(
+    make_study: Callable[..., Path],
+    quem_command: Callable[..., tuple[int, str, str]],
+    tmp_path: Path,
+) -> None:
+    """As PDF with its fonts, and as PNG of the wanted density; the page keeps its own."""
+    study, out = make_study(study_with(analysis=SMALL)), tmp_path / "out"
+    words = ("--figures", "pdf,png", "--dpi", "300", "--tables", "none")
+    code, _, err = quem_command("analyze", study, "--out", out, *words)
+    assert code == 0, err
+    stems = {path.stem for path in out.glob("*.pdf")}
+    assert "scale" in stems
+    assert stems == {path.stem for path in out.glob("*.png")}
+    assert not list(out.glob("*.svg"))
+    pdf = (out / "scale.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF-")
+    assert b"/FontFile2" in pdf
+    with Image.open(out / "scale.png") as picture:
+        # 784 pixels of the drawing at 100 to the inch.
+        assert picture.width == 2352
+    assert quem_command("analyze", study, "--out", out, *words)[0] == 0
+    assert (out / "scale.pdf").read_bytes() == pdf
+    assert quem_command("analyze", study, "--out", out, "--figures", "none")[0] == 0
+    assert not [path for path in out.iterdir() if path.suffix in {".pdf", ".png", ".svg"}]
+    assert "<svg" in (out / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--tables", "xlsx"], "'xlsx' is not one of csv, markdown, latex, parquet, none"),
         (["--tables", "none,csv"], "none leaves no other format"),
         (["--tables", "csv", "--json"], "--json writes nothing, so it takes no --tables"),
+        (["--figures", "jpeg"], "'jpeg' is not one of svg, png, pdf, none"),
+        (["--figures", "svg", "--dpi", "300"], "--dpi is for figures as png"),
     ],
 )
 def test_what_contradicts_itself_is_refused(

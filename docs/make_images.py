@@ -1,4 +1,6 @@
-"""Make the pictures of the README anew: ``python docs/make_images.py``.
+"""Make the pictures of the README, and those of first screens: ``python docs/make_images.py``.
+
+First screens of the report, of each case at three widths, go to build/screens, to be looked at.
 
 Needs the dependency group ``tests`` and a Chromium (``QUEM_CHROMIUM`` names one).
 """
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import threading
 from contextlib import contextmanager
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
+SCREENS = ROOT / "build" / "screens"
 
 
 def main() -> None:
@@ -41,6 +45,7 @@ def main() -> None:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = driver.chromium.launch(executable_path=path, args=sandbox)
         report(browser, Path(folder))
+        first_screens(browser, Path(folder))
         plan()
         judging(browser, Path(folder))
         browser.close()
@@ -51,9 +56,25 @@ def report(browser: Browser, folder: Path) -> None:
     study = quem.load_study(ROOT / "studies" / "p3-1997" / "study.yaml")
     write_report(quem.analyze(study), folder / "report")
     shutil.copy(folder / "report" / "estimate.svg", IMAGES / "p3-estimate.svg")
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto((folder / "report" / "report.html").as_uri())
     page.screenshot(path=IMAGES / "report.png")
+
+
+def first_screens(browser: Browser, folder: Path) -> None:
+    """Take pictures of what readers see first of each case, on a laptop, a tablet, and a phone."""
+    sys.path.insert(0, str(ROOT))
+    from tests.report.cases import CASES, case_study
+
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    for name in CASES:
+        study = quem.load_study(case_study(name, folder / name))
+        write_report(quem.analyze(study), folder / name / "report")
+        for width, height in ((1280, 800), (820, 1100), (390, 844)):
+            page = browser.new_page(viewport={"width": width, "height": height})
+            page.goto((folder / name / "report" / "report.html").as_uri())
+            page.screenshot(path=SCREENS / f"{name}-{width}.png")
+            page.close()
 
 
 def plan() -> None:

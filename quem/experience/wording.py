@@ -55,7 +55,9 @@ _FALLBACKS = {
 def position_text(findings: ExperienceFindings, estimate: Estimate) -> str:
     """Say where a system is among the subjects, where the data allow no years."""
     name = findings.name_of(estimate.system)
-    return f"{name}: no years. {gate_reason(findings)} {place_among_subjects(findings, estimate)}"
+    place = place_among_subjects(findings, estimate)
+    jagged = jagged_text(name, findings.profiles.get(estimate.system))
+    return f"{name}: no years. {gate_reason(findings)} {place} {jagged}".rstrip()
 
 
 def gate_reason(findings: ExperienceFindings) -> str:

@@ -13,7 +13,7 @@ import quem
 from quem.comparison.presentation.sections import report_context
 from quem.experience.simulation import HIGH, Scenario, simulate
 from tests.comparison.test_result import STUDIES
-from tests.experience.test_gate import STYLE
+from tests.experience.years import STYLE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,41 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import quem
-from quem.experience.presentation.cards import basis, before_quoting
-from quem.experience.presentation.methods import methods_paragraph, results_paragraphs
-from quem.experience.presentation.scale import WIDE, legend, scale_svg
-from quem.experience.presentation.verdict import verdict
 from quem.experience.simulation import HIGH, Scenario, simulate
 from tests.experience.made import random_ranks, study_of
-
-if TYPE_CHECKING:
-    from quem.experience.result import ExperienceFindings
-
-# What is said of years only.
-YEARS = re.compile(
-    r"is estimated|was estimated at|prediction (interval|bound)|at (least|most) [−\d]"
-    r"|like someone with|One person of that quality|about [1-9]\d?[ .]|leave-one-out est"
-    r"|In a model of persons|[Oo]n average over these|half-width|By `normalize"
-)
-SECTION = re.compile(
-    r'<section[^>]*>\s*<h2 id="estimates">What the line would give.*?</section>', re.DOTALL
-)
-STYLE = re.compile(r"<style>.*?</style>|<svg.*?</svg>|<dl.*?</dl>", re.DOTALL)
-
-
-def _first_screen(findings: ExperienceFindings) -> str:
-    """All words of it."""
-    said = verdict(findings)
-    checks = [*basis(findings), *before_quoting(findings)]
-    words = [said.title, *said.lead, *said.second, scale_svg(findings, WIDE), legend(findings)]
-    words += [part for check in checks for part in (check.title, check.text)]
-    return " ".join([*words, *(text for _, text in results_paragraphs(findings, said))])
+from tests.experience.years import statements, states_years, unmarked
 
 
 def test_without_a_relation_no_line_states_years() -> None:
@@ -51,13 +24,8 @@ def test_without_a_relation_no_line_states_years() -> None:
         said = result.to_dict()
         assert said["gate"] == {"passed": gate.passed, "reasons": list(gate.reasons)}
         assert said["headline"] == ("years" if gate.passed else "position")
-        texts = [
-            result.summary(),
-            methods_paragraph(result.findings),
-            _first_screen(result.findings),
-            *(str(warning) for warning in result.warnings),
-        ]
-        stated = [bool(YEARS.search(re.sub(r"\s+", " ", text))) for text in texts]
+        texts = statements(result)
+        stated = [states_years(text) for text in texts]
         if gate.passed:
             assert all(stated[:3])
             continue
@@ -77,8 +45,8 @@ def test_a_page_without_years() -> None:
     result = quem.analyze(simulated.study(0), bootstrap=100, permutations=0)
     assert not result.findings.gate.passed
     whole = result.to_html()
-    page = STYLE.sub("", SECTION.sub("", whole))
-    assert not YEARS.search(re.sub(r"\s+", " ", page))
+    page = unmarked(whole)
+    assert not states_years(page)
     assert page.count(": no years.") == 2  # of each system, in the methods paragraph
     assert "This study cannot state the systems’ skill in years." in page
     assert "What the line would give" in whole

@@ -13,6 +13,7 @@ from tests.trials import (  # noqa: F401  register their trials
     kills,
     offline,
     trouble,
+    verdicts,
     views,
 )
 from tests.trials.runner import TRIALS, run_trials
@@ -37,7 +38,9 @@ def main(name: str | None, count: int | None, seed: int, out: Path | None, *, ag
         click.echo(f"trial {result['trial']}: {result['failed']}")
     total = f"{len(results):,} trial{'' if len(results) == 1 else 's'}"
     click.echo(f"{name}: {total}, {len(failed):,} failed; {out}")
-    sys.exit(1 if failed else 0)
+    if missed := "" if failed else TRIALS[name].bar(results):
+        click.echo(f"{name}: {missed}")
+    sys.exit(1 if failed or missed else 0)
 
 
 main()

@@ -33,22 +33,32 @@ class Trial:
         How many trials `nox -s trials` runs.
     meaning : str
         What is tried, in a line.
+    bar : callable, optional
+        From all results: what they miss together, or nothing.
     """
 
     name: str
     run: Callable[[random.Random, Path], dict[str, Any]]
     count: int
     meaning: str
+    bar: Callable[[list[dict[str, Any]]], str] = lambda _: ""
 
 
 TRIALS: dict[str, Trial] = {}
 
 
-def registered(name: str, *, count: int) -> Callable[[Any], Any]:
-    """Register a function as a trial; the first line of its docstring says what is tried."""
+def registered(name: str, *, count: int, **bar: Any) -> Callable[[Any], Any]:  # noqa: ANN401
+    """Register a function as a trial; the first line of its docstring says what is tried.
+
+    Parameters
+    ----------
+    **bar
+        The `bar` of the trial, where it has one.
+    """
 
     def register(run: Any) -> Any:  # noqa: ANN401  the function as it is
-        TRIALS[name] = Trial(name, run, count, (run.__doc__ or "").split("\n")[0].rstrip("."))
+        meaning = (run.__doc__ or "").split("\n")[0].rstrip(".")
+        TRIALS[name] = Trial(name, run, count, meaning, **bar)
         return run
 
     return register

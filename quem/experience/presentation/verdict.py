@@ -65,9 +65,11 @@ def verdict(findings: ExperienceFindings) -> Verdict:
         places = [place_among_subjects(findings, e) for e in estimates]
         title = f"This study cannot state {whose} skill in {unit}."
         reason = gate_reason(findings)
+        jagged = [jagged_text(findings.name_of(s), p) for s, p in findings.profiles.items()]
+        lead = [" ".join(filter(None, [reason, *jagged]))]
         if len(places) == 1:
-            return Verdict(title, [f"{reason} {places[0]}"], [])
-        return Verdict(title, [reason], places)
+            lead = [f"{reason} {places[0]} {jagged[0] if jagged else ''}".rstrip()]
+        return Verdict(title, lead, places if len(places) > 1 else [])
     several = len(estimates) > 1
     known = ((e, _model(findings, e)) for e in estimates)
     second = [

@@ -378,7 +378,7 @@ def test_the_real_report_keeps_to_its_policy(browser: Browser, site: Site) -> No
         dashboard.page.wait_for_selector("text=Open the full report")
         dashboard.page.click("text=Open the full report")
         dashboard.page.wait_for_url("**/report.html")
-        style = "getComputedStyle(document.querySelector('.first')).display"
+        style = "getComputedStyle(document.querySelector('.cards')).display"
         assert dashboard.page.evaluate(style) == "grid"
         assert dashboard.page.locator("figure svg").first.is_visible()
         assert dashboard.complaints == []

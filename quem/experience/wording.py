@@ -27,7 +27,6 @@ __all__ = [
     "only_source",
     "place_among_subjects",
     "position_text",
-    "sentence",
     "statement",
     "variation",
 ]
@@ -166,25 +165,6 @@ def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> 
     """
     value, certainty = _value(estimate, interval, level)
     return f"{value} {unit} ({certainty})"
-
-
-def sentence(
-    name: str,
-    estimate: Estimate,
-    profile: Profile | None,
-    *,
-    interval: str,
-    level: float,
-    unit: str,
-) -> str:
-    """Say a system's result in a sentence or two, for readers who have not heard of the method."""
-    value, certainty = _value(estimate, interval, level)
-    if jagged := jagged_text(name, profile):
-        return f"{jagged} On average over these problems {value} {unit} ({certainty})."
-    return (
-        f"{name} is estimated to perform like a person with {value} {unit} of experience "
-        f"({certainty})."
-    )
 
 
 def _value(estimate: Estimate, interval: str, level: float) -> tuple[str, str]:

@@ -19,11 +19,12 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True
 
-# `web` takes --without-peer.
+# `web` takes --without-peer, `large` takes --ten.
 BENCHMARKS = (
     "analyze",
     "connections",
     "dialogue",
+    "large",
     "measures",
     "pairwise",
     "plackett_luce",
@@ -137,7 +138,9 @@ def bench(session: nox.Session) -> None:
     for name in names or BENCHMARKS:
         if name in PEERS:
             session.install(*PEERS[name])
-        session.run("python", f"benchmarks/{name}.py", *(options if name == "web" else ()))
+        session.run(
+            "python", f"benchmarks/{name}.py", *(options if name in {"large", "web"} else ())
+        )
 
 
 @nox.session

@@ -202,11 +202,6 @@ class Likelihood:
         counts = [sum(of.counts.get(k, 0.0) for of in choices) for k in self.sizes]
         self.observed = np.concatenate([self._summed([of.share for of in choices]), counts[1:]])
 
-    @property
-    def n_parameters(self) -> int:
-        """The number of log worths and log deltas."""
-        return len(self.observed)
-
     def parameters(self, model: PlackettLuce) -> Floats:
         """Give the parameters of a fitted model in this order, 0 where it has none."""
         log_delta = [np.log(model.ties.get(k, 1.0)) for k in self.sizes[1:]]
@@ -252,7 +247,7 @@ class Likelihood:
         return PlackettLuce(theta - theta.mean(), ties, plain)
 
     def curvature(self, expected: list[Expected]) -> Floats:
-        """Give the observed information without the penalty, shape (n_parameters, n_parameters)."""
+        """Give the observed information without the penalty, shape (p, p) for p parameters."""
         n = self.n
         of_shares, of_sizes = np.zeros(n * n), np.zeros((len(self.sizes), len(self.sizes)))
         mixed = np.zeros((len(self.sizes), n))

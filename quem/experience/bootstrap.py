@@ -82,14 +82,20 @@ def bootstrap(
     if table is None:
         return None
     n_judges, n_problems = (len(table[0]), len(table[1])) if large else table[0].shape[:2]
+    longer, shorter = max(n_judges, n_problems), min(n_judges, n_problems)
+    by_problem = not large and n_problems > n_judges
+    if by_problem:
+        total, count = table
+        table = (total.swapaxes(0, 1).copy(), count.swapaxes(0, 1).copy())
     average_of = _added_effects if large else _averages
     rng = np.random.default_rng(seed)
     predictions, discarded = [], 0
-    step = max(1, _BATCH // max(n_judges, n_problems * len(solvers)))
+    step = max(1, _BATCH // max(longer, shorter * len(solvers)))
     for start in range(0, replicates, step):
         size = min(step, replicates - start)
         judges, problems = _drawn(rng, n_judges, size), _drawn(rng, n_problems, size)
-        average = average_of(*table, judges, problems)
+        drawn = (problems, judges) if by_problem else (judges, problems)
+        average = average_of(*table, *drawn)
         fit = fit_batch(
             form,
             average[:, : len(subjects)],
@@ -181,22 +187,29 @@ def _drawn(rng: np.random.Generator, n: int, size: int) -> NDArray[np.float64]:
 def _averages(
     total: NDArray[np.float64],
     count: NDArray[np.float64],
-    judges: NDArray[np.float64],
-    problems: NDArray[np.float64],
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Average score of each solver in each replicate, shape (size, n_solvers)."""
-    summed = _weighted(total, judges, problems)
+    """Average score of each solver in each replicate, shape (size, n_solvers).
+
+    Parameters
+    ----------
+    total, count : array of float, shape (n_first, n_second, n_solvers)
+        By judge and problem, the more numerous ones first, which leaves less for the second sum.
+    first, second : array of float, shape (size, n_first or n_second)
+        How often each was drawn.
+    """
+    summed = _weighted(total, first, second)
     if (count == count.flat[0]).all():
-        cells = count.flat[0] * judges.sum(axis=1) * problems.sum(axis=1)
+        cells = count.flat[0] * first.sum(axis=1) * second.sum(axis=1)
         return np.asarray(summed / cells[:, np.newaxis])
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(summed / _weighted(count, judges, problems))
+        return np.asarray(summed / _weighted(count, first, second))
 
 
 def _weighted(
-    values: NDArray[np.float64], judges: NDArray[np.float64], problems: NDArray[np.float64]
+    values: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    n_judges, n_problems, n_solvers = values.shape
-    over_judges = judges @ values.reshape(n_judges, -1)
-    over_judges = over_judges.reshape(-1, n_problems, n_solvers)
-    return np.asarray(np.einsum("bp,bps->bs", problems, over_judges))
+    n_first, n_second, n_solvers = values.shape
+    over_first = (first @ values.reshape(n_first, -1)).reshape(-1, n_second, n_solvers)
+    return np.asarray(np.einsum("bi,bis->bs", second, over_first))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
+from quem.experience.presentation.summary import amounts
 from quem.experience.presentation.verdict import best_first, is_wide, short_value
 from quem.wording import (
     format_count,
@@ -56,15 +57,11 @@ class Check:
 
 def counts(findings: ExperienceFindings) -> list[tuple[str, str]]:
     """Count what a result is made of: number and noun."""
-    known = [(findings.function.n, "people", "person")]
-    if findings.cells is not None:
-        cells = findings.cells
-        known += [
-            (len(np.unique(cells.judge)), "judges", "judge"),
-            (len(np.unique(cells.problem)), "problems", "problem"),
-            (int(cells.judged().sum()), "ranks", "rank"),
-        ]
-    return [(f"{count:,}", one if count == 1 else many) for count, many, one in known]
+    n = findings.function.n
+    known = [(f"{n:,}", "people" if n > 1 else "person")]
+    for count, noun in amounts(findings):
+        known.append((f"{count:,}", noun if count == 1 else f"{noun}s"))
+    return known
 
 
 def basis(findings: ExperienceFindings) -> list[Check]:

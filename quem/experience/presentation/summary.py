@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from quem.experience.skill import SkillFunction
 
 __all__ = [
+    "amounts",
     "averaged",
     "data_notes",
     "equation",
@@ -142,21 +143,25 @@ def data_notes(findings: ExperienceFindings) -> list[str]:
     return notes
 
 
+def amounts(findings: ExperienceFindings) -> list[tuple[int, str]]:
+    """Count judges, problems, and ranks or decisions: each number with its noun."""
+    averages, cells = findings.averages, findings.cells
+    if cells is None:
+        return []
+    ranks = int(cells.judged().sum()) if cells.has_ranks else cells.n_groups
+    return [
+        (averages.study_judges, "judge"),
+        (averages.study_problems, "problem"),
+        (ranks, "rank" if cells.has_ranks else "decision"),
+    ]
+
+
 def _basis(findings: ExperienceFindings) -> Iterator[str]:
     unit = findings.study.spec.experience_unit
     function = findings.function
     years = f"{function.y.min():g} to {function.y.max():g} {unit}"
     data = f"{function.n} subjects ({years})"
-    if findings.cells:
-        averages, cells = findings.averages, findings.cells
-        data += f", {format_count(averages.study_judges, 'judge')}, "
-        data += f"{format_count(averages.study_problems, 'problem')}, "
-        data += (
-            format_count(int(cells.judged().sum()), "rank")
-            if cells.has_ranks
-            else format_count(cells.n_groups, "decision")
-        )
-    yield data
+    yield ", ".join([data, *(format_count(*amount) for amount in amounts(findings))])
     if notes := data_notes(findings):
         yield "; ".join(notes)
     yield (

@@ -14,6 +14,7 @@ from statsmodels.regression.linear_model import OLS
 
 import quem
 from quem.experience.outliers import outlying, veteran
+from quem.experience.presentation.cards import basis
 from quem.report.files import json_text
 from tests.docs.schema import mistakes
 from tests.experience.made import printed_study, random_ranks, study_of
@@ -138,6 +139,8 @@ def test_who_saw_a_system_alone_is_said_in_words(
     assert "everything depends on J0 alone" in " ".join(result.summary().split())
     page = result.to_html()
     assert ">depends on J0 alone</td>" in page
+    (check,) = [check for check in basis(result.findings) if "saw a system alone" in check.title]
+    assert (check.sign, check.text) == ("bad", "Everything said of K1 depends on J0 alone.")
     assert "Everything said of K1 depends on J0 alone." in page
     assert "nan" not in re.sub(r"<(script|style)>.*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
     assert not re.search(r"<td>([−\d.]+) to \1</td>", page)

@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.presentation.summary import amounts
 from quem.experience.presentation.verdict import best_first, is_wide, short_value
+from quem.experience.wording import only_source
 from quem.wording import (
     format_count,
     format_interval,
@@ -86,8 +87,8 @@ def _experience(findings: ExperienceFindings) -> Check:
     if "decreasing-skill-function" in reasons and findings.p_value < SIGNIFICANT:
         return Check("bad", "More experienced people were ranked lower", f"{p}.")
     if reasons == ("few-subjects",):
-        text = f"{format_count(function.n, 'person').replace('persons', 'people')}; years need "
-        return Check("bad", "Too few people", f"{text}{FEWEST_SUBJECTS} at least.")
+        text = f"{format_count(function.n, 'person').replace('persons', 'people')}; at least "
+        return Check("bad", "Too few people", f"{text}{FEWEST_SUBJECTS} are needed.")
     text = f"{p}; years are stated only where p is below .05 and the line rises."
     return Check("bad", "No clear relation of experience and rank", text)
 
@@ -119,8 +120,18 @@ def _single(
     findings: ExperienceFindings, what: str, left_out: Sequence[LeaveOneOut]
 ) -> Iterator[Check]:
     """Say how far the estimate moves without one person or judge, of the system it moves most."""
+    alone = [
+        f"{findings.name_of(estimate.system)} {source}"
+        for estimate in findings.estimates
+        if (source := only_source(left_out, estimate.system))
+    ]
+    if alone:
+        text = f"Everything said of {join_words(alone)}."
+        yield Check("bad", f"One {what} saw a system alone", text)
     worst: tuple[float, Estimate, LeaveOneOut] | None = None
     for estimate in best_first(findings):
+        if only_source(left_out, estimate.system):
+            continue
         half = np.diff(estimate.prediction)[0] / 2
         for left in left_out:
             if left.system == estimate.system and np.isfinite(left.change) and half > 0:

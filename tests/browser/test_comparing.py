@@ -138,14 +138,17 @@ def test_two_ranked_solutions_are_compared(visit: Callable[..., Visit]) -> None:
     page = come.enter(ranked="ABCDE")
     # In the review: neighbors; the answer agrees.
     page.get_by_role("button", name="Compare A and B").click()
+    expect(page.locator(".compare")).to_be_visible()
     answer(page, "ABCDE")
     expect(page.locator("#announcement")).to_have_text("Your answer agrees with the order.")
     expect(title(page)).to_have_text("All ranked. Is this your order?")
     choose(page, "E", "Compare with…")
     page.get_by_role("dialog").get_by_role("button", name=re.compile("^B")).click()
+    expect(page.locator(".compare")).to_be_visible()
     answer(page, "AECDB")
     assert shown_ranking(page) == [["A"], ["E"], ["B"], ["C"], ["D"]]
     page.get_by_role("button", name="Compare C and D").click()
+    expect(page.locator(".compare")).to_be_visible()
     page.keyboard.press("=")
     state = come.equals_store()["state"]
     assert state["ranked"] == [["A"], ["E"], ["B"], ["C", "D"]]

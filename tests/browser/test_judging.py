@@ -378,10 +378,8 @@ def test_images_and_pages_of_pdfs_are_enlarged(come: Visit) -> None:
     expect(second.locator("figcaption")).to_have_text("Page 2 of 2")
     drawn = second.locator("img")
     drawn.scroll_into_view_if_needed()
-    page.wait_for_function(
-        "image => image.complete && image.naturalWidth", arg=drawn.element_handle()
-    )
-    assert drawn.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [600, 400]
+    expect(drawn).to_have_js_property("naturalWidth", 600)
+    assert drawn.evaluate("image => image.naturalHeight") == 400
     second.get_by_text("Text of page 2").click()
     expect(second.locator(".page-text")).to_have_text("An ordinary plan")
     second.get_by_role("button").click()

@@ -426,8 +426,8 @@ class ExperienceSpec(StudySpec):
     )
     assisted: Annotated[tuple[Assisted, ...], Section] = Field(
         (),
-        description="People working with a system; see [Compare systems](../how-"
-        "to/comparing.md#people-with-the-help-of-a-system).",
+        description="People working with a system; see [Measure the help of a system](../how-"
+        "to/assistance.md).",
     )
     withheld: Annotated[tuple[SolverId, ...], OneOrMore] = Field(
         (), description="Solvers who were ranked but are not in the result."

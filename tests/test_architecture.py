@@ -140,6 +140,7 @@ ARROWS: dict[str, set[str]] = {
     "study": {"errors", "io"},
     "blinding": {"errors", "io", "solutions"},
     "solutions": DATA | {"blinding"},
+    "importing": {"errors", "io", "resources", "solutions"},
     "store": DATA | {"solutions"},
     "rankings": DATA | {"store", "solutions"},
     "experience": DATA | {"rankings", "store", "report", "lists"},

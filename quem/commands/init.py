@@ -1,17 +1,36 @@
-"""``quem init``: a small commented study to start from."""
+"""``quem init``: a study to start from: an example, or out of a folder of an agent's work."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from quem.resources import resource
 
+if TYPE_CHECKING:
+    from quem.importing import Draft
+
 __all__ = ["init"]
 
 # Those with a study to start from.
 _KINDS = sorted(folder.name for folder in (resource("templates") / "init").iterdir())
+_ROLES = ("problem", "solver", "answer", "statement", "experience", "ignore")
+# More tasks than judges rank in some hours.
+_MANY_TASKS = 30
+
+
+def _columns(ctx: click.Context, param: click.Parameter, value: str) -> tuple[tuple[str, str], ...]:
+    """Read roles and columns: ``problem=task,answer=reply``."""
+    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+    roles = [(role.strip().casefold(), column.strip()) for role, _, column in pairs]
+    for role, column in roles:
+        if role not in _ROLES or not column:
+            message = f"write ROLE=COLUMN, with a role of {', '.join(_ROLES)}"
+            raise click.BadParameter(message, ctx, param)
+    return tuple(roles)
 
 
 @click.command()
@@ -23,35 +42,148 @@ _KINDS = sorted(folder.name for folder in (resource("templates") / "init").iterd
     show_default=True,
     help="Kind of study.",
 )
+@click.option("--judging", is_flag=True, help="An example with solutions and a judging session.")
 @click.option(
     "--report",
     is_flag=True,
     help="Write report.qmd instead: a Quarto page of your own, which reads analysis.json.",
 )
-def init(folder: Path, kind: str, *, report: bool) -> None:
-    """Write a small commented study to FOLDER, which can be analyzed as it is.
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    help="Make the study of this folder or file of answers.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(["solver/problem", "problem/solver"]),
+    help="With --from: what the folders are, and what is in them.",
+)
+@click.option(
+    "--columns",
+    metavar="ROLE=COLUMN,...",
+    default="",
+    callback=_columns,
+    help="With --from: the columns of a table; ignore=COLUMN leaves one out.",
+)
+@click.option(
+    "--epoch",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="With --from: the epoch of Inspect's logs.",
+)
+@click.option(
+    "--sample", type=click.IntRange(1), help="With --from: take so many problems, drawn at random."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of --sample.")
+@click.option("--dry-run", is_flag=True, help="With --from: show the result and write nothing.")
+def init(
+    folder: Path,
+    kind: str,
+    source: Path | None,
+    layout: str | None,
+    columns: tuple[tuple[str, str], ...],
+    epoch: int,
+    sample: int | None,
+    seed: int,
+    *,
+    judging: bool,
+    report: bool,
+    dry_run: bool,
+) -> None:
+    """Write a study to FOLDER: an example, or one made --from a folder of answers.
+
+    The example can be analyzed as it is, and with --judging it can be served. --from takes folders
+    of files (one for each solver or each problem), tables (CSV, JSON Lines, JSON, Parquet), and
+    logs of Inspect AI, lm-evaluation-harness and HELM.
 
     Existing files are never overwritten.
     """
-    import shlex
-
-    from quem.errors import FileError
-    from quem.report.files import write_files
-
-    if report and kind != "experience":
-        message = f"--report is for studies of kind experience, not {kind}; leave one of them out"
+    _refuse_mixed(kind, judging=judging, report=report, source=source)
+    given = [layout, columns, sample, dry_run, epoch - 1]
+    if source is None and any(given):
+        message = "--layout, --columns, --epoch, --sample and --dry-run need --from"
         raise click.UsageError(message)
-    templates = resource("templates")
-    sources = sorted((templates / "quarto" if report else templates / "init" / kind).iterdir())
-    taken = [source.name for source in sources if (folder / source.name).exists()]
-    if taken:
-        message = f"already holds {' and '.join(taken)}; name another folder"
-        raise FileError(folder, message)
-    write_files(folder, {source.name: source.read_bytes() for source in sources})
-    for source in sources:
-        click.echo(f"wrote {folder / source.name}", err=True)
+    if source is not None:
+        _import(folder, source, layout, columns, epoch, (sample, seed), dry_run=dry_run)
+        return
+    name = "quarto" if report else "session" if judging else f"init/{kind}"
+    _write_example(folder, resource("templates") / name)
     if report:
         page = shlex.quote(str(folder / "report.qmd"))
         click.echo(f"Next: quem analyze the study, then quarto render {page}", err=True)
+    elif judging:
+        click.echo(f"Next: quem serve {shlex.quote(str(folder))}", err=True)
+    else:
+        click.echo(f"Next: quem analyze {shlex.quote(str(folder / 'study.yaml'))}", err=True)
+
+
+def _refuse_mixed(kind: str, *, judging: bool, report: bool, source: Path | None) -> None:
+    ways = {"--judging": judging, "--report": report, "--from": source is not None}
+    chosen = [way for way, is_chosen in ways.items() if is_chosen]
+    if len(chosen) > 1:
+        message = f"{' and '.join(chosen)} write different things; leave one of them out"
+        raise click.UsageError(message)
+    if chosen and kind != "experience":
+        message = f"{chosen[0]} is for studies of kind experience, not {kind}; leave one out"
+        raise click.UsageError(message)
+
+
+def _write_example(folder: Path, template: Path) -> None:
+    import shutil
+
+    from quem.importing.writing import write_folder
+
+    def copy(new: Path) -> None:
+        shutil.copytree(template, new, dirs_exist_ok=True)
+
+    for name in write_folder(folder, copy):
+        click.echo(f"wrote {folder / name}", err=True)
+
+
+def _import(
+    folder: Path,
+    source: Path,
+    layout: str | None,
+    columns: tuple[tuple[str, str], ...],
+    epoch: int,
+    sample: tuple[int | None, int],
+    *,
+    dry_run: bool,
+) -> None:
+    from quem.importing import collect, draft_of, overview, sampled, write_draft
+
+    collected = collect(source, layout=layout, columns=columns, epoch=epoch)  # type: ignore[arg-type]
+    count, seed = sample
+    if count:
+        sampled(collected, count, seed)
+    draft = draft_of(source, collected)
+    if dry_run:
+        click.echo(overview(draft))
+        _tell(draft)
+        click.echo("Nothing was written.", err=True)
         return
-    click.echo(f"Next: quem analyze {shlex.quote(str(folder / 'study.yaml'))}", err=True)
+    for name in write_draft(draft, folder):
+        click.echo(f"wrote {folder / name}", err=True)
+    _tell(draft)
+    click.echo(f"Next: quem serve {shlex.quote(str(folder))}", err=True)
+
+
+def _tell(draft: Draft) -> None:
+    """Say what was found, and how much work it is for judges."""
+    collected = draft.collected
+    click.echo(f"read as {collected.rule}", err=True)
+    counts = {"problem": len(draft.problems), "solver": len(draft.solvers)}
+    counts["solution"] = draft.n_solutions
+    found = ", ".join(f"{n:,} {word}{'' if n == 1 else 's'}" for word, n in counts.items())
+    click.echo(f"found: {found}", err=True)
+    for what, count in collected.left_out.items():
+        if count:
+            click.echo(f"left out: {what}: {count:,}", err=True)
+    if len(draft.problems) > _MANY_TASKS:
+        message = (
+            f"note: each judge would rank {len(draft.problems):,} tasks; --sample 10 takes 10 of "
+            "them at random"
+        )
+        click.echo(message, err=True)

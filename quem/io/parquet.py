@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import ColumnParts
-from quem.io.delimited import Delimited
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from quem.io.delimited import Delimited
 
 __all__ = ["is_parquet", "read_parquet"]
 
@@ -41,6 +41,8 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
     QuemError
         pyarrow is not installed, or the file is missing, not Parquet, or has columns of lists.
     """
+    from quem.io.columns import ColumnParts
+
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -66,6 +68,8 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
         reason = str(error).splitlines()[0]
         message = f"cannot be read as Parquet: {reason}; save the {what} again, or as CSV"
         raise QuemError([Mistake(name, message=message)]) from None
+    from quem.io.delimited import Delimited
+
     columns = [part.column() for part in parts]
     return Delimited(name, [list(header)], columns, [0], lambda: range(1, n_rows + 1))
 

@@ -1,0 +1,117 @@
+"""What a source of another program holds, as problems, solvers, and answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from quem.errors import Mistake
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Answer", "Collected", "Missing", "Origin", "SourceProblem"]
+
+Missing = Literal["", "absent", "failed"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where in a log an answer is, so that scores can be written back to it.
+
+    Parameters
+    ----------
+    log : Path
+    sample : str or int
+        The id of the sample, as the log has it.
+    epoch : int
+    """
+
+    log: Path
+    sample: str | int
+    epoch: int = 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one solver made of one problem.
+
+    Parameters
+    ----------
+    place : str
+        Where it was found, for messages: "answers.jsonl:12".
+    text : str
+        The answer, where it is a text and no files.
+    files : tuple of (Path, str)
+        Each file, and its path inside the solution; a path without slashes is a single file's.
+    missing : {"", "absent", "failed"}
+        Why there is no answer.
+    """
+
+    place: str
+    text: str = ""
+    files: tuple[tuple[Path, str], ...] = ()
+    missing: Missing = ""
+    origin: Origin | None = None
+
+
+@dataclass
+class SourceProblem:
+    """A problem, with the text that solvers were given; empty where the source has none."""
+
+    statement: str = ""
+    title: str = ""
+
+
+@dataclass
+class Collected:
+    """Everything that was found in a source.
+
+    Parameters
+    ----------
+    rule : str
+        By what the source was recognized, as a sentence for IMPORT.md.
+    problems : dict of str to SourceProblem
+        By their names in the source, in its order.
+    solvers : dict of str to float or None
+        By their names in the source, in its order; years of experience where the source says.
+    answers : dict of (str, str) to Answer
+        By problem and solver.
+    left_out : Counter
+        What was not taken over, and how much of it.
+    sources : list of Path
+        The files that were read.
+    mistakes : list of Mistake
+        Everything that has to be mended before a study can be made.
+    """
+
+    rule: str
+    problems: dict[str, SourceProblem] = field(default_factory=dict)
+    solvers: dict[str, float | None] = field(default_factory=dict)
+    answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+    sources: list[Path] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    def add(self, problem: str, solver: str, answer: Answer, statement: str = "") -> None:
+        """Add an answer; another one of the same solver to the same problem is a mistake.
+
+        The same answer twice is counted as left out, and so is another statement of a problem.
+        """
+        known = self.problems.setdefault(problem, SourceProblem())
+        if statement and known.statement and known.statement != statement:
+            self.left_out["statements that differ from the first of their problem"] += 1
+        known.statement = known.statement or statement
+        self.solvers.setdefault(solver, None)
+        first = self.answers.setdefault((problem, solver), answer)
+        if first is answer:
+            return
+        if first.text and first.text == answer.text:
+            self.left_out["answers that are there twice"] += 1
+            return
+        message = (
+            f"{solver[:60]!r} has another answer to {problem[:60]!r} at {first.place}; keep one of "
+            "them, or give each run a name of its own"
+        )
+        self.mistakes.append(Mistake(answer.place, message=message))

@@ -1,0 +1,90 @@
+"""From a path to what it holds: the first rule that fits decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quem.errors import FileError, QuemError
+from quem.importing.answer_tables import is_table, read_answers, read_table
+from quem.importing.harness import find_harness, find_helm, read_harness, read_helm
+from quem.importing.inspect_logs import find_logs, read_logs
+from quem.importing.trees import Layout, read_tree
+from quem.solutions.files import is_ignored, natural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from quem.importing.collected import Collected
+
+__all__ = ["collect"]
+
+
+def collect(
+    path: Path,
+    *,
+    layout: Layout | None = None,
+    columns: Sequence[tuple[str, str]] = (),
+    epoch: int = 1,
+) -> Collected:
+    """Read a folder or a file of answers.
+
+    Logs of Inspect AI, samples of lm-evaluation-harness, and scenario states of HELM are
+    recognized by what they hold, tables by their endings, and all else is a folder of files.
+
+    Parameters
+    ----------
+    layout : {"solver/problem", "problem/solver"}, optional
+        What the levels of a folder of files are.
+    columns : sequence of (str, str)
+        Roles and columns of a table.
+    epoch : int
+        Of logs: whose answers are taken.
+
+    Raises
+    ------
+    QuemError
+        With everything that has to be mended, or the option that decides.
+    """
+    if not path.exists():
+        raise FileError(path, "there is no such file or folder; check its name")
+    collected = _collected(path, layout, columns, epoch)
+    if collected.mistakes:
+        raise QuemError(dict.fromkeys(collected.mistakes))
+    if not any(not answer.missing for answer in collected.answers.values()):
+        raise FileError(path, "holds no answers; name the folder or file that does")
+    return collected
+
+
+def _collected(
+    path: Path, layout: Layout | None, columns: Sequence[tuple[str, str]], epoch: int
+) -> Collected:
+    if layout:
+        return read_tree(path, layout)
+    if not columns:
+        if logs := find_logs(path):
+            return read_logs(logs, epoch=epoch)
+        if samples := find_harness(path):
+            return read_harness(samples)
+        if states := find_helm(path):
+            return read_helm(states)
+    if path.is_file():
+        if not is_table(path):
+            message = (
+                "is no log and no table of answers (.jsonl, .json, .csv, .tsv, .parquet); name "
+                "the folder that it is in"
+            )
+            raise FileError(path, message)
+        return read_answers([read_table(path, columns)])
+    tables = _tables(path)
+    return read_answers([read_table(t, columns) for t in tables]) if tables else read_tree(path)
+
+
+def _tables(folder: Path) -> list[Path]:
+    """The tables of a folder that holds nothing else."""
+    entries = [path for path in folder.iterdir() if not is_ignored(path.name)]
+    files = [path for path in entries if path.is_file() and is_table(path)]
+    texts = [path for path in entries if path.suffix.casefold() in (".md", ".txt", "")]
+    if any(path.is_dir() for path in entries) or len(files) + len(texts) < len(entries):
+        return []
+    return sorted(files, key=lambda path: natural(path.name))

@@ -1,0 +1,129 @@
+"""Samples of lm-evaluation-harness, and scenario states of HELM."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from quem.errors import FileError, Mistake, QuemError
+from quem.importing.collected import Answer, Collected
+from quem.io.records import Record, read_records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["find_harness", "find_helm", "read_harness", "read_helm"]
+
+_KEYS = {"doc_id", "doc", "arguments", "resps", "filtered_resps"}
+# samples_TASK_2026-01-31T12-00-00.123456.jsonl; the time may be missing.
+_NAME = re.compile(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T[\d.:-]+)?\.jsonl")
+_HELM = "scenario_state.json"
+
+
+def find_harness(path: Path) -> list[Path]:
+    """List the files of samples that a file is or a folder holds, at any depth."""
+    files = [path] if path.is_file() else sorted(path.rglob("samples_*.jsonl"))
+    return [file for file in files if _NAME.fullmatch(file.name) and _is_harness(file)]
+
+
+def _is_harness(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8") as file:
+            first = json.loads(file.readline())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and first.keys() >= _KEYS
+
+
+def read_harness(files: list[Path]) -> Collected:
+    """Read samples: a system for each folder, a problem for each document of a task.
+
+    Raises
+    ------
+    QuemError
+        A file cannot be read, or its task had no answers written.
+    """
+    collected = Collected(
+        "samples of lm-evaluation-harness: a system for each folder", sources=files
+    )
+    for file in files:
+        match = _NAME.fullmatch(file.name)
+        task = match[1] if match else file.stem
+        system = file.resolve().parent.name.replace("__", "/")
+        seen: set[object] = set()
+        for line, sample in enumerate(_records(file), 1):
+            # One document is logged once for each filter of its answers.
+            if str(sample.get("doc_id")) in seen:
+                collected.left_out["further filters of an answer"] += 1
+                continue
+            seen.add(str(sample.get("doc_id")))
+            place = f"{file}:{line}"
+            text = _first(_first(sample.get("resps")))
+            if not isinstance(text, str):
+                message = (
+                    "holds likelihoods, not answers: nothing was written in this task; take a "
+                    "task that generates text"
+                )
+                raise QuemError([Mistake(str(file), line, message=message)])
+            answer = Answer(place, text.strip(), missing="" if text.strip() else "failed")
+            problem = f"{task} {sample.get('doc_id')}"
+            collected.add(problem, system, answer, _prompt(sample.get("arguments")))
+        collected.left_out["scores"] += len(seen)
+    return collected
+
+
+def _records(file: Path) -> list[Record]:
+    example = '{"doc_id": 0, "doc": {}, "arguments": {}, "resps": [["..."]], ...}'
+    return read_records(file, str(file), what="samples", example=example).entries
+
+
+def _prompt(arguments: object) -> str:
+    """What a model was given: under ``gen_args_0.arg_0``, in older versions the first of lists."""
+    if isinstance(arguments, dict):
+        given = arguments.get("gen_args_0")
+        text = given.get("arg_0") if isinstance(given, dict) else None
+    else:
+        text = _first(_first(arguments))
+    return text.strip() if isinstance(text, str) else ""
+
+
+def _first(values: object) -> object:
+    return values[0] if isinstance(values, list) and values else None
+
+
+def find_helm(path: Path) -> list[Path]:
+    """List the scenario states that a file is or a folder holds, at any depth."""
+    files = [path] if path.is_file() else sorted(path.rglob(_HELM))
+    return [file for file in files if file.name == _HELM]
+
+
+def read_helm(files: list[Path]) -> Collected:
+    """Read scenario states: a system for each model, a problem for each instance.
+
+    Raises
+    ------
+    FileError
+        A file cannot be read.
+    """
+    collected = Collected("scenario states of HELM: a system for each model", sources=files)
+    for file in files:
+        try:
+            content = json.loads(file.read_bytes())
+            model = str(content["adapter_spec"]["model"])
+            for state in content["request_states"]:
+                _add_state(collected, file, model, state)
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            message = f"is no scenario state of HELM that quem can read ({error}); write it again"
+            raise FileError(file, message) from None
+    return collected
+
+
+def _add_state(collected: Collected, file: Path, model: str, state: dict[str, Any]) -> None:
+    if state.get("train_trial_index"):
+        collected.left_out["further trials of an instance"] += 1
+        return
+    instance = state["instance"]
+    text = str(state["result"]["completions"][0]["text"]).strip()
+    answer = Answer(f"{file}: {instance['id']}", text, missing="" if text else "failed")
+    collected.add(str(instance["id"]), model, answer, str(instance["input"]["text"]).strip())

@@ -1,0 +1,170 @@
+"""Logs of Inspect AI, as zip archives (``.eval``) and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+from quem.errors import FileError, QuemError
+from quem.importing.collected import Answer, Collected, Origin
+from quem.io.packages import Package
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["find_logs", "read_logs"]
+
+_THOUGHT = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
+_ATTACHMENT = "attachment://"
+_SAMPLE = re.compile(r"(?:_journal/)?samples/.+\.json")
+_ROLES = ("system", "user")
+
+
+def find_logs(path: Path) -> list[Path]:
+    """List the logs that a file is or a folder holds, at any depth."""
+    if path.is_file():
+        return [path] if _is_log(path) else []
+    return sorted(file for file in path.rglob("*") if file.is_file() and _is_log(file))
+
+
+def _is_log(path: Path) -> bool:
+    if path.suffix == ".eval":
+        return True
+    if path.suffix != ".json":
+        return False
+    try:
+        with path.open("rb") as file:
+            start = file.read(2000)
+    except OSError:
+        return False
+    # Only what begins like one is parsed.
+    if b'"eval"' not in start:
+        return False
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and "samples" in content and "model" in _part(content, "eval")
+
+
+def read_logs(logs: list[Path], *, epoch: int = 1) -> Collected:
+    """Read logs: a system for each model, a problem for each sample.
+
+    Parameters
+    ----------
+    logs : list of Path
+        As from `find_logs`.
+    epoch : int
+        The epoch whose answers are taken.
+
+    Raises
+    ------
+    QuemError
+        A log cannot be read.
+    """
+    collected = Collected("logs of Inspect AI: a system for each model", sources=logs)
+    read = [(log, *_read(log)) for log in logs]
+    tasks = {_part(header, "eval").get("task", "") for _, header, _ in read}
+    for log, header, samples in read:
+        about = _part(header, "eval")
+        task = f"{about.get('task', '')} " if len(tasks) > 1 else ""
+        for sample in samples:
+            _add(collected, log, f"{task}{sample.get('id')}", str(about["model"]), sample, epoch)
+    if not collected.answers and collected.left_out:
+        message = f"no sample has epoch {epoch}; name another --epoch"
+        raise QuemError([message])
+    return collected
+
+
+def _read(log: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The header and the samples of a log."""
+    try:
+        if log.suffix == ".json":
+            header = json.loads(log.read_bytes())
+            samples = header["samples"]
+        else:
+            header, samples = _unpacked(log)
+        header["eval"]["model"]
+    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, RecursionError) as error:
+        message = f"is no log of Inspect AI that quem can read ({error}); write it again"
+        raise FileError(log, message) from None
+    except OSError as error:
+        raise FileError(log, f"cannot be read: {error.strerror or error}") from None
+    return header, [sample for sample in samples or [] if isinstance(sample, dict)]
+
+
+def _unpacked(log: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    with Package(log, most_parts=100_000, most_bytes=2_000_000_000) as package:
+        names = package.names()
+        # A run that was stopped has written no header yet.
+        start = "header.json" if "header.json" in names else "_journal/start.json"
+        samples = [json.loads(package.read(name)) for name in names if _SAMPLE.fullmatch(name)]
+        return json.loads(package.read(start)), samples
+
+
+def _add(
+    collected: Collected,
+    log: Path,
+    problem: str,
+    model: str,
+    sample: dict[str, Any],
+    epoch: int,
+) -> None:
+    number = sample.get("epoch", 1)
+    if number != epoch:
+        collected.left_out["answers of other epochs"] += 1
+        return
+    collected.left_out["scores"] += len(sample.get("scores") or {})
+    attachments = sample.get("attachments") or {}
+    said = [m for m in sample.get("messages") or [] if isinstance(m, dict)]
+    collected.left_out["tool calls"] += sum(len(m.get("tool_calls") or []) for m in said)
+    choices = _part(sample, "output").get("choices") or []
+    message = _part(choices[0], "message") if choices else {}
+    text = _THOUGHT.sub("", _text(collected, message.get("content"), attachments)).strip()
+    place = f"{log}: sample {sample.get('id')}"
+    origin = Origin(log, sample.get("id", ""), number)
+    failed = bool(sample.get("error")) or not text
+    answer = Answer(
+        place, "" if failed else text, missing="failed" if failed else "", origin=origin
+    )
+    collected.add(problem, model, answer, _statement(collected, sample.get("input"), attachments))
+
+
+def _statement(collected: Collected, given: object, attachments: dict[str, str]) -> str:
+    """The text of a sample's input: as it is, or its messages of system and user."""
+    if not isinstance(given, list):
+        return _text(collected, given, attachments).strip()
+    messages = [m for m in given if isinstance(m, dict) and m.get("role") in _ROLES]
+    texts = (_text(collected, m.get("content"), attachments).strip() for m in messages)
+    return "\n\n".join(filter(None, texts))
+
+
+def _text(collected: Collected, content: object, attachments: dict[str, str]) -> str:
+    """The text of a message's content; its other parts are counted as left out."""
+    if isinstance(content, str):
+        return _attached(content, attachments)
+    return "\n\n".join(filter(None, _parts(collected, content, attachments)))
+
+
+def _parts(collected: Collected, content: object, attachments: dict[str, str]) -> Iterator[str]:
+    for part in content if isinstance(content, list) else []:
+        kind = part.get("type") if isinstance(part, dict) else ""
+        if kind == "text":
+            yield _attached(str(part.get("text", "")), attachments)
+        elif kind != "reasoning":
+            collected.left_out["attachments"] += 1
+
+
+def _attached(text: str, attachments: dict[str, str]) -> str:
+    """Long texts stand beside the messages."""
+    if text.startswith(_ATTACHMENT):
+        return str(attachments.get(text.removeprefix(_ATTACHMENT), text))
+    return text
+
+
+def _part(content: object, key: str) -> dict[str, Any]:
+    part = content.get(key) if isinstance(content, dict) else None
+    return part if isinstance(part, dict) else {}

@@ -1,0 +1,192 @@
+"""Folders of files: one for each solver with the problems in it, or the other way round."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from quem.errors import FileError, Mistake, QuemError
+from quem.importing.answer_tables import is_table, read_table, statements_of
+from quem.importing.collected import Answer, Collected, Missing, SourceProblem
+from quem.io.text import read_text
+from quem.solutions.files import inspect, is_ignored, natural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["LAYOUTS", "Layout", "read_tree"]
+
+Layout = Literal["solver/problem", "problem/solver"]
+LAYOUTS: tuple[Layout, ...] = ("solver/problem", "problem/solver")
+_NUMBERED = re.compile(r"(?:p|q|t|task|problem|case|item|prompt|question)[-_ ]?\d+", re.IGNORECASE)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}|$)", re.IGNORECASE)
+_STATEMENT = re.compile(r"(?:prompt|task|statement)\.(?:md|txt)", re.IGNORECASE)
+_STATEMENTS = {"problems", "prompts", "tasks", "statements"}
+_MOST_FILES = 50
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What is at the second level: a file, or a folder of files."""
+
+    path: Path
+    name: str
+
+
+def read_tree(root: Path, layout: Layout | None = None) -> Collected:
+    """Read a folder with two levels of names.
+
+    Parameters
+    ----------
+    layout : {"solver/problem", "problem/solver"}, optional
+        What the levels are; otherwise problems are what is named like ``task-1`` or by a UUID.
+
+    Raises
+    ------
+    QuemError
+        Which level is which cannot be told, or a folder cannot be read.
+    """
+    folders, files = _listed(root, root)
+    if not folders:
+        message = (
+            "holds files only; put those of each solver, or those of each problem, into a folder"
+        )
+        raise FileError(root, message)
+    texts = _statement_folder(folders)
+    levels = {folder.name: _entries(folder, root) for folder in folders if folder != texts}
+    layout = layout or _layout(root, levels)
+    collected = Collected(f"a folder of files, {layout}")
+    if texts:
+        for file in _listed(texts, root)[1]:
+            _add_statement(collected, file.stem, file)
+    for file in files:
+        _read_beside(collected, file, levels, layout)
+    for folder, entries in levels.items():
+        for entry in entries:
+            one, other = (folder, entry.name)
+            problem, solver = (one, other) if layout == "problem/solver" else (other, one)
+            if layout == "problem/solver" and _STATEMENT.fullmatch(entry.path.name):
+                _add_statement(collected, problem, entry.path)
+            else:
+                _add_solution(collected, root, problem, solver, entry.path)
+    for problem in [name for name, p in collected.problems.items() if not _solved(collected, name)]:
+        collected.left_out["statements of problems without a solution"] += 1
+        del collected.problems[problem]
+    return collected
+
+
+def _solved(collected: Collected, problem: str) -> bool:
+    return any(name == problem for name, _ in collected.answers)
+
+
+def _listed(folder: Path, root: Path) -> tuple[list[Path], list[Path]]:
+    """The folders and the files in a folder, without what editors and systems put there."""
+    try:
+        entries = [path for path in folder.iterdir() if not is_ignored(path.name)]
+    except OSError as error:
+        raise FileError(folder, f"cannot be read: {error.strerror or error}") from None
+    entries.sort(key=lambda path: natural(path.name))
+    for path in entries:
+        if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
+            message = "is a link out of the folder; put the file itself here"
+            raise QuemError([Mistake(str(path), message=message)])
+    return [p for p in entries if p.is_dir()], [p for p in entries if not p.is_dir()]
+
+
+def _statement_folder(folders: list[Path]) -> Path | None:
+    """A folder beside the others that holds texts by problem."""
+    matches = [f for f in folders if f.name.casefold() in _STATEMENTS]
+    return matches[0] if len(folders) > 1 and len(matches) == 1 else None
+
+
+def _entries(folder: Path, root: Path) -> list[_Entry]:
+    folders, files = _listed(folder, root)
+    entries = [_Entry(path, path.name) for path in folders]
+    # `gpt-4.1.md` and `gpt-4.1` are of one solver; `plan.v2` has no ending.
+    return entries + [_Entry(path, path.stem or path.name) for path in files]
+
+
+def _layout(root: Path, levels: dict[str, list[_Entry]]) -> Layout:
+    below = {
+        entry.name
+        for entries in levels.values()
+        for entry in entries
+        if not _STATEMENT.fullmatch(entry.path.name)
+    }
+    above_share, below_share = _share(levels), _share(below)
+    if above_share != below_share:
+        return "problem/solver" if above_share > below_share else "solver/problem"
+    folder = next(iter(levels))
+    inner = next(iter(sorted(below)), "")
+    message = (
+        f"does not say which names are problems; write --layout solver/problem if {folder[:40]!r} "
+        f"is a solver, or --layout problem/solver if {inner[:40]!r} is one"
+    )
+    raise FileError(root, message)
+
+
+def _share(names: dict[str, list[_Entry]] | set[str]) -> float:
+    hits = sum(bool(_NUMBERED.fullmatch(name) or _UUID.match(name)) for name in names)
+    return hits / len(names) if names else 0.0
+
+
+def _read_beside(
+    collected: Collected, file: Path, levels: dict[str, list[_Entry]], layout: Layout
+) -> None:
+    """Take the statements of a table beside the folders; count anything else."""
+    known = set(levels) if layout == "problem/solver" else set()
+    known |= {e.name for entries in levels.values() for e in entries if not known}
+    if is_table(file):
+        try:
+            statements = statements_of(read_table(file))
+        except QuemError:
+            statements = {}
+        if known & statements.keys():
+            collected.sources.append(file)
+            for problem in known & statements.keys():
+                collected.problems.setdefault(problem, SourceProblem(statements[problem]))
+            return
+    collected.left_out["files beside the folders"] += 1
+
+
+def _add_statement(collected: Collected, problem: str, file: Path) -> None:
+    try:
+        text = read_text(file, str(file), what="statement")
+    except QuemError as error:
+        collected.mistakes += error.mistakes
+        return
+    collected.sources.append(file)
+    known = collected.problems.setdefault(problem, SourceProblem())
+    known.statement = known.statement or text.strip()
+
+
+def _add_solution(collected: Collected, root: Path, problem: str, solver: str, path: Path) -> None:
+    files = []
+    for file, inner in _files(path, root):
+        if inner and _STATEMENT.fullmatch(inner):
+            _add_statement(collected, problem, file)
+            continue
+        files.append((file, inner or file.name))
+        try:
+            inspect(file, str(file), inner or file.name)
+        except QuemError as error:
+            collected.mistakes += error.mistakes
+    place = str(path)
+    if len(files) > _MOST_FILES:
+        message = f"holds {len(files)} files; a judge can look at {_MOST_FILES} at most"
+        collected.mistakes.append(Mistake(place, message=message))
+    collected.sources += [file for file, _ in files]
+    missing: Missing = "" if files else "absent"
+    collected.add(problem, solver, Answer(place, files=tuple(files), missing=missing))
+
+
+def _files(path: Path, root: Path, inner: str = "") -> Iterator[tuple[Path, str]]:
+    """Each file of a solution, and its path inside it; empty for a single file."""
+    if not path.is_dir():
+        yield path, inner
+        return
+    folders, files = _listed(path, root)
+    for entry in sorted([*folders, *files], key=lambda one: natural(one.name)):
+        yield from _files(entry, root, f"{inner}/{entry.name}".lstrip("/"))

@@ -1,0 +1,297 @@
+"""A study with a judging session out of collected answers, written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quem.errors import FileError, Mistake, QuemError
+from quem.importing.naming import ids_of
+from quem.resources import resource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from quem.importing.collected import Answer, Collected
+
+__all__ = ["Draft", "draft_of", "overview", "sampled", "write_draft", "write_folder"]
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
+# What YAML takes for something else than a text.
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+_MOST_TEXT = 1_000_000
+_MOST_ROWS = 12
+_MOST_COLUMNS = 8
+_MOST_SOURCES = 50
+_UNWRITTEN = "TODO: write what was asked.\n"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A study that could be written.
+
+    Parameters
+    ----------
+    problems, solvers : dict of str to str
+        Ids by the names of the source.
+    """
+
+    source: Path
+    collected: Collected
+    problems: dict[str, str]
+    solvers: dict[str, str]
+
+    def answers(self) -> Iterator[tuple[str, str, Answer | None]]:
+        """Give problem, solver and answer of each pair, by id; None where there is none."""
+        for problem, problem_id in self.problems.items():
+            for solver, solver_id in self.solvers.items():
+                yield problem_id, solver_id, self.collected.answers.get((problem, solver))
+
+    @property
+    def n_solutions(self) -> int:
+        """How many solutions there are."""
+        return sum(answer is not None and not answer.missing for *_, answer in self.answers())
+
+
+def draft_of(source: Path, collected: Collected) -> Draft:
+    """Give ids to problems and solvers.
+
+    Raises
+    ------
+    QuemError
+        An answer is longer than judges can be shown, or holds binary data.
+    """
+    mistakes = []
+    for answer in collected.answers.values():
+        if len(answer.text.encode()) > _MOST_TEXT:
+            message = f"is longer than {_MOST_TEXT // 1_000_000} MB; make it shorter"
+            mistakes.append(Mistake(answer.place, message=message))
+        if "\0" in answer.text:
+            mistakes.append(Mistake(answer.place, message="holds binary data; leave it out"))
+    if mistakes:
+        raise QuemError(mistakes)
+    problems = ids_of(collected.problems, "problem")
+    return Draft(source, collected, problems, ids_of(collected.solvers, "solver"))
+
+
+def sampled(collected: Collected, count: int, seed: int) -> None:
+    """Keep some problems, drawn at random, in their order; the rest is counted as left out."""
+    names = list(collected.problems)
+    if count >= len(names):
+        return
+    kept = set(random.Random(seed).sample(names, count))  # noqa: S311  no secret
+    collected.left_out[f"problems beside {count} drawn at random (seed {seed})"] = (
+        len(names) - count
+    )
+    collected.problems = {name: collected.problems[name] for name in names if name in kept}
+    collected.answers = {key: a for key, a in collected.answers.items() if key[0] in kept}
+
+
+def overview(draft: Draft) -> str:
+    """Lay out which solver has which solution, as a table of text."""
+    from tabulate import tabulate
+
+    columns = list(draft.solvers.values())[:_MOST_COLUMNS]
+    rows: dict[str, list[str]] = {}
+    for problem, solver, answer in draft.answers():
+        if solver in columns:
+            rows.setdefault(problem, []).append(_cell(answer))
+    hidden = len(draft.solvers) - len(columns)
+    header = ["problem", *columns, *([f"and {hidden} more"] if hidden else [])]
+    shown = [[problem, *cells] for problem, cells in list(rows.items())[:_MOST_ROWS]]
+    table = str(tabulate(shown, headers=header, disable_numparse=True))
+    more = len(rows) - len(shown)
+    return table + (f"\nand {more} more problems" if more else "")
+
+
+def _cell(answer: Answer | None) -> str:
+    if answer is None or answer.missing:
+        return answer.missing if answer else "absent"
+    if answer.files:
+        return f"{len(answer.files)} file{'s' if len(answer.files) > 1 else ''}"
+    return f"{len(answer.text):,} characters"
+
+
+def write_draft(draft: Draft, folder: Path) -> list[str]:
+    """Write a study to a folder, whole or not at all; as `write_folder`."""
+    return write_folder(folder, lambda new: _write(draft, new))
+
+
+def write_folder(folder: Path, fill: Callable[[Path], None]) -> list[str]:
+    """Write files to a folder, whole or not at all.
+
+    Parameters
+    ----------
+    fill : callable
+        Writes them to an empty folder.
+
+    Returns
+    -------
+    list of str
+        What was written, by its names in the folder.
+
+    Raises
+    ------
+    FileError
+        Something of these names is there already, or the folder cannot be written.
+    """
+    absolute = folder.absolute()
+    try:
+        absolute.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=absolute.parent, prefix=f".{absolute.name}-") as new:
+            fill(Path(new))
+            names = sorted(path.name for path in Path(new).iterdir())
+            if taken := [name for name in names if (absolute / name).exists()]:
+                message = f"already holds {' and '.join(taken)}; name another folder"
+                raise FileError(folder, message)
+            absolute.mkdir(exist_ok=True)
+            # The study file last: without it there is no study.
+            for name in sorted(names, key=lambda name: name == "study.yaml"):
+                Path(new, name).rename(absolute / name)
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}; name another folder"
+        raise FileError(folder, message) from None
+    return names
+
+
+def _write(draft: Draft, folder: Path) -> None:
+    collected = draft.collected
+    (folder / "problems").mkdir()
+    for name, problem_id in draft.problems.items():
+        (folder / "solutions" / problem_id).mkdir(parents=True)
+        text = collected.problems[name].statement
+        _put(folder / "problems" / f"{problem_id}.md", f"{text}\n" if text else _UNWRITTEN)
+    for problem, solver, answer in draft.answers():
+        if answer is None or answer.missing:
+            continue
+        group = folder / "solutions" / problem
+        if not answer.files:
+            _put(group / f"{solver}.md", f"{answer.text}\n")
+        for path, inner in answer.files:
+            _copy(path, inner, group, solver, alone=len(answer.files) == 1)
+    for name in ("briefing.md", "consent.md"):
+        shutil.copyfile(resource("templates") / "session" / name, folder / name)
+    _put(folder / "IMPORT.md", _record(draft))
+    _put(folder / "study.yaml", _study(draft, folder.name))
+
+
+def _copy(path: Path, inner: str, group: Path, solver: str, *, alone: bool) -> None:
+    # A single file can have images beside it no more, so its folder says nothing.
+    target = group / f"{solver}{path.suffix}" if alone else group / solver / inner
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
+
+
+def _put(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _study(draft: Draft, folder: str) -> str:
+    collected = draft.collected
+    lines = [
+        f"# Made by `quem init --from` of {_line(draft.source.name)}. IMPORT.md says what was",
+        "# read, and `quem serve` asks in its dashboard for what is missing here.",
+        "kind: experience",
+        f"title: {_yaml(draft.source.resolve().stem or folder)}",
+        "experience_unit: years",
+        "",
+        "problems:",
+    ]
+    for name, problem_id in draft.problems.items():
+        title = collected.problems[name].title or (name if name != problem_id else "")
+        statement = f"statement: {_yaml(f'problems/{problem_id}.md')}"
+        lines.append(_item(problem_id, f"title: {_yaml(title)}" if title else "", statement))
+    people = {name for name, years in collected.solvers.items() if years is not None}
+    lines += [
+        "",
+        "# The experts who rank the solutions; none of them can be a subject.",
+        "judges: []",
+    ]
+    lines += [
+        "",
+        "# The people who made solutions, with their experience: {id: ann, experience: 4}.",
+    ]
+    lines += _solvers("subjects", draft, people)
+    lines += ["", "# What is measured. People do not belong here: move them to `subjects`."]
+    lines += _solvers("systems", draft, set(draft.solvers) - people)
+    if holes := [(p, s, a) for p, s, a in draft.answers() if a is None or a.missing]:
+        lines += [
+            "",
+            "# Who has no solution. `failed` counts as the worst, `absent` does not count.",
+        ]
+        lines.append("missing:")
+        for problem, solver, answer in holes:
+            reason = answer.missing if answer else "absent"
+            entry = f"problem: {_yaml(problem)}, solver: {_yaml(solver)}, reason: {reason}"
+            lines.append(f"  - {{{entry}}}")
+    lines += ["", "# The rankings come from the session.", "rankings: {from: store}"]
+    lines += ["solutions: solutions", "judging: {briefing: briefing.md, consent: consent.md}"]
+    return "\n".join(lines) + "\n"
+
+
+def _solvers(key: str, draft: Draft, names: set[str]) -> Iterator[str]:
+    chosen = [name for name in draft.solvers if name in names]
+    yield f"{key}:" if chosen else f"{key}: []"
+    for name in chosen:
+        solver_id, years = draft.solvers[name], draft.collected.solvers[name]
+        known = f"name: {_yaml(name)}" if name != solver_id else ""
+        yield _item(solver_id, known, "" if years is None else f"experience: {years:g}")
+
+
+def _item(one: str, *keys: str) -> str:
+    return f"  - {{{', '.join([f'id: {_yaml(one)}', *filter(None, keys)])}}}"
+
+
+def _yaml(text: str) -> str:
+    """A text as YAML reads it, on one line; what is printable stays readable."""
+    line = _line(text)
+    if _PLAIN.fullmatch(line) and line.casefold() not in _WORDS:
+        return line
+    return json.dumps(line, ensure_ascii=False)
+
+
+def _line(text: str) -> str:
+    return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
+def _record(draft: Draft) -> str:
+    collected = draft.collected
+    lines = ["# Where this study comes from", "", f"- Source: `{_line(str(draft.source))}`"]
+    lines.append(f"- Read as {_line(collected.rule)}.")
+    files = {_relative(file, draft.source): file for file in collected.sources}
+    lines.append(f"- SHA-256 of the source: `{_digest(files)}`")
+    lines.append(
+        f"- {len(draft.problems):,} problems, {len(draft.solvers):,} solvers, "
+        f"{draft.n_solutions:,} solutions"
+    )
+    renamed = {n: i for n, i in [*draft.problems.items(), *draft.solvers.items()] if n != i}
+    if renamed:
+        lines.append(f"- Ids differ from {len(renamed):,} names of the source; study.yaml has both")
+    lines += ["", "## What was left out", ""]
+    left = [(what, count) for what, count in collected.left_out.items() if count]
+    lines += [f"- {_line(what)}: {count:,}" for what, count in left] or ["Nothing."]
+    lines += ["", "## Files that were read", ""]
+    lines += [f"- `{_line(name)}`" for name in list(files)[:_MOST_SOURCES]]
+    if (more := len(files) - _MOST_SOURCES) > 0:
+        lines.append(f"- and {more:,} more")
+    return "\n".join(lines) + "\n"
+
+
+def _relative(file: Path, source: Path) -> str:
+    return file.relative_to(source).as_posix() if file != source else file.name
+
+
+def _digest(files: dict[str, Path]) -> str:
+    """SHA-256 of the only file, or of what ``sha256sum`` prints for all of them."""
+    digests = {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items()}
+    if len(digests) == 1:
+        return next(iter(digests.values()))
+    listing = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
+    return hashlib.sha256(listing.encode()).hexdigest()

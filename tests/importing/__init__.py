@@ -1,0 +1,1 @@
+"""Studies out of folders, tables, and logs of other programs."""

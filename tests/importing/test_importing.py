@@ -1,0 +1,398 @@
+"""``quem init --from``: what comes out of each kind of source, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import string
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from quem.cli import main
+from quem.errors import QuemError
+from quem.importing.naming import ids_of
+from quem.solutions import find_solutions
+from quem.solutions.files import is_ignored
+from quem.study.reading import draft_study, read_study
+from tests.importing.made import sample, write_eval, write_harness, write_long, write_tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(*words: object) -> Result:
+    """Run ``quem init``."""
+    return CliRunner().invoke(main, ["init", *map(str, words)])
+
+
+def counts(folder: Path) -> tuple[int, int, int]:
+    """Problems, solvers and solutions of a study that ``quem check`` accepts."""
+    checked = CliRunner().invoke(main, ["check", str(folder / "study.yaml")])
+    assert checked.exit_code == 0, checked.output
+    spec = read_study(folder / "study.yaml")
+    solutions, mistakes, warnings = find_solutions(
+        draft_study(folder / "study.yaml"), complete=True
+    )
+    assert not mistakes
+    assert not warnings
+    return len(spec.problems), len(spec.systems) + len(spec.subjects), len(solutions)
+
+
+def made(folder: Path, source: Path, *options: object) -> tuple[int, int, int]:
+    """What becomes of a source."""
+    result = run(folder, "--from", source, *options)
+    assert result.exit_code == 0, result.output
+    assert f"Next: quem serve {folder}" in result.stderr
+    return counts(folder)
+
+
+def refusal(folder: Path, source: Path, *options: object) -> str:
+    """Why a source is refused; nothing is written then."""
+    result = run(folder, "--from", source, *options)
+    assert isinstance(result.exception, QuemError), result.output
+    assert not folder.exists()
+    return str(result.exception)
+
+
+TASKS = [f"task-{n}" for n in range(1, 5)]
+
+
+@pytest.mark.parametrize(
+    "levels", [(["atlas", "bolt", "Maria K."], TASKS), (TASKS, ["a", "b", "c"])]
+)
+def test_a_tree_either_way(tmp_path: Path, levels: tuple[list[str], list[str]]) -> None:
+    """Folders of three solvers with four tasks, and the other way round, are the same study."""
+    source = write_tree(tmp_path / "work", *levels)
+    assert made(tmp_path / "study", source) == (4, 3, 12)
+    assert (tmp_path / "study/solutions/task-1").is_dir()
+    assert "TODO" in (tmp_path / "study/problems/task-1.md").read_text()
+
+
+def test_a_tree_that_could_be_read_either_way(tmp_path: Path) -> None:
+    """It is refused with both options, and each of them decides."""
+    source = write_tree(tmp_path / "work", ["keller", "sahin"], ["ward", "lab"])
+    message = refusal(tmp_path / "study", source)
+    assert "--layout solver/problem" in message
+    assert "--layout problem/solver" in message
+    assert made(tmp_path / "one", source, "--layout", "solver/problem") == (2, 2, 4)
+    assert (tmp_path / "one/solutions/ward/keller/plan.md").is_file()
+    assert made(tmp_path / "other", source, "--layout", "problem/solver") == (2, 2, 4)
+    assert (tmp_path / "other/solutions/keller/ward/plan.md").is_file()
+
+
+def test_a_tree_of_uuids_with_a_table(tmp_path: Path) -> None:
+    """The folders of a task hold who did it; a table beside them has the prompts."""
+    tasks = [f"{n}{n}{n}0aa1c-0000-4000-8000-000000000000" for n in range(3)]
+    source = tmp_path / "work"
+    for task in tasks:
+        for who in ("human", "agent-1"):
+            (source / task / who / "deliverables").mkdir(parents=True)
+            (source / task / who / "deliverables" / "memo.md").write_text("To whom it concerns.\n")
+    rows = [f"{task},Finance,Clerk,Write the memo {n}.,x.xlsx" for n, task in enumerate(tasks)]
+    table = "\n".join(["task_id,sector,occupation,prompt,reference_files", *rows])
+    (source / "tasks.csv").write_text(table)
+    assert made(tmp_path / "study", source) == (3, 2, 6)
+    statement = tmp_path / "study/problems" / f"{tasks[1]}.md"
+    assert statement.read_text() == "Write the memo 1.\n"
+
+
+def test_prompts_in_a_folder_of_a_problem(tmp_path: Path) -> None:
+    """A file called prompt is the statement and nobody's solution."""
+    source = tmp_path / "work"
+    for task in ("p1", "p2"):
+        (source / task).mkdir(parents=True)
+        (source / task / "prompt.md").write_text(f"Do {task}.\n")
+        (source / task / "ann.md").write_text("Done.\n")
+        (source / task / "gpt-4.1.md").write_text("I did it.\n")
+    assert made(tmp_path / "study", source) == (2, 2, 4)
+    assert (tmp_path / "study/problems/p2.md").read_text() == "Do p2.\n"
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "parquet", "csv"])
+def test_a_long_table(tmp_path: Path, form: str) -> None:
+    """One answer a row; problems without an id are named by their statement."""
+    rows = [
+        {"prompt": f"Question {p}?", "model": f"org/m{s}", "output": f"Answer {s}\n to {p}, so."}
+        for p in range(20)
+        for s in range(6)
+    ]
+    source = tmp_path / f"answers.{form}"
+    if form == "parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), source)
+    elif form == "csv":
+        lines = [f'{r["prompt"]},{r["model"]},"{r["output"]}"' for r in rows]
+        source.write_text("\n".join(["prompt,model,output", *lines]))
+    elif form == "json":
+        source.write_text(json.dumps(rows))
+    else:
+        source.write_text("\n".join(map(json.dumps, rows)))
+    assert made(tmp_path / "study", source) == (20, 6, 120)
+    spec = read_study(tmp_path / "study/study.yaml")
+    assert [system.name for system in spec.systems][:2] == ["org/m0", "org/m1"]
+    assert len(spec.problems[0].id) == 8
+
+
+def test_three_thousand_answers(tmp_path: Path) -> None:
+    """A large table is read whole, and judges' work is named with the option that bounds it."""
+    source = write_long(tmp_path / "answers.jsonl", 500, 6)
+    result = run(tmp_path / "study", "--from", source)
+    assert "found: 500 problems, 6 solvers, 3,000 solutions" in result.stderr
+    assert "--sample 10" in result.stderr
+    few = run(tmp_path / "few", "--from", source, "--sample", 10)
+    assert "found: 10 problems, 6 solvers, 60 solutions" in few.stderr
+    again = run(tmp_path / "again", "--from", source, "--sample", 10)
+    assert again.exit_code == 0
+    few_ids, again_ids = (
+        [p.id for p in read_study(tmp_path / name / "study.yaml").problems]
+        for name in ("few", "again")
+    )
+    assert few_ids == again_ids
+
+
+def test_a_wide_table_as_spreadsheets_save_it(tmp_path: Path) -> None:
+    """A byte order mark, semicolons, line breaks in cells; every other column is a solver."""
+    lines = [f'{p};"What is\n{p}?";"a\nb {p}";c;d' for p in range(10)]
+    source = tmp_path / "wide.csv"
+    source.write_bytes(("\ufeffid;prompt;gpt;claude;Maria K.\n" + "\n".join(lines)).encode())
+    assert made(tmp_path / "study", source) == (10, 3, 30)
+    spec = read_study(tmp_path / "study/study.yaml")
+    assert [(s.id, s.name) for s in spec.systems][-1] == ("Maria-K", "Maria K.")
+    assert made(tmp_path / "two", source, "--columns", "ignore=claude") == (10, 2, 20)
+
+
+def test_years_of_experience_in_a_table(tmp_path: Path) -> None:
+    """Who has years of experience is a subject, and the others are systems."""
+    source = tmp_path / "answers.csv"
+    rows = [
+        f"{p},{s},text {s},{y}" for p in "ab" for s, y in [("ann", 3), ("bo", 8.5), ("gpt", "")]
+    ]
+    source.write_text("\n".join(["problem,solver,answer,years", *rows]))
+    assert made(tmp_path / "study", source) == (2, 3, 6)
+    spec = read_study(tmp_path / "study/study.yaml")
+    assert {s.id: s.experience for s in spec.subjects} == {"ann": 3, "bo": 8.5}
+    assert [s.id for s in spec.systems] == ["gpt"]
+
+
+def test_a_table_for_each_solver(tmp_path: Path) -> None:
+    """Tables without a column of solvers are named after them."""
+    for name in ("gpt-4o", "claude"):
+        rows = [{"task_id": f"t{n}", "completion": f"{name} on {n}"} for n in range(3)]
+        folder = tmp_path / "runs"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert made(tmp_path / "study", tmp_path / "runs") == (3, 2, 6)
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["zstandard", "deflated"])
+def test_logs_of_inspect(tmp_path: Path, *, packed: bool) -> None:
+    """Two logs of 40 samples in two epochs: the first epoch, and 80 answers left out."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for model in ("openai/gpt-4o", "anthropic/claude"):
+        samples = [
+            sample(n, epoch, f"<think>{model}</think>\nAnswer {n}.")
+            for epoch in (1, 2)
+            for n in range(40)
+        ]
+        write_eval(logs / f"{model.replace('/', '-')}.eval", model, samples, packed=packed)
+    result = run(tmp_path / "study", "--from", logs)
+    assert "left out: answers of other epochs: 80" in result.stderr
+    assert counts(tmp_path / "study") == (40, 2, 80)
+    answers = tmp_path / "study/solutions/7"
+    assert {path.read_text() for path in answers.iterdir()} == {"Answer 7.\n"}
+    assert (tmp_path / "study/problems/7.md").read_text() == "Be brief.\n\nQuestion 7?\n"
+    assert "no sample has epoch 3" in refusal(tmp_path / "none", logs, "--epoch", 3)
+
+
+def test_logs_of_several_tasks_and_failed_samples(tmp_path: Path) -> None:
+    """Ids that repeat over tasks are told apart; an error is a failed solution."""
+    failed = {**sample(1, 1, ""), "error": {"message": "out of memory"}}
+    write_eval(tmp_path / "a.json", "m/one", [sample(0, 1, "yes"), failed], task="x")
+    write_eval(tmp_path / "b.eval", "m/one", [sample(0, 1, "no")], task="y")
+    assert made(tmp_path / "study", tmp_path) == (3, 1, 2)
+    [missing] = read_study(tmp_path / "study/study.yaml").missing
+    assert missing.reason == "failed"
+
+
+def test_samples_of_the_harness(tmp_path: Path) -> None:
+    """One document is logged once for each filter, and counts once."""
+    name = "samples_gsm8k_2026-01-31T12-00-00.123456.jsonl"
+    source = write_harness(tmp_path / "org__model" / name, 5, ("strict", "flexible"))
+    result = run(tmp_path / "study", "--from", source.parent)
+    assert "left out: further filters of an answer: 5" in result.stderr
+    assert counts(tmp_path / "study") == (5, 1, 5)
+    assert read_study(tmp_path / "study/study.yaml").systems[0].name == "org/model"
+    rows = source.read_text().replace('[[" The answer', '[[["-1.5", "False"], " The answer')
+    source.write_text(rows)
+    assert "holds likelihoods" in refusal(tmp_path / "none", source)
+
+
+def test_states_of_helm(tmp_path: Path) -> None:
+    """A scenario state names its model, and each state an instance with its answer."""
+    states = [
+        {
+            "instance": {"id": f"id{n}", "input": {"text": f"Question {n}?"}},
+            "train_trial_index": trial,
+            "result": {"completions": [{"text": f" Answer {n}"}]},
+        }
+        for trial in (0, 1)
+        for n in range(3)
+    ]
+    content = {"adapter_spec": {"model": "org/model"}, "request_states": states}
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/scenario_state.json").write_text(json.dumps(content))
+    assert made(tmp_path / "study", tmp_path / "run") == (3, 1, 3)
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    return "\n".join(map(json.dumps, rows))
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (
+            [
+                {"problem": "p", "solver": "s", "answer": "a"},
+                {"problem": "p", "solver": "s", "answer": "b"},
+            ],
+            (":2: 's' has another answer to 'p'", ":1; keep one"),
+        ),
+        ([{"task": 1, "reply": "x", "bot": "y"}], ("--columns problem=COLUMN",)),
+        (
+            [{"problem": "p", "solver": "s", "answer": "a", "output": "b"}],
+            ("--columns answer=answer or --columns answer=output",),
+        ),
+        (
+            [{"id": n, "prompt": "q", "model": f"m{n}", "output": "a"} for n in range(4)],
+            ("--columns problem=prompt",),
+        ),
+        ([{"problem": "p", "solver": "s", "answer": {"a": {"b": 1}}}], ("is no text",)),
+        ([{"problem": "p", "solver": "", "answer": "a"}], (":1: names no solver",)),
+        ([{"problem": "p", "solver": "s", "answer": "a" * 1_000_001}], ("longer than 1 MB",)),
+    ],
+    ids=["twice", "unknown", "ambiguous", "row-ids", "nested", "nobody", "long"],
+)
+def test_tables_that_are_refused(
+    tmp_path: Path, content: list[dict[str, Any]], parts: tuple[str, ...]
+) -> None:
+    """A table that is unclear is refused, with the place or the option to give."""
+    source = tmp_path / "answers.jsonl"
+    source.write_text(_table(content))
+    message = refusal(tmp_path / "study", source)
+    assert all(part in message for part in parts), message
+
+
+def test_columns_that_are_named(tmp_path: Path) -> None:
+    """What the columns do not say, the option does; chats give the assistant's last words."""
+    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    rows = [{"task": t, "reply": chat, "bot": b} for t in "ab" for b in "xyz"]
+    source = tmp_path / "answers.jsonl"
+    source.write_text(_table(rows))
+    named = "problem=task,solver=bot,answer=reply"
+    assert made(tmp_path / "study", source, "--columns", named) == (2, 3, 6)
+    assert (tmp_path / "study/solutions/a/x.md").read_text() == "Hello.\n"
+    assert "has no column 'nothing'" in refusal(
+        tmp_path / "no", source, "--columns", "problem=nothing"
+    )
+
+
+def test_all_errors_of_a_folder_come_in_one_round(tmp_path: Path) -> None:
+    """Each file that judges cannot be shown is named, and nothing is written."""
+    source = write_tree(tmp_path / "work", ["a", "b"], TASKS)
+    (source / "a/task-1/tool.exe").write_bytes(b"MZ\0\1")
+    (source / "b/task-2/notes.md").write_text("")
+    message = refusal(tmp_path / "study", source)
+    assert "tool.exe" in message
+    assert "notes.md: is empty" in message
+
+
+def test_a_link_out_of_the_folder(tmp_path: Path) -> None:
+    """It is refused: nobody's other files become a solution."""
+    source = write_tree(tmp_path / "work", ["a", "b"], TASKS)
+    (tmp_path / "secret.md").write_text("secret\n")
+    (source / "a/task-1/more.md").symlink_to(tmp_path / "secret.md")
+    assert "is a link out of the folder" in refusal(tmp_path / "study", source)
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    """A folder with a study is left as it is."""
+    source = write_tree(tmp_path / "work", ["a", "b"], TASKS)
+    assert made(tmp_path / "study", source)
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    again = run(tmp_path / "study", "--from", source)
+    assert "already holds" in str(again.exception)
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+
+
+def test_a_dry_run(tmp_path: Path) -> None:
+    """It shows the table of problems and solvers and writes nothing."""
+    source = write_tree(tmp_path / "work", ["a", "b"], TASKS)
+    result = run(tmp_path / "study", "--from", source, "--dry-run")
+    assert result.exit_code == 0
+    assert "task-4     2 files  2 files" in result.stdout
+    assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--dry-run",),
+        ("--judging", "--report"),
+        ("--judging", "--kind", "options"),
+        ("--columns", "x"),
+    ],
+    ids=["dry-run", "two", "kind", "columns"],
+)
+def test_options_that_do_not_fit(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """They are wrong usage."""
+    assert run(tmp_path / "study", *options).exit_code == 2
+
+
+def test_an_example_to_judge(tmp_path: Path) -> None:
+    """``--judging`` writes a study that can be served at once."""
+    assert run(tmp_path / "study", "--judging").exit_code == 0
+    assert counts(tmp_path / "study") == (2, 5, 10)
+
+
+NAMES = st.one_of(
+    st.text(max_size=80),
+    st.sampled_from(
+        ["../x", "CON", "con.md", "", ".", "..", "a/b", "Ä", "ä", "Maria K.", "Maria K"]
+    ),
+    st.text(alphabet=string.ascii_letters + ". -", max_size=70),
+)
+
+
+@given(st.lists(NAMES, unique=True, max_size=30))
+def test_names_become_ids(names: list[str]) -> None:
+    """Each name has an id of its own that is safe as a file's name on every system."""
+    ids = ids_of(names, "solver")
+    assert list(ids) == names
+    folded = {one.casefold() for one in ids.values()}
+    assert len(folded) == len(names)
+    allowed = set(string.ascii_letters + string.digits + "._-")
+    for one in ids.values():
+        assert set(one) <= allowed
+        assert 1 <= len(one) <= 60
+        assert one[0] not in ".-"
+        assert one[-1] not in ".-"
+        assert not is_ignored(one)
+
+
+@settings(max_examples=25)
+@given(st.lists(NAMES.filter(str.strip), unique_by=str.strip, min_size=2, max_size=6))
+def test_random_names_survive(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+    """A study of any names is one that can be checked, with a solution for each."""
+    folder = tmp_path_factory.mktemp("names")
+    rows = [{"problem": p, "solver": s, "answer": "x"} for p in names for s in names]
+    (folder / "answers.jsonl").write_text(_table(rows))
+    count = len(names)
+    assert made(folder / "study", folder / "answers.jsonl") == (count, count, count * count)
+    inside = {path.resolve() for path in folder.rglob("*")}
+    assert all(path.is_relative_to(folder.resolve()) for path in inside)

@@ -1,0 +1,440 @@
+"""Changes to the text of a study file that leave everything else as it is.
+
+Only the characters of what changes are replaced: comments, order, quotes, alignment, and line ends
+stay. A library that loads a file and writes it again would lay it out anew, and move comments.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from quem.errors import FileError, Mistake, QuemError
+from quem.study.document import dotted, parse_document
+from quem.study.reading import draft_study
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quem.study.document import Loc
+
+__all__ = ["ListChange", "ValueChange", "edited", "plain_value", "read_bytes", "replace_study"]
+
+_PLAIN = re.compile(r"[A-Za-z](?:[\w./+@-]*[\w+])?", re.ASCII)
+# What YAML 1.1 takes for something else than a text.
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MARK = "\ufeff"
+
+
+@dataclass(frozen=True)
+class ValueChange:
+    """A value at a place; keys that are missing on the way are made.
+
+    Parameters
+    ----------
+    loc : Loc
+        Keys, and indices of lists.
+    value : Any
+        Text, number, None, or lists and mappings of them.
+    """
+
+    loc: Loc
+    value: Any
+
+
+@dataclass(frozen=True)
+class ListChange:
+    """Items that leave a list, and others that come to its end.
+
+    Parameters
+    ----------
+    loc : Loc
+        Where the list is; a list that is missing is made.
+    removed : frozenset of int
+        Indices in the list.
+    added : tuple
+        As `ValueChange.value`.
+    """
+
+    loc: Loc
+    removed: frozenset[int] = frozenset()
+    added: tuple[Any, ...] = ()
+
+
+Change = ValueChange | ListChange
+
+
+def edited(text: str, changes: Sequence[Change], name: str = "study.yaml") -> str:
+    """Change a study file's text.
+
+    Parameters
+    ----------
+    changes : sequence of ValueChange or ListChange
+        Made one after another.
+    name : str
+        The file as the user named it, for messages.
+
+    Raises
+    ------
+    QuemError
+        A place cannot be changed without touching others, as where an alias (``*name``) is.
+    """
+    mark = _MARK if text.startswith(_MARK) else ""
+    text = text.removeprefix(mark)
+    for change in changes:
+        if isinstance(change, ListChange) and not (change.removed or change.added):
+            continue
+        before = parse_document(text, name).content
+        wanted = _applied(before, change)
+        if wanted == before:
+            continue
+        try:
+            text = _spliced(text, change)
+            outcome = parse_document(text, name).content
+        except (yaml.YAMLError, _NotEditableError, QuemError):
+            outcome = None
+        if outcome != wanted:
+            message = "cannot be changed from here; edit the file itself"
+            raise QuemError([Mistake(name, key=dotted(change.loc), message=message)])
+    return mark + text
+
+
+def read_bytes(path: Path) -> tuple[bytes, str]:
+    """Give a study file's bytes and its text with the line ends it has.
+
+    Raises
+    ------
+    FileError
+        It cannot be read, or is not UTF-8.
+    """
+    try:
+        raw = path.read_bytes()
+        return raw, raw.decode("utf-8")
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise FileError(path, "is not UTF-8 text; save it as UTF-8 to edit it from here") from None
+
+
+def replace_study(path: Path, before: bytes, text: str) -> None:
+    """Write a changed study file, whole or not at all.
+
+    Parameters
+    ----------
+    before : bytes
+        What the file held when it was read; if it holds anything else by now, it stays.
+
+    Raises
+    ------
+    QuemError
+        The file was changed meanwhile or cannot be written, or the new text is no valid study.
+    """
+    target = path.resolve()
+    try:
+        if target.read_bytes() != before:
+            message = "was changed meanwhile; load the page again and repeat the change"
+            raise FileError(path, message)
+        with tempfile.NamedTemporaryFile(
+            dir=target.parent, prefix=f".{target.stem}-", suffix=".yaml", delete=False
+        ) as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            _require_valid(path, Path(file.name))
+            shutil.copymode(target, file.name)
+            Path(file.name).replace(target)
+        finally:
+            with suppress(FileNotFoundError):
+                Path(file.name).unlink()
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}; allow it, or edit it elsewhere"
+        raise FileError(path, message) from None
+
+
+def _require_valid(path: Path, new: Path) -> None:
+    draft = draft_study(new)
+    if draft.mistakes:
+        mistakes = [
+            Mistake(str(path), mistake.line, mistake.column, mistake.key, mistake.message)
+            for mistake in draft.mistakes
+        ]
+        raise QuemError(mistakes)
+
+
+def plain_value(value: Any) -> Any:  # noqa: ANN401  whatever YAML holds
+    """Give a value as `parse_document` reads it: texts in lists and mappings."""
+    if isinstance(value, dict):
+        return {str(key): plain_value(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_value(part) for part in value]
+    return None if value is None else _scalar_text(value)
+
+
+def _scalar_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _applied(content: Any, change: Change) -> Any:  # noqa: ANN401  whatever YAML holds
+    """The content after a change."""
+    content = deepcopy(content)
+    parent = content
+    for key in change.loc[:-1]:
+        if isinstance(parent, dict) and parent.get(key) is None:
+            parent[key] = {}
+        parent = parent[key]
+    last = change.loc[-1]
+    if isinstance(change, ValueChange):
+        parent[last] = plain_value(change.value)
+        return content
+    items = (parent.get(last) if isinstance(parent, dict) else parent[last]) or []
+    kept = [item for at, item in enumerate(items) if at not in change.removed]
+    parent[last] = [*kept, *map(plain_value, change.added)]
+    return content
+
+
+def _flow(value: Any) -> str:  # noqa: ANN401  whatever YAML holds
+    """A value on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_flow(key)}: {_flow(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if value is None:
+        return "null"
+    text = _scalar_text(value)
+    is_word = text.casefold() in _WORDS and not isinstance(value, bool)
+    if not is_word and any(form.fullmatch(text) for form in (_PLAIN, _NUMBER, _DATE)):
+        return text
+    # JSON's escapes are those of YAML, too, which has its own for what is not printable.
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in quoted)
+
+
+class _NotEditableError(Exception):
+    """A place that cannot be changed alone."""
+
+
+@dataclass
+class _Splices:
+    """Pieces of a text that are replaced by others."""
+
+    text: str
+    pieces: list[tuple[int, int, str]] = field(default_factory=list)
+
+    @property
+    def line_end(self) -> str:
+        """How the lines of the text end."""
+        return "\r\n" if "\r\n" in self.text else "\n"
+
+    def put(self, start: int, end: int, new: str) -> None:
+        """Replace a piece."""
+        self.pieces.append((start, end, new))
+
+    def add_line(self, after: int, line: str) -> None:
+        """Add a line below the one that holds a place."""
+        end = self.end_of_line(after)
+        self.put(end, end, self.line_end + line)
+
+    def end_of_line(self, place: int) -> int:
+        """Where the line of a place ends, before its line end."""
+        match = re.compile(r"\r?\n|\r|$").search(self.text, place)
+        return match.start() if match else len(self.text)
+
+    def start_of_line(self, place: int) -> int:
+        """Where the line of a place starts."""
+        return max(self.text.rfind("\n", 0, place), self.text.rfind("\r", 0, place)) + 1
+
+    def result(self) -> str:
+        """Give the text with all pieces replaced."""
+        text = self.text
+        for start, end, new in sorted(self.pieces, key=lambda piece: piece[:2], reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
+
+
+def _spliced(text: str, change: Change) -> str:
+    splices = _Splices(text)
+    node: Any = yaml.compose(text, Loader=_Loader)
+    colon: yaml.Node | None = None
+    for depth, key in enumerate(change.loc):
+        if isinstance(node, yaml.MappingNode):
+            pair = next((p for p in node.value if p[0].value == key), None)
+            if pair is None:
+                _add_key(splices, node, change.loc[depth:], change)
+                return splices.result()
+            colon, node = pair
+        elif isinstance(node, yaml.SequenceNode) and isinstance(key, int):
+            colon, node = None, node.value[key]
+        elif _is_empty(node) and colon is not None:
+            rest = _made(change.loc[depth:], change)
+            _replace_empty(splices, colon, node, f" {_flow(rest)}")
+            return splices.result()
+        else:
+            raise _NotEditableError
+    if isinstance(change, ValueChange):
+        _set(splices, colon, node, change.value)
+    else:
+        _change_list(splices, colon, node, change)
+    return splices.result()
+
+
+def _is_empty(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and not node.style and node.value in ("", "~")
+
+
+def _made(loc: Loc, change: Change) -> Any:  # noqa: ANN401  whatever YAML holds
+    """What has to be made for keys that are missing."""
+    value = change.value if isinstance(change, ValueChange) else list(change.added)
+    for key in reversed(loc):
+        value = {key: value}
+    return value
+
+
+def _end(node: yaml.Node, text: str) -> int:
+    """Where a node's last character ends; a block's own mark is behind the comments below it."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style:
+        last = node.value[-1]
+        return max(_end(part, text) for part in (last if isinstance(last, tuple) else (last,)))
+    end: int = node.end_mark.index
+    if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
+        return len(text[:end].rstrip())
+    return end
+
+
+def _add_key(splices: _Splices, parent: yaml.MappingNode, loc: Loc, change: Change) -> None:
+    """Add a key to a mapping, with what it needs."""
+    [(key, value)] = _made(loc, change).items()
+    if parent.flow_style:
+        if parent.value:
+            end = _end(parent.value[-1][1], splices.text)
+            splices.put(end, end, f", {_flow(key)}: {_flow(value)}")
+        else:
+            content = f"{{{_flow(key)}: {_flow(value)}}}"
+            splices.put(parent.start_mark.index, parent.end_mark.index, content)
+        return
+    indent = " " * parent.start_mark.column
+    line = f"{indent}{_flow(key)}: {_flow(value)}"
+    if isinstance(value, list) and value:
+        rows = (f"{splices.line_end}{indent}  - {_flow(item)}" for item in value)
+        line = f"{indent}{_flow(key)}:{''.join(rows)}"
+    last = parent.value[-1]
+    splices.add_line(max(_end(part, splices.text) for part in last), line)
+
+
+def _replace_empty(splices: _Splices, colon: yaml.Node, node: yaml.Node, new: str) -> None:
+    """Replace nothing, or ``~``, behind a key's colon."""
+    start = splices.text.index(":", colon.end_mark.index) + 1
+    end = max(node.end_mark.index, start) if node.value else start
+    splices.put(start, end, new)
+
+
+def _set(splices: _Splices, colon: yaml.Node | None, node: yaml.Node, value: object) -> None:
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style:
+        raise _NotEditableError
+    if _is_empty(node) and not node.value and colon is not None:
+        _replace_empty(splices, colon, node, f" {_flow(value)}")
+        return
+    splices.put(node.start_mark.index, _end(node, splices.text), _flow(value))
+
+
+def _change_list(
+    splices: _Splices, colon: yaml.Node | None, node: yaml.Node, change: ListChange
+) -> None:
+    if isinstance(node, yaml.SequenceNode) and node.value:
+        kept = [at for at in range(len(node.value)) if at not in change.removed]
+        if node.flow_style:
+            _change_flow(splices, node, kept, change)
+        else:
+            _change_block(splices, colon, node, kept, change)
+    elif colon is not None and change.added:
+        _begin_list(splices, colon, node, change)
+
+
+def _begin_list(splices: _Splices, colon: yaml.Node, node: yaml.Node, change: ListChange) -> None:
+    """Write the first items of a list that was empty."""
+    is_list = isinstance(node, yaml.SequenceNode)
+    if not is_list and not _is_empty(node):
+        raise _NotEditableError
+    text = splices.text
+    place = splices.start_of_line(colon.start_mark.index)
+    if text[place : colon.start_mark.index].strip():
+        # The key is inside a flow mapping, or behind a dash.
+        new = _flow(list(change.added))
+        if is_list:
+            splices.put(node.start_mark.index, node.end_mark.index, new)
+        else:
+            _replace_empty(splices, colon, node, f" {new}")
+        return
+    start = text.index(":", colon.end_mark.index) + 1
+    end = node.end_mark.index if is_list or node.value else start
+    splices.put(start, end, "")
+    indent = " " * colon.start_mark.column
+    rows = (f"{splices.line_end}{indent}  - {_flow(item)}" for item in change.added)
+    at = splices.end_of_line(end)
+    splices.put(at, at, "".join(rows))
+
+
+def _change_flow(
+    splices: _Splices, node: yaml.SequenceNode, kept: list[int], change: ListChange
+) -> None:
+    text, items = splices.text, node.value
+    if not kept:
+        inside = ", ".join(map(_flow, change.added))
+        splices.put(items[0].start_mark.index, _end(items[-1], text), inside)
+        return
+    for at in sorted(change.removed):
+        if at > kept[-1]:
+            continue
+        splices.put(items[at].start_mark.index, items[at + 1].start_mark.index, "")
+    end = _end(items[kept[-1]], text)
+    added = "".join(f", {_flow(item)}" for item in change.added)
+    splices.put(end, _end(items[-1], text), added)
+
+
+def _change_block(
+    splices: _Splices,
+    colon: yaml.Node | None,
+    node: yaml.SequenceNode,
+    kept: list[int],
+    change: ListChange,
+) -> None:
+    text, items = splices.text, node.value
+    indent = " " * node.start_mark.column
+    last = splices.end_of_line(_end(items[-1], text))
+    added = "".join(f"{splices.line_end}{indent}- {_flow(item)}" for item in change.added)
+    for at in sorted(change.removed):
+        start = splices.start_of_line(items[at].start_mark.index)
+        if text[start : items[at].start_mark.index].strip() != "-":
+            raise _NotEditableError
+        end = _end(items[at], text)
+        line_end = splices.end_of_line(end)
+        comment = text[end:line_end].strip()
+        if comment:
+            # What was said of the item stays, as a line by itself.
+            splices.put(start, line_end, f"{indent}{comment}")
+        elif at == len(items) - 1:
+            # With the line end before it, so that what is added comes behind.
+            splices.put(max(start - len(splices.line_end), 0), line_end, "")
+        else:
+            splices.put(start, line_end + len(splices.line_end), "")
+    splices.put(last, last, added)
+    if not kept and not change.added:
+        if colon is None:
+            raise _NotEditableError
+        place = text.index(":", colon.end_mark.index) + 1
+        splices.put(place, place, " []")

@@ -1,0 +1,179 @@
+"""Editing a study file: what is meant changes, and nothing else does."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quem.errors import QuemError
+from quem.study.document import parse_document
+from quem.study.editing import (
+    ListChange,
+    ValueChange,
+    edited,
+    plain_value,
+    read_bytes,
+    replace_study,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STUDY = """\
+# A study of ours.
+kind: experience   # the kind
+title:   'My study'
+problems:
+  - {id: P1, title: "x: y"}   # first
+  # about the second
+  - id: P2
+    title: >
+      long
+      text
+judges: []   # none yet
+subjects:
+# nobody
+systems:
+  - {id: a}  # ours
+  - {id: b, name: "B: the second"}
+
+  - id: c
+    version: 2
+organizer: {name: Me}
+rankings: {from: store}
+# the end
+"""
+FLOW = "systems: [{id: a}, {id: b},\n  {id: c}]\nproblems: [{id: P1}]\njudging: {}\n"
+
+
+def content(text: str) -> Any:  # noqa: ANN401  whatever YAML holds
+    """What a study file says."""
+    return parse_document(text, "study.yaml").content
+
+
+def test_lines_that_are_not_meant_stay() -> None:
+    """A change of one value changes one line, and a comment stays where it is."""
+    new = edited(STUDY, [ValueChange(("problems", 0, "title"), "Row 7")])
+    before, after = STUDY.split("\n"), new.split("\n")
+    assert [(a, b) for a, b in zip(before, after, strict=True) if a != b] == [
+        ('  - {id: P1, title: "x: y"}   # first', '  - {id: P1, title: "Row 7"}   # first')
+    ]
+
+
+def test_people_move_from_systems_to_subjects() -> None:
+    """The item leaves one list for another; what was said of it stays as a comment."""
+    changes = [
+        ListChange(("systems",), frozenset({0})),
+        ListChange(("subjects",), added=({"id": "a", "experience": 2.5},)),
+    ]
+    new = edited(STUDY, changes)
+    assert (
+        "subjects:\n  - {id: a, experience: 2.5}\n# nobody\nsystems:\n  # ours\n  - {id: b" in new
+    )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_line_ends_and_marks_stay(end: str, mark: str) -> None:
+    """A file of Windows stays one."""
+    text = mark + STUDY.replace("\n", end)
+    new = edited(text, [ListChange(("judges",), added=({"id": "J1", "name": "Zoë"},))])
+    assert new.startswith(mark + "# A study")
+    assert new.count("\n") == text.count("\n") + 1
+    assert new.count("\r") == (new.count("\n") if end == "\r\n" else 0)
+    assert f'judges:   # none yet{end}  - {{id: J1, name: "Zoë"}}{end}' in new
+
+
+LINES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
+VALUES: st.SearchStrategy[Any] = st.one_of(
+    LINES,
+    st.integers(0, 99),
+    st.sampled_from(["yes", "null", "~", "1e3", "a: b", "- x", "#no", "2027-01-31", '"', "'", "{"]),
+)
+ITEMS = st.dictionaries(st.sampled_from(["id", "name", "experience"]), VALUES, min_size=1)
+LISTS = ["problems", "judges", "subjects", "systems"]
+
+
+@st.composite
+def changes_of(draw: st.DrawFn) -> list[ListChange | ValueChange]:
+    """Some changes, each of which fits what the file says then."""
+    text = draw(st.sampled_from([STUDY, FLOW]))
+    made: list[ListChange | ValueChange] = []
+    for _ in range(draw(st.integers(1, 4))):
+        now = content(edited(text, made))
+        name = draw(st.sampled_from(LISTS))
+        size = len(now.get(name) or [])
+        kind = draw(st.sampled_from(["list", "value", "key"]))
+        if kind == "list":
+            removed = draw(st.sets(st.sampled_from(range(size)))) if size else set()
+            added = tuple(draw(st.lists(ITEMS, max_size=3)))
+            made.append(ListChange((name,), frozenset(removed), added))
+        elif kind == "value" and size:
+            index = draw(st.integers(0, size - 1))
+            made.append(
+                ValueChange((name, index, draw(st.sampled_from(["id", "name"]))), draw(VALUES))
+            )
+        else:
+            made.append(
+                ValueChange(("organizer", draw(st.sampled_from(["name", "email"]))), draw(VALUES))
+            )
+    return [*made, ValueChange(("title",), text)]
+
+
+@given(changes_of())
+def test_what_is_meant_is_what_comes_out(changes: list[ListChange | ValueChange]) -> None:
+    """The content is what the changes say; every comment, and every line of another key, stays."""
+    last = changes.pop()
+    assert isinstance(last, ValueChange)
+    text = last.value
+    new = edited(text, changes)
+    wanted = content(text)
+    for change in changes:
+        parent = wanted
+        for key in change.loc[:-1]:
+            parent = parent.setdefault(key, {}) if isinstance(parent, dict) else parent[key]
+        key = change.loc[-1]
+        if isinstance(change, ValueChange):
+            parent[key] = plain_value(change.value)
+        elif change.removed or change.added:
+            items = parent.get(key) or []
+            kept = [item for at, item in enumerate(items) if at not in change.removed]
+            parent[key] = kept + [plain_value(item) for item in change.added]
+    assert content(new) == wanted
+    comments = re.findall(r"# .*", text)
+    assert all(comment in new for comment in comments)
+    touched = {change.loc[0] for change in changes}
+    for key in {"kind", "title", "rankings", "judging"} - touched:
+        lines = [line for line in text.split("\n") if line.startswith(f"{key}:")]
+        assert all(line in new.split("\n") for line in lines)
+
+
+def test_aliases_are_left_alone() -> None:
+    """What other places refer to is not changed with them."""
+    text = "systems: &all [{id: a}]\nsubjects: *all\n"
+    with pytest.raises(QuemError, match=r"edit the file itself|alias|anchor"):
+        edited(text, [ListChange(("subjects",), added=({"id": "b"},))])
+
+
+VALID = "id: x\nproblems: [{id: P1}]\njudges: []\nsystems: [{id: a}]\nrankings: {from: store}\n"
+
+
+def test_a_study_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A new text that is no study, or a file that changed meanwhile, is refused; it stays then."""
+    path = tmp_path / "study.yaml"
+    path.write_text(VALID)
+    path.chmod(0o640)
+    before, text = read_bytes(path)
+    with pytest.raises(QuemError, match=r"study\.yaml:2"):
+        replace_study(path, before, text.replace("id: P1", "idd: P1"))
+    assert path.read_text() == VALID
+    replace_study(path, before, edited(text, [ValueChange(("title",), "New")]))
+    assert path.read_text() == VALID + "title: New\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(QuemError, match="was changed meanwhile"):
+        replace_study(path, before, text)
+    assert [file.name for file in tmp_path.iterdir()] == ["study.yaml"]

@@ -8,7 +8,8 @@ from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 
 from quem.store.judges import judge_of_session
 from quem.store.organizers import organizer_of_session
-from quem.store.studies import session_of
+from quem.store.studies import session_of, status_of
+from webjudge.lacking import lacking
 from webjudge.language_choice import choose_language
 from webjudge.languages import gettext, marked
 
@@ -42,8 +43,10 @@ _PROGRESS_ONLY = "You are an observer of this study: you can see the judges' pro
 
 
 def site() -> Site:
-    """The site that the app serves."""
-    current_site: Site = current_app.extensions["quem"]
+    """The site that the app serves: the same for all of a request, also if it is edited then."""
+    if "site" not in g:
+        g.site = current_app.extensions["quem"]
+    current_site: Site = g.site
     return current_site
 
 
@@ -103,9 +106,11 @@ def dashboard_link(token: str) -> Response:
     session = session_of(token)
     with site().store.read() as c:
         organizer = organizer_of_session(c, site().id, session)
+        is_new = status_of(c, site().id).state == "trial"
     if organizer is None:
         _refuse("organizers", _ENDED_DASHBOARD)
-    return _exchange(_DASHBOARD, session, url_for("dashboard.overview"))
+    page = "setup.steps" if is_new and organizer.is_manager and lacking(site()) else "overview"
+    return _exchange(_DASHBOARD, session, url_for(f"dashboard.{page}"))
 
 
 @access.get("/")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from webjudge.languages import gettext, moment, ngettext
 from webjudge.offline import VERSION, offline
 from webjudge.preview import preview
 from webjudge.security import Hosts, StrictJson, protect
+from webjudge.study_edits import follow_edits
 
 if TYPE_CHECKING:
     from webjudge.site import Site
@@ -61,7 +61,8 @@ def create_app(
     app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
-    _translate(app, served)
+    app.before_request(follow_edits)
+    _translate(app)
     for blueprint in (access, judge, offline, dashboard, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)
@@ -72,13 +73,13 @@ def create_app(
     return app
 
 
-def _translate(app: Flask, served: Site) -> None:
+def _translate(app: Flask) -> None:
     """Let each request be answered in its language."""
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.policies["ext.i18n.trimmed"] = True
     app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
     app.jinja_env.globals["moment"] = moment
-    app.before_request(partial(choose_language, served))
+    app.before_request(lambda: choose_language(site()))
     app.context_processor(language_values)
 
 

@@ -11,6 +11,7 @@ from quem.store.judges import declined_judges
 from quem.store.living import effect_warning
 from quem.store.models import now
 from quem.store.progress import Answers, answers_of, progress_of
+from webjudge.lacking import lacking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,6 +68,7 @@ def overview_page(site: Site) -> dict[str, Any]:
         # What could not be logged either, as where the disk is full.
         "backup_failure": backup.failure or site.troubles.get("backup", ""),
         "affected": affected,
+        "lacking": lacking(site),
         "warnings": site.warnings,
         "unreadable": site.unreadable(),
         "now": now(),

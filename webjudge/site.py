@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from quem.store.living import Effect
     from quem.study.models import ExperienceSpec, LanguageCode, Problem
 
-__all__ = ["Site", "open_site"]
+__all__ = ["Site", "open_site", "reopened"]
 
 _LATELY_SECONDS = 2.0
 # How fast people read, a little below the mean of Brysbaert (2019), and what a task takes besides.
@@ -194,24 +194,61 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
     QuemError
         With every mistake in the study file and its solutions, or in the database.
     """
+    spec, solutions, warnings = _read(Path(path))
+    store = open_store(locate_database(Path(path), database))
+    with store.write() as c:
+        register_study(c, spec.id)
+        secret = secret_of(c, spec.id)
+    try:
+        return _checked(Path(path), spec, solutions, store, secret, warnings)
+    except QuemError:
+        store.close()
+        raise
+
+
+def reopened(site: Site) -> Site:
+    """Read a study again that was edited; what is stored stays.
+
+    Raises
+    ------
+    QuemError
+        With every mistake in the study file and its solutions, or it has become another study.
+    """
+    spec, solutions, warnings = _read(site.path)
+    if spec.id != site.id:
+        message = f"is now the study {spec.id!r}; start the server again to serve it"
+        raise QuemError([Mistake(str(site.path), message=message)])
+    new = _checked(site.path, spec, solutions, site.store, site.secret, warnings)
+    new.troubles.update(site.troubles)
+    new.__dict__["attempts"] = site.attempts
+    return new
+
+
+def _read(path: Path) -> tuple[ExperienceSpec, Solutions, list[StudyWarning]]:
     draft = draft_study(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
     solutions, mistakes, warnings = check_solutions(draft, complete=True)
     if mistakes:
         raise QuemError(mistakes)
-    spec = draft.spec
-    store = open_store(locate_database(Path(path), database))
+    return draft.spec, solutions, warnings
+
+
+def _checked(
+    path: Path,
+    spec: ExperienceSpec,
+    solutions: Solutions,
+    store: Store,
+    secret: str,
+    warnings: list[StudyWarning],
+) -> Site:
+    """Give the site of a study, whose every file was read and whose people are in the store."""
     with store.write() as c:
-        register_study(c, spec.id)
         sync_organizers(c, spec.id, spec.organizers)
         sync_judges(c, spec.id, spec.judges)
-        secret = secret_of(c, spec.id)
-    plan = plan_of(spec, solutions)
-    site = Site(Path(path), spec, solutions, store, plan, secret, tuple(warnings))
-    # Reads every file once: what cannot be read is said now, and not to a judge.
+    site = Site(path, spec, solutions, store, plan_of(spec, solutions), secret, tuple(warnings))
+    # What cannot be read is said now, and not to a judge.
     if unreadable := site.unreadable():
-        store.close()
         message = "cannot be read; check the files' permissions"
         raise QuemError([Mistake(str(path), message=f"{name}: {message}") for name in unreadable])
     with store.write() as c:

@@ -63,6 +63,12 @@ def _server(page: dict[str, Any]) -> Iterator[Todo]:
         yield Todo("bad", "Server problem", message, "Activity log", url_for("dashboard.events"))
 
 
+def _lacking(page: dict[str, Any]) -> Iterator[Todo]:
+    if (parts := page["lacking"]) and page["status"].state == "trial":
+        url = url_for("dashboard.setup.steps")
+        yield Todo("bad", "The study is not complete", f"{_first(parts)}.", "Set up", url)
+
+
 def _backup(page: dict[str, Any]) -> Iterator[Todo]:
     backup, failure = page["backup"], page["backup_failure"]
     if failure or backup.is_late:
@@ -185,7 +191,7 @@ def _closed(page: dict[str, Any]) -> Iterator[Todo]:
 
 
 _RULES: tuple[Callable[[dict[str, Any]], Iterator[Todo]], ...] = (
-    *(_server, _backup, _unreadable, _paused, _finished, _changed, _warnings),
+    *(_server, _lacking, _backup, _unreadable, _paused, _finished, _changed, _warnings),
     *(_no_judges, _unlinked, _try_it, _overdue, _declined, _unopened, _due, _closed),
 )
 

@@ -91,6 +91,8 @@ def happened(event: AuditEvent) -> str:
     if event.what == "links-refused":
         count = sum(event.detail.get(whose, 0) for whose in ("judges", "organizers"))
         return f"{counted(count, 'attempt')} to open an invalid or replaced link"
+    if event.what == "study-edited":
+        return f"Study edited in the dashboard: {event.detail.get('part', '')}"
     if event.what == "study-changed":
         return f"Study changed: {'; '.join(event.detail.get('effects', ()))}"
     names = {"judge": event.judge, "problem": event.problem, "whom": "", "role": ""}

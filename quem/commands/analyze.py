@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,10 +18,12 @@ from quem.commands.options import (
     refuse_foreign,
     refuse_out_with_json,
     reveal_option,
+    study_argument,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from pydantic import BaseModel
 
@@ -38,7 +39,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 
 
 @click.command(cls=SettingsCommand, settings=_settings)
-@click.argument("study", type=click.Path(path_type=Path))
+@study_argument()
 @out_option("STUDY's name with -report, beside it")
 @json_option
 @format_options

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from quem.commands.options import DURATION, database_option
+from quem.commands.options import DURATION, database_option, study_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def keep_option(name: str) -> Callable[[Command], Command]:
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@study_argument()
 @click.option(
     "--to",
     "folder",

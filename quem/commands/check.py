@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from quem.commands.options import code_option, data_option, database_option, refuse_foreign
+from quem.commands.options import (
+    code_option,
+    data_option,
+    database_option,
+    refuse_foreign,
+    study_argument,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -28,7 +34,7 @@ __all__ = ["check", "check_store"]
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@study_argument()
 @data_option
 @database_option
 @code_option

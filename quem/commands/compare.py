@@ -17,6 +17,7 @@ from quem.commands.options import (
     pseudonyms_option,
     refuse_out_with_json,
     reveal_option,
+    study_in,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def compare(
     """
     del code  # experience studies name none
     refuse_out_with_json(out, as_json=as_json)
-    paths = [Path(study) for study in studies]
+    paths = [study_in(Path(study)) for study in studies]
     if settings["systems"]:
         _refuse_bare_names(paths)
     if settings["same_system"] and len(paths) == 1:

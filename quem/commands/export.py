@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.options import database_option
+from quem.commands.options import database_option, study_argument
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -25,7 +25,7 @@ _SOME_PAIRS = (
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@study_argument()
 @click.option(
     "--format",
     "formats",

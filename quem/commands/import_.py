@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from quem.commands.options import database_option
+from quem.commands.options import database_option, study_argument
 
 __all__ = ["import_"]
 
 
 @click.command(name="import")
-@click.argument("study", type=click.Path(path_type=Path))
+@study_argument()
 @click.argument("archive", type=click.Path(path_type=Path))
 @database_option
 def import_(study: Path, archive: Path, database: str | None) -> None:

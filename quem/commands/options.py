@@ -33,6 +33,8 @@ __all__ = [
     "refuse_out_with_json",
     "reveal_option",
     "show_result",
+    "study_argument",
+    "study_in",
 ]
 
 Command = Any  # a function, or a command that click made of one
@@ -43,6 +45,46 @@ def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | 
         message = "is empty; name a folder"
         raise click.BadParameter(message)
     return None if value is None else Path(value)
+
+
+def study_in(path: Path) -> Path:
+    """Give the study file that a path means: itself, or the one in a folder.
+
+    Raises
+    ------
+    FileError
+        A folder holds none, or several of which none is called study.yaml.
+    """
+    if not path.is_dir():
+        return path
+    from quem.errors import FileError
+
+    if (path / "study.yaml").exists():
+        return path / "study.yaml"
+    files = sorted(file for file in path.iterdir() if file.suffix in (".yaml", ".yml"))
+    if len(files) == 1:
+        return files[0]
+    names = ", ".join(file.name for file in files)
+    message = f"holds {names}; name one of them" if files else "holds no study.yaml; name a study"
+    raise FileError(path, message)
+
+
+def _study(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+    return None if value is None else study_in(value)
+
+
+def study_argument(
+    default: str | None = None, *, required: bool = True
+) -> Callable[[Command], Command]:
+    """Make the argument for a study: its file, or the folder that it is in.
+
+    Parameters
+    ----------
+    default : str, optional
+        What is meant where nothing is given.
+    """
+    more: dict[str, Any] = {"required": required} if default is None else {"default": default}
+    return click.argument("study", type=click.Path(path_type=Path), callback=_study, **more)
 
 
 def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

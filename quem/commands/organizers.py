@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from quem.commands.links import hand_over, link_options, links_session
-from quem.commands.options import mistaken_options
+from quem.commands.options import mistaken_options, study_argument
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sqlalchemy import Connection
 
     from quem.commands.links import Row
@@ -22,7 +23,7 @@ _ACTOR = "shell"
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@study_argument()
 @link_options
 @click.option("--new-link", multiple=True, metavar="ID", help="Replace this organizer's link.")
 @click.option("--revoke", multiple=True, metavar="ID", help="End this organizer's link.")

@@ -16,6 +16,7 @@ from quem.commands.options import (
     out_option,
     refuse_out_with_json,
     reveal_option,
+    study_argument,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 
 
 @click.command(cls=SettingsCommand, settings=_settings, defaults=True)
-@click.argument("study", required=False, type=click.Path(path_type=Path))
+@study_argument(required=False)
 @click.option(
     "--from",
     "pilot",

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from quem.commands.options import database_option
+from quem.commands.options import database_option, study_argument
 
 __all__ = ["restore"]
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@study_argument()
 @click.argument("copy", type=click.Path(path_type=Path))
 @database_option
 @click.option(

@@ -10,7 +10,7 @@ import click
 
 from quem.commands.backup import keep_option
 from quem.commands.links import link_file, may_show_links
-from quem.commands.options import DURATION, check_url, database_option
+from quem.commands.options import DURATION, check_url, database_option, study_argument
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -22,7 +22,7 @@ __all__ = ["serve"]
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@study_argument(default=".")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",

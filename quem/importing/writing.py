@@ -143,6 +143,8 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> list[str]:
         Something of these names is there already, or the folder cannot be written.
     """
     absolute = folder.absolute()
+    if absolute.exists() and not absolute.is_dir():
+        raise FileError(folder, "is a file; name a folder")
     try:
         absolute.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=absolute.parent, prefix=f".{absolute.name}-") as new:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.study.document import Loc
     from quem.study.reading import StudyFile
 
-__all__ = ["Sheets", "find_sheets", "inner_path", "references"]
+__all__ = ["Sheets", "find_sheets", "inner_path", "is_unwritten", "references"]
 
 _READABLE: tuple[Kind, ...] = ("markdown", "text", "html")
 # ![text](target), ![text](<target>), [text]: target, and <img src="target">.
@@ -98,6 +98,16 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
         for key in ("briefing", "consent")
     )
     return Sheets(statements=statements, briefing=briefing, consent=consent), mistakes
+
+
+def is_unwritten(sheet: Sheet) -> bool:
+    """Whether a text still has to be written: a line of it begins with ``TODO``."""
+    file = sheet.files[0]
+    try:
+        text = read_text(file.path, file.name, what="text")
+    except QuemError:
+        return False
+    return any(line.lstrip().startswith("TODO") for line in text.split("\n"))
 
 
 def _translated_sheet(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["AuditEvent", "Stamp", "audit_events", "noteworthy", "stamp_of"]
+__all__ = ["AuditEvent", "Stamp", "audit_events", "last_event", "noteworthy", "stamp_of"]
 
 # For a machine to read (`quem.store.events.seal`), or of no interest but for the newest.
 _ROUTINE = ("sealed", "backup")
@@ -73,6 +73,17 @@ class Stamp:
     state: str
     submitted: int
     noted: int
+
+
+def last_event(c: Connection, study_id: str, what: str) -> AuditEvent | None:
+    """Give the newest event of a name, or None."""
+    row = c.execute(
+        select(EventRow.made_at, EventRow.actor, EventRow.detail)
+        .where(EventRow.study_id == study_id, EventRow.what == what)
+        .order_by(EventRow.key.desc())
+        .limit(1)
+    ).first()
+    return AuditEvent(row[0], row[1], what, detail=row[2]) if row else None
 
 
 def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:

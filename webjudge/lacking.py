@@ -1,0 +1,41 @@
+"""What a study still lacks before judges should see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quem.solutions.sheets import is_unwritten
+from quem.store.judges import judges_of
+from webjudge.wording import counted
+
+if TYPE_CHECKING:
+    from webjudge.site import Site
+
+__all__ = ["lacking", "unwritten_statements"]
+
+
+def unwritten_statements(site: Site) -> list[str]:
+    """Name the problems whose statements still have to be written."""
+    statements = site.solutions.statements
+    return [
+        problem.id
+        for problem in site.spec.problems
+        if problem.id in statements and is_unwritten(statements[problem.id])
+    ]
+
+
+def lacking(site: Site) -> list[str]:
+    """Say what is lacking, in the order in which it is asked for; empty where nothing is."""
+    spec, texts = site.spec, site.solutions
+    parts = []
+    if not spec.subjects:
+        parts.append("Nobody is named as a person with years of experience")
+    if count := len(unwritten_statements(site)):
+        parts.append(f"{counted(count, 'statement')} {'is' if count == 1 else 'are'} not written")
+    for name, sheet in (("briefing", texts.briefing), ("consent form", texts.consent)):
+        if sheet and is_unwritten(sheet):
+            parts.append(f"The {name} is not written")
+    with site.store.read() as c:
+        if not judges_of(c, site.id):
+            parts.append("No judges are named")
+    return parts

@@ -63,7 +63,9 @@ def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None =
     if file is None:
         abort(404)
     try:
-        body, mimetype = clean_file(file.path) if page is None else page_image(file.path, page)
+        body, mimetype = (
+            clean_file(file.path) if page is None else page_image(file.path, page, file.patterns)
+        )
     except IndexError:
         abort(404)
     except QuemError:

@@ -18,6 +18,7 @@ from quem.store.judges import sync_judges
 from quem.store.living import contents_of, effects, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
 from quem.store.organizers import sync_organizers
+from quem.store.reviewing import note_decisions
 from quem.store.studies import register_study, secret_of
 from quem.study.reading import draft_study
 from webjudge.attempts import Attempts
@@ -215,5 +216,6 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
         message = "cannot be read; check the files' permissions"
         raise QuemError([Mistake(str(path), message=f"{name}: {message}") for name in unreadable])
     with store.write() as c:
+        note_decisions(c, spec.id, "server", spec.judging.reviewed)
         note_effects(c, spec.id, site.effects(c))
     return site

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from quem.blinding.cache import SizedCache
 from quem.blinding.markup import code_html, markdown_html, sanitize, text_html
 from quem.blinding.pdf import read_pdf
+from quem.blinding.redacting import TAG, VALUE, flat, redact_html, redact_text
 from quem.errors import FileError, QuemError
 from quem.io.text import read_text
 from quem.solutions.model import signature
@@ -35,10 +36,6 @@ _IMAGE = f"image-{secrets.token_hex(16)}-"
 _CODE = f"code-{secrets.token_hex(16)}-"
 _IMAGE_NUMBER = re.compile(rf"{_IMAGE}(\d+)")
 _CODE_NUMBER = re.compile(rf"<pre[^>]*>{_CODE}(\d+)</pre>")
-_INSIDE_WORDS = re.compile(r"</?(?:a|b|code|em|i|s|span|strong|sub|sup|u)\b[^>]*>")
-_TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
-# Of attributes, what a maker can have written.
-_VALUE = re.compile(r' (?:alt|href|lang)="([^"]*)"')
 _NOTHING = Markup()
 _HEADING = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>", re.DOTALL)
 # Characters of how a solution begins; a row of the ladder has room for about half of them.
@@ -188,7 +185,7 @@ def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str
 
 def _pdf_part(file: SolutionFile, name: str, page_url: Callable[[int], str], gone: str) -> Part:
     try:
-        pages = read_pdf(file.path).pages
+        pages = read_pdf(file.path, file.patterns).pages
     except FileError as error:
         _log.warning("a file of the study cannot be shown: %s", error)
         return Part("html", name, html=_paragraph(gone))
@@ -232,10 +229,10 @@ def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
         All files of the solution or page of text.
     """
     if file.kind in ("text", "code"):
-        return read_text(file.path, file.name, what="solution")
+        return redact_text(read_text(file.path, file.name, what="solution"), file.patterns)
     html = "".join(piece for piece in _text(file, files).pieces if isinstance(piece, str))
-    words = _TAG.sub("\n", _flat(html))
-    return unescape("\n".join([words, *_VALUE.findall(html)]))
+    words = TAG.sub("\n", flat(html))
+    return unescape("\n".join([words, *VALUE.findall(html)]))
 
 
 def _is_text(file: SolutionFile) -> bool:
@@ -245,7 +242,7 @@ def _is_text(file: SolutionFile) -> bool:
 def _text(file: SolutionFile, files: Sequence[SolutionFile], gone: str = "") -> _Text:
     """A text as HTML, rendered again only when its file has changed."""
     try:
-        key = (file.path, signature(file.path), len(files))
+        key = (file.path, signature(file.path), len(files), file.redactions)
         if (known := _texts.get(key)) is not None:
             return known
         text = _rendering(file, files)
@@ -264,26 +261,23 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
         html = text_html(content)
     else:
         html = _safe(content, file, files)
+    html = redact_html(html, file.patterns)
     pieces = [
         int(piece) if index % 2 else piece for index, piece in enumerate(_IMAGE_NUMBER.split(html))
     ]
     images = frozenset(piece for piece in pieces if isinstance(piece, int))
     if file.kind == "code":
         lines = content.rstrip("\n").split("\n")
-        first = next(filter(str.strip, lines), "")
+        first = next(filter(str.strip, unescape(TAG.sub("", html)).split("\n")), "")
         return _Text(tuple(pieces), 0, images, n_lines=len(lines), snippet=_shortened(first))
     heading = _HEADING.search(html)
-    blocks = [_words(heading[1])] if heading else map(_words, _TAG.split(_flat(html)))
+    blocks = [_words(heading[1])] if heading else map(_words, TAG.split(flat(html)))
     snippet = " ".join(next(filter(None, blocks), ()))
     return _Text(tuple(pieces), len(_words(html)), images, snippet=_shortened(snippet))
 
 
-def _flat(html: str) -> str:
-    return _INSIDE_WORDS.sub("", html)
-
-
 def _words(html: str) -> list[str]:
-    return unescape(_TAG.sub(" ", _flat(html))).split()
+    return unescape(TAG.sub(" ", flat(html))).split()
 
 
 def _shortened(text: str) -> str:

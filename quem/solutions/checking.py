@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
+from quem.solutions.decisions import unused_decisions
 from quem.solutions.finding import find_solutions, printable
 from quem.solutions.sheets import inner_path, references
 from quem.study.blocks import LONGEST_LIST
@@ -72,13 +73,14 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
     Returns
     -------
     list of StudyWarning
-        Words, metadata, formats that differ, images, scripts, styles and formulas that are not
-        shown, and lists too long to rank.
+        Words, decisions about words that are not there, metadata, formats that differ, images,
+        scripts, styles and formulas that are not shown, and lists too long to rank.
     """
     from quem.solutions.identity import identity_warnings
 
     doubts = [
         *identity_warnings(solutions, spec),
+        *unused_decisions(solutions, spec),
         *_metadata(solutions),
         *_formats(solutions),
         *_lost_images(solutions),

@@ -8,12 +8,15 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import nearest, shown
+from quem.solutions.decisions import with_redactions
 from quem.solutions.files import inspect, is_ignored, kind_of, natural
+from quem.solutions.identity import is_exact, terms
 from quem.solutions.model import Solution, SolutionFile, Solutions
 from quem.solutions.sheets import find_sheets
 
@@ -158,6 +161,9 @@ def find_solutions(
     """
     search = _Search(file, complete=complete)
     solutions = search.run()
+    if file.spec and file.spec.judging.reviewed:
+        known = terms(file.spec)
+        solutions = with_redactions(solutions, file.spec, cache(partial(is_exact, known=known)))
     warnings = [printable(warning) for warning in search.warnings]
     return solutions, list(dict.fromkeys(search.mistakes)), warnings
 

@@ -15,7 +15,7 @@ from webjudge.languages import gettext
 from webjudge.security import policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flask import Response
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot
     from webjudge.site import Site
 
-__all__ = ["file_token", "send_file"]
+__all__ = ["file_token", "send_file", "send_one"]
 
 
 def file_token(site: Site, gid: str, file: SolutionFile) -> str:
@@ -53,11 +53,32 @@ def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None =
     page : int, optional
         From 1; only for PDFs.
     """
+    return send_one(site, ballot.public_id, _files(site, ballot), token, page)
+
+
+def send_one(
+    site: Site,
+    gid: str,
+    files: Iterable[tuple[str, SolutionFile]],
+    token: str,
+    page: int | None = None,
+) -> Response:
+    """Send one of some files.
+
+    Parameters
+    ----------
+    gid : str
+        As for `file_token`.
+    files : iterable of (str, SolutionFile)
+        Each with what it is called when it is saved.
+    token, page
+        As of `send_file`.
+    """
     kind = "image" if page is None else "pdf"
     matches = (
         (name, file)
-        for name, file in _files(site, ballot)
-        if file.kind == kind and file_token(site, ballot.public_id, file) == token
+        for name, file in files
+        if file.kind == kind and file_token(site, gid, file) == token
     )
     name, file = next(matches, ("", None))
     if file is None:
@@ -70,7 +91,7 @@ def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None =
         abort(404)
     except QuemError:
         abort(404, gettext("This file cannot be displayed right now. Please tell the organizer."))
-    if file_token(site, ballot.public_id, file) != token:
+    if file_token(site, gid, file) != token:
         abort(404)  # it changed while it was read
     response = make_response(body)
     response.content_type = mimetype

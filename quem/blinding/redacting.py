@@ -83,19 +83,19 @@ def redact_text(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def highlight_html(html: str, patterns: Iterable[re.Pattern[str]], name: str) -> str:
+def highlight_html(html: str, patterns: Iterable[re.Pattern[str]], attributes: str) -> str:
     """Mark words in the text of HTML; what is in descriptions and addresses cannot be marked.
 
     Parameters
     ----------
     patterns : iterable of re.Pattern
         As of `redact_html`.
-    name : str
-        The class of the marks.
+    attributes : str
+        Of the marks, as HTML.
     """
 
     def mark(texts: list[str]) -> list[str]:
-        return [f'<mark class="{name}">{text}</mark>' if text else "" for text in texts]
+        return [f"<mark {attributes}>{text}</mark>" if text else "" for text in texts]
 
     return _changed(html, list(patterns), mark)
 

@@ -14,14 +14,14 @@ from quem.solutions.sheets import inner_path, references
 from quem.study.blocks import LONGEST_LIST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from quem.errors import Mistake
     from quem.solutions.model import Kind, Solution, SolutionFile, Solutions
     from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
 
-__all__ = ["awaits_rankings", "check_solutions", "find_warnings"]
+__all__ = ["awaits_rankings", "check_solutions", "find_warnings", "lost_images"]
 
 _MOST_FILES = 10
 _NAMES: dict[Kind, str] = {
@@ -138,18 +138,29 @@ def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
         yield StudyWarning("formats-differ", message)
 
 
+def lost_images(files: Sequence[SolutionFile]) -> Iterator[tuple[SolutionFile, int, str]]:
+    """Give images that a text refers to, and that are not among the files: text, line, target.
+
+    Parameters
+    ----------
+    files : sequence of SolutionFile
+        All of a solution or page of text.
+    """
+    inside = {file.inner.casefold() for file in files if file.kind == "image"}
+    for file in files:
+        for line, target in _references(file):
+            if inner_path(target, file.inner).casefold() not in inside:
+                yield file, line, shown(target)
+
+
 def _lost_images(solutions: Solutions) -> Iterator[StudyWarning]:
     """Images that a text refers to, and that are not among its files."""
-    messages: list[str] = []
-    for part in (*solutions, *solutions.sheets()):
-        inside = {file.inner.casefold() for file in part.files if file.kind == "image"}
-        for file in part.files:
-            messages += [
-                f"{file.name}:{line}: the image {shown(target)} is not shown, only its text; "
-                "put it into one folder with the text"
-                for line, target in _references(file)
-                if inner_path(target, file.inner).casefold() not in inside
-            ]
+    messages = [
+        f"{file.name}:{line}: the image {target} is not shown, only its text; "
+        "put it into one folder with the text"
+        for part in (*solutions, *solutions.sheets())
+        for file, line, target in lost_images(part.files)
+    ]
     for message in messages[:_MOST_FILES]:
         yield StudyWarning("image-not-shown", message)
     if more := max(len(messages) - _MOST_FILES, 0):

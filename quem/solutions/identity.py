@@ -250,11 +250,11 @@ def _hits_in_text(
 
     received = find_hits(read_as_judge(file, files), known)
     # Judges do not receive comments, scripts and classes, so names there do no harm.
-    received_meanings = {hit.meaning for hit in received}
-    yield from ((f":{hit.line}", hit) for hit in written if hit.meaning in received_meanings)
+    met = {(hit.meaning, plain(hit.text)) for hit in received}
+    yield from ((f":{hit.line}", hit) for hit in written if (hit.meaning, plain(hit.text)) in met)
     # Markup may split a name, which then has no line.
-    written_meanings = {hit.meaning for hit in written}
-    yield from (("", hit) for hit in received if hit.meaning not in written_meanings)
+    met = {(hit.meaning, plain(hit.text)) for hit in written}
+    yield from (("", hit) for hit in received if (hit.meaning, plain(hit.text)) not in met)
 
 
 def _of_solver(solver: str, name: str, noun: str) -> Iterator[Term | None]:

@@ -112,9 +112,9 @@ def test_the_same_mark_for_all_words() -> None:
 
 def test_words_are_marked_in_their_place() -> None:
     """For the organizer, and with all tags."""
-    marked = highlight_html(text_html("By Claude & co"), patterns("claude"), "hit")
+    marked = highlight_html(text_html("By Claude & co"), patterns("claude"), 'class="hit"')
     assert '<mark class="hit">Claude</mark> &amp; co' in marked
-    split = highlight_html("<p><b>Cl</b>aude</p>", patterns("claude"), "hit")
+    split = highlight_html("<p><b>Cl</b>aude</p>", patterns("claude"), 'class="hit"')
     assert split == '<p><b><mark class="hit">Cl</mark></b><mark class="hit">aude</mark></p>'
 
 

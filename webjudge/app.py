@@ -21,6 +21,7 @@ from webjudge.languages import gettext, moment, ngettext
 from webjudge.offline import VERSION, offline
 from webjudge.preview import preview
 from webjudge.security import Hosts, StrictJson, protect
+from webjudge.study_edits import follow_decisions
 
 if TYPE_CHECKING:
     from webjudge.site import Site
@@ -61,6 +62,7 @@ def create_app(
     app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
+    follow_decisions(app, served)
     _translate(app, served)
     for blueprint in (access, judge, offline, dashboard, preview):
         app.register_blueprint(blueprint)

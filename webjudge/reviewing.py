@@ -48,7 +48,7 @@ def solutions() -> str:
     """List the solutions, a hundred on a page."""
     found = Review(site())
     only_found = "found" in request.args
-    listed = [one for one in found.solutions if one.open or not only_found]
+    listed = [one for one in found.solutions if one.has_words or not only_found]
     n_pages = max(-(-len(listed) // _MOST_LISTED), 1)
     page = min(max(request.args.get("page", 1, type=int), 1), n_pages)
     first = next((one for one in found.solutions if one.open), None)

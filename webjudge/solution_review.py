@@ -77,6 +77,11 @@ class ReviewedSolution:
     decided: tuple[Reviewed, ...]
 
     @property
+    def has_words(self) -> bool:
+        """Whether words were found in it, be they decided by now."""
+        return bool(self.open) or any(one.solver for one in self.decided)
+
+    @property
     def name(self) -> str:
         """What it is, for people."""
         if self.solver:
@@ -152,9 +157,9 @@ class Review:
         Parameters
         ----------
         only_found : bool
-            Whether those without undecided words are left out.
+            Whether those without words found are left out.
         """
-        kept = [one for one in self.solutions if one is current or one.open or not only_found]
+        kept = [one for one in self.solutions if one is current or one.has_words or not only_found]
         pairs: list[tuple[Any, Any]] = list(pairwise([None, *kept, None]))
         before = next(first for first, second in pairs if second is current)
         behind = next(second for first, second in pairs if first is current)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from html import unescape
 from typing import TYPE_CHECKING
@@ -203,3 +204,24 @@ def test_what_judges_have_seen_is_asked_first(app: Flask, client: FlaskClient) -
     set_life(site, "closed")
     assert "The study is closed" in decide(client, "undo")
     assert len(decisions(app)) == 2
+
+
+def test_a_file_that_cannot_be_written(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing changes; the page has the lines to add by hand, and then follows them."""
+    path = site_of(app).path
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anything
+    refusal = decide(client, "redact")
+    assert "study.yaml: cannot be written: Permission denied" in refusal
+    line = f"- {{problem: P1, solver: {FIRST}, words: Claude, decision: redact}}"
+    assert line in refusal
+    assert decisions(app) == []
+    text = path.read_text().replace("[Claude]}", f"[Claude], reviewed: [{line[2:]}]}}")
+    path.write_text(text)
+    assert "Redacted: Claude" in client.get(PAGE).text
+    assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
+    with site_of(app).store.read() as c:
+        assert audit_events(c, site_of(app).id, 1)[0].by == "server"
+    path.write_text(text + "{")
+    assert "Redacted: Claude" in client.get(PAGE).text

@@ -8,7 +8,7 @@ from flask import abort, make_response
 
 from quem import __version__
 from quem.blinding.images import clean_file
-from quem.blinding.pdf import page_image
+from quem.blinding.pages import PAGED, image_of
 from quem.errors import QuemError
 from quem.store.chains import keyed
 from webjudge.languages import gettext
@@ -44,26 +44,26 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
 
 
 def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None = None) -> Response:
-    """Send an image of a ballot's solutions or statement, or a page of a PDF.
+    """Send an image of a ballot's solutions or statement, or a page of a document.
 
     Parameters
     ----------
     token : str
         As from `file_token`.
     page : int, optional
-        From 1; only for PDFs.
+        From 1; only for what has pages.
     """
-    kind = "image" if page is None else "pdf"
+    kinds = ("image",) if page is None else PAGED
     matches = (
         (name, file)
         for name, file in _files(site, ballot)
-        if file.kind == kind and file_token(site, ballot.public_id, file) == token
+        if file.kind in kinds and file_token(site, ballot.public_id, file) == token
     )
     name, file = next(matches, ("", None))
     if file is None:
         abort(404)
     try:
-        body, mimetype = clean_file(file.path) if page is None else page_image(file.path, page)
+        body, mimetype = clean_file(file.path) if page is None else image_of(file, page)
     except IndexError:
         abort(404)
     except QuemError:

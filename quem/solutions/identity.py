@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quem.errors import QuemError, StudyWarning
-from quem.io.text import read_text
+from quem.io.text import read_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -73,7 +73,8 @@ def identity_warnings(solutions: Solutions, spec: ExperienceSpec) -> Iterator[St
     ----------
     solutions : Solutions
         What judges receive of them is read, and so is what they receive of statements, briefing
-        and consent: texts as they are shown, pages of PDFs, and the bytes of images.
+        and consent: texts as they are shown, pages of PDFs and documents, sheets of workbooks,
+        and the bytes of images.
     """
     known = terms(spec)
     hits_by_file: dict[SolutionFile, list[tuple[str, Hit]]] = {}
@@ -150,10 +151,11 @@ def _hits_in(
 ) -> Iterator[tuple[str, Hit]]:
     """Each hit in what judges receive of a file, behind its place for messages."""
     try:
-        if file.kind == "pdf":
-            from quem.blinding.pdf import read_pdf
+        if file.kind in ("pdf", "office", "workbook"):
+            from quem.blinding.pages import pages_of
 
-            for number, page in enumerate(read_pdf(file.path).pages, 1):
+            yield from _hits_in_tables(file, known) if file.kind == "workbook" else ()
+            for number, page in enumerate(pages_of(file), 1):
                 yield from ((f": page {number}", hit) for hit in find_hits(page.text, known))
         elif file.kind == "image":
             from quem.blinding.images import clean_file
@@ -167,6 +169,14 @@ def _hits_in(
     except QuemError:
         # It was there a moment ago; finding the solutions tells of what cannot be read.
         return
+
+
+def _hits_in_tables(file: SolutionFile, known: list[Term]) -> Iterator[tuple[str, Hit]]:
+    """Each hit in a workbook, with its sheet."""
+    from quem.blinding.rendering import sheet_texts
+
+    for sheet, text in sheet_texts(file):
+        yield from ((f": sheet {shown(sheet)}", hit) for hit in find_hits(text, known))
 
 
 def _hits_in_text(

@@ -24,7 +24,7 @@ __all__ = [
     "signature",
 ]
 
-Kind = Literal["markdown", "text", "code", "html", "image", "pdf"]
+Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook"]
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
 _OLDER = "1:"  # what marks the digests of version 0.1
@@ -46,12 +46,15 @@ class SolutionFile:
         The file as a user would name it, for messages.
     inner : str
         Its path inside the solver's folder, with slashes; the name of a single file.
+    keep_headers : bool
+        Whether judges see headers and footers of a document.
     """
 
     path: Path
     kind: Kind
     name: str
     inner: str
+    keep_headers: bool = False
 
     @property
     def digest(self) -> str:

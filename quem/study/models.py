@@ -307,6 +307,10 @@ class Judging(StudyPart):
     identity_words: Annotated[tuple[Line, ...], OneOrMore] = Field(
         (), description="Words that would reveal a solver."
     )
+    keep_headers: bool = Field(
+        default=False,
+        description="Whether judges see headers and footers of documents, which may name authors.",
+    )
     questions: Annotated[tuple[Question, ...], Section] = Field(
         (),
         description="What judges are asked besides the order; see [Ask judges more](../how-"

@@ -177,7 +177,7 @@ def _run(
         for file, name in numbered.items():
             path = out / f"{file.rpartition('.')[0]}.{target}"
             # What was being written when it ended may be cut.
-            if path.is_file() and (not code or path != _newest(out)):
+            if path.is_file() and (code == 0 or path != _newest(out)):
                 made[name] = path.read_bytes()
     finally:
         shutil.rmtree(work, ignore_errors=True)

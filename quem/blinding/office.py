@@ -240,12 +240,13 @@ class _Preparation:
     cleaned: dict[SolutionFile, Cleaned] = field(default_factory=dict)
     made: dict[SolutionFile, dict[str, Any]] = field(default_factory=dict)
     pdfs: dict[SolutionFile, bytes] = field(default_factory=dict)
+    reported: int = -1
 
     def run(self) -> list[Mistake]:
         """Convert all; gives what is wrong."""
         if not self.files:
             return []
-        self.tell(0, len(self.files))
+        self._report(0)
         for file in self._ready():
             self._try(file, self._clean)
         self._open_first()
@@ -254,8 +255,15 @@ class _Preparation:
         self._draw()
         for file in list(self.made):
             self._try(file, self._keep)
-        self.tell(len(self.files), len(self.files))
+        self._report(len(self.files))
         return self.mistakes
+
+    def _report(self, done: int) -> None:
+        """Tell how many files are converted, where that is more than before."""
+        done = min(done, len(self.files))
+        if done > self.reported:
+            self.reported = done
+            self.tell(done, len(self.files))
 
     def _ready(self) -> list[SolutionFile]:
         """The files for which this system has what is needed."""
@@ -346,7 +354,7 @@ class _Preparation:
             contents,
             target,
             sandboxed=self.sandboxed,
-            tell=lambda count: self.tell(done + count if target == "pdf" else 0, len(self.files)),
+            tell=lambda count: self._report(done + count) if target == "pdf" else None,
         )
         converted = {}
         for name, result in results.items():
@@ -359,9 +367,16 @@ class _Preparation:
     def _read(self, file: SolutionFile) -> None:
         """Read the tables of a workbook, and find the sheets that have more than a table."""
         from quem.blinding.libreoffice import find_office
-        from quem.blinding.workbooks import drawn_sheets, sheets_to_print, tables_of
+        from quem.blinding.workbooks import (
+            drawn_sheets,
+            hidden_sheets,
+            sheets_to_print,
+            tables_of,
+        )
 
         known = self.cleaned[file]
+        if file.kind == "workbook":
+            known.lose("hidden sheet", hidden_sheets(file.path, known.content))
         made: dict[str, Any] = {"entries": known.entries, "lost": known.lost, "tables": []}
         made |= {"drawn": [], "pdf": file.kind == "office"}
         if file.kind == "workbook":

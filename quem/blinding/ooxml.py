@@ -75,6 +75,7 @@ _DROPPED_OF_SHEETS = {
     *("webPublishItems", "webPublishing", "fileSharing", "hyperlinks", "dataValidations"),
     *("fileRecoveryPr", "scenarios", "cellWatches", "smartTags", "workbookProtection"),
 }
+_UNSEEN = ("tooltip", "alt", "gfxdata", "codeName")
 _FOOTERS_OF_SLIDES = {"ftr", "dt", "hdr"}
 _NAMED = {"docPr", "cNvPr"}
 _AUTHORS = re.compile(r"/(?:comments\d*|commentAuthors|authors|people|person)\.xml$")
@@ -250,7 +251,7 @@ class _Cleaning:
             if local(element) in _NAMED:
                 drop_attributes(element, lambda name, _: name in ("descr", "title"))
                 element.set("name", "")
-            drop_attributes(element, lambda name, _: name in ("tooltip", "alt", "gfxdata"))
+            drop_attributes(element, lambda name, _: name in _UNSEEN)
         if self.form == "docx":
             self._clean_document(part, root)
         elif self.form == "pptx":

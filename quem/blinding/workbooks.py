@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-__all__ = ["FORMULA", "Table", "drawn_sheets", "lacks_results", "sheets_to_print", "tables_of"]
+__all__ = [
+    "FORMULA",
+    "Table",
+    "drawn_sheets",
+    "hidden_sheets",
+    "lacks_results",
+    "sheets_to_print",
+    "tables_of",
+]
 
 _MOST_ROWS = 1_000
 _MOST_COLUMNS = 50
@@ -122,6 +130,12 @@ def drawn_sheets(path: Path, content: bytes) -> list[str]:
             for name, part, is_hidden in _sheets(package)
             if not is_hidden and part in package and _is_drawn(package.tree(part))
         ]
+
+
+def hidden_sheets(path: Path, content: bytes) -> int:
+    """Count the sheets of a workbook in XLSX that are not shown."""
+    with Package(path, content) as package:
+        return sum(is_hidden for *_, is_hidden in _sheets(package))
 
 
 def _is_drawn(root: _Element) -> bool:

@@ -77,11 +77,8 @@ def check(
         message = "--head and --receipt need --store"
         raise click.UsageError(message)
     sources: dict[str, Any] = {"database": database, "data": data}
-    refuse_foreign(
-        kind,
-        {"office_unsandboxed": unsandboxed},
-        ("office_unsandboxed",) if kind == "experience" else (),
-    )
+    if kind != "experience":
+        refuse_foreign(kind, {"office_unsandboxed": unsandboxed}, ())
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     if in_store:
         refuse_foreign(kind, {"store": kind != "experience"}, ())

@@ -164,7 +164,9 @@ unsandboxed_option = click.option(
 
 def conversion_progress(done: int, total: int) -> None:
     """Say how far LibreOffice is: on a terminal in one line that changes, else once."""
-    if click.get_text_stream("stderr").isatty():
+    import sys
+
+    if sys.stderr.isatty():
         end = done >= total
         click.echo(f"\rdocuments converted: {done} of {total}", err=True, nl=end)
     elif not done:

@@ -276,8 +276,11 @@ def _phrases() -> Phrases:
 def _more(rows: int, columns: int) -> str:
     """Say how much of a sheet is not shown."""
     if rows and columns:
-        text = "%(rows)s more rows and %(columns)s more columns are not shown."
-        return gettext(text, rows=f"{rows:,}", columns=f"{columns:,}")
+        return gettext(
+            "Not shown: %(rows)s more rows, %(columns)s more columns.",
+            rows=f"{rows:,}",
+            columns=f"{columns:,}",
+        )
     if columns:
         return ngettext(
             "%(count)s more column is not shown.",

@@ -8,7 +8,7 @@ from flask import abort, make_response
 
 from quem import __version__
 from quem.blinding.images import clean_file
-from quem.blinding.pdf import page_image
+from quem.blinding.pages import PAGED, image_of
 from quem.errors import QuemError
 from quem.store.chains import keyed
 from webjudge.languages import gettext
@@ -44,14 +44,14 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
 
 
 def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None = None) -> Response:
-    """Send an image of a ballot's solutions or statement, or a page of a PDF.
+    """Send an image of a ballot's solutions or statement, or a page of a document.
 
     Parameters
     ----------
     token : str
         As from `file_token`.
     page : int, optional
-        From 1; only for PDFs.
+        From 1; only for what has pages.
     """
     return send_one(site, ballot.public_id, _files(site, ballot), token, page)
 
@@ -74,19 +74,17 @@ def send_one(
     token, page
         As of `send_file`.
     """
-    kind = "image" if page is None else "pdf"
+    kinds = ("image",) if page is None else PAGED
     matches = (
         (name, file)
         for name, file in files
-        if file.kind == kind and file_token(site, gid, file) == token
+        if file.kind in kinds and file_token(site, gid, file) == token
     )
     name, file = next(matches, ("", None))
     if file is None:
         abort(404)
     try:
-        body, mimetype = (
-            clean_file(file.path) if page is None else page_image(file.path, page, file.patterns)
-        )
+        body, mimetype = clean_file(file.path) if page is None else image_of(file, page)
     except IndexError:
         abort(404)
     except QuemError:

@@ -26,7 +26,7 @@ from webjudge.languages import ENGLISH
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from sqlalchemy import Connection
 
@@ -61,6 +61,8 @@ class Site:
         The key of the hashes that judges see.
     warnings : tuple of StudyWarning
         About the solutions.
+    sandboxed : bool
+        Whether LibreOffice, which converts documents, has to run without network.
     troubles : dict of str to str
         What is wrong with the running server now, for the dashboard: a sentence for each key.
     """
@@ -72,6 +74,7 @@ class Site:
     plan: JudgingPlan
     secret: str = field(repr=False)
     warnings: tuple[StudyWarning, ...] = ()
+    sandboxed: bool = True
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
@@ -180,7 +183,13 @@ def _count_words(solutions: Iterable[Solution]) -> int:
     return words
 
 
-def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site:
+def open_site(
+    path: str | os.PathLike[str],
+    database: str | None = None,
+    *,
+    sandboxed: bool = True,
+    tell: Callable[[int, int], object] = lambda _done, _all: None,
+) -> Site:
     """Open a study for judging: read it, find its solutions, open its store.
 
     Parameters
@@ -189,6 +198,10 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
         The study file.
     database : str, optional
         A URL, or the path of an SQLite file; see `quem.store.location.locate_database`.
+    sandboxed : bool
+        Whether LibreOffice, which converts documents, has to run without network.
+    tell : callable
+        Takes how many documents are converted so far, and how many there are.
 
     Raises
     ------
@@ -198,7 +211,9 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
     draft = draft_study(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
-    solutions, mistakes, warnings = check_solutions(draft, complete=True)
+    solutions, mistakes, warnings = check_solutions(
+        draft, complete=True, sandboxed=sandboxed, tell=tell
+    )
     if mistakes:
         raise QuemError(mistakes)
     spec = draft.spec
@@ -209,7 +224,9 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
         sync_judges(c, spec.id, spec.judges)
         secret = secret_of(c, spec.id)
     plan = plan_of(spec, solutions)
-    site = Site(Path(path), spec, solutions, store, plan, secret, tuple(warnings))
+    site = Site(
+        Path(path), spec, solutions, store, plan, secret, tuple(warnings), sandboxed=sandboxed
+    )
     # Reads every file once: what cannot be read is said now, and not to a judge.
     if unreadable := site.unreadable():
         store.close()

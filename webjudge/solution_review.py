@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Found", "Review", "ReviewedSolution"]
 
 _MOST_PLACES = 4
+_TEXTS = ("markdown", "text", "code", "html")
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,8 @@ def marked(one: ReviewedSolution, solution: Solution, address: Callable[..., str
 def lost(solution: Solution) -> Iterator[str]:
     """Say what judges do not see of a solution, a sentence for each."""
     for loss in losses_of(solution.files):
-        yield f"Line {loss.line}: {loss.warning.message}."
+        place = f"Line {loss.line}: " if loss.line else ""
+        yield f"{place}{loss.warning.message}."
     for file, line, target in lost_images(solution.files):
         yield f"{file.inner}, line {line}: the image {target} is not shown, only its text."
 
@@ -233,5 +235,5 @@ def lost(solution: Solution) -> Iterator[str]:
 def removed(solution: Solution) -> Iterator[tuple[str, str]]:
     """Give the metadata that judges do not receive of a solution: the entry, and what it says."""
     for file in solution.files:
-        if file.kind in ("image", "pdf"):
-            yield from metadata_of(file.path, file.kind).items()
+        if file.kind not in _TEXTS:
+            yield from metadata_of(file).items()

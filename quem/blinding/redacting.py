@@ -24,8 +24,12 @@ _INSIDE_WORDS = re.compile(
 )
 _ATTRIBUTE = re.compile(r' (alt|aria-label|href|lang|start|title|value)="([^"]*)"')
 _READ = ("alt", "aria-label", "title")
-# Tags, characters that are written as entities, and others.
-_TOKEN = re.compile(r'<(?:[^>"]|"[^"]*")*>|&(?:#\w{1,8}|\w{1,32});|.', re.DOTALL)
+# Tags, signs that sentences about workbooks take the place of, characters that are written as
+# entities, and others.
+_TOKEN = re.compile(
+    r'<(?:[^>"]|"[^"]*")*>|\ue000(?:formula|more-\d+-\d+)\ue000|&(?:#\w{1,8}|\w{1,32});|.',
+    re.DOTALL,
+)
 _SHOWN_MARK = f'<span class="redacted">{MARK}</span>'
 
 
@@ -124,7 +128,7 @@ def _changed(
 
 
 def _is_tag(token: str) -> bool:
-    return len(token) > 1 and token[0] == "<"
+    return len(token) > 1 and token[0] in "<\ue000"
 
 
 def _read(token: str) -> str:

@@ -14,19 +14,31 @@ from markupsafe import Markup, escape
 
 from quem.blinding.cache import SizedCache
 from quem.blinding.markup import code_html, markdown_html, sanitize, text_html
-from quem.blinding.pdf import read_pdf
+from quem.blinding.office import read_office
+from quem.blinding.pages import pages_of
 from quem.blinding.redacting import TAG, VALUE, flat, redact_html, redact_text
+from quem.blinding.workbooks import FORMULA
 from quem.errors import FileError, QuemError
 from quem.io.text import read_text
 from quem.solutions.model import signature
 from quem.solutions.sheets import inner_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from quem.blinding.workbooks import Table
     from quem.solutions.model import Sheet, Solution, SolutionFile
 
-__all__ = ["PageImage", "Part", "Rendered", "read_as_judge", "render_page_text", "render_solution"]
+__all__ = [
+    "PageImage",
+    "Part",
+    "Phrases",
+    "Rendered",
+    "read_as_judge",
+    "render_page_text",
+    "render_solution",
+    "sheet_texts",
+]
 
 _log = logging.getLogger("webjudge")
 # Characters of HTML that are kept; 20 problems of 8 solutions have about 2 million.
@@ -40,11 +52,32 @@ _NOTHING = Markup()
 _HEADING = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>", re.DOTALL)
 # Characters of how a solution begins; a row of the ladder has room for about half of them.
 _SNIPPET = 80
+# Where a sheet has more rows and columns than are shown; a sentence takes its place.
+_MORE = re.compile("<p>\ue000more-([0-9]+)-([0-9]+)\ue000</p>")
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """What pages say about workbooks, in the judge's language.
+
+    Parameters
+    ----------
+    formula : str
+        In place of the result of a formula that is not known.
+    more : callable
+        Says how many more rows and columns a sheet has.
+    """
+
+    formula: str = "(formula)"
+    more: Callable[[int, int], str] = "{} more rows, {} more columns".format
+
+
+_ENGLISH = Phrases()
 
 
 @dataclass(frozen=True)
 class PageImage:
-    """A page of a PDF, as an image with its text below.
+    """A page of a PDF or document, as an image with its text below.
 
     Parameters
     ----------
@@ -74,11 +107,11 @@ class Part:
     name : str
         A name that reveals nothing: "File 1 of 3".
     html : Markup
-        Safe HTML; empty for images and PDFs.
+        Safe HTML; empty for images, PDFs, and documents.
     url : str
         Where the image is; empty for others.
     pages : tuple of PageImage
-        Of a PDF.
+        Of a PDF or document, and of the sheets of a workbook that have charts or pictures.
     """
 
     kind: Literal["html", "image", "pdf"]
@@ -112,7 +145,7 @@ class Rendered:
     @property
     def shape(self) -> Literal["text", "code", "pages"]:
         """How wide it is to be read: most of it is text, or it is code or pages alone."""
-        if self.n_pages and len(self.parts) == 1:
+        if len(self.parts) == 1 and self.parts[0].kind == "pdf":
             return "pages"
         return "code" if self.n_lines and not self.n_words else "text"
 
@@ -132,16 +165,28 @@ class _Text:
     images: frozenset[int]
     n_lines: int = 0
     snippet: str = ""
+    is_workbook: bool = False
 
-    def html(self, asset_url: Callable[..., str]) -> Markup:
+    def html(self, asset_url: Callable[..., str], phrases: Phrases = _ENGLISH) -> Markup:
         pieces = (p if isinstance(p, str) else str(escape(asset_url(p))) for p in self.pieces)
-        return Markup("".join(pieces))  # noqa: S704  sanitized, or escaped
+        html = "".join(pieces)
+        if self.is_workbook:
+            html = html.replace(FORMULA, escape(phrases.formula))
+            html = _MORE.sub(
+                lambda match: _paragraph(phrases.more(int(match[1]), int(match[2]))), html
+            )
+        return Markup(html)  # noqa: S704  sanitized, or escaped
 
 
 _texts: SizedCache[object, _Text] = SizedCache(_MOST_KEPT)
 
 
-def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str = "") -> Rendered:
+def render_solution(
+    solution: Solution,
+    asset_url: Callable[..., str],
+    gone: str = "",
+    phrases: Phrases = _ENGLISH,
+) -> Rendered:
     """Show a solution.
 
     Parameters
@@ -151,6 +196,8 @@ def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str
         page of it.
     gone : str
         What is said in place of a file that cannot be read any more, which is logged.
+    phrases : Phrases
+        What is said about workbooks.
 
     Returns
     -------
@@ -167,8 +214,12 @@ def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str
         kind = files[n - 1].kind
         if kind == "image":
             parts.append(Part("image", name, url=asset_url(n)))
-        elif kind == "pdf":
-            parts.append(_pdf_part(files[n - 1], name, partial(asset_url, n), gone))
+        elif kind in ("pdf", "office"):
+            parts.append(_paged_part(files[n - 1], name, partial(asset_url, n), gone))
+        elif kind == "workbook":
+            drawn = _paged_part(files[n - 1], name, partial(asset_url, n), gone).pages
+            html = texts[n].html(asset_url, phrases)
+            parts.append(Part("html", name, html=html, pages=drawn))
         else:
             parts.append(Part("html", name, html=texts[n].html(asset_url)))
     read = [page.text for part in parts for page in part.pages]
@@ -183,9 +234,9 @@ def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str
     )
 
 
-def _pdf_part(file: SolutionFile, name: str, page_url: Callable[[int], str], gone: str) -> Part:
+def _paged_part(file: SolutionFile, name: str, page_url: Callable[[int], str], gone: str) -> Part:
     try:
-        pages = read_pdf(file.path, file.patterns).pages
+        pages = pages_of(file)
     except FileError as error:
         _log.warning("a file of the study cannot be shown: %s", error)
         return Part("html", name, html=_paragraph(gone))
@@ -224,10 +275,12 @@ def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
     Parameters
     ----------
     file : SolutionFile
-        No image and no PDF.
+        No image, PDF, or document.
     files : sequence of SolutionFile
         All files of the solution or page of text.
     """
+    if file.kind == "workbook":
+        return "\n".join(text for _, text in sheet_texts(file))
     if file.kind in ("text", "code"):
         return redact_text(read_text(file.path, file.name, what="solution"), file.patterns)
     html = "".join(piece for piece in _text(file, files).pieces if isinstance(piece, str))
@@ -235,8 +288,21 @@ def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
     return unescape("\n".join([words, *VALUE.findall(html)]))
 
 
+def sheet_texts(file: SolutionFile) -> Iterator[tuple[str, str]]:
+    """Give the name of each sheet of a workbook that judges see, and its text with the name."""
+    for table in read_office(file).tables:
+        html = redact_html(sanitize(_sheet_html(table), lambda _: None), file.patterns)
+        yield table.name, unescape(TAG.sub("\n", flat(html)))
+
+
+def _sheet_html(table: Table) -> str:
+    more = f"<p>\ue000more-{table.rows}-{table.columns}\ue000</p>"
+    heading = f"<h2>{escape(table.name)}</h2>"
+    return f"{heading}{table.html}{more if table.rows or table.columns else ''}"
+
+
 def _is_text(file: SolutionFile) -> bool:
-    return file.kind not in ("image", "pdf")
+    return file.kind not in ("image", "pdf", "office")
 
 
 def _text(file: SolutionFile, files: Sequence[SolutionFile], gone: str = "") -> _Text:
@@ -254,6 +320,13 @@ def _text(file: SolutionFile, files: Sequence[SolutionFile], gone: str = "") -> 
 
 
 def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
+    if file.kind == "workbook":
+        tables = [table for table in read_office(file).tables if table.html]
+        html = sanitize("".join(map(_sheet_html, tables)), lambda _: None)
+        html = redact_html(html, file.patterns)
+        name = redact_text(tables[0].name, file.patterns) if tables else ""
+        words = len(_words(html))
+        return _Text((html,), words, frozenset(), snippet=_shortened(name), is_workbook=True)
     content = read_text(file.path, file.name, what="solution")
     if file.kind == "code":
         html = code_html(content, filename=file.path.name)

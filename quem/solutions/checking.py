@@ -14,7 +14,7 @@ from quem.solutions.sheets import inner_path, references
 from quem.study.blocks import LONGEST_LIST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from quem.errors import Mistake
     from quem.solutions.model import Kind, Solution, SolutionFile, Solutions
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["awaits_rankings", "check_solutions", "find_warnings", "lost_images"]
 
 _MOST_FILES = 10
+_WITH_METADATA = ("image", "pdf", "office", "workbook")
 _NAMES: dict[Kind, str] = {
     "markdown": "Markdown",
     "text": "plain text",
@@ -31,6 +32,8 @@ _NAMES: dict[Kind, str] = {
     "html": "HTML",
     "image": "an image",
     "pdf": "a PDF",
+    "office": "a document",
+    "workbook": "a workbook",
 }
 
 
@@ -40,14 +43,24 @@ def awaits_rankings(file: StudyFile) -> bool:
 
 
 def check_solutions(
-    file: StudyFile, *, complete: bool
+    file: StudyFile,
+    *,
+    complete: bool,
+    sandboxed: bool = True,
+    tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> tuple[Solutions, list[Mistake], list[StudyWarning]]:
     """Check the solutions of a study, and search for what could reveal their authors.
+
+    Documents and workbooks are converted, as far as they are not in the cache.
 
     Parameters
     ----------
     complete : bool
         Whether solutions may be lacking only where they are declared missing.
+    sandboxed : bool
+        Whether LibreOffice has to run without network.
+    tell : callable
+        Takes how many documents are converted so far, and how many there are.
 
     Returns
     -------
@@ -56,7 +69,11 @@ def check_solutions(
         What has to be mended before judges can be shown the solutions.
     warnings : list of StudyWarning
     """
+    from quem.blinding.office import prepare
+
     solutions, mistakes, warnings = find_solutions(file, complete=complete)
+    files = [one for solution in solutions for one in solution.files]
+    mistakes += prepare(files, sandboxed=sandboxed, tell=tell)
     if file.spec is not None:
         warnings += find_warnings(solutions, file.spec)
     return solutions, mistakes, warnings
@@ -74,7 +91,8 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
     -------
     list of StudyWarning
         Words, decisions about words that are not there, metadata, formats that differ, images,
-        scripts, styles and formulas that are not shown, and lists too long to rank.
+        scripts, styles, formulas and parts of documents that are not shown, and lists too long to
+        rank.
     """
     from quem.solutions.identity import identity_warnings
 
@@ -91,12 +109,12 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
 
 
 def _metadata(solutions: Solutions) -> Iterator[StudyWarning]:
-    """What images and PDFs say beside what they show."""
+    """What images, PDFs, and documents say beside what they show."""
     from quem.solutions.files import metadata_of
 
     seen: dict[SolutionFile, dict[str, str]] = {}
     for file in _files(solutions):
-        if file.kind in ("image", "pdf") and (fields := metadata_of(file.path, file.kind)):
+        if file.kind in _WITH_METADATA and (fields := metadata_of(file)):
             seen[file] = fields
     for file, fields in list(seen.items())[:_MOST_FILES]:
         entries = [f'{name} "{text}"' for name, text in fields.items()]
@@ -174,7 +192,8 @@ def _losses(solutions: Solutions) -> Iterator[StudyWarning]:
     losses = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
     by_code: defaultdict[str, list[StudyWarning]] = defaultdict(list)
     for loss in losses:
-        message = f"{loss.name}:{loss.line}: {loss.warning.message}"
+        place = f"{loss.name}:{loss.line}" if loss.line else loss.name
+        message = f"{place}: {loss.warning.message}"
         by_code[loss.warning.code].append(replace(loss.warning, message=message))
     for warnings in by_code.values():
         yield from warnings[:_MOST_FILES]

@@ -112,12 +112,21 @@ def _holds(file: SolutionFile, pattern: re.Pattern[str]) -> bool:
     try:
         if file.kind == "image":
             return False
-        if file.kind == "pdf":
-            from quem.blinding.pdf import read_pdf
-
-            return any(pattern.search(normal(page.text)) for page in read_pdf(file.path).pages)
+        if file.kind in ("pdf", "office", "workbook"):
+            return any(pattern.search(normal(text)) for text in _texts(file))
         text = html.unescape(read_text(file.path, file.name, what="solution"))
     except QuemError:
         # It was there a moment ago; finding the solutions tells of what cannot be read.
         return True
     return any(pattern.search(normal(form)) for form in (text, _TAG.sub("", text)))
+
+
+def _texts(file: SolutionFile) -> Iterator[str]:
+    """What could be read of pages and sheets if nothing was redacted."""
+    from quem.blinding.pages import pages_of
+    from quem.blinding.rendering import sheet_texts
+
+    bare = replace(file, redactions=())
+    yield from (page.text for page in pages_of(bare))
+    if file.kind == "workbook":
+        yield from (text for _, text in sheet_texts(bare))

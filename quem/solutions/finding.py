@@ -50,12 +50,15 @@ class Folder:
         The folder of all solutions, resolved, which no link may leave.
     mistakes : list of Mistake
         To which what is found is added.
+    keep_headers : bool
+        Whether judges see headers and footers of documents.
     """
 
     path: Path
     name: str
     root: Path
     mistakes: list[Mistake] = field(default_factory=list)
+    keep_headers: bool = False
 
     def entries(self) -> list[Path]:
         """List what is in the folder, in natural order, without what editors put there."""
@@ -69,7 +72,8 @@ class Folder:
 
     def within(self, path: Path) -> Folder:
         """Give a folder inside this one."""
-        return Folder(path, f"{self.name}/{path.name}", self.root, self.mistakes)
+        name = f"{self.name}/{path.name}"
+        return Folder(path, name, self.root, self.mistakes, self.keep_headers)
 
     def refuse(self, name: str, message: str) -> None:
         """Note a mistake at a file."""
@@ -112,7 +116,8 @@ class Folder:
         files = []
         for path, name, inner in places:
             try:
-                files.append(inspect(path, name, inner))
+                file = inspect(path, name, inner)
+                files.append(replace(file, keep_headers=self.keep_headers))
             except QuemError as error:
                 self.mistakes += error.mistakes
         return files
@@ -188,6 +193,7 @@ class _Search:
         judging = content.get("judging")
         practice = judging.get("practice") if isinstance(judging, dict) else ""
         self.practice = practice if isinstance(practice, str) else ""
+        self.keep_headers = bool(file.spec and file.spec.judging.keep_headers)
         self.problems = [name for name in file.declared.problems if name != self.practice]
         self.solvers = list(file.declared.solvers)
         self.missing = file.declared.failed | file.declared.absent
@@ -229,7 +235,7 @@ class _Search:
         except (OSError, ValueError):
             is_folder = exists = False
         if is_folder:
-            return Folder(path, name, path.resolve(), self.mistakes)
+            return Folder(path, name, path.resolve(), self.mistakes, self.keep_headers)
         if exists:
             self._at(
                 ("solutions",), f"{shown(self.root_name)} is a file; name the solutions' folder"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from quem.blinding.cache import SizedCache
 from quem.errors import QuemError, StudyWarning
-from quem.io.text import read_text
+from quem.io.text import read_text, shown
 from quem.solutions.decisions import accepted_words
 from quem.solutions.model import signature
 from quem.solutions.patterns import BREAK, folded, key_of, loose, normal, plain, word_pattern
@@ -107,12 +107,12 @@ class NameSearch:
         """
         try:
             key = self._key, file, signature(file.path), len(files)
-        except OSError:
+            if (found := _found.get(key)) is None:
+                found = list(_hits_in(file, files, self.known))
+                _found.put(key, found, 1 + len(found))
+        except (OSError, QuemError):
             # It was there a moment ago; finding the solutions tells of what cannot be read.
             return []
-        if (found := _found.get(key)) is None:
-            found = list(_hits_in(file, files, self.known))
-            _found.put(key, found, 1 + len(found))
         return found
 
 
@@ -123,7 +123,8 @@ def identity_warnings(solutions: Solutions, spec: ExperienceSpec) -> Iterator[St
     ----------
     solutions : Solutions
         What judges receive of them is read, and so is what they receive of statements, briefing
-        and consent: texts as they are shown, pages of PDFs, and the bytes of images.
+        and consent: texts as they are shown, pages of PDFs and documents, sheets of workbooks,
+        and the bytes of images.
     spec : ExperienceSpec
         What its organizer has accepted is left out.
     """
@@ -211,24 +212,29 @@ def _hits_in(
     file: SolutionFile, files: Sequence[SolutionFile], known: list[Term]
 ) -> Iterator[PlacedHit]:
     """Each hit in what judges receive of a file, behind its place for messages."""
-    try:
-        if file.kind == "pdf":
-            from quem.blinding.pdf import read_pdf
+    if file.kind in ("pdf", "office", "workbook"):
+        from quem.blinding.pages import pages_of
 
-            for number, page in enumerate(read_pdf(file.path, file.patterns).pages, 1):
-                yield from ((f": page {number}", hit) for hit in find_hits(page.text, known))
-        elif file.kind == "image":
-            from quem.blinding.images import clean_file
+        yield from _hits_in_tables(file, known) if file.kind == "workbook" else ()
+        for number, page in enumerate(pages_of(file), 1):
+            yield from ((f": page {number}", hit) for hit in find_hits(page.text, known))
+    elif file.kind == "image":
+        from quem.blinding.images import clean_file
 
-            texts = _PRINTED.findall(clean_file(file.path)[0])
-            hits = find_hits("\n".join(text.decode("ascii") for text in texts), known)
-            # Pixels look like short words now and then.
-            yield from (("", hit) for hit in hits if len(hit.text) > _BY_CHANCE)
-        else:
-            yield from _hits_in_text(file, files, known)
-    except QuemError:
-        # It was there a moment ago; finding the solutions tells of what cannot be read.
-        return
+        texts = _PRINTED.findall(clean_file(file.path)[0])
+        hits = find_hits("\n".join(text.decode("ascii") for text in texts), known)
+        # Pixels look like short words now and then.
+        yield from (("", hit) for hit in hits if len(hit.text) > _BY_CHANCE)
+    else:
+        yield from _hits_in_text(file, files, known)
+
+
+def _hits_in_tables(file: SolutionFile, known: list[Term]) -> Iterator[PlacedHit]:
+    """Each hit in a workbook, with its sheet."""
+    from quem.blinding.rendering import sheet_texts
+
+    for sheet, text in sheet_texts(file):
+        yield from ((f": sheet {shown(sheet)}", hit) for hit in find_hits(text, known))
 
 
 def _hits_in_text(

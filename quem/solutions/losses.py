@@ -12,7 +12,7 @@ from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from quem.solutions.model import SolutionFile
 
@@ -76,7 +76,7 @@ class Loss:
     name : str
         The file as a user would name it.
     line : int
-        Of the first place.
+        Of the first place; 0 in a file without lines.
     """
 
     warning: StudyWarning
@@ -94,6 +94,8 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
     """
     losses: list[Loss] = []
     for file in files:
+        if file.kind in ("office", "workbook"):
+            losses += [Loss(warning, file.name, 0) for warning in _office_losses(file)]
         if file.kind not in ("markdown", "html"):
             continue
         try:
@@ -104,6 +106,42 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
         warnings = (*_formulas(text, file.kind), *_html_losses(text, file.kind))
         losses += [Loss(warning, file.name, line) for line, warning in warnings]
     return losses
+
+
+def _office_losses(file: SolutionFile) -> Iterator[StudyWarning]:
+    """Tell of what documents and workbooks have beside what judges see."""
+    from quem.blinding.office import read_office
+
+    try:
+        made = read_office(file)
+    except QuemError:
+        # The mistakes say why there is none.
+        return
+    if made.lost:
+        are = "is" if sum(made.lost.values()) == 1 else "are"
+        message = f"{_listing(made.lost)} {are} not shown; put what matters into the text"
+        yield StudyWarning("office-not-shown", message)
+    if made.drawn and made.pdf is None:
+        sheets = ", ".join(map(shown, made.drawn))
+        message = f"charts and pictures of {sheets} are not shown; {_REMEDY}"
+        yield StudyWarning("chart-not-shown", message)
+    if count := sum(table.formulas for table in made.tables):
+        are = "formula has" if count == 1 else "formulas have"
+        message = (
+            f"{count:,} {are} no stored result, and judges see that instead of a number; install "
+            "LibreOffice, or open and save it in a spreadsheet program"
+        )
+        yield StudyWarning("formula-without-result", message)
+
+
+def _listing(counts: Mapping[str, int]) -> str:
+    """How many there are of each thing: "1 comment, 2 hidden slides"."""
+    return ", ".join(f"{n:,} {_plural(name) if n > 1 else name}" for name, n in counts.items())
+
+
+def _plural(name: str) -> str:
+    first, of, rest = name.partition(" of ")
+    return " or ".join(f"{word}s" for word in first.split(" or ")) + of + rest
 
 
 def _formulas(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
@@ -161,7 +199,7 @@ def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
         yield line, StudyWarning("html-style-hides", message)
     if page.dropped:
         counts = Counter(name for _, name in page.dropped)
-        listing = ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts.items())
+        listing = _listing(counts)
         is_one = len(page.dropped) == 1
         message = f"{listing} {'is' if is_one else 'are'} not shown; {_REMEDY}"
         yield page.dropped[0][0], StudyWarning("html-not-shown", message)

@@ -28,7 +28,7 @@ __all__ = [
     "signature",
 ]
 
-Kind = Literal["markdown", "text", "code", "html", "image", "pdf"]
+Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook"]
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
 _OLDER = "1:"  # what marks the digests of version 0.1
@@ -76,6 +76,8 @@ class SolutionFile:
         The file as a user would name it, for messages.
     inner : str
         Its path inside the solver's folder, with slashes; the name of a single file.
+    keep_headers : bool
+        Whether judges see headers and footers of a document.
     redactions : tuple of Redaction
         What judges do not receive of it; the same for all files of a solution.
     """
@@ -84,6 +86,7 @@ class SolutionFile:
     kind: Kind
     name: str
     inner: str
+    keep_headers: bool = False
     redactions: tuple[Redaction, ...] = ()
 
     @property

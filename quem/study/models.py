@@ -348,6 +348,10 @@ class Judging(StudyPart):
         description="Words in solutions that are redacted or accepted; see [Redact or accept "
         "words](../how-to/solutions.md#redact-or-accept-words).",
     )
+    keep_headers: bool = Field(
+        default=False,
+        description="Whether judges see headers and footers of documents, which may name authors.",
+    )
     questions: Annotated[tuple[Question, ...], Section] = Field(
         (),
         description="What judges are asked besides the order; see [Ask judges more](../how-"

@@ -134,7 +134,7 @@ def test_every_format_of_text(tmp_path: Path, name: str, content: str) -> None:
     """Neither the text nor how it begins has the words; the bytes of the file are as they were."""
     (tmp_path / name).write_text(content)
     before, after = (
-        SolutionFile(tmp_path / name, kind_of(tmp_path / name), name, name, redactions)
+        SolutionFile(tmp_path / name, kind_of(tmp_path / name), name, name, redactions=redactions)
         for redactions in ((), (Redaction("Claude"),))
     )
     shown = {}

@@ -148,8 +148,14 @@ MISTAKES: dict[str, tuple[Files, str]] = {
         {"P1/S1.md": None, "P1/S1.svg": "<svg/>"},
         "solutions/P1/S1.svg: is SVG, which can hold scripts; save it as PNG",
     ),
-    "word": ({"P1/S1.md": None, "P1/S1.docx": b"PK"}, "S1.docx: is an office document; save it as"),
-    "workbook": ({"P1/S1.md": None, "P1/S1.xlsx": b"PK"}, "S1.xlsx: is a workbook; save it as CSV"),
+    "word": (
+        {"P1/S1.md": None, "P1/S1.doc": b"PK"},
+        "S1.doc: is a document in an old format; save it",
+    ),
+    "workbook": (
+        {"P1/S1.md": None, "P1/S1.ods": b"PK"},
+        "S1.ods: is a broken file; open it in the",
+    ),
     "archive": ({"P1/S1.md": None, "P1/S1.zip": b"PK"}, "S1.zip: is an archive; unpack it here"),
     "notebook": ({"P1/S1.md": None, "P1/S1.ipynb": "{}"}, "S1.ipynb: is a notebook; export it as"),
     "tiff": ({"P1/S1.md": None, "P1/S1.tiff": b"II*"}, "S1.tiff: is a picture that browsers may"),

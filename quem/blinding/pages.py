@@ -1,0 +1,56 @@
+"""From a file to the images of its pages, whatever program wrote it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quem.blinding.office import read_office
+from quem.blinding.pdf import page_image, read_pdf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.blinding.pdf import PdfPage
+    from quem.solutions.model import Kind, SolutionFile
+
+__all__ = ["PAGED", "image_of", "pages_of"]
+
+# Kinds that can have pages; a workbook has those of its sheets with charts or pictures.
+PAGED: tuple[Kind, ...] = ("pdf", "office", "workbook")
+
+
+def pages_of(file: SolutionFile) -> tuple[PdfPage, ...]:
+    """Give the pages of a file, without the words that are redacted.
+
+    Raises
+    ------
+    FileError
+        It cannot be shown.
+    """
+    pdf = _pdf(file)
+    return read_pdf(pdf, file.patterns).pages if pdf else ()
+
+
+def image_of(file: SolutionFile, number: int) -> tuple[bytes, str]:
+    """Give the image of a page, and its type.
+
+    Parameters
+    ----------
+    number : int
+        From 1.
+
+    Raises
+    ------
+    IndexError
+        There is no such page.
+    FileError
+        The page cannot be drawn.
+    """
+    pdf = _pdf(file)
+    if pdf is None:
+        raise IndexError(number)
+    return page_image(pdf, number, file.patterns)
+
+
+def _pdf(file: SolutionFile) -> Path | None:
+    return file.path if file.kind == "pdf" else read_office(file).pdf

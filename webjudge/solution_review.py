@@ -121,11 +121,13 @@ class Review:
 
     @cached_property
     def _everything(self) -> list[ReviewedSolution]:
-        decided = self._site.spec.judging.reviewed
+        decided: dict[tuple[str, str], list[Reviewed]] = {}
+        for one in self._site.spec.judging.reviewed:
+            decided.setdefault((one.problem, one.solver), []).append(one)
         parts = []
         for number, (problem, solver, part) in enumerate(self._site.solutions.places()):
-            places = (("", ""), (problem, ""), (problem, solver))
-            mine = tuple(one for one in decided if (one.problem, one.solver) in places)
+            places = dict.fromkeys([(problem, solver), (problem, ""), ("", "")])
+            mine = tuple(one for place in places for one in decided.get(place, ()))
             accepted = {plain(one.words) for one in mine if one.decision == "accept"}
             hits = self._hits[problem, solver, number]
             met = {plain(hit.text) for _, hit in hits}

@@ -109,7 +109,7 @@ def _check_experience(study: Path, database: str | None, *, sandboxed: bool) -> 
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     warnings += _effects(draft, solutions, database)
-    contents = _contents(draft.declared, loaded, solutions)
+    contents = _contents(draft.declared, loaded, solutions) + _decided(draft)
     _print(study, warnings, [*contents, waits] if waits else contents)
 
 
@@ -195,6 +195,17 @@ def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> 
         counts |= _ranked(study)
     counts["solution"] = len(solutions)
     return _counted(counts)
+
+
+def _decided(draft: StudyFile) -> list[str]:
+    """Count the words in solutions that are redacted, and those that are accepted."""
+    decided = [one.decision for one in draft.spec.judging.reviewed] if draft.spec else []
+    return _counted(
+        {
+            "redaction": decided.count("redact"),
+            "accepted identity word": decided.count("accept"),
+        }
+    )
 
 
 def _counted(counts: Mapping[str, int]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from quem.blinding.cache import SizedCache
@@ -303,4 +304,9 @@ def _word(word: str, meaning: str, *, exact: bool = False) -> Term | None:
 def _form(before: str, word: str, meaning: str) -> Term:
     """A term that names somebody only behind certain words."""
     pattern = rf"(?<![^\W_])(?:{before}){loose(word)}(?![^\W_]|\.\d)"
-    return Term(meaning, re.compile(pattern, re.IGNORECASE), key_of(word))
+    return Term(meaning, _compiled(pattern), key_of(word))
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

@@ -129,8 +129,9 @@ class Rendered:
     ----------
     n_words : int
         Of its texts, and of what can be read in its PDFs; code is counted in lines.
-    n_lines, n_pages, n_pictures : int
-        Of its files of code, of its PDFs, and pictures, those inside texts too.
+    n_lines, n_pages, n_pictures, n_sheets : int
+        Of its files of code, of its PDFs and documents, pictures, those inside texts too, and
+        sheets of its workbooks.
     snippet : str
         How it begins: its first heading or words, which tell it apart; may be empty.
     """
@@ -140,13 +141,16 @@ class Rendered:
     n_lines: int = 0
     n_pages: int = 0
     n_pictures: int = 0
+    n_sheets: int = 0
     snippet: str = ""
 
     @property
-    def shape(self) -> Literal["text", "code", "pages"]:
-        """How wide it is to be read: most of it is text, or it is code or pages alone."""
+    def shape(self) -> Literal["text", "code", "pages", "sheets"]:
+        """How wide it is to be read: most of it is text, or code, pages, or sheets alone."""
         if len(self.parts) == 1 and self.parts[0].kind == "pdf":
             return "pages"
+        if len(self.parts) == 1 and self.n_sheets:
+            return "sheets"
         return "code" if self.n_lines and not self.n_words else "text"
 
     @property
@@ -165,12 +169,12 @@ class _Text:
     images: frozenset[int]
     n_lines: int = 0
     snippet: str = ""
-    is_workbook: bool = False
+    n_sheets: int = 0
 
     def html(self, asset_url: Callable[..., str], phrases: Phrases = _ENGLISH) -> Markup:
         pieces = (p if isinstance(p, str) else str(escape(asset_url(p))) for p in self.pieces)
         html = "".join(pieces)
-        if self.is_workbook:
+        if self.n_sheets:
             html = html.replace(FORMULA, escape(phrases.formula))
             html = _MORE.sub(
                 lambda match: _paragraph(phrases.more(int(match[1]), int(match[2]))), html
@@ -230,6 +234,7 @@ def render_solution(
         n_lines=sum(text.n_lines for text in texts.values()),
         n_pages=len(read),
         n_pictures=sum(part.kind == "image" for part in parts) + len(inside),
+        n_sheets=sum(text.n_sheets for text in texts.values()),
         snippet=next(filter(None, beginnings), ""),
     )
 
@@ -325,8 +330,14 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
         html = sanitize("".join(map(_sheet_html, tables)), lambda _: None)
         html = redact_html(html, file.patterns)
         name = redact_text(tables[0].name, file.patterns) if tables else ""
-        words = len(_words(html))
-        return _Text((html,), words, frozenset(), snippet=_shortened(name), is_workbook=True)
+        return _Text(
+            (html,),
+            # Nobody reads all numbers of a table.
+            sum(any(map(str.isalpha, word)) for word in _words(html)),
+            frozenset(),
+            snippet=_shortened(name),
+            n_sheets=max(len(tables), 1),
+        )
     content = read_text(file.path, file.name, what="solution")
     if file.kind == "code":
         html = code_html(content, filename=file.path.name)

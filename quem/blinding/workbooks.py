@@ -37,6 +37,8 @@ _MOST_CELLS = 50_000
 _LONGEST_CELL = 5_000
 _HIGHEST_SPAN = 999
 _LAST_COLUMN = 16_384
+# Rows in which names of columns are looked for.
+_LAST_HEAD = 5
 _MOST_MERGED = 2_000
 # What a cell says whose result is not stored; a page puts words in its place.
 FORMULA = "\ue000formula\ue000"
@@ -157,15 +159,23 @@ def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
     with Package(path, content) as package:
         parts = {name: package.read(name) for name in package.names}
         book = package.tree("xl/workbook.xml")
-        for sheet in (one for one in book.iter() if local(one) == "sheet"):
+        sheets = [one for one in book.iter() if local(one) == "sheet"]
+        for sheet in sheets:
             sheet.set("state", "visible" if sheet.get("name") in names else "hidden")
-        for one in [one for one in book.iter() if local(one) in ("workbookView", "definedName")]:
-            # The first sheet may be hidden now, and printed areas may leave out charts.
-            if local(one) == "workbookView" or "Print_" in one.get("name", ""):
+        # A sheet that is open is shown even if it is hidden.
+        opened = next(n for n, sheet in enumerate(sheets) if sheet.get("name") in names)
+        for one in [one for one in book if local(one) in ("bookViews", "definedNames")]:
+            if local(one) == "bookViews":
                 drop(one)
-        for one in [one for one in book.iter() if local(one) in ("bookViews", "definedNames")]:
+            for name in [inner for inner in one if "Print_" in inner.get("name", "")]:
+                # Printed areas may leave out charts.
+                drop(name)
             if not len(one):
                 drop(one)
+        namespace = str(book.tag).rpartition("}")[0]
+        views = book.makeelement(f"{namespace}}}bookViews")
+        views.append(book.makeelement(f"{namespace}}}workbookView", {"activeTab": str(opened)}))
+        next(one for one in book if local(one) == "sheets").addprevious(views)
         parts["xl/workbook.xml"] = serialize(book)
         for name, part, _ in _sheets(package):
             if name in names and part in parts:
@@ -378,16 +388,18 @@ def _table(sheet: Any, extent: _Extent) -> Table:  # noqa: ANN401  a worksheet o
     for index, row in enumerate(rows):
         cells = [sheet.cell(row, column) for column in columns if (row, column) not in covered]
         shown = []
-        is_head = not index and all(_is_bold(cell) for cell in cells)
+        is_head = len(cells) > 1 and index < _LAST_HEAD and all(map(_is_bold, cells))
         for cell in cells:
             lacking = cell.coordinate in extent.formulas
             formulas += lacking
             text = FORMULA if lacking else _text(cell)
-            shown.append(_cell(cell, text, spans.get((row, cell.column), (1, 1)), is_head=is_head))
+            # The name of a column is where its numbers are.
+            below = rows[index + 1] if is_head and index + 1 < len(rows) else row
+            is_number = _is_number(sheet.cell(below, cell.column).value)
+            span = spans.get((row, cell.column), (1, 1))
+            shown.append(_cell(cell, text, span, is_head=is_head, is_number=is_number))
         lines.append(f"<tr>{''.join(shown)}</tr>")
-    head = f"<thead>{lines[0]}</thead>" if lines and lines[0].startswith("<tr><th") else ""
-    body = "".join(lines[1:] if head else lines)
-    html = f"<table>{head}<tbody>{body}</tbody></table>" if lines else ""
+    html = f"<table><tbody>{''.join(lines)}</tbody></table>" if lines else ""
     return Table(sheet.title, html, extent.more_rows, extent.more_columns, formulas)
 
 
@@ -400,13 +412,23 @@ def _text(cell: Any) -> str:  # noqa: ANN401  a cell of openpyxl
     return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
 
 
-def _cell(cell: Any, text: str, span: tuple[int, int], *, is_head: bool) -> str:  # noqa: ANN401
+def _is_number(value: object) -> bool:
+    return not isinstance(value, str | None)
+
+
+def _cell(
+    cell: Any,  # noqa: ANN401  a cell of openpyxl
+    text: str,
+    span: tuple[int, int],
+    *,
+    is_head: bool,
+    is_number: bool,
+) -> str:
     name = "th" if is_head else "td"
     attributes = ' scope="col"' if is_head else ""
     sides = {"right": "right", "center": "center", "centerContinuous": "center"}
     horizontal = str(cell.alignment.horizontal or "general") if cell.alignment else "general"
-    is_text = isinstance(cell.value, str | None)
-    align = sides.get(horizontal, "right" if not is_text and horizontal == "general" else "")
+    align = sides.get(horizontal, "right" if is_number and horizontal == "general" else "")
     attributes += f' align="{align}"' if align else ""
     for key, count in zip(("rowspan", "colspan"), span, strict=True):
         attributes += f' {key}="{min(count, _HIGHEST_SPAN)}"' if count > 1 else ""

@@ -17,8 +17,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
+from quem.blinding.drawings import drawing_version, rasterized
 from quem.errors import FileError
-from quem.solutions.files import FORMATS, MOST_PIXELS
+from quem.solutions.files import DRAWING, FORMATS, MOST_PIXELS
 from quem.solutions.model import signature
 
 if TYPE_CHECKING:
@@ -77,17 +78,19 @@ def _clean(path: Path) -> tuple[bytes, str]:
         raw = path.read_bytes()
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
-    entry = cache_folder("images") / f"{hashlib.sha256(raw).hexdigest()}-{_version()}"
+    is_drawing = path.suffix.casefold() == DRAWING
+    recipe = f"{_version()}-{drawing_version()}" if is_drawing else _version()
+    entry = cache_folder("images") / f"{hashlib.sha256(raw).hexdigest()}-{recipe}"
     for form in _FORMS:
         with suppress(OSError):
             content = (entry / form).read_bytes()
             os.utime(entry)
             return content, f"image/{form}"
     try:
-        content, mimetype = clean_image(raw)
+        content, mimetype = clean_image(rasterized(path) if is_drawing else raw)
     except ValueError as error:
         raise FileError(path, str(error)) from None
-    if len(raw) >= _WORTH_KEEPING:
+    if len(raw) >= _WORTH_KEEPING or is_drawing:
         # A full disk is no reason not to show the image.
         with suppress(OSError):
             entry.mkdir(mode=0o700, exist_ok=True)

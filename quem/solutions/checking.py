@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["awaits_rankings", "check_solutions", "find_warnings"]
 
 _MOST_FILES = 10
-_WITH_METADATA = ("image", "pdf", "office", "workbook")
+_WITH_METADATA = ("image", "pdf", "office", "workbook", "notebook")
 _NAMES: dict[Kind, str] = {
     "markdown": "Markdown",
     "text": "plain text",
@@ -33,6 +33,7 @@ _NAMES: dict[Kind, str] = {
     "pdf": "a PDF",
     "office": "a document",
     "workbook": "a workbook",
+    "notebook": "a notebook",
 }
 
 

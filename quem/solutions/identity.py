@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
+from quem.solutions.files import DRAWING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -157,6 +158,10 @@ def _hits_in(
             yield from _hits_in_tables(file, known) if file.kind == "workbook" else ()
             for number, page in enumerate(pages_of(file), 1):
                 yield from ((f": page {number}", hit) for hit in find_hits(page.text, known))
+        elif file.path.suffix.casefold() == DRAWING:
+            from quem.blinding.drawings import drawing_text
+
+            yield from (("", hit) for hit in find_hits(drawing_text(file.path), known))
         elif file.kind == "image":
             from quem.blinding.images import clean_file
 
@@ -189,11 +194,16 @@ def _hits_in_text(
         text = "\n".join(" ".join(line.splitlines()) for line in lines)
     written = find_hits(text, known)
     # Making the page takes long, so it is made only where it may hold a name.
-    if not written and not find_hits(_MARKUP.sub("", text), known):
+    is_notebook = file.kind == "notebook"
+    if not is_notebook and not written and not find_hits(_MARKUP.sub("", text), known):
         return
     from quem.blinding.rendering import read_as_judge
 
     received = find_hits(read_as_judge(file, files), known)
+    if is_notebook:
+        # Its lines are those of JSON, which nobody reads.
+        yield from (("", hit) for hit in received)
+        return
     # Judges do not receive comments, scripts and classes, so names there do no harm.
     received_meanings = {hit.meaning for hit in received}
     yield from ((f":{hit.line}", hit) for hit in written if hit.meaning in received_meanings)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from flask import abort, make_response
 
 from quem import __version__
-from quem.blinding.images import clean_file
 from quem.blinding.pages import PAGED, image_of
 from quem.errors import QuemError
 from quem.store.chains import keyed
@@ -84,7 +83,7 @@ def send_one(
     if file is None:
         abort(404)
     try:
-        body, mimetype = clean_file(file.path) if page is None else image_of(file, page)
+        body, mimetype = image_of(file, page)
     except IndexError:
         abort(404)
     except QuemError:

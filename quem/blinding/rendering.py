@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Literal
 from markupsafe import Markup, escape
 
 from quem.blinding.cache import SizedCache
+from quem.blinding.formulas import Formulas, without_formulas
 from quem.blinding.markup import code_html, markdown_html, sanitize, text_html
+from quem.blinding.notebooks import EMBEDDED, output_html, read_notebook
 from quem.blinding.office import read_office
 from quem.blinding.pages import pages_of
 from quem.blinding.redacting import TAG, VALUE, flat, redact_html, redact_text
@@ -46,7 +48,9 @@ _MOST_KEPT = 16_000_000
 # Nobody outside can write these, so what holds them comes from here.
 _IMAGE = f"image-{secrets.token_hex(16)}-"
 _CODE = f"code-{secrets.token_hex(16)}-"
-_IMAGE_NUMBER = re.compile(rf"{_IMAGE}(\d+)")
+_PICTURE = f"picture-{secrets.token_hex(16)}-"
+_MATH = f"formula-{secrets.token_hex(16)}-"
+_IMAGE_NUMBER = re.compile(rf"({_IMAGE}|{_PICTURE})(\d+)")
 _CODE_NUMBER = re.compile(rf"<pre[^>]*>{_CODE}(\d+)</pre>")
 _NOTHING = Markup()
 _HEADING = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>", re.DOTALL)
@@ -160,20 +164,33 @@ class Rendered:
         return sum(len(part.html) for part in self.parts) + sum(texts)
 
 
+class Picture(int):
+    """The number of a picture inside a file, from 1, where others are numbers of files."""
+
+
 @dataclass(frozen=True)
 class _Text:
     """A text as HTML, cut where addresses of images belong."""
 
-    pieces: tuple[str | int, ...]
+    pieces: tuple[str | int | Picture, ...]
     n_words: int
     images: frozenset[int]
     n_lines: int = 0
+    n_pictures: int = 0
     snippet: str = ""
     n_sheets: int = 0
 
-    def html(self, asset_url: Callable[..., str], phrases: Phrases = _ENGLISH) -> Markup:
-        pieces = (p if isinstance(p, str) else str(escape(asset_url(p))) for p in self.pieces)
-        html = "".join(pieces)
+    def html(
+        self, asset_url: Callable[..., str], phrases: Phrases = _ENGLISH, own: int = 1
+    ) -> Markup:
+        html = "".join(
+            piece
+            if isinstance(piece, str)
+            else str(
+                escape(asset_url(own, piece) if isinstance(piece, Picture) else asset_url(piece))
+            )
+            for piece in self.pieces
+        )
         if self.n_sheets:
             html = html.replace(FORMULA, escape(phrases.formula))
             html = _MORE.sub(
@@ -225,7 +242,7 @@ def render_solution(
             html = texts[n].html(asset_url, phrases)
             parts.append(Part("html", name, html=html, pages=drawn))
         else:
-            parts.append(Part("html", name, html=texts[n].html(asset_url)))
+            parts.append(Part("html", name, html=texts[n].html(asset_url, own=n)))
     read = [page.text for part in parts for page in part.pages]
     beginnings = (*(text.snippet for text in texts.values()), *map(_shortened, read))
     return Rendered(
@@ -233,7 +250,9 @@ def render_solution(
         n_words=sum(t.n_words for t in texts.values()) + sum(len(page.split()) for page in read),
         n_lines=sum(text.n_lines for text in texts.values()),
         n_pages=len(read),
-        n_pictures=sum(part.kind == "image" for part in parts) + len(inside),
+        n_pictures=sum(part.kind == "image" for part in parts)
+        + len(inside)
+        + sum(text.n_pictures for text in texts.values()),
         n_sheets=sum(text.n_sheets for text in texts.values()),
         snippet=next(filter(None, beginnings), ""),
     )
@@ -338,26 +357,34 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
             snippet=_shortened(name),
             n_sheets=max(len(tables), 1),
         )
-    content = read_text(file.path, file.name, what="solution")
-    if file.kind == "code":
-        html = code_html(content, filename=file.path.name)
-    elif file.kind == "text":
-        html = text_html(content)
+    if file.kind == "notebook":
+        html = redact_html(_notebook_html(file, files), file.patterns)
     else:
-        html = _safe(content, file, files)
-    html = redact_html(html, file.patterns)
-    pieces = [
-        int(piece) if index % 2 else piece for index, piece in enumerate(_IMAGE_NUMBER.split(html))
-    ]
-    images = frozenset(piece for piece in pieces if isinstance(piece, int))
-    if file.kind == "code":
-        lines = content.rstrip("\n").split("\n")
-        first = next(filter(str.strip, unescape(TAG.sub("", html)).split("\n")), "")
-        return _Text(tuple(pieces), 0, images, n_lines=len(lines), snippet=_shortened(first))
-    heading = _HEADING.search(html)
-    blocks = [_words(heading[1])] if heading else map(_words, TAG.split(flat(html)))
-    snippet = " ".join(next(filter(None, blocks), ()))
-    return _Text(tuple(pieces), len(_words(html)), images, snippet=_shortened(snippet))
+        content = read_text(file.path, file.name, what="solution")
+        if file.kind == "code":
+            html = redact_html(code_html(content, filename=file.path.name), file.patterns)
+            lines = content.rstrip("\n").split("\n")
+            first = next(filter(str.strip, unescape(TAG.sub("", html)).split("\n")), "")
+            return _Text((html,), 0, frozenset(), n_lines=len(lines), snippet=_shortened(first))
+        html = text_html(content) if file.kind == "text" else _safe(content, file, files)
+        html = redact_html(html, file.patterns)
+    parts = _IMAGE_NUMBER.split(html)
+    pieces: list[str | int | Picture] = []
+    # Of each three the first is text, the second the kind of a number, and the third it.
+    for at in range(0, len(parts), 3):
+        pieces.append(parts[at])
+        if at + 2 < len(parts):
+            number = int(parts[at + 2])
+            pieces.append(Picture(number) if parts[at + 1] == _PICTURE else number)
+    numbers = [piece for piece in pieces if isinstance(piece, int)]
+    inside = {number for number in numbers if isinstance(number, Picture)}
+    images = frozenset(int(number) for number in numbers if not isinstance(number, Picture))
+    plain = without_formulas(html)
+    heading = _HEADING.search(plain)
+    blocks = [_words(heading[1])] if heading else map(_words, TAG.split(flat(plain)))
+    snippet = _shortened(" ".join(next(filter(None, blocks), ())))
+    words = len(_words(plain))
+    return _Text(tuple(pieces), words, images, snippet=snippet, n_pictures=len(inside))
 
 
 def _words(html: str) -> list[str]:
@@ -370,6 +397,16 @@ def _shortened(text: str) -> str:
 
 def _safe(content: str, file: SolutionFile, files: Sequence[SolutionFile]) -> str:
     """Sanitize Markdown or HTML, with placeholders for images."""
+    formulas, code = Formulas(_MATH), list[str]()
+    if file.kind == "markdown":
+        content, _ = markdown_html(content, _CODE, formulas, code)
+    else:
+        content = formulas.keep_all(content)
+    return _finished(content, _image_url(file, files), formulas, code)
+
+
+def _image_url(file: SolutionFile, files: Sequence[SolutionFile]) -> Callable[[str], str | None]:
+    """Make what gives the placeholder of an image beside a text, or None."""
     numbers = {other.inner: n for n, other in enumerate(files, 1) if other.kind == "image"}
     folded = {inner.casefold(): n for inner, n in numbers.items()}
 
@@ -378,8 +415,45 @@ def _safe(content: str, file: SolutionFile, files: Sequence[SolutionFile]) -> st
         number = numbers.get(inner) or folded.get(inner.casefold())
         return f"{_IMAGE}{number}" if number else None
 
-    code: list[str] = []
-    if file.kind == "markdown":
-        content, code = markdown_html(content, _CODE)
-    html = sanitize(content, image_url)
-    return _CODE_NUMBER.sub(lambda match: code[int(match[1])], html)
+    return image_url
+
+
+def _finished(
+    html: str, image_url: Callable[[str], str | None], formulas: Formulas, code: list[str]
+) -> str:
+    """Sanitize HTML, and put code and formulas into it."""
+    safe = sanitize(html, image_url)
+    safe = _CODE_NUMBER.sub(lambda match: code[int(match[1])], safe)
+    return formulas.put_back(safe)
+
+
+def _notebook_html(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
+    """Lay a notebook out: its cells one after another, pictures in their places."""
+    notebook = read_notebook(file.path)
+    formulas, code = Formulas(_MATH), list[str]()
+    beside = _image_url(file, files)
+    html = []
+    for block in notebook.blocks:
+        if block.kind == "markdown":
+            text = block.text.replace(EMBEDDED, _PICTURE)
+            html.append(markdown_html(text, _CODE, formulas, code)[0])
+        elif block.kind == "html":
+            # By itself, so that tags that it leaves open end with it.
+            code.append(sanitize(formulas.keep_all(block.text), beside))
+            html.append(f"<pre>{_CODE}{len(code) - 1}</pre>")
+        elif block.kind == "tex":
+            html.append(f"<p>{formulas.keep(block.text, displayed=True)}</p>")
+        elif block.kind == "image":
+            html.append(f'<p><img src="{_PICTURE}{block.text}" alt=""></p>')
+        else:
+            is_code = block.kind == "code"
+            shown = code_html(block.text, language=notebook.language) if is_code else ""
+            code.append(shown or output_html(block.text))
+            html.append(f"<pre>{_CODE}{len(code) - 1}</pre>")
+
+    def image_url(target: str) -> str | None:
+        if target.startswith(_PICTURE):
+            return target
+        return beside(target)
+
+    return _finished("\n".join(html), image_url, formulas, code)

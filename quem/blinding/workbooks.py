@@ -167,9 +167,9 @@ def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
         for one in [one for one in book if local(one) in ("bookViews", "definedNames")]:
             if local(one) == "bookViews":
                 drop(one)
-            for name in [inner for inner in one if "Print_" in inner.get("name", "")]:
+            for area in [inner for inner in one if "Print_" in inner.get("name", "")]:
                 # Printed areas may leave out charts.
-                drop(name)
+                drop(area)
             if not len(one):
                 drop(one)
         namespace = str(book.tag).rpartition("}")[0]

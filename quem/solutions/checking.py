@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["awaits_rankings", "check_solutions", "find_warnings", "lost_images"]
 
 _MOST_FILES = 10
-_WITH_METADATA = ("image", "pdf", "office", "workbook")
+_WITH_METADATA = ("image", "pdf", "office", "workbook", "notebook")
 _NAMES: dict[Kind, str] = {
     "markdown": "Markdown",
     "text": "plain text",
@@ -34,6 +34,7 @@ _NAMES: dict[Kind, str] = {
     "pdf": "a PDF",
     "office": "a document",
     "workbook": "a workbook",
+    "notebook": "a notebook",
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
+from quem.solutions.files import DRAWING
 from quem.solutions.model import Redaction
 from quem.solutions.patterns import normal, plain
 
@@ -110,6 +111,10 @@ def _place(one: Reviewed) -> str:
 def _holds(file: SolutionFile, pattern: re.Pattern[str]) -> bool:
     """Whether words are anywhere in a file, be it where judges do not see them."""
     try:
+        if file.path.suffix.casefold() == DRAWING:
+            from quem.blinding.drawings import drawing_text
+
+            return bool(pattern.search(normal(drawing_text(file.path))))
         if file.kind == "image":
             return False
         if file.kind in ("pdf", "office", "workbook"):

@@ -12,6 +12,7 @@ from quem.blinding.cache import SizedCache
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.decisions import accepted_words
+from quem.solutions.files import DRAWING
 from quem.solutions.model import signature
 from quem.solutions.patterns import BREAK, folded, key_of, loose, normal, plain, word_pattern
 
@@ -219,6 +220,11 @@ def _hits_in(
         yield from _hits_in_tables(file, known) if file.kind == "workbook" else ()
         for number, page in enumerate(pages_of(file), 1):
             yield from ((f": page {number}", hit) for hit in find_hits(page.text, known))
+    elif file.path.suffix.casefold() == DRAWING:
+        from quem.blinding.drawings import drawing_text
+
+        text = drawing_text(file.path, file.patterns)
+        yield from (("", hit) for hit in find_hits(text, known))
     elif file.kind == "image":
         from quem.blinding.images import clean_file
 
@@ -251,11 +257,16 @@ def _hits_in_text(
     text = redact_text(text, file.patterns)
     written = find_hits(text, known)
     # Making the page takes long, so it is made only where it may hold a name.
-    if not written and not find_hits(_MARKUP.sub("", text), known):
+    is_notebook = file.kind == "notebook"
+    if not is_notebook and not written and not find_hits(_MARKUP.sub("", text), known):
         return
     from quem.blinding.rendering import read_as_judge
 
     received = find_hits(read_as_judge(file, files), known)
+    if is_notebook:
+        # Its lines are those of JSON, which nobody reads.
+        yield from (("", hit) for hit in received)
+        return
     # Judges do not receive comments, scripts and classes, so names there do no harm.
     met = {(hit.meaning, plain(hit.text)) for hit in received}
     yield from ((f":{hit.line}", hit) for hit in written if (hit.meaning, plain(hit.text)) in met)

@@ -28,7 +28,7 @@ __all__ = [
     "signature",
 ]
 
-Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook"]
+Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook", "notebook"]
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
 _OLDER = "1:"  # what marks the digests of version 0.1

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageChops
 
+from quem.blinding.formulas import Formulas
 from quem.blinding.markup import markdown_html, sanitize, text_html
 from quem.blinding.pdf import page_image, read_pdf
 from quem.blinding.redacting import flat, highlight_html, redact_html, redact_text
@@ -78,7 +79,7 @@ def test_descriptions_and_addresses() -> None:
     st.lists(
         st.sampled_from(
             ["Claude", "cl", "aude", "gpt", "-", "4", " ", "\n", "<b>", "</b>", "&amp;", "`", "*",
-             "**", "_", "\u00ad", "\u200b", "e\u0301", "é", "# ", "a", "[x](http://claude.de)",
+             "**", "_", "$", "$$", "\u00ad", "\u200b", "e\u0301", "é", "# ", "a", "[x](http://claude.de)",
              "![gpt 4](y.png)", "<!-- ", "<p>", "<td>", "<table>", "'", '"', "\n\n", "```\n"]
         ),
         max_size=25,
@@ -87,8 +88,8 @@ def test_descriptions_and_addresses() -> None:
 def test_nothing_is_found_after_redacting(pieces: list[str]) -> None:
     """Whatever a text is made of, the search finds none of the words in what is left of it."""
     known = patterns("Claude", "gpt-4", "é", "clé")
-    html, code = markdown_html("".join(pieces), "CODE")
-    whole = sanitize(html, lambda _: None) + "".join(code)
+    html, code = markdown_html("".join(pieces), "CODE", formulas := Formulas("MATH"))
+    whole = formulas.put_back(sanitize(html, lambda _: None)) + "".join(code)
     left = redact_html(whole, known)
     shown = unescape(re.sub(r'<(?:[^>"]|"[^"]*")*>', "\n", flat(left)))
     shown += "\n".join(re.findall(r' (?:alt|href)="([^"]*)"', left))

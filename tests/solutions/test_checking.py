@@ -376,7 +376,7 @@ def test_check_of_a_study_with_rankings(console: Check, tmp_path: Path) -> None:
     assert code == 0
     assert out.endswith("2 problems, 28 ranks, 1 solution\n")
     assert "identity" in err
-    (tmp_path / "solutions/P1/S2.svg").write_text("<svg/>", encoding="utf-8")
+    (tmp_path / "solutions/P1/S2.bmp").write_text("BM", encoding="utf-8")
     code, _, err = outcome(*console, study)
     assert code == 1
     assert "save it as PNG" in err

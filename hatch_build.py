@@ -32,8 +32,21 @@ def _font(name: str, title: str, *styles: str) -> dict[str, str]:
     return files
 
 
+_FACES = (
+    *("AMS-Regular", "Caligraphic-Bold", "Caligraphic-Regular", "Fraktur-Bold", "Fraktur-Regular"),
+    *("Main-Bold", "Main-BoldItalic", "Main-Italic", "Main-Regular", "Math-BoldItalic"),
+    *("Math-Italic", "SansSerif-Bold", "SansSerif-Italic", "SansSerif-Regular", "Script-Regular"),
+    *("Size1-Regular", "Size2-Regular", "Size3-Regular", "Size4-Regular", "Typewriter-Regular"),
+)
 # Of each package, from the file in it to the name that it gets.
 FILES = {
+    "katex": {
+        "LICENSE": "KaTeX.LICENSE.txt",
+        "dist/katex.min.js": "katex.min.js",
+        "dist/katex.min.css": "katex.min.css",
+        # The style sheet names them so.
+        **{f"dist/fonts/KaTeX_{face}.woff2": f"fonts/KaTeX_{face}.woff2" for face in _FACES},
+    },
     "@fontsource-variable/inter": _font("inter", "Inter", "normal"),
     "@fontsource-variable/source-serif-4": _font(
         "source-serif-4", "SourceSerif4", "normal", "italic"
@@ -66,10 +79,12 @@ class VendorHook(BuildHookInterface):  # type: ignore[type-arg]
             _install(folder)
             for package, files in FILES.items():
                 for source, name in files.items():
-                    Path(folder, "node_modules", package, source).replace(self._target / name)
+                    place = self._target / name
+                    place.parent.mkdir(exist_ok=True)
+                    Path(folder, "node_modules", package, source).replace(place)
         wanted = {name for files in FILES.values() for name in files.values()}
-        for file in self._target.iterdir():
-            if file.name not in wanted:
+        for file in self._target.rglob("*"):
+            if file.is_file() and file.relative_to(self._target).as_posix() not in wanted:
                 file.unlink()
         # The last one, as it tells whether all is there.
         text = json.dumps(self._versions, indent=1) + "\n"

@@ -26,6 +26,7 @@ BENCHMARKS = (
     "dialogue",
     "large",
     "measures",
+    "office",
     "pairwise",
     "plackett_luce",
     "simulated",
@@ -54,6 +55,7 @@ QUICK = (
 )
 # Of these, what takes longest.
 NOT_QUICK = (
+    "blinding/test_office.py",
     "blinding/test_pdf.py",
     "comparison/test_difference.py",
     "comparison/test_uplift.py",
@@ -134,7 +136,7 @@ def bench(session: nox.Session) -> None:
     """Run all benchmarks, or those that are named, with the options that follow."""
     names = [word for word in session.posargs if word in BENCHMARKS]
     options = [word for word in session.posargs if word not in BENCHMARKS]
-    session.install(".", "uv")
+    session.install(".[office]", "uv")
     for name in names or BENCHMARKS:
         if name in PEERS:
             session.install(*PEERS[name])

@@ -61,7 +61,7 @@ def create_app(
     app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
-    app.before_request(follow_edits)
+    follow_edits(app, served)
     _translate(app)
     for blueprint in (access, judge, offline, dashboard, preview):
         app.register_blueprint(blueprint)

@@ -18,6 +18,7 @@ from webjudge.dashboard_pages import UnsureError, ask, back, dashboard_page, mes
 from webjudge.judge_admin import people
 from webjudge.overview import overview_page, started_rankings
 from webjudge.results import results
+from webjudge.reviewing import review
 from webjudge.setup import setup
 from webjudge.todo import what_needs_doing
 
@@ -32,6 +33,7 @@ __all__ = ["dashboard"]
 dashboard = Blueprint("dashboard", __name__, url_prefix="/dashboard")
 dashboard.register_blueprint(people)
 dashboard.register_blueprint(results)
+dashboard.register_blueprint(review)
 dashboard.register_blueprint(setup)
 
 # All else is for managers: what is not named here is closed to observers.

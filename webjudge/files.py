@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 from flask import abort, make_response
 
 from quem import __version__
-from quem.blinding.images import clean_file
-from quem.blinding.pdf import page_image
+from quem.blinding.pages import PAGED, image_of
 from quem.errors import QuemError
 from quem.store.chains import keyed
 from webjudge.languages import gettext
 from webjudge.security import policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flask import Response
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot
     from webjudge.site import Site
 
-__all__ = ["file_token", "send_file"]
+__all__ = ["file_token", "send_file", "send_one"]
 
 
 def file_token(site: Site, gid: str, file: SolutionFile) -> str:
@@ -44,31 +43,52 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
 
 
 def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None = None) -> Response:
-    """Send an image of a ballot's solutions or statement, or a page of a PDF.
+    """Send an image of a ballot's solutions or statement, or a page of a document.
 
     Parameters
     ----------
     token : str
         As from `file_token`.
     page : int, optional
-        From 1; only for PDFs.
+        From 1; only for what has pages.
     """
-    kind = "image" if page is None else "pdf"
+    return send_one(site, ballot.public_id, _files(site, ballot), token, page)
+
+
+def send_one(
+    site: Site,
+    gid: str,
+    files: Iterable[tuple[str, SolutionFile]],
+    token: str,
+    page: int | None = None,
+) -> Response:
+    """Send one of some files.
+
+    Parameters
+    ----------
+    gid : str
+        As for `file_token`.
+    files : iterable of (str, SolutionFile)
+        Each with what it is called when it is saved.
+    token, page
+        As of `send_file`.
+    """
+    kinds = ("image",) if page is None else PAGED
     matches = (
         (name, file)
-        for name, file in _files(site, ballot)
-        if file.kind == kind and file_token(site, ballot.public_id, file) == token
+        for name, file in files
+        if file.kind in kinds and file_token(site, gid, file) == token
     )
     name, file = next(matches, ("", None))
     if file is None:
         abort(404)
     try:
-        body, mimetype = clean_file(file.path) if page is None else page_image(file.path, page)
+        body, mimetype = image_of(file, page)
     except IndexError:
         abort(404)
     except QuemError:
         abort(404, gettext("This file cannot be displayed right now. Please tell the organizer."))
-    if file_token(site, ballot.public_id, file) != token:
+    if file_token(site, gid, file) != token:
         abort(404)  # it changed while it was read
     response = make_response(body)
     response.content_type = mimetype

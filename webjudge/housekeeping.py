@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from quem.store.acknowledged import Acknowledged
 from quem.store.events import seal
+from webjudge.documents import Documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,7 @@ _SEAL_SECONDS = 60
 _CHECKPOINT_SECONDS = 60
 _ACKNOWLEDGED_SECONDS = 1
 _ATTEMPTS_SECONDS = 60
+_DOCUMENT_SECONDS = 20
 _STOP_SECONDS = 30  # for a job that is running when the server stops
 
 
@@ -67,6 +69,7 @@ class Housekeeping:
             Job("checkpoint", _CHECKPOINT_SECONDS, site.store.checkpoint),
             Job("acknowledged", _ACKNOWLEDGED_SECONDS, self._write_down),
             Job("attempts", _ATTEMPTS_SECONDS, site.attempts.note),
+            Job("documents", _DOCUMENT_SECONDS, Documents(site).look),
         ]
 
     def add(self, name: str, seconds: float, work: Callable[[], object]) -> None:

@@ -36,7 +36,7 @@ offline = Blueprint("offline", __name__, url_prefix="/judge")
 VERSION = "QUEM_STATIC_VERSION"
 _SCRIPT = "sw.js"
 _SENT = (".css", ".js", ".svg", ".woff2")
-_NOT_FOR_JUDGES = ("dashboard.css", "dashboard.js", _SCRIPT)
+_NOT_FOR_JUDGES = ("dashboard.css", "dashboard.js", "deciding.js", _SCRIPT)
 _CLEAR, _CLEAR_COPIES = '"cache", "storage"', '"cache"'
 # Whose pages an answer is of.
 _ID, _OVER = "Offline-Id", "over"

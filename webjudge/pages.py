@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from flask import abort, render_template, url_for
 from markupsafe import Markup
 
-from quem.blinding.rendering import Part, Rendered, render_page_text, render_solution
+from quem.blinding.rendering import Part, Phrases, Rendered, render_page_text, render_solution
 from quem.solutions.losses import losses_of
 from quem.store.chains import keyed
 from quem.store.progress import task_status
 from quem.store.state import FIELDS, State
 from webjudge.files import file_token
-from webjudge.languages import day, gettext, spoken
+from webjudge.languages import day, gettext, ngettext, spoken
 from webjudge.questions import asked_at_the_end, asked_on_tasks
 
 if TYPE_CHECKING:
@@ -269,6 +269,33 @@ def _gone() -> str:
     return gettext("This part cannot be displayed right now. Please tell the organizer.")
 
 
+def _phrases() -> Phrases:
+    return Phrases(formula=gettext("(formula)"), more=_more)
+
+
+def _more(rows: int, columns: int) -> str:
+    """Say how much of a sheet is not shown."""
+    if rows and columns:
+        return gettext(
+            "Not shown: %(rows)s more rows, %(columns)s more columns.",
+            rows=f"{rows:,}",
+            columns=f"{columns:,}",
+        )
+    if columns:
+        return ngettext(
+            "%(count)s more column is not shown.",
+            "%(count)s more columns are not shown.",
+            columns,
+            count=f"{columns:,}",
+        )
+    return ngettext(
+        "%(count)s more row is not shown.",
+        "%(count)s more rows are not shown.",
+        rows,
+        count=f"{rows:,}",
+    )
+
+
 def group_page(
     site: Site, area: Area, shown: DisplayedBallot, groups: list[dict[str, Any]]
 ) -> dict[str, Any]:
@@ -403,7 +430,7 @@ def _item(site: Site, area: Area, shown: DisplayedBallot, item: Item) -> dict[st
         losses = ()
     else:
         addresses = _addresses(site, area, gid, solution.files)
-        rendered = render_solution(solution, addresses, gone=_gone())
+        rendered = render_solution(solution, addresses, gone=_gone(), phrases=_phrases())
         losses = losses_of(solution.files) if area.is_preview else ()
     return {
         "label": item.letter,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
@@ -18,6 +18,7 @@ from quem.store.judges import sync_judges
 from quem.store.living import contents_of, effects, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
 from quem.store.organizers import sync_organizers
+from quem.store.reviewing import note_decisions
 from quem.store.studies import register_study, secret_of
 from quem.study.reading import draft_study
 from webjudge.attempts import Attempts
@@ -25,7 +26,7 @@ from webjudge.languages import ENGLISH
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from sqlalchemy import Connection
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from quem.store.living import Effect
     from quem.study.models import ExperienceSpec, LanguageCode, Problem
 
-__all__ = ["Site", "open_site", "reopened"]
+__all__ = ["Site", "open_site", "reopened", "with_study"]
 
 _LATELY_SECONDS = 2.0
 # How fast people read, a little below the mean of Brysbaert (2019), and what a task takes besides.
@@ -60,6 +61,8 @@ class Site:
         The key of the hashes that judges see.
     warnings : tuple of StudyWarning
         About the solutions.
+    sandboxed : bool
+        Whether LibreOffice, which converts documents, has to run without network.
     troubles : dict of str to str
         What is wrong with the running server now, for the dashboard: a sentence for each key.
     """
@@ -71,6 +74,7 @@ class Site:
     plan: JudgingPlan
     secret: str = field(repr=False)
     warnings: tuple[StudyWarning, ...] = ()
+    sandboxed: bool = True
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
@@ -179,7 +183,13 @@ def _count_words(solutions: Iterable[Solution]) -> int:
     return words
 
 
-def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site:
+def open_site(
+    path: str | os.PathLike[str],
+    database: str | None = None,
+    *,
+    sandboxed: bool = True,
+    tell: Callable[[int, int], object] = lambda _done, _all: None,
+) -> Site:
     """Open a study for judging: read it, find its solutions, open its store.
 
     Parameters
@@ -188,22 +198,29 @@ def open_site(path: str | os.PathLike[str], database: str | None = None) -> Site
         The study file.
     database : str, optional
         A URL, or the path of an SQLite file; see `quem.store.location.locate_database`.
+    sandboxed : bool
+        Whether LibreOffice, which converts documents, has to run without network.
+    tell : callable
+        Takes how many documents are converted so far, and how many there are.
 
     Raises
     ------
     QuemError
         With every mistake in the study file and its solutions, or in the database.
     """
-    spec, solutions, warnings = _read(Path(path))
+    spec, solutions, warnings = _read(Path(path), sandboxed=sandboxed, tell=tell)
+    plan = plan_of(spec, solutions)
     store = open_store(locate_database(Path(path), database))
-    with store.write() as c:
-        register_study(c, spec.id)
-        secret = secret_of(c, spec.id)
     try:
-        return _checked(Path(path), spec, solutions, store, secret, warnings)
-    except QuemError:
+        with store.write() as c:
+            register_study(c, spec.id)
+            secret = secret_of(c, spec.id)
+        site = Site(Path(path), spec, solutions, store, plan, secret, warnings, sandboxed=sandboxed)
+        _prepare(site)
+    except BaseException:
         store.close()
         raise
+    return site
 
 
 def reopened(site: Site) -> Site:
@@ -214,43 +231,55 @@ def reopened(site: Site) -> Site:
     QuemError
         With every mistake in the study file and its solutions, or it has become another study.
     """
-    spec, solutions, warnings = _read(site.path)
+    spec, solutions, warnings = _read(site.path, sandboxed=site.sandboxed)
     if spec.id != site.id:
         message = f"is now the study {spec.id!r}; start the server again to serve it"
         raise QuemError([Mistake(str(site.path), message=message)])
-    new = _checked(site.path, spec, solutions, site.store, site.secret, warnings)
-    new.troubles.update(site.troubles)
+    new = with_study(site, spec, solutions, warnings)
+    _prepare(new)
+    return new
+
+
+def with_study(
+    site: Site, spec: ExperienceSpec, solutions: Solutions, warnings: tuple[StudyWarning, ...]
+) -> Site:
+    """Give a site whose study file and solutions have become others."""
+    plan = plan_of(spec, solutions)
+    new = replace(site, spec=spec, solutions=solutions, plan=plan, warnings=warnings, _known={})
+    # Attempts that are counted but not logged yet are not to be lost.
     new.__dict__["attempts"] = site.attempts
     return new
 
 
-def _read(path: Path) -> tuple[ExperienceSpec, Solutions, list[StudyWarning]]:
+def _read(
+    path: Path,
+    *,
+    sandboxed: bool,
+    tell: Callable[[int, int], object] = lambda _done, _all: None,
+) -> tuple[ExperienceSpec, Solutions, tuple[StudyWarning, ...]]:
     draft = draft_study(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
-    solutions, mistakes, warnings = check_solutions(draft, complete=True)
+    solutions, mistakes, warnings = check_solutions(
+        draft, complete=True, sandboxed=sandboxed, tell=tell
+    )
     if mistakes:
         raise QuemError(mistakes)
-    return draft.spec, solutions, warnings
+    return draft.spec, solutions, tuple(warnings)
 
 
-def _checked(
-    path: Path,
-    spec: ExperienceSpec,
-    solutions: Solutions,
-    store: Store,
-    secret: str,
-    warnings: list[StudyWarning],
-) -> Site:
-    """Give the site of a study, whose every file was read and whose people are in the store."""
-    with store.write() as c:
+def _prepare(site: Site) -> None:
+    """Read every file once, and bring the store up to date with the study file."""
+    spec = site.spec
+    with site.store.write() as c:
         sync_organizers(c, spec.id, spec.organizers)
         sync_judges(c, spec.id, spec.judges)
-    site = Site(path, spec, solutions, store, plan_of(spec, solutions), secret, tuple(warnings))
     # What cannot be read is said now, and not to a judge.
     if unreadable := site.unreadable():
         message = "cannot be read; check the files' permissions"
-        raise QuemError([Mistake(str(path), message=f"{name}: {message}") for name in unreadable])
-    with store.write() as c:
+        raise QuemError(
+            [Mistake(str(site.path), message=f"{name}: {message}") for name in unreadable]
+        )
+    with site.store.write() as c:
+        note_decisions(c, spec.id, "server", spec.judging.reviewed)
         note_effects(c, spec.id, site.effects(c))
-    return site

@@ -1,32 +1,105 @@
-"""Changes of the study file from the dashboard, which the running servers follow."""
+"""Changes of the study file from the dashboard, and by others while it is served."""
 
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from flask import current_app, g
+from flask import current_app, g, request
 
-from quem.errors import QuemError
-from quem.solutions.model import file_digest, signature
-from quem.store.audit_log import last_event
+from quem.errors import Mistake, QuemError
+from quem.solutions.checking import find_warnings
+from quem.solutions.decisions import with_redactions
+from quem.solutions.identity import is_exact, terms
+from quem.solutions.model import signature
+from quem.store.audit_log import last_key
 from quem.store.events import record
-from quem.study.editing import edited, read_bytes, replace_study
+from quem.store.reviewing import note_decisions
+from quem.study.document import parse_document
+from quem.study.editing import ListChange, edited, flow_text, plain_value, read_bytes, replace_study
+from quem.study.reading import read_study
 from webjudge.access import acting, site
-from webjudge.site import reopened
+from webjudge.site import reopened, with_study
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from flask import Flask
+
+    from quem.solutions.model import Signature
     from quem.study.editing import Change
+    from quem.study.models import Reviewed
+    from webjudge.site import Site
 
-__all__ = ["edit_study", "follow_edits", "note_edit"]
+__all__ = ["edit_study", "follow_edits", "note_edit", "save_decisions"]
 
 _EVENT = "study-edited"
-_SEEN = "quem-study-signature"
-_lock = Lock()
+_KEY = "quem-followed"
+_MOST_LINES = 20
+
+
+@dataclass
+class _Followed:
+    """Which state of the study file an app serves.
+
+    Parameters
+    ----------
+    seen : Signature or None
+        Of the file.
+    event : int
+        The newest edit from a dashboard.
+    """
+
+    seen: Signature | None
+    event: int
+    lock: Lock = field(default_factory=Lock)
+
+
+def follow_edits(app: Flask, served: Site) -> None:
+    """Let an app take over edits from the dashboard in other processes of its server.
+
+    Of what others change in the file only decisions about words are taken over; all else waits
+    for the next start, since they may not be done.
+    """
+    app.extensions[_KEY] = _Followed(_signature(served), _last_edit(served))
+    app.before_request(_follow)
+
+
+def _signature(served: Site) -> Signature | None:
+    try:
+        return signature(served.path)
+    except OSError:
+        return None
+
+
+def _last_edit(served: Site) -> int:
+    with served.store.read() as c:
+        return last_key(c, served.id, _EVENT)
+
+
+def _follow() -> None:
+    if request.endpoint == "static":
+        return
+    followed: _Followed = current_app.extensions[_KEY]
+    now = _signature(site())
+    if now is None or now == followed.seen:
+        return
+    with followed.lock:
+        if now == followed.seen:
+            return
+        newest = _last_edit(site())
+        # Somebody may be writing the file; what was served before holds until they are done.
+        with suppress(QuemError):
+            if newest != followed.event:
+                _serve(reopened(site()))
+            else:
+                decided = read_study(site().path).judging.reviewed
+                if decided != site().spec.judging.reviewed:
+                    _take_over("server", decided)
+        followed.seen, followed.event = now, newest
 
 
 def edit_study(changes: Sequence[Change], part: str) -> None:
@@ -43,18 +116,18 @@ def edit_study(changes: Sequence[Change], part: str) -> None:
         The file cannot be changed so, or would be no valid study; it stays as it is then.
     """
     path = site().path
-    with _lock:
+    with _editing():
         before, text = read_bytes(path)
         new = edited(text, changes, str(path))
         if new == text:
             return
         replace_study(path, before, new)
         try:
-            _reopen()
+            _serve(reopened(site()))
         except QuemError:
             # What only shows in a served study, such as a solution that nobody made any more.
             replace_study(path, new.encode(), text)
-            _reopen()
+            _serve(reopened(site()))
             raise
         note_edit(part, hashlib.sha256(new.encode()).hexdigest())
 
@@ -65,27 +138,66 @@ def note_edit(part: str, sha256: str = "") -> None:
         record(c, site().id, acting(), _EVENT, part=part, sha256=sha256)
 
 
-def follow_edits() -> None:
-    """Read the study again where another process of this server has edited it.
+def save_decisions(decided: Sequence[Reviewed]) -> None:
+    """Write what is decided about words to the study file, log it, and let judges see it.
 
-    Changes that were made otherwise wait for the next start: a file may be half written.
+    Raises
+    ------
+    QuemError
+        The study file cannot be written, with the lines to add by hand.
     """
-    current = site()
-    with suppress(OSError):
-        now = signature(current.path)
-        if current_app.extensions.setdefault(_SEEN, now) == now:
-            return
-        with current.store.read() as c:
-            event = last_event(c, current.id, _EVENT)
-        if event and event.detail.get("sha256") == file_digest(current.path):
-            with _lock, suppress(QuemError):
-                _reopen()
-        current_app.extensions[_SEEN] = now
+    path = site().path
+    entries = [{key: value for key, value in one.model_dump().items() if value} for one in decided]
+    with _editing():
+        before, text = read_bytes(path)
+        section = parse_document(text, path.name).content.get("judging")
+        held = (section.get("reviewed") if isinstance(section, dict) else None) or []
+        wanted = [plain_value(entry) for entry in entries]
+        gone = frozenset(at for at, entry in enumerate(held) if entry not in wanted)
+        new = tuple(
+            entry for entry, plain in zip(entries, wanted, strict=True) if plain not in held
+        )
+        change = ListChange(("judging", "reviewed"), gone, new)
+        try:
+            replace_study(path, before, edited(text, [change], path.name))
+        except QuemError as error:
+            raise _by_hand(path.name, error, entries) from None
+        _take_over(acting(), decided)
 
 
-def _reopen() -> None:
-    new = reopened(site())
+def _by_hand(name: str, why: QuemError, entries: Sequence[dict[str, str]]) -> QuemError:
+    lines = [f"- {flow_text(entry)}" for entry in entries]
+    mistakes: list[Mistake | str] = [
+        *why.mistakes,
+        Mistake(name, message="make judging.reviewed this list by hand:"),
+    ]
+    if (more := len(lines) - _MOST_LINES) > 0:
+        mistakes.append(f"(after the first {more} entries, which stay)")
+    return QuemError([*mistakes, *(lines[-_MOST_LINES:] or ["[]"])])
+
+
+def _take_over(actor: str, decided: Sequence[Reviewed]) -> None:
+    """Log what was decided, and serve it without reading every solution again."""
+    before = site()
+    judging = before.spec.judging.model_copy(update={"reviewed": tuple(decided)})
+    spec = before.spec.model_copy(update={"judging": judging})
+    known = terms(spec)
+    solutions = with_redactions(before.solutions, spec, lambda words: is_exact(words, known))
+    with before.store.write() as c:
+        note_decisions(c, before.id, actor, decided)
+    _serve(with_study(before, spec, solutions, tuple(find_warnings(solutions, spec))))
+
+
+@contextmanager
+def _editing() -> Iterator[None]:
+    """Edit the file alone, and do not follow what was written then."""
+    followed: _Followed = current_app.extensions[_KEY]
+    with followed.lock:
+        yield
+        followed.seen, followed.event = _signature(site()), _last_edit(site())
+
+
+def _serve(new: Site) -> None:
     current_app.extensions["quem"] = g.site = new
     # The report is that of the study as it was.
     current_app.extensions.pop("quem-report", None)
-    current_app.extensions[_SEEN] = signature(new.path)

@@ -116,7 +116,9 @@ def _warnings(page: dict[str, Any]) -> Iterator[Todo]:
         text = f"{counted(len(warnings), 'possible problem')} in the solutions"
         reason = _first([warning.message for warning in warnings])
         tone: Literal["bad", "warn"] = "bad" if page["status"].state == "trial" else "warn"
-        yield Todo(tone, text, reason, "Show", _CHECKS)
+        is_about_words = any(warning.code == "identity" for warning in warnings)
+        url = url_for("dashboard.review.solutions") if is_about_words else _CHECKS
+        yield Todo(tone, text, reason, "Review" if is_about_words else "Show", url)
 
 
 def _no_judges(page: dict[str, Any]) -> Iterator[Todo]:

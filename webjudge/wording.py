@@ -40,6 +40,11 @@ _EVENTS = {
     "submit": "{judge} submitted {problem}",
     "reopen": "{judge} reopened {problem}",
 }
+_DECISIONS = {
+    "words-redacted": "Redacted",
+    "words-accepted": "Accepted",
+    "decision-undone": "No longer decided:",
+}
 _OPENED = {"closed": "Study reopened", "paused": "Study resumed"}
 _MARKED = ("revealed", "link-replaced")
 
@@ -95,6 +100,10 @@ def happened(event: AuditEvent) -> str:
         return f"Study edited in the dashboard: {event.detail.get('part', '')}"
     if event.what == "study-changed":
         return f"Study changed: {'; '.join(event.detail.get('effects', ()))}"
+    if event.what in _DECISIONS:
+        where = " on ".join(filter(None, (event.detail["solver"], event.detail["where"])))
+        words = event.detail["words"]
+        return f"{_DECISIONS[event.what]} “{words}”: {where or 'everywhere'}"
     names = {"judge": event.judge, "problem": event.problem, "whom": "", "role": ""}
     text = _EVENTS.get(event.what, event.what).format_map(names | event.detail)
     if event.what == "open":

@@ -1,6 +1,7 @@
 """For servers such as gunicorn: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
 
-``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front.
+``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front,
+``QUEM_OFFICE_UNSANDBOXED=1`` lets LibreOffice convert documents where it has network.
 Links are made by ``quem organizers`` and ``quem judges``. Several workers need PostgreSQL
 (``QUEM_DATABASE_URL``).
 """
@@ -24,11 +25,15 @@ def _study() -> str:
     return study
 
 
+def _is_set(name: str) -> bool:
+    return os.environ.get(name, "") not in ("", "0")
+
+
 try:
-    _site = open_site(_study())
+    _site = open_site(_study(), sandboxed=not _is_set("QUEM_OFFICE_UNSANDBOXED"))
     application = create_app(
         _site,
-        behind_proxy=os.environ.get("QUEM_BEHIND_PROXY", "") not in ("", "0"),
+        behind_proxy=_is_set("QUEM_BEHIND_PROXY"),
         url=os.environ.get("QUEM_URL"),
     )
 except QuemError as error:

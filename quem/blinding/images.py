@@ -17,11 +17,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
+from quem.blinding.drawings import drawing_version, rasterized
 from quem.errors import FileError
-from quem.solutions.files import FORMATS, MOST_PIXELS
+from quem.solutions.files import DRAWING, FORMATS, MOST_PIXELS
 from quem.solutions.model import signature
 
 if TYPE_CHECKING:
+    import re
     from pathlib import Path
 
     from PIL import Image
@@ -45,8 +47,13 @@ _cache: SizedCache[object, tuple[bytes, str]] = SizedCache(_MOST_KEPT)
 _one = Lock()
 
 
-def clean_file(path: Path) -> tuple[bytes, str]:
+def clean_file(path: Path, patterns: tuple[re.Pattern[str], ...] = ()) -> tuple[bytes, str]:
     """Give an image without its metadata.
+
+    Parameters
+    ----------
+    patterns : tuple of re.Pattern
+        What finds words that are not drawn, if it is a drawing; pixels have no words.
 
     Returns
     -------
@@ -59,7 +66,7 @@ def clean_file(path: Path) -> tuple[bytes, str]:
         The file is gone, broken or too large.
     """
     try:
-        key = (path, signature(path))
+        key = (path, signature(path), patterns)
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     if known := _cache.get(key):
@@ -67,27 +74,32 @@ def clean_file(path: Path) -> tuple[bytes, str]:
     with _one:
         if known := _cache.get(key):
             return known
-        cleaned = _clean(path)
+        cleaned = _clean(path, patterns)
     _cache.put(key, cleaned, len(cleaned[0]))
     return cleaned
 
 
-def _clean(path: Path) -> tuple[bytes, str]:
+def _clean(path: Path, patterns: tuple[re.Pattern[str], ...]) -> tuple[bytes, str]:
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
-    entry = cache_folder("images") / f"{hashlib.sha256(raw).hexdigest()}-{_version()}"
+    is_drawing = path.suffix.casefold() == DRAWING
+    recipe = f"{_version()}-{drawing_version()}" if is_drawing else _version()
+    known = hashlib.sha256(raw)
+    if is_drawing and patterns:
+        known.update("\n".join(sorted(p.pattern for p in patterns)).encode())
+    entry = cache_folder("images") / f"{known.hexdigest()}-{recipe}"
     for form in _FORMS:
         with suppress(OSError):
             content = (entry / form).read_bytes()
             os.utime(entry)
             return content, f"image/{form}"
     try:
-        content, mimetype = clean_image(raw)
+        content, mimetype = clean_image(rasterized(path, patterns) if is_drawing else raw)
     except ValueError as error:
         raise FileError(path, str(error)) from None
-    if len(raw) >= _WORTH_KEEPING:
+    if len(raw) >= _WORTH_KEEPING or is_drawing:
         # A full disk is no reason not to show the image.
         with suppress(OSError):
             entry.mkdir(mode=0o700, exist_ok=True)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import nh3
 
+from quem.blinding.formulas import add_formulas
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
     from pygments.lexer import Lexer
+
+    from quem.blinding.formulas import Formulas
 
 __all__ = ["TOP_HEADING", "code_html", "markdown_html", "sanitize", "text_html"]
 
@@ -160,7 +164,9 @@ _MOST_COLOURED = 100_000
 _FRONT_MATTER = re.compile(r"\A---\n(?:(?:[\w.-]+:|[ \t]|- |#).*\n)*(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 
 
-def markdown_html(text: str, stand_in: str) -> tuple[str, list[str]]:
+def markdown_html(
+    text: str, stand_in: str, formulas: Formulas, code: list[str] | None = None
+) -> tuple[str, list[str]]:
     """Turn Markdown (CommonMark, tables, strikethrough) into HTML.
 
     Parameters
@@ -168,6 +174,10 @@ def markdown_html(text: str, stand_in: str) -> tuple[str, list[str]]:
     stand_in : str
         What no text holds. Code is left out of the HTML, as ``<pre>{stand_in}{index}</pre>``,
         since its colors are classes, which no sanitized text may bring along.
+    formulas : Formulas
+        To which those of the text are added.
+    code : list of str, optional
+        Code that is left out already, to which that of the text is added.
 
     Returns
     -------
@@ -176,7 +186,8 @@ def markdown_html(text: str, stand_in: str) -> tuple[str, list[str]]:
     code : list of str
         Safe HTML of each piece of code.
     """
-    env: dict[str, Any] = {"code": [], "stand_in": stand_in}
+    kept = [] if code is None else code
+    env: dict[str, Any] = {"code": kept, "stand_in": stand_in, "formulas": formulas}
     html = _parser().render(_FRONT_MATTER.sub("", text), env)
     return html, env["code"]
 
@@ -243,6 +254,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     parser.add_render_rule("fence", _code)
     parser.add_render_rule("code_block", _code)
+    add_formulas(parser)
     for cell in ("td_open", "th_open"):
         parser.add_render_rule(cell, _cell)
     return parser

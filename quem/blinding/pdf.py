@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import json
 import os
 import subprocess
@@ -21,7 +22,11 @@ from quem.errors import FileError
 from quem.solutions.model import file_digest, signature
 
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
     from pathlib import Path
+
+    Patterns = Sequence[re.Pattern[str]]
 
 __all__ = ["PDF_ADVICE", "PdfDocument", "PdfPage", "can_draw", "page_image", "read_pdf"]
 
@@ -83,8 +88,13 @@ def can_draw() -> bool:
     return all(find_spec(name) for name in ("pikepdf", "pypdfium2"))
 
 
-def read_pdf(path: Path) -> PdfDocument:
+def read_pdf(path: Path, patterns: Patterns = ()) -> PdfDocument:
     """Read the pages of a PDF, from the cache where they are known.
+
+    Parameters
+    ----------
+    patterns : sequence of re.Pattern
+        Of words that neither the images nor the texts of the pages show.
 
     Raises
     ------
@@ -92,23 +102,25 @@ def read_pdf(path: Path) -> PdfDocument:
         It is broken, locked, too long or too slow, or the libraries that draw it are missing.
     """
     try:
-        key = path, signature(path)
+        key = path, signature(path), tuple(patterns)
         if known := _cache.get(key):
             return known
-        document = _read(path, file_digest(path))
+        document = _read(_Pages(path, file_digest(path), tuple(patterns)))
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     _cache.put(key, document, sum(len(page.text) + 100 for page in document.pages))
     return document
 
 
-def page_image(path: Path, number: int) -> tuple[bytes, str]:
+def page_image(path: Path, number: int, patterns: Patterns = ()) -> tuple[bytes, str]:
     """Give the image of a page.
 
     Parameters
     ----------
     number : int
         From 1.
+    patterns : sequence of re.Pattern
+        Of words that are covered.
 
     Returns
     -------
@@ -122,28 +134,44 @@ def page_image(path: Path, number: int) -> tuple[bytes, str]:
     FileError
         The page cannot be drawn.
     """
-    if not 1 <= number <= len(read_pdf(path).pages):
+    if not 1 <= number <= len(read_pdf(path, patterns).pages):
         raise IndexError(number)
     try:
-        sha256 = file_digest(path)
-        entry = _entry(sha256)
+        pages = _Pages(path, file_digest(path), tuple(patterns))
         for ending, mimetype in _MIMETYPES.items():
-            image = entry / f"{number}.{ending}"
+            image = pages.entry / f"{number}.{ending}"
             if image.is_file():
                 return image.read_bytes(), mimetype
-        request = {"do": "image", "page": number, "image": str(entry / str(number))}
-        ending = _response(path, sha256, request)["ending"]
+        request = {"do": "image", "page": number, "image": str(pages.entry / str(number))}
+        ending = _response(pages, request)["ending"]
         mimetype = _MIMETYPES[ending]
-        content = (entry / f"{number}.{ending}").read_bytes()
-        _note_use(entry, trims=not next(_drawn) % _DRAWN_BEFORE_TRIM)
+        content = (pages.entry / f"{number}.{ending}").read_bytes()
+        _note_use(pages.entry, trims=not next(_drawn) % _DRAWN_BEFORE_TRIM)
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     return content, mimetype
 
 
-def _entry(sha256: str) -> Path:
-    """The folder of what was made of a file."""
-    return cache_folder("pages") / f"{sha256}-{_DPI}-{_version()}"
+@dataclass(frozen=True)
+class _Pages:
+    """The pages of a file with these bytes, without some words."""
+
+    path: Path
+    sha256: str
+    patterns: tuple[re.Pattern[str], ...] = ()
+
+    @property
+    def entry(self) -> Path:
+        """The folder of what was made of them."""
+        name = f"{self.sha256}-{_DPI}-{_version()}"
+        if self.patterns:
+            name += f"-{hashlib.sha256(repr(sorted(self.sources)).encode()).hexdigest()[:16]}"
+        return cache_folder("pages") / name
+
+    @property
+    def sources(self) -> list[tuple[str, int]]:
+        """The patterns as the worker takes them."""
+        return [(pattern.pattern, pattern.flags) for pattern in self.patterns]
 
 
 @cache
@@ -152,34 +180,33 @@ def _version() -> str:
     return f"{_RECIPE}-{versions}"
 
 
-def _read(path: Path, sha256: str) -> PdfDocument:
+def _read(pages: _Pages) -> PdfDocument:
     if not can_draw():
-        raise FileError(path, PDF_ADVICE)
-    entry = _entry(sha256)
+        raise FileError(pages.path, PDF_ADVICE)
     try:
-        contents = json.loads((entry / "pages.json").read_text(encoding="utf-8"))
-        _note_use(entry, trims=False)
+        contents = json.loads((pages.entry / "pages.json").read_text(encoding="utf-8"))
+        _note_use(pages.entry, trims=False)
     except (OSError, ValueError):
-        contents = _contents(path, sha256, entry)
+        contents = _contents(pages)
     rows = zip(contents["sizes"], contents["texts"], strict=True)
-    pages = tuple(PdfPage(width, height, text) for (width, height), text in rows)
-    return PdfDocument(pages, contents["entries"])
+    shown = tuple(PdfPage(width, height, text) for (width, height), text in rows)
+    return PdfDocument(shown, contents["entries"])
 
 
-def _contents(path: Path, sha256: str, entry: Path) -> dict[str, Any]:
+def _contents(pages: _Pages) -> dict[str, Any]:
     """Clean a PDF and read its pages, which is known from then on."""
-    entry.mkdir(mode=0o700, exist_ok=True)
+    pages.entry.mkdir(mode=0o700, exist_ok=True)
     begun = time.monotonic()
-    cleaned = _response(path, sha256, {"do": "clean"})
+    cleaned = _response(pages, {"do": "clean"})
     texts = []
     for number in range(1, len(cleaned["sizes"]) + 1):
-        texts.append(_response(path, sha256, {"do": "text", "page": number})["text"])
+        texts.append(_response(pages, {"do": "text", "page": number})["text"])
         if time.monotonic() - begun > _SECONDS + number * _SECONDS_A_PAGE:
-            _failed.put(sha256, _TOO_SLOW, 1)
-            raise FileError(path, _TOO_SLOW)
+            _failed.put(pages.sha256, _TOO_SLOW, 1)
+            raise FileError(pages.path, _TOO_SLOW)
     contents = {"sizes": cleaned["sizes"], "texts": texts, "entries": cleaned["entries"]}
-    write_whole(entry / "pages.json", json.dumps(contents).encode())
-    _note_use(entry, trims=True)
+    write_whole(pages.entry / "pages.json", json.dumps(contents).encode())
+    _note_use(pages.entry, trims=True)
     return contents
 
 
@@ -189,13 +216,13 @@ def _note_use(entry: Path, *, trims: bool) -> None:
         trim(entry.parent, entry.name)
 
 
-def _response(path: Path, sha256: str, request: dict[str, Any]) -> dict[str, Any]:
+def _response(pages: _Pages, request: dict[str, Any]) -> dict[str, Any]:
     """Have the worker do something with a file; what the cache lost is made again first."""
-    if known := _failed.get(sha256):
+    path, entry = pages.path, pages.entry
+    if known := _failed.get(pages.sha256):
         raise FileError(path, known)
-    entry = _entry(sha256)
-    task: dict[str, Any] = {"path": str(path.resolve()), "sha256": sha256, "dpi": _DPI}
-    task["cleaned"] = str(entry / "cleaned.pdf")
+    task: dict[str, Any] = {"path": str(path.resolve()), "sha256": pages.sha256, "dpi": _DPI}
+    task |= {"cleaned": str(entry / "cleaned.pdf"), "redacted": pages.sources}
     answer = _worker.ask(task | request)
     if "gone" in answer and request["do"] != "clean":
         entry.mkdir(mode=0o700, exist_ok=True)
@@ -206,7 +233,7 @@ def _response(path: Path, sha256: str, request: dict[str, Any]) -> dict[str, Any
         raise FileError(path, "cannot be read; put it back")
     if "problem" in answer:
         if answer.get("fatal"):
-            _failed.put(sha256, answer["problem"], 1)
+            _failed.put(pages.sha256, answer["problem"], 1)
         raise FileError(path, answer["problem"])
     return answer
 

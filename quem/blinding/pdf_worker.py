@@ -15,6 +15,7 @@ import re
 import signal
 import sys
 import unicodedata
+from contextlib import suppress
 from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -22,15 +23,18 @@ from typing import TYPE_CHECKING, Any, cast
 import pikepdf
 import pypdfium2
 from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream, String
-from PIL import Image, ImageChops
+from PIL import Image, ImageChops, ImageDraw
 from pypdfium2 import raw
 
 from quem.blinding.cache import write_whole
+from quem.blinding.spans import MARK, found_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
+
+    Patterns = Sequence[re.Pattern[str]]
 
 __all__: list[str] = []
 
@@ -156,6 +160,11 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _HYPHEN = "\x02"
 _BROKEN_WORD = re.compile(f"{_HYPHEN}\\s*")
 _UNSEEN = re.compile("[^\\S\n]+")
+# What no text of a page holds, since it is not printable.
+_PLACE = "\ue000"
+# Gray of what covers words, and pixels that it is wider than they are.
+_COVER = (128, 128, 128)
+_MARGIN = 2
 
 
 def size_of(pdf: PdfDocument, number: int, dpi: int) -> tuple[int, int]:
@@ -173,8 +182,13 @@ def size_of(pdf: PdfDocument, number: int, dpi: int) -> tuple[int, int]:
     return max(round(width * scale), 1), max(round(height * scale), 1)
 
 
-def encoded(pdf: PdfDocument, number: int, dpi: int) -> tuple[bytes, str]:
+def encoded(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) -> tuple[bytes, str]:
     """Draw a page.
+
+    Parameters
+    ----------
+    patterns : sequence of re.Pattern
+        Of words that are covered.
 
     Returns
     -------
@@ -182,7 +196,10 @@ def encoded(pdf: PdfDocument, number: int, dpi: int) -> tuple[bytes, str]:
     ending : {"png", "jpg"}
         JPEG only where the page is a photograph.
     """
-    image = _drawn(pdf[number - 1], size_of(pdf, number, dpi), dpi)
+    page = pdf[number - 1]
+    image = _drawn(page, size_of(pdf, number, dpi), dpi)
+    if patterns:
+        _cover(page, image, patterns)
     gray = image.convert("L")
     is_grey = _is_grey(image)
     out = io.BytesIO()
@@ -195,8 +212,13 @@ def encoded(pdf: PdfDocument, number: int, dpi: int) -> tuple[bytes, str]:
     return out.getvalue(), "png"
 
 
-def visible_text(pdf: PdfDocument, number: int, dpi: int) -> str:
+def visible_text(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) -> str:
     """Give the text of a page, of which only what has ink in the image is kept.
+
+    Parameters
+    ----------
+    patterns : sequence of re.Pattern
+        Of words in whose place a mark is.
 
     Returns
     -------
@@ -205,12 +227,58 @@ def visible_text(pdf: PdfDocument, number: int, dpi: int) -> str:
     """
     page = pdf[number - 1]
     gray = _drawn(page, size_of(pdf, number, dpi), dpi).convert("L")
-    signs = "".join(_seen(page, gray))
+    seen = [sign for _, sign in _seen(page, gray)]
+    for start, end in found_spans(_as_read(seen), patterns) if patterns else ():
+        seen[start:end] = [_PLACE, *[""] * (end - start - 1)]
+    signs = "".join(seen)
     signs = signs.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     signs = _BROKEN_WORD.sub("", signs.replace("\r\n", "\n").replace("\r", "\n"))
     signs = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), signs)
-    lines = [_UNSEEN.sub(" ", line).strip() for line in signs.split("\n")]
+    lines = [_UNSEEN.sub(" ", line).strip() for line in signs.replace(_PLACE, MARK).split("\n")]
     return "\n".join(line for line in lines if line)
+
+
+def _as_read(signs: list[str]) -> Iterator[str]:
+    """The same characters as words are found in them: ligatures as letters, no broken words."""
+    broken = False
+    for sign in signs:
+        broken = sign == _HYPHEN or (broken and sign.isspace())
+        yield "" if broken else _LIGATURE.sub(lambda m: unicodedata.normalize("NFKC", m[0]), sign)
+
+
+def _cover(page: PdfPage, image: Image.Image, patterns: Patterns) -> None:
+    """Draw boxes over words."""
+    seen = list(_seen(page, image.convert("L")))
+    text = page.get_textpage()
+    places = _Places(page, image.size)
+    draw = ImageDraw.Draw(image)
+    for start, end in found_spans(_as_read([sign for _, sign in seen]), patterns):
+        numbers = [number for number, sign in seen[start:end] if not _is_between(sign)]
+        for left, top, right, bottom in _joined(_box(text, number, places) for number in numbers):
+            area = floor(left) - _MARGIN, floor(top), ceil(right) + _MARGIN, ceil(bottom)
+            draw.rectangle(area, fill=_COVER)
+
+
+def _box(text: PdfTextPage, index: int, places: _Places) -> tuple[float, ...]:
+    """What covers a character, as high as its line."""
+    left, top, right, bottom = places.of(text.get_charbox(index))
+    with suppress(pypdfium2.PdfiumError):
+        line = places.of(text.get_charbox(index, loose=True))
+        left, top = min(left, line[0]), min(top, line[1])
+        right, bottom = max(right, line[2]), max(bottom, line[3])
+    return left, top, right, bottom
+
+
+def _joined(boxes: Iterable[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    """One box for all that follow each other in a line, with what is between words."""
+    joined: list[tuple[float, ...]] = []
+    for box in boxes:
+        last = joined[-1] if joined else None
+        if last and last[1] < (box[1] + box[3]) / 2 < last[3] and box[0] >= last[0]:
+            joined[-1] = last[0], min(last[1], box[1]), max(last[2], box[2]), max(last[3], box[3])
+        else:
+            joined.append(box)
+    return joined
 
 
 def _scale(width: float, height: float, dpi: int) -> float:
@@ -238,16 +306,20 @@ def _extremes(gray: Image.Image) -> tuple[float, float]:
     return cast("tuple[float, float]", gray.getextrema())
 
 
-def _seen(page: PdfPage, gray: Image.Image) -> Iterator[str]:
-    """Each character that has ink, and what is between."""
+def _seen(page: PdfPage, gray: Image.Image) -> Iterator[tuple[int, str]]:
+    """Each character that has ink, and what is between, with its number on the page."""
     text = page.get_textpage()
     places = _Places(page, gray.size)
     for index in range(text.count_chars()):
         sign = chr(raw.FPDFText_GetUnicode(text, index))
-        between = sign.isspace() or sign == _HYPHEN
+        between = _is_between(sign)
         printable = sign.isprintable() or "\ud800" <= sign <= "\udfff"
         if between or (printable and _has_ink(text, index, sign, places, gray)):
-            yield sign
+            yield index, sign
+
+
+def _is_between(sign: str) -> bool:
+    return sign.isspace() or sign == _HYPHEN
 
 
 def _has_ink(text: PdfTextPage, index: int, sign: str, places: _Places, gray: Image.Image) -> bool:
@@ -333,12 +405,13 @@ class _Worker:
     def text(self, request: dict[str, Any]) -> dict[str, Any]:
         """Give what can be read on a page."""
         drawn = self._document(request["cleaned"])
-        return {"text": visible_text(drawn, request["page"], request["dpi"])}
+        patterns = _patterns(request)
+        return {"text": visible_text(drawn, request["page"], request["dpi"], patterns)}
 
     def image(self, request: dict[str, Any]) -> dict[str, Any]:
         """Write the image of a page, and give how its name ends."""
         drawn = self._document(request["cleaned"])
-        content, ending = encoded(drawn, request["page"], request["dpi"])
+        content, ending = encoded(drawn, request["page"], request["dpi"], _patterns(request))
         write_whole(Path(f"{request['image']}.{ending}"), content)
         return {"ending": ending}
 
@@ -364,6 +437,10 @@ class _Worker:
             return {"gone": True}
         except Exception as error:  # noqa: BLE001  whatever is wrong with it, it cannot be drawn
             return {"problem": _problem(error)}
+
+
+def _patterns(request: dict[str, Any]) -> Patterns:
+    return [re.compile(source, flags) for source, flags in request["redacted"]]
 
 
 def _problem(error: Exception) -> str:

@@ -13,19 +13,34 @@ from typing import TYPE_CHECKING, Literal
 from markupsafe import Markup, escape
 
 from quem.blinding.cache import SizedCache
+from quem.blinding.formulas import Formulas, without_formulas
 from quem.blinding.markup import code_html, markdown_html, sanitize, text_html
-from quem.blinding.pdf import read_pdf
+from quem.blinding.notebooks import EMBEDDED, output_html, read_notebook
+from quem.blinding.office import read_office
+from quem.blinding.pages import pages_of
+from quem.blinding.redacting import TAG, VALUE, flat, redact_html, redact_text
+from quem.blinding.workbooks import FORMULA
 from quem.errors import FileError, QuemError
 from quem.io.text import read_text
 from quem.solutions.model import signature
 from quem.solutions.sheets import inner_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from quem.blinding.workbooks import Table
     from quem.solutions.model import Sheet, Solution, SolutionFile
 
-__all__ = ["PageImage", "Part", "Rendered", "read_as_judge", "render_page_text", "render_solution"]
+__all__ = [
+    "PageImage",
+    "Part",
+    "Phrases",
+    "Rendered",
+    "read_as_judge",
+    "render_page_text",
+    "render_solution",
+    "sheet_texts",
+]
 
 _log = logging.getLogger("webjudge")
 # Characters of HTML that are kept; 20 problems of 8 solutions have about 2 million.
@@ -33,21 +48,40 @@ _MOST_KEPT = 16_000_000
 # Nobody outside can write these, so what holds them comes from here.
 _IMAGE = f"image-{secrets.token_hex(16)}-"
 _CODE = f"code-{secrets.token_hex(16)}-"
-_IMAGE_NUMBER = re.compile(rf"{_IMAGE}(\d+)")
+_PICTURE = f"picture-{secrets.token_hex(16)}-"
+_MATH = f"formula-{secrets.token_hex(16)}-"
+_IMAGE_NUMBER = re.compile(rf"({_IMAGE}|{_PICTURE})(\d+)")
 _CODE_NUMBER = re.compile(rf"<pre[^>]*>{_CODE}(\d+)</pre>")
-_INSIDE_WORDS = re.compile(r"</?(?:a|b|code|em|i|s|span|strong|sub|sup|u)\b[^>]*>")
-_TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
-# Of attributes, what a maker can have written.
-_VALUE = re.compile(r' (?:alt|href|lang)="([^"]*)"')
 _NOTHING = Markup()
 _HEADING = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>", re.DOTALL)
 # Characters of how a solution begins; a row of the ladder has room for about half of them.
 _SNIPPET = 80
+# Where a sheet has more rows and columns than are shown; a sentence takes its place.
+_MORE = re.compile("<p>\ue000more-([0-9]+)-([0-9]+)\ue000</p>")
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """What pages say about workbooks, in the judge's language.
+
+    Parameters
+    ----------
+    formula : str
+        In place of the result of a formula that is not known.
+    more : callable
+        Says how many more rows and columns a sheet has.
+    """
+
+    formula: str = "(formula)"
+    more: Callable[[int, int], str] = "{} more rows, {} more columns".format
+
+
+_ENGLISH = Phrases()
 
 
 @dataclass(frozen=True)
 class PageImage:
-    """A page of a PDF, as an image with its text below.
+    """A page of a PDF or document, as an image with its text below.
 
     Parameters
     ----------
@@ -77,11 +111,11 @@ class Part:
     name : str
         A name that reveals nothing: "File 1 of 3".
     html : Markup
-        Safe HTML; empty for images and PDFs.
+        Safe HTML; empty for images, PDFs, and documents.
     url : str
         Where the image is; empty for others.
     pages : tuple of PageImage
-        Of a PDF.
+        Of a PDF or document, and of the sheets of a workbook that have charts or pictures.
     """
 
     kind: Literal["html", "image", "pdf"]
@@ -99,8 +133,9 @@ class Rendered:
     ----------
     n_words : int
         Of its texts, and of what can be read in its PDFs; code is counted in lines.
-    n_lines, n_pages, n_pictures : int
-        Of its files of code, of its PDFs, and pictures, those inside texts too.
+    n_lines, n_pages, n_pictures, n_sheets : int
+        Of its files of code, of its PDFs and documents, pictures, those inside texts too, and
+        sheets of its workbooks.
     snippet : str
         How it begins: its first heading or words, which tell it apart; may be empty.
     """
@@ -110,13 +145,16 @@ class Rendered:
     n_lines: int = 0
     n_pages: int = 0
     n_pictures: int = 0
+    n_sheets: int = 0
     snippet: str = ""
 
     @property
-    def shape(self) -> Literal["text", "code", "pages"]:
-        """How wide it is to be read: most of it is text, or it is code or pages alone."""
-        if self.n_pages and len(self.parts) == 1:
+    def shape(self) -> Literal["text", "code", "pages", "sheets"]:
+        """How wide it is to be read: most of it is text, or code, pages, or sheets alone."""
+        if len(self.parts) == 1 and self.parts[0].kind == "pdf":
             return "pages"
+        if len(self.parts) == 1 and self.n_sheets:
+            return "sheets"
         return "code" if self.n_lines and not self.n_words else "text"
 
     @property
@@ -126,25 +164,50 @@ class Rendered:
         return sum(len(part.html) for part in self.parts) + sum(texts)
 
 
+class Picture(int):
+    """The number of a picture inside a file, from 1, where others are numbers of files."""
+
+
 @dataclass(frozen=True)
 class _Text:
     """A text as HTML, cut where addresses of images belong."""
 
-    pieces: tuple[str | int, ...]
+    pieces: tuple[str | int | Picture, ...]
     n_words: int
     images: frozenset[int]
     n_lines: int = 0
+    n_pictures: int = 0
     snippet: str = ""
+    n_sheets: int = 0
 
-    def html(self, asset_url: Callable[..., str]) -> Markup:
-        pieces = (p if isinstance(p, str) else str(escape(asset_url(p))) for p in self.pieces)
-        return Markup("".join(pieces))  # noqa: S704  sanitized, or escaped
+    def html(
+        self, asset_url: Callable[..., str], phrases: Phrases = _ENGLISH, own: int = 1
+    ) -> Markup:
+        html = "".join(
+            piece
+            if isinstance(piece, str)
+            else str(
+                escape(asset_url(own, piece) if isinstance(piece, Picture) else asset_url(piece))
+            )
+            for piece in self.pieces
+        )
+        if self.n_sheets:
+            html = html.replace(FORMULA, escape(phrases.formula))
+            html = _MORE.sub(
+                lambda match: _paragraph(phrases.more(int(match[1]), int(match[2]))), html
+            )
+        return Markup(html)  # noqa: S704  sanitized, or escaped
 
 
 _texts: SizedCache[object, _Text] = SizedCache(_MOST_KEPT)
 
 
-def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str = "") -> Rendered:
+def render_solution(
+    solution: Solution,
+    asset_url: Callable[..., str],
+    gone: str = "",
+    phrases: Phrases = _ENGLISH,
+) -> Rendered:
     """Show a solution.
 
     Parameters
@@ -154,6 +217,8 @@ def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str
         page of it.
     gone : str
         What is said in place of a file that cannot be read any more, which is logged.
+    phrases : Phrases
+        What is said about workbooks.
 
     Returns
     -------
@@ -170,10 +235,14 @@ def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str
         kind = files[n - 1].kind
         if kind == "image":
             parts.append(Part("image", name, url=asset_url(n)))
-        elif kind == "pdf":
-            parts.append(_pdf_part(files[n - 1], name, partial(asset_url, n), gone))
+        elif kind in ("pdf", "office"):
+            parts.append(_paged_part(files[n - 1], name, partial(asset_url, n), gone))
+        elif kind == "workbook":
+            drawn = _paged_part(files[n - 1], name, partial(asset_url, n), gone).pages
+            html = texts[n].html(asset_url, phrases)
+            parts.append(Part("html", name, html=html, pages=drawn))
         else:
-            parts.append(Part("html", name, html=texts[n].html(asset_url)))
+            parts.append(Part("html", name, html=texts[n].html(asset_url, own=n)))
     read = [page.text for part in parts for page in part.pages]
     beginnings = (*(text.snippet for text in texts.values()), *map(_shortened, read))
     return Rendered(
@@ -181,14 +250,17 @@ def render_solution(solution: Solution, asset_url: Callable[..., str], gone: str
         n_words=sum(t.n_words for t in texts.values()) + sum(len(page.split()) for page in read),
         n_lines=sum(text.n_lines for text in texts.values()),
         n_pages=len(read),
-        n_pictures=sum(part.kind == "image" for part in parts) + len(inside),
+        n_pictures=sum(part.kind == "image" for part in parts)
+        + len(inside)
+        + sum(text.n_pictures for text in texts.values()),
+        n_sheets=sum(text.n_sheets for text in texts.values()),
         snippet=next(filter(None, beginnings), ""),
     )
 
 
-def _pdf_part(file: SolutionFile, name: str, page_url: Callable[[int], str], gone: str) -> Part:
+def _paged_part(file: SolutionFile, name: str, page_url: Callable[[int], str], gone: str) -> Part:
     try:
-        pages = read_pdf(file.path).pages
+        pages = pages_of(file)
     except FileError as error:
         _log.warning("a file of the study cannot be shown: %s", error)
         return Part("html", name, html=_paragraph(gone))
@@ -227,25 +299,40 @@ def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
     Parameters
     ----------
     file : SolutionFile
-        No image and no PDF.
+        No image, PDF, or document.
     files : sequence of SolutionFile
         All files of the solution or page of text.
     """
+    if file.kind == "workbook":
+        return "\n".join(text for _, text in sheet_texts(file))
     if file.kind in ("text", "code"):
-        return read_text(file.path, file.name, what="solution")
+        return redact_text(read_text(file.path, file.name, what="solution"), file.patterns)
     html = "".join(piece for piece in _text(file, files).pieces if isinstance(piece, str))
-    words = _TAG.sub("\n", _flat(html))
-    return unescape("\n".join([words, *_VALUE.findall(html)]))
+    words = TAG.sub("\n", flat(html))
+    return unescape("\n".join([words, *VALUE.findall(html)]))
+
+
+def sheet_texts(file: SolutionFile) -> Iterator[tuple[str, str]]:
+    """Give the name of each sheet of a workbook that judges see, and its text with the name."""
+    for table in read_office(file).tables:
+        html = redact_html(sanitize(_sheet_html(table), lambda _: None), file.patterns)
+        yield table.name, unescape(TAG.sub("\n", flat(html)))
+
+
+def _sheet_html(table: Table) -> str:
+    more = f"<p>\ue000more-{table.rows}-{table.columns}\ue000</p>"
+    heading = f"<h2>{escape(table.name)}</h2>"
+    return f"{heading}{table.html}{more if table.rows or table.columns else ''}"
 
 
 def _is_text(file: SolutionFile) -> bool:
-    return file.kind not in ("image", "pdf")
+    return file.kind not in ("image", "pdf", "office")
 
 
 def _text(file: SolutionFile, files: Sequence[SolutionFile], gone: str = "") -> _Text:
     """A text as HTML, rendered again only when its file has changed."""
     try:
-        key = (file.path, signature(file.path), len(files))
+        key = (file.path, signature(file.path), len(files), file.redactions)
         if (known := _texts.get(key)) is not None:
             return known
         text = _rendering(file, files)
@@ -257,33 +344,51 @@ def _text(file: SolutionFile, files: Sequence[SolutionFile], gone: str = "") -> 
 
 
 def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
-    content = read_text(file.path, file.name, what="solution")
-    if file.kind == "code":
-        html = code_html(content, filename=file.path.name)
-    elif file.kind == "text":
-        html = text_html(content)
+    if file.kind == "workbook":
+        tables = [table for table in read_office(file).tables if table.html]
+        html = sanitize("".join(map(_sheet_html, tables)), lambda _: None)
+        html = redact_html(html, file.patterns)
+        name = redact_text(tables[0].name, file.patterns) if tables else ""
+        return _Text(
+            (html,),
+            # Nobody reads all numbers of a table.
+            sum(any(map(str.isalpha, word)) for word in _words(html)),
+            frozenset(),
+            snippet=_shortened(name),
+            n_sheets=max(len(tables), 1),
+        )
+    if file.kind == "notebook":
+        html = redact_html(_notebook_html(file, files), file.patterns)
     else:
-        html = _safe(content, file, files)
-    pieces = [
-        int(piece) if index % 2 else piece for index, piece in enumerate(_IMAGE_NUMBER.split(html))
-    ]
-    images = frozenset(piece for piece in pieces if isinstance(piece, int))
-    if file.kind == "code":
-        lines = content.rstrip("\n").split("\n")
-        first = next(filter(str.strip, lines), "")
-        return _Text(tuple(pieces), 0, images, n_lines=len(lines), snippet=_shortened(first))
-    heading = _HEADING.search(html)
-    blocks = [_words(heading[1])] if heading else map(_words, _TAG.split(_flat(html)))
-    snippet = " ".join(next(filter(None, blocks), ()))
-    return _Text(tuple(pieces), len(_words(html)), images, snippet=_shortened(snippet))
-
-
-def _flat(html: str) -> str:
-    return _INSIDE_WORDS.sub("", html)
+        content = read_text(file.path, file.name, what="solution")
+        if file.kind == "code":
+            html = redact_html(code_html(content, filename=file.path.name), file.patterns)
+            lines = content.rstrip("\n").split("\n")
+            first = next(filter(str.strip, unescape(TAG.sub("", html)).split("\n")), "")
+            return _Text((html,), 0, frozenset(), n_lines=len(lines), snippet=_shortened(first))
+        html = text_html(content) if file.kind == "text" else _safe(content, file, files)
+        html = redact_html(html, file.patterns)
+    parts = _IMAGE_NUMBER.split(html)
+    pieces: list[str | int | Picture] = []
+    # Of each three the first is text, the second the kind of a number, and the third it.
+    for at in range(0, len(parts), 3):
+        pieces.append(parts[at])
+        if at + 2 < len(parts):
+            number = int(parts[at + 2])
+            pieces.append(Picture(number) if parts[at + 1] == _PICTURE else number)
+    numbers = [piece for piece in pieces if isinstance(piece, int)]
+    inside = {number for number in numbers if isinstance(number, Picture)}
+    images = frozenset(int(number) for number in numbers if not isinstance(number, Picture))
+    plain = without_formulas(html)
+    heading = _HEADING.search(plain)
+    blocks = [_words(heading[1])] if heading else map(_words, TAG.split(flat(plain)))
+    snippet = _shortened(" ".join(next(filter(None, blocks), ())))
+    words = len(_words(plain))
+    return _Text(tuple(pieces), words, images, snippet=snippet, n_pictures=len(inside))
 
 
 def _words(html: str) -> list[str]:
-    return unescape(_TAG.sub(" ", _flat(html))).split()
+    return unescape(TAG.sub(" ", flat(html))).split()
 
 
 def _shortened(text: str) -> str:
@@ -292,6 +397,16 @@ def _shortened(text: str) -> str:
 
 def _safe(content: str, file: SolutionFile, files: Sequence[SolutionFile]) -> str:
     """Sanitize Markdown or HTML, with placeholders for images."""
+    formulas, code = Formulas(_MATH), list[str]()
+    if file.kind == "markdown":
+        content, _ = markdown_html(content, _CODE, formulas, code)
+    else:
+        content = formulas.keep_all(content)
+    return _finished(content, _image_url(file, files), formulas, code)
+
+
+def _image_url(file: SolutionFile, files: Sequence[SolutionFile]) -> Callable[[str], str | None]:
+    """Make what gives the placeholder of an image beside a text, or None."""
     numbers = {other.inner: n for n, other in enumerate(files, 1) if other.kind == "image"}
     folded = {inner.casefold(): n for inner, n in numbers.items()}
 
@@ -300,8 +415,45 @@ def _safe(content: str, file: SolutionFile, files: Sequence[SolutionFile]) -> st
         number = numbers.get(inner) or folded.get(inner.casefold())
         return f"{_IMAGE}{number}" if number else None
 
-    code: list[str] = []
-    if file.kind == "markdown":
-        content, code = markdown_html(content, _CODE)
-    html = sanitize(content, image_url)
-    return _CODE_NUMBER.sub(lambda match: code[int(match[1])], html)
+    return image_url
+
+
+def _finished(
+    html: str, image_url: Callable[[str], str | None], formulas: Formulas, code: list[str]
+) -> str:
+    """Sanitize HTML, and put code and formulas into it."""
+    safe = sanitize(html, image_url)
+    safe = _CODE_NUMBER.sub(lambda match: code[int(match[1])], safe)
+    return formulas.put_back(safe)
+
+
+def _notebook_html(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
+    """Lay a notebook out: its cells one after another, pictures in their places."""
+    notebook = read_notebook(file.path)
+    formulas, code = Formulas(_MATH), list[str]()
+    beside = _image_url(file, files)
+    html = []
+    for block in notebook.blocks:
+        if block.kind == "markdown":
+            text = block.text.replace(EMBEDDED, _PICTURE)
+            html.append(markdown_html(text, _CODE, formulas, code)[0])
+        elif block.kind == "html":
+            # By itself, so that tags that it leaves open end with it.
+            code.append(sanitize(formulas.keep_all(block.text), beside))
+            html.append(f"<pre>{_CODE}{len(code) - 1}</pre>")
+        elif block.kind == "tex":
+            html.append(f"<p>{formulas.keep(block.text, displayed=True)}</p>")
+        elif block.kind == "image":
+            html.append(f'<p><img src="{_PICTURE}{block.text}" alt=""></p>')
+        else:
+            is_code = block.kind == "code"
+            shown = code_html(block.text, language=notebook.language) if is_code else ""
+            code.append(shown or output_html(block.text))
+            html.append(f"<pre>{_CODE}{len(code) - 1}</pre>")
+
+    def image_url(target: str) -> str | None:
+        if target.startswith(_PICTURE):
+            return target
+        return beside(target)
+
+    return _finished("\n".join(html), image_url, formulas, code)

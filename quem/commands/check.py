@@ -10,10 +10,12 @@ import click
 
 from quem.commands.options import (
     code_option,
+    conversion_progress,
     data_option,
     database_option,
     refuse_foreign,
     study_argument,
+    unsandboxed_option,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ __all__ = ["check", "check_store"]
 )
 @click.option("--head", help="With --store: a head printed earlier, which must still be there.")
 @click.option("--receipt", help="With --store: a judge's receipt, whose ranking is looked for.")
+@unsandboxed_option
 def check(
     study: Path,
     data: Path | None,
@@ -55,6 +58,7 @@ def check(
     in_store: bool,
     head: str | None,
     receipt: str | None,
+    unsandboxed: bool,
 ) -> None:
     """Check STUDY and its data without writing anything.
 
@@ -74,6 +78,8 @@ def check(
         message = "--head and --receipt need --store"
         raise click.UsageError(message)
     sources: dict[str, Any] = {"database": database, "data": data}
+    if kind != "experience":
+        refuse_foreign(kind, {"office_unsandboxed": unsandboxed}, ())
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     if in_store:
         refuse_foreign(kind, {"store": kind != "experience"}, ())
@@ -81,13 +87,13 @@ def check(
         check_store(study, database, head=head, receipt=receipt)
         return
     if kind == "experience":
-        _check_experience(study, database)
+        _check_experience(study, database, sandboxed=not unsandboxed)
         return
     loaded = kinds.load_study(study, code=code, **sources)
     _print(study, list(kinds.check(loaded)), _counted(loaded.counts()))
 
 
-def _check_experience(study: Path, database: str | None) -> None:
+def _check_experience(study: Path, database: str | None, *, sandboxed: bool) -> None:
     """Check rankings and solutions, of which either may be still to come."""
     from quem.errors import QuemError
     from quem.solutions import check_solutions
@@ -96,13 +102,15 @@ def _check_experience(study: Path, database: str | None) -> None:
     loaded, warnings, mistakes = _analyzed(study, database)
     draft = draft_study(study)
     waits = "" if loaded else _waits_for_judges(draft, database)
-    solutions, more_mistakes, more_warnings = check_solutions(draft, complete=bool(waits))
+    solutions, more_mistakes, more_warnings = check_solutions(
+        draft, complete=bool(waits), sandboxed=sandboxed, tell=conversion_progress
+    )
     mistakes = [*([] if waits else mistakes), *more_mistakes]
     warnings += more_warnings
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     warnings += _effects(draft, solutions, database)
-    contents = _contents(draft.declared, loaded, solutions)
+    contents = _contents(draft.declared, loaded, solutions) + _decided(draft)
     _print(study, warnings, [*contents, waits] if waits else contents)
 
 
@@ -188,6 +196,17 @@ def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> 
         counts |= _ranked(study)
     counts["solution"] = len(solutions)
     return _counted(counts)
+
+
+def _decided(draft: StudyFile) -> list[str]:
+    """Count the words in solutions that are redacted, and those that are accepted."""
+    decided = [one.decision for one in draft.spec.judging.reviewed] if draft.spec else []
+    return _counted(
+        {
+            "redaction": decided.count("redact"),
+            "accepted identity word": decided.count("accept"),
+        }
+    )
 
 
 def _counted(counts: Mapping[str, int]) -> list[str]:

@@ -21,6 +21,7 @@ __all__ = [
     "SettingsCommand",
     "check_url",
     "code_option",
+    "conversion_progress",
     "data_option",
     "database_option",
     "format_options",
@@ -35,6 +36,7 @@ __all__ = [
     "show_result",
     "study_argument",
     "study_in",
+    "unsandboxed_option",
 ]
 
 Command = Any  # a function, or a command that click made of one
@@ -193,6 +195,24 @@ database_option = click.option(
     help="Store of the judging session: a URL, or an SQLite file.  [default: $QUEM_DATABASE_URL, "
     "or STUDY's name with .sqlite3, beside it]",
 )
+
+unsandboxed_option = click.option(
+    "--office-unsandboxed",
+    "unsandboxed",
+    is_flag=True,
+    help="Let LibreOffice convert documents where it cannot be kept from the network.",
+)
+
+
+def conversion_progress(done: int, total: int) -> None:
+    """Say how far LibreOffice is: on a terminal in one line that changes, else once."""
+    import sys
+
+    if sys.stderr.isatty():
+        end = done >= total
+        click.echo(f"\rdocuments converted: {done} of {total}", err=True, nl=end)
+    elif not done:
+        click.echo(f"converting {total} document{'' if total == 1 else 's'} …", err=True)
 
 
 # Those of quem.report, whose import would slow down `quem --help`.

@@ -10,7 +10,14 @@ import click
 
 from quem.commands.backup import keep_option
 from quem.commands.links import link_file, may_show_links
-from quem.commands.options import DURATION, check_url, database_option, study_argument
+from quem.commands.options import (
+    DURATION,
+    check_url,
+    conversion_progress,
+    database_option,
+    study_argument,
+    unsandboxed_option,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -61,6 +68,7 @@ __all__ = ["serve"]
     help="Time between backups.",
 )
 @keep_option("--backup-keep")
+@unsandboxed_option
 @click.option("--open", "open_browser", is_flag=True, help="Open the dashboard in a browser.")
 def serve(
     study: Path,
@@ -74,6 +82,7 @@ def serve(
     keep: int,
     *,
     behind_proxy: bool,
+    unsandboxed: bool,
     open_browser: bool,
 ) -> None:
     """Run a judging session of STUDY.
@@ -100,7 +109,7 @@ def serve(
     if backup:
         make_folder(backup)
     with clear_refusals(locate_database(study, database)):
-        site = open_site(study, database)
+        site = open_site(study, database, sandboxed=not unsandboxed, tell=conversion_progress)
     app = create_app(site, behind_proxy=behind_proxy, url=url, listens=host)
     try:
         server = Server(app, host, port)

@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING
 
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
+from quem.solutions.decisions import unused_decisions
 from quem.solutions.finding import find_solutions, printable
 from quem.solutions.sheets import inner_path, references
 from quem.study.blocks import LONGEST_LIST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from quem.errors import Mistake
     from quem.solutions.model import Kind, Solution, SolutionFile, Solutions
     from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
 
-__all__ = ["awaits_rankings", "check_solutions", "find_warnings"]
+__all__ = ["awaits_rankings", "check_solutions", "find_warnings", "lost_images"]
 
 _MOST_FILES = 10
+_WITH_METADATA = ("image", "pdf", "office", "workbook", "notebook")
 _NAMES: dict[Kind, str] = {
     "markdown": "Markdown",
     "text": "plain text",
@@ -30,6 +32,9 @@ _NAMES: dict[Kind, str] = {
     "html": "HTML",
     "image": "an image",
     "pdf": "a PDF",
+    "office": "a document",
+    "workbook": "a workbook",
+    "notebook": "a notebook",
 }
 
 
@@ -39,14 +44,24 @@ def awaits_rankings(file: StudyFile) -> bool:
 
 
 def check_solutions(
-    file: StudyFile, *, complete: bool
+    file: StudyFile,
+    *,
+    complete: bool,
+    sandboxed: bool = True,
+    tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> tuple[Solutions, list[Mistake], list[StudyWarning]]:
     """Check the solutions of a study, and search for what could reveal their authors.
+
+    Documents and workbooks are converted, as far as they are not in the cache.
 
     Parameters
     ----------
     complete : bool
         Whether solutions may be lacking only where they are declared missing.
+    sandboxed : bool
+        Whether LibreOffice has to run without network.
+    tell : callable
+        Takes how many documents are converted so far, and how many there are.
 
     Returns
     -------
@@ -55,7 +70,11 @@ def check_solutions(
         What has to be mended before judges can be shown the solutions.
     warnings : list of StudyWarning
     """
+    from quem.blinding.office import prepare
+
     solutions, mistakes, warnings = find_solutions(file, complete=complete)
+    files = [one for solution in solutions for one in solution.files]
+    mistakes += prepare(files, sandboxed=sandboxed, tell=tell)
     if file.spec is not None:
         warnings += find_warnings(solutions, file.spec)
     return solutions, mistakes, warnings
@@ -72,13 +91,15 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
     Returns
     -------
     list of StudyWarning
-        Words, metadata, formats that differ, images, scripts, styles and formulas that are not
-        shown, and lists too long to rank.
+        Words, decisions about words that are not there, metadata, formats that differ, images,
+        scripts, styles, formulas and parts of documents that are not shown, and lists too long to
+        rank.
     """
     from quem.solutions.identity import identity_warnings
 
     doubts = [
         *identity_warnings(solutions, spec),
+        *unused_decisions(solutions, spec),
         *_metadata(solutions),
         *_formats(solutions),
         *_lost_images(solutions),
@@ -89,12 +110,12 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
 
 
 def _metadata(solutions: Solutions) -> Iterator[StudyWarning]:
-    """What images and PDFs say beside what they show."""
+    """What images, PDFs, and documents say beside what they show."""
     from quem.solutions.files import metadata_of
 
     seen: dict[SolutionFile, dict[str, str]] = {}
     for file in _files(solutions):
-        if file.kind in ("image", "pdf") and (fields := metadata_of(file.path, file.kind)):
+        if file.kind in _WITH_METADATA and (fields := metadata_of(file)):
             seen[file] = fields
     for file, fields in list(seen.items())[:_MOST_FILES]:
         entries = [f'{name} "{text}"' for name, text in fields.items()]
@@ -136,18 +157,29 @@ def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
         yield StudyWarning("formats-differ", message)
 
 
+def lost_images(files: Sequence[SolutionFile]) -> Iterator[tuple[SolutionFile, int, str]]:
+    """Give images that a text refers to, and that are not among the files: text, line, target.
+
+    Parameters
+    ----------
+    files : sequence of SolutionFile
+        All of a solution or page of text.
+    """
+    inside = {file.inner.casefold() for file in files if file.kind == "image"}
+    for file in files:
+        for line, target in _references(file):
+            if inner_path(target, file.inner).casefold() not in inside:
+                yield file, line, shown(target)
+
+
 def _lost_images(solutions: Solutions) -> Iterator[StudyWarning]:
     """Images that a text refers to, and that are not among its files."""
-    messages: list[str] = []
-    for part in (*solutions, *solutions.sheets()):
-        inside = {file.inner.casefold() for file in part.files if file.kind == "image"}
-        for file in part.files:
-            messages += [
-                f"{file.name}:{line}: the image {shown(target)} is not shown, only its text; "
-                "put it into one folder with the text"
-                for line, target in _references(file)
-                if inner_path(target, file.inner).casefold() not in inside
-            ]
+    messages = [
+        f"{file.name}:{line}: the image {target} is not shown, only its text; "
+        "put it into one folder with the text"
+        for part in (*solutions, *solutions.sheets())
+        for file, line, target in lost_images(part.files)
+    ]
     for message in messages[:_MOST_FILES]:
         yield StudyWarning("image-not-shown", message)
     if more := max(len(messages) - _MOST_FILES, 0):
@@ -161,7 +193,8 @@ def _losses(solutions: Solutions) -> Iterator[StudyWarning]:
     losses = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
     by_code: defaultdict[str, list[StudyWarning]] = defaultdict(list)
     for loss in losses:
-        message = f"{loss.name}:{loss.line}: {loss.warning.message}"
+        place = f"{loss.name}:{loss.line}" if loss.line else loss.name
+        message = f"{place}: {loss.warning.message}"
         by_code[loss.warning.code].append(replace(loss.warning, message=message))
     for warnings in by_code.values():
         yield from warnings[:_MOST_FILES]

@@ -10,12 +10,12 @@ import warnings
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text
 from quem.solutions.model import SolutionFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path, PurePath
 
     from PIL import Image
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "DRAWING",
     "FORMATS",
     "MOST_PIXELS",
     "image_problem",
@@ -67,18 +68,41 @@ _BEGINNINGS = {
     ".webp": (b"RIFF",),
 }
 _ALL_BEGINNINGS = tuple({start for starts in _BEGINNINGS.values() for start in starts})
+# Drawn as a picture before anything else is done with it.
+DRAWING = ".svg"
 _PICTURES = (".bmp", ".tif", ".tiff", ".avif", ".heic", ".heif", ".jxl", ".ico", ".eps", ".psd")
-_OFFICE = (".docx", ".doc", ".odt", ".rtf", ".pptx", ".ppt", ".odp", ".pages", ".key", ".epub")
+# Endings of office formats, and what a file of each has to hold.
+_DOCUMENTS = {".docx": "word/", ".pptx": "ppt/", ".odt": "content.xml", ".odp": "content.xml"}
+_WORKBOOKS = {".xlsx": "xl/", ".ods": "content.xml"}
+_PACKAGES = _DOCUMENTS | _WORKBOOKS
+_RTF = ".rtf"
+_ENDINGS: dict[Kind, Container[str]] = {
+    "markdown": _MARKDOWN,
+    "html": _HTML,
+    "image": {*_BEGINNINGS, DRAWING},
+    "pdf": {".pdf"},
+    "office": {*_DOCUMENTS, _RTF},
+    "workbook": _WORKBOOKS,
+    "notebook": {".ipynb"},
+}
 _REMEDIES = {
-    **dict.fromkeys((".svg", ".svgz"), "is SVG, which can hold scripts; save it as PNG"),
+    ".svgz": "is a packed drawing; save it as SVG or PNG",
     **dict.fromkeys(_PICTURES, "is a picture that browsers may not show; save it as PNG"),
-    **dict.fromkeys(_OFFICE, "is an office document; save it as Markdown, HTML, or PDF"),
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "is a workbook; save it as CSV or PDF"),
+    ".doc": "is a document in an old format; save it as DOCX",
+    ".xls": "is a workbook in an old format; save it as XLSX",
+    ".ppt": "is a presentation in an old format; save it as PPTX",
+    **dict.fromkeys((".docm", ".dotx", ".dotm"), "can hold macros or templates; save it as DOCX"),
+    **dict.fromkeys((".xlsm", ".xlsb", ".xltx"), "can hold macros or templates; save it as XLSX"),
+    **dict.fromkeys((".pptm", ".ppsx", ".ppsm"), "can hold macros or a show; save it as PPTX"),
+    ".pages": "is a Pages document; export it as DOCX or PDF",
+    ".key": "is a Keynote presentation; export it as PPTX or PDF",
+    ".numbers": "is a Numbers workbook; export it as XLSX",
+    ".epub": "is a book; save it as HTML or PDF",
     **dict.fromkeys((".zip", ".tar", ".gz", ".7z", ".rar"), "is an archive; unpack it here"),
-    ".ipynb": "is a notebook; export it as HTML or Markdown",
 }
 _UNKNOWN = (
-    "is in no format that can be shown; save it as Markdown, plain text, HTML, PNG, JPEG, or PDF"
+    "is in no format that can be shown; save it as Markdown, plain text, HTML, PNG, JPEG, PDF, "
+    "DOCX, PPTX, or XLSX"
 )
 _DIGITS = "0123456789"
 _IGNORED = re.compile(
@@ -100,14 +124,9 @@ def natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
 def kind_of(path: PurePath) -> Kind:
     """Determine a file's kind by its ending; all but documents, pages and images are code."""
     ending = path.suffix.casefold()
-    if ending in _MARKDOWN:
-        return "markdown"
-    if ending in _HTML:
-        return "html"
-    if ending in _BEGINNINGS:
-        return "image"
-    if ending == ".pdf":
-        return "pdf"
+    for kind, endings in _ENDINGS.items():
+        if ending in endings:
+            return kind
     return "text" if ending in _TEXT or not ending[1:2].isalpha() else "code"
 
 
@@ -138,6 +157,22 @@ def inspect(
     allowed = set(only)
     if allowed and kind not in allowed:
         raise _refusal(name, f"is no {what} in Markdown, plain text, or HTML; save it as one")
+    size, start = _beginning(path, name, what)
+    if kind == "image":
+        _check_image(path, name, size, start)
+    elif kind == "pdf":
+        _check_pdf(path, name, size, start)
+    elif kind in ("office", "workbook"):
+        _check_office(path, name, size, start)
+    elif kind == "notebook":
+        _check_notebook(path, name)
+    else:
+        _check_text(path, name, what, size, start)
+    return SolutionFile(path, kind, name, str(PurePosixPath(inner)))
+
+
+def _beginning(path: Path, name: str, what: str) -> tuple[int, bytes]:
+    """Give the size of a regular file, and its first bytes."""
     try:
         if path.is_dir():
             raise _refusal(name, f"is a folder; name the {what} inside it")
@@ -150,24 +185,41 @@ def inspect(
         raise _refusal(name, f"cannot be read: {error.strerror or error}") from None
     if not size:
         raise _refusal(name, f"is empty; put the {what} into it")
-    if kind == "image":
-        _check_image(path, name, size, start)
-    elif kind == "pdf":
-        _check_pdf(path, name, size, start)
-    else:
-        _check_text(path, name, what, size, start)
-    return SolutionFile(path, kind, name, str(PurePosixPath(inner)))
+    return size, start
 
 
 def _check_image(path: Path, name: str, size: int, start: bytes) -> None:
     if size > _MOST_BYTES:
         raise _too_large(name, _MOST_BYTES)
+    if path.suffix.casefold() == DRAWING:
+        _check_drawing(path, name)
+        return
     if not start.startswith(_ALL_BEGINNINGS):
         form = path.suffix[1:].upper()
         raise _refusal(name, f"is named as an image but is no {form}; save it again as PNG")
 
     if problem := image_problem(path):
         raise _refusal(name, problem)
+
+
+def _check_drawing(path: Path, name: str) -> None:
+    from quem.blinding.images import clean_file
+
+    try:
+        clean_file(path)
+    except FileError as error:
+        raise _refusal(name, error.mistakes[0].message) from None
+
+
+def _check_notebook(path: Path, name: str) -> None:
+    from quem.blinding.notebooks import read_notebook
+
+    try:
+        notebook = read_notebook(path)
+    except FileError as error:
+        raise _refusal(name, error.mistakes[0].message) from None
+    if not notebook.blocks:
+        raise _refusal(name, "is an empty notebook; put the solution into it")
 
 
 def _check_pdf(path: Path, name: str, size: int, start: bytes) -> None:
@@ -177,6 +229,20 @@ def _check_pdf(path: Path, name: str, size: int, start: bytes) -> None:
         raise _refusal(name, "is named as a PDF but is none; save it again")
 
     if problem := pdf_problem(path):
+        raise _refusal(name, problem)
+
+
+def _check_office(path: Path, name: str, size: int, start: bytes) -> None:
+    """Check what can be told without LibreOffice; `quem.blinding.office` finds the rest."""
+    from quem.blinding.packages import package_problem
+
+    if size > _MOST_BYTES:
+        raise _too_large(name, _MOST_BYTES)
+    ending = path.suffix.casefold()
+    if ending == _RTF:
+        if not start.startswith(rb"{\rtf"):
+            raise _refusal(name, "is named as RTF but is none; save it again")
+    elif problem := package_problem(path, _PACKAGES[ending], ending[1:].upper()):
         raise _refusal(name, problem)
 
 
@@ -251,8 +317,8 @@ def pdf_problem(path: Path) -> str:
     return ""
 
 
-def metadata_of(path: Path, kind: str) -> dict[str, str]:
-    """List what an image or a PDF says of itself.
+def metadata_of(file: SolutionFile) -> dict[str, str]:
+    """List what an image, a PDF, or a file of an office program says of itself.
 
     Returns
     -------
@@ -261,7 +327,17 @@ def metadata_of(path: Path, kind: str) -> dict[str, str]:
         that is reported elsewhere.
     """
     try:
-        entries = dict(_image_entries(path) if kind == "image" else _pdf_entries(path))
+        if file.kind in ("office", "workbook"):
+            from quem.blinding.office import read_office
+
+            entries = read_office(file).entries
+        elif file.kind == "notebook":
+            from quem.blinding.notebooks import notebook_entries
+
+            entries = notebook_entries(file.path)
+        else:
+            is_image = file.kind == "image"
+            entries = dict(_image_entries(file.path) if is_image else _pdf_entries(file.path))
     except Exception:  # noqa: BLE001  a broken file is refused by `inspect`
         return {}
     lines = {name: " ".join(text.replace("\0", "").split()) for name, text in entries.items()}
@@ -269,6 +345,8 @@ def metadata_of(path: Path, kind: str) -> dict[str, str]:
 
 
 def _image_entries(path: Path) -> Iterator[tuple[str, str]]:
+    if path.suffix.casefold() == DRAWING:
+        return
     from PIL import Image
 
     with warnings.catch_warnings():

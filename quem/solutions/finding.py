@@ -8,12 +8,15 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import nearest, shown
+from quem.solutions.decisions import with_redactions
 from quem.solutions.files import inspect, is_ignored, kind_of, natural
+from quem.solutions.identity import is_exact, terms
 from quem.solutions.model import Solution, SolutionFile, Solutions
 from quem.solutions.sheets import find_sheets
 
@@ -47,12 +50,15 @@ class Folder:
         The folder of all solutions, resolved, which no link may leave.
     mistakes : list of Mistake
         To which what is found is added.
+    keep_headers : bool
+        Whether judges see headers and footers of documents.
     """
 
     path: Path
     name: str
     root: Path
     mistakes: list[Mistake] = field(default_factory=list)
+    keep_headers: bool = False
 
     def entries(self) -> list[Path]:
         """List what is in the folder, in natural order, without what editors put there."""
@@ -66,7 +72,8 @@ class Folder:
 
     def within(self, path: Path) -> Folder:
         """Give a folder inside this one."""
-        return Folder(path, f"{self.name}/{path.name}", self.root, self.mistakes)
+        name = f"{self.name}/{path.name}"
+        return Folder(path, name, self.root, self.mistakes, self.keep_headers)
 
     def refuse(self, name: str, message: str) -> None:
         """Note a mistake at a file."""
@@ -109,7 +116,8 @@ class Folder:
         files = []
         for path, name, inner in places:
             try:
-                files.append(inspect(path, name, inner))
+                file = inspect(path, name, inner)
+                files.append(replace(file, keep_headers=self.keep_headers))
             except QuemError as error:
                 self.mistakes += error.mistakes
         return files
@@ -158,6 +166,9 @@ def find_solutions(
     """
     search = _Search(file, complete=complete)
     solutions = search.run()
+    if file.spec and file.spec.judging.reviewed:
+        known = terms(file.spec)
+        solutions = with_redactions(solutions, file.spec, cache(partial(is_exact, known=known)))
     warnings = [printable(warning) for warning in search.warnings]
     return solutions, list(dict.fromkeys(search.mistakes)), warnings
 
@@ -182,6 +193,7 @@ class _Search:
         judging = content.get("judging")
         practice = judging.get("practice") if isinstance(judging, dict) else ""
         self.practice = practice if isinstance(practice, str) else ""
+        self.keep_headers = bool(file.spec and file.spec.judging.keep_headers)
         self.problems = [name for name in file.declared.problems if name != self.practice]
         self.solvers = list(file.declared.solvers)
         self.missing = file.declared.failed | file.declared.absent
@@ -223,7 +235,7 @@ class _Search:
         except (OSError, ValueError):
             is_folder = exists = False
         if is_folder:
-            return Folder(path, name, path.resolve(), self.mistakes)
+            return Folder(path, name, path.resolve(), self.mistakes, self.keep_headers)
         if exists:
             self._at(
                 ("solutions",), f"{shown(self.root_name)} is a file; name the solutions' folder"

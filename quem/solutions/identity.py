@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from quem.blinding.cache import SizedCache
 from quem.errors import QuemError, StudyWarning
-from quem.io.text import read_text
+from quem.io.text import read_text, shown
+from quem.solutions.decisions import accepted_words
+from quem.solutions.files import DRAWING
+from quem.solutions.model import signature
+from quem.solutions.patterns import BREAK, folded, key_of, loose, normal, plain, word_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,16 +22,22 @@ if TYPE_CHECKING:
     from quem.solutions.model import SolutionFile, Solutions
     from quem.study.models import ExperienceSpec
 
-__all__ = ["Hit", "Term", "find_hits", "identity_warnings", "terms"]
+__all__ = [
+    "Hit",
+    "NameSearch",
+    "PlacedHit",
+    "Term",
+    "find_hits",
+    "identity_warnings",
+    "is_exact",
+    "terms",
+]
 
 
 _MOST_A_FILE = 3
 _MOST_IN_ALL = 30
 _SHORT = 2
 _LEAST_PART = 3
-# Words that people write with a space, a hyphen, an underscore or nothing between.
-_BREAK = r"[\s_\-\u2010-\u2015]"
-_UNSEEN = str.maketrans(dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""))
 _ROLES = (
     r"solver|subject|system|participant|student|person|expert|author|candidate|group|team|"
     r"no\.?|nr\.?|number|id"
@@ -50,11 +61,14 @@ class Term:
         What it is, for messages: "the name of S1".
     key : str
         Letters that each text with the term holds, folded; looking for them first is quick.
+    exact : bool
+        Whether small and capital letters differ.
     """
 
     meaning: str
     pattern: re.Pattern[str]
     key: str
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,44 @@ class Hit:
     meaning: str
 
 
+# A hit behind its place for messages.
+PlacedHit = tuple[str, Hit]
+# Searching thousands of files takes seconds, and most of them are the same the next time.
+_found: SizedCache[object, list[PlacedHit]] = SizedCache(200_000)
+
+
+class NameSearch:
+    """Searches what judges receive for what names a solver.
+
+    Parameters
+    ----------
+    spec : ExperienceSpec
+        Its names, ids, versions and identity words are looked for.
+    """
+
+    def __init__(self, spec: ExperienceSpec) -> None:
+        self.known = terms(spec)
+        self._key = hash(tuple(term.pattern for term in self.known))
+
+    def hits(self, file: SolutionFile, files: Sequence[SolutionFile]) -> list[PlacedHit]:
+        """Find each hit in a file, behind its place for messages: ":3", ": page 2", or nothing.
+
+        Parameters
+        ----------
+        files : sequence of SolutionFile
+            All of the solution or page of text.
+        """
+        try:
+            key = self._key, file, signature(file.path), len(files)
+            if (found := _found.get(key)) is None:
+                found = list(_hits_in(file, files, self.known))
+                _found.put(key, found, 1 + len(found))
+        except (OSError, QuemError):
+            # It was there a moment ago; finding the solutions tells of what cannot be read.
+            return []
+        return found
+
+
 def identity_warnings(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
     """Warn of each place where something that judges receive names a solver.
 
@@ -73,13 +125,20 @@ def identity_warnings(solutions: Solutions, spec: ExperienceSpec) -> Iterator[St
     ----------
     solutions : Solutions
         What judges receive of them is read, and so is what they receive of statements, briefing
-        and consent: texts as they are shown, pages of PDFs, and the bytes of images.
+        and consent: texts as they are shown, pages of PDFs and documents, sheets of workbooks,
+        and the bytes of images.
+    spec : ExperienceSpec
+        What its organizer has accepted is left out.
     """
-    known = terms(spec)
-    hits_by_file: dict[SolutionFile, list[tuple[str, Hit]]] = {}
-    for part in (*solutions, *solutions.sheets()):
+    search, accepted = NameSearch(spec), accepted_words(spec)
+    hits_by_file: dict[SolutionFile, list[PlacedHit]] = {}
+    for problem, solver, part in solutions.places():
+        fine = accepted(problem, solver)
         for file in part.files:
-            if file not in hits_by_file and (hits := list(_hits_in(file, part.files, known))):
+            if file in hits_by_file:
+                continue
+            hits = search.hits(file, part.files)
+            if hits := [hit for hit in hits if plain(hit[1].text) not in fine]:
                 hits_by_file[file] = hits
     left = _MOST_IN_ALL
     for file, hits in hits_by_file.items():
@@ -130,11 +189,11 @@ def find_hits(text: str, known: Iterable[Term]) -> list[Hit]:
     list of Hit
         In the order of the text. Of what overlaps the longest counts.
     """
-    text = unicodedata.normalize("NFC", text.translate(_UNSEEN))
-    folded = _folded(text)
+    text = normal(text)
+    letters = folded(text)
     spans = []
     for term in known:
-        if term.key in folded:
+        if term.key in letters:
             spans += [(m.start(), -m.end(), m[0], term) for m in term.pattern.finditer(text)]
     hits, end = [], 0
     for start, stop, word, term in sorted(spans, key=lambda span: span[:2]):
@@ -145,51 +204,75 @@ def find_hits(text: str, known: Iterable[Term]) -> list[Hit]:
     return hits
 
 
+def is_exact(words: str, known: Iterable[Term]) -> bool:
+    """Whether words are looked for as they are written, as first and family names are."""
+    naming = [term for term in known if term.pattern.fullmatch(normal(words))]
+    return bool(naming) and all(term.exact for term in naming)
+
+
 def _hits_in(
     file: SolutionFile, files: Sequence[SolutionFile], known: list[Term]
-) -> Iterator[tuple[str, Hit]]:
+) -> Iterator[PlacedHit]:
     """Each hit in what judges receive of a file, behind its place for messages."""
-    try:
-        if file.kind == "pdf":
-            from quem.blinding.pdf import read_pdf
+    if file.kind in ("pdf", "office", "workbook"):
+        from quem.blinding.pages import pages_of
 
-            for number, page in enumerate(read_pdf(file.path).pages, 1):
-                yield from ((f": page {number}", hit) for hit in find_hits(page.text, known))
-        elif file.kind == "image":
-            from quem.blinding.images import clean_file
+        yield from _hits_in_tables(file, known) if file.kind == "workbook" else ()
+        for number, page in enumerate(pages_of(file), 1):
+            yield from ((f": page {number}", hit) for hit in find_hits(page.text, known))
+    elif file.path.suffix.casefold() == DRAWING:
+        from quem.blinding.drawings import drawing_text
 
-            texts = _PRINTED.findall(clean_file(file.path)[0])
-            hits = find_hits("\n".join(text.decode("ascii") for text in texts), known)
-            # Pixels look like short words now and then.
-            yield from (("", hit) for hit in hits if len(hit.text) > _BY_CHANCE)
-        else:
-            yield from _hits_in_text(file, files, known)
-    except QuemError:
-        # It was there a moment ago; finding the solutions tells of what cannot be read.
-        return
+        text = drawing_text(file.path, file.patterns)
+        yield from (("", hit) for hit in find_hits(text, known))
+    elif file.kind == "image":
+        from quem.blinding.images import clean_file
+
+        texts = _PRINTED.findall(clean_file(file.path)[0])
+        hits = find_hits("\n".join(text.decode("ascii") for text in texts), known)
+        # Pixels look like short words now and then.
+        yield from (("", hit) for hit in hits if len(hit.text) > _BY_CHANCE)
+    else:
+        yield from _hits_in_text(file, files, known)
+
+
+def _hits_in_tables(file: SolutionFile, known: list[Term]) -> Iterator[PlacedHit]:
+    """Each hit in a workbook, with its sheet."""
+    from quem.blinding.rendering import sheet_texts
+
+    for sheet, text in sheet_texts(file):
+        yield from ((f": sheet {shown(sheet)}", hit) for hit in find_hits(text, known))
 
 
 def _hits_in_text(
     file: SolutionFile, files: Sequence[SolutionFile], known: list[Term]
-) -> Iterator[tuple[str, Hit]]:
+) -> Iterator[PlacedHit]:
+    from quem.blinding.redacting import redact_text
+
     text = read_text(file.path, file.name, what="solution")
     if file.kind in ("html", "markdown"):
         # Line by line, since a character may be written as a line end.
         lines = (html.unescape(line) if "&" in line else line for line in text.split("\n"))
         text = "\n".join(" ".join(line.splitlines()) for line in lines)
+    text = redact_text(text, file.patterns)
     written = find_hits(text, known)
     # Making the page takes long, so it is made only where it may hold a name.
-    if not written and not find_hits(_MARKUP.sub("", text), known):
+    is_notebook = file.kind == "notebook"
+    if not is_notebook and not written and not find_hits(_MARKUP.sub("", text), known):
         return
     from quem.blinding.rendering import read_as_judge
 
     received = find_hits(read_as_judge(file, files), known)
+    if is_notebook:
+        # Its lines are those of JSON, which nobody reads.
+        yield from (("", hit) for hit in received)
+        return
     # Judges do not receive comments, scripts and classes, so names there do no harm.
-    received_meanings = {hit.meaning for hit in received}
-    yield from ((f":{hit.line}", hit) for hit in written if hit.meaning in received_meanings)
+    met = {(hit.meaning, plain(hit.text)) for hit in received}
+    yield from ((f":{hit.line}", hit) for hit in written if (hit.meaning, plain(hit.text)) in met)
     # Markup may split a name, which then has no line.
-    written_meanings = {hit.meaning for hit in written}
-    yield from (("", hit) for hit in received if hit.meaning not in written_meanings)
+    met = {(hit.meaning, plain(hit.text)) for hit in written}
+    yield from (("", hit) for hit in received if (hit.meaning, plain(hit.text)) not in met)
 
 
 def _of_solver(solver: str, name: str, noun: str) -> Iterator[Term | None]:
@@ -219,37 +302,22 @@ def _version(version: str, names: list[str], solver: str) -> Iterator[Term | Non
     if len(bare) > _LEAST_PART and re.search(r"\d", bare) and re.search(r"[^\W\d_]", bare):
         yield _word(version, meaning)
         return
-    called = "|".join(_loose(name) for name in names if name)
-    yield _form(rf"(?:(?:{_VERSION})\.?|{called}){_BREAK}*", bare, meaning)
+    called = "|".join(loose(name) for name in names if name)
+    yield _form(rf"(?:(?:{_VERSION})\.?|{called}){BREAK}*", bare, meaning)
 
 
 def _word(word: str, meaning: str, *, exact: bool = False) -> Term | None:
     """A term as a word, in small or capital letters unless `exact`."""
-    word = unicodedata.normalize("NFC", word.strip())
-    if not re.search(r"\w", word):
-        return None
-    # "acme_1" and "ACME2" name ACME; "S11" and "P1.5" do not name S1 and P1.
-    after = r"(?![^\W_])" if word[-1].isdecimal() or len(word) <= _SHORT else r"(?![^\W\d_])"
-    before = r"(?<![^\W_])"
-    flags = re.NOFLAG if exact else re.IGNORECASE
-    return Term(meaning, re.compile(before + _loose(word) + after, flags), _key(word))
+    pattern = word_pattern(word, exact=exact)
+    return pattern and Term(meaning, pattern, key_of(normal(word.strip())), exact)
 
 
 def _form(before: str, word: str, meaning: str) -> Term:
     """A term that names somebody only behind certain words."""
-    pattern = rf"(?<![^\W_])(?:{before}){_loose(word)}(?![^\W_]|\.\d)"
-    return Term(meaning, re.compile(pattern, re.IGNORECASE), _key(word))
+    pattern = rf"(?<![^\W_])(?:{before}){loose(word)}(?![^\W_]|\.\d)"
+    return Term(meaning, _compiled(pattern), key_of(word))
 
 
-def _loose(word: str) -> str:
-    """A pattern that allows for other spaces and hyphens."""
-    parts = [re.escape(part) for part in re.split(rf"{_BREAK}+", word) if part]
-    return f"{_BREAK}*".join(parts)
-
-
-def _key(word: str) -> str:
-    return _folded(max(re.split(rf"{_BREAK}+", word), key=len))
-
-
-def _folded(text: str) -> str:
-    return text.lower()
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

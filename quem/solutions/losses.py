@@ -12,7 +12,7 @@ from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from quem.solutions.model import SolutionFile
 
@@ -46,23 +46,15 @@ _TAGS = re.compile(r"<[^>]*>")
 _LEAST_SHARE = 0.6
 _LEAST_WRITTEN = 40
 _MOST_SHOWN = 40
-# $$...$$, \[...\], \(...\), and $...$ where the signs hug what is between and no digit follows.
-_FORMULA = re.compile(
-    r"(?<![\\$])\$\$(?!\$)[^$]+?\$\$"
-    r"|\\\[.+?\\\]|\\\(.+?\\\)"
-    r"|(?<![\\$])\$(?![\s$])(?:[^$\n]|\n(?!\s*\n))*?(?<![\s\\$])\$(?![\d$])",
-    re.DOTALL,
-)
-_DELIMITER = re.compile(r"\$|\\[(\[]")
 # Without any of these a text is not parsed, which takes long.
 _SUSPECT = re.compile(
     rf"<(?:script|style|math|{'|'.join(_DROPPED)})\b|<[^>]*\s(?:on[a-z]+|style|hidden)\b",
     re.IGNORECASE,
 )
-_MATHEMATICAL = re.compile(r"[\\^_={}<>+*/|]|^\$\s*[^\W\d_]'?\s*\$$")
 _CODE_SPAN = re.compile(
     r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|<(code|kbd|samp)\b.*?</\3>", re.DOTALL | re.IGNORECASE
 )
+_DIAGRAM = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[ \t]*mermaid\b", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -76,7 +68,7 @@ class Loss:
     name : str
         The file as a user would name it.
     line : int
-        Of the first place.
+        Of the first place; 0 in a file without lines.
     """
 
     warning: StudyWarning
@@ -94,6 +86,10 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
     """
     losses: list[Loss] = []
     for file in files:
+        if file.kind in ("office", "workbook"):
+            losses += [Loss(warning, file.name, 0) for warning in _office_losses(file)]
+        if file.kind == "notebook":
+            losses += [Loss(warning, file.name, 0) for warning in _notebook_losses(file)]
         if file.kind not in ("markdown", "html"):
             continue
         try:
@@ -101,44 +97,71 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
         except QuemError:
             # It was there a moment ago; finding the solutions tells of what cannot be read.
             continue
-        warnings = (*_formulas(text, file.kind), *_html_losses(text, file.kind))
+        diagrams = _diagrams(text) if file.kind == "markdown" else ()
+        warnings = (*diagrams, *_html_losses(text, file.kind))
         losses += [Loss(warning, file.name, line) for line, warning in warnings]
     return losses
 
 
-def _formulas(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
-    """Tell of formulas that are shown as their source."""
-    if not _DELIMITER.search(text):
+def _office_losses(file: SolutionFile) -> Iterator[StudyWarning]:
+    """Tell of what documents and workbooks have beside what judges see."""
+    from quem.blinding.office import read_office
+
+    try:
+        made = read_office(file)
+    except QuemError:
+        # The mistakes say why there is none.
         return
-    hits = [
-        (line, " ".join(hit[0].split()))
-        for line, piece in _prose(text, kind)
-        for hit in _FORMULA.finditer(piece)
-        if not hit[0].startswith("$") or hit[0].startswith("$$") or _MATHEMATICAL.search(hit[0])
-    ]
-    if not hits:
-        return
-    line, first = hits[0]
-    first = first if len(first) <= _MOST_SHOWN else f"{first[:_MOST_SHOWN]}..."
-    more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
-    message = f"the formula {first}{more} is shown as its source; {_REMEDY}, or write it in words"
-    yield line, StudyWarning("math-not-rendered", message)
+    if made.lost:
+        are = "is" if sum(made.lost.values()) == 1 else "are"
+        message = f"{_listing(made.lost)} {are} not shown; put what matters into the text"
+        yield StudyWarning("office-not-shown", message)
+    if made.drawn and made.pdf is None:
+        sheets = ", ".join(map(shown, made.drawn))
+        message = f"charts and pictures of {sheets} are not shown; {_REMEDY}"
+        yield StudyWarning("chart-not-shown", message)
+    if count := sum(table.formulas for table in made.tables):
+        are = "formula has" if count == 1 else "formulas have"
+        message = (
+            f"{count:,} {are} no stored result, and judges see that instead of a number; install "
+            "LibreOffice, or open and save it in a spreadsheet program"
+        )
+        yield StudyWarning("formula-without-result", message)
 
 
-def _prose(text: str, kind: str) -> Iterator[tuple[int, str]]:
-    """What is not code: a line number, and text as it was written."""
-    if kind == "html":
-        reader = _read(text)
-        yield from reader.prose
-        return
-    from markdown_it import MarkdownIt
+def _listing(counts: Mapping[str, int]) -> str:
+    """How many there are of each thing: "1 comment, 2 hidden slides"."""
+    return ", ".join(f"{n:,} {_plural(name) if n > 1 else name}" for name, n in counts.items())
 
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
-        start = token.map[0] if token.map else 0
-        if token.type == "inline":
-            yield start + 1, _CODE_SPAN.sub(" ", token.content)
-        elif token.type == "html_block":
-            yield from ((start + line, words) for line, words in _read(token.content).prose)
+
+def _plural(name: str) -> str:
+    first, of, rest = name.partition(" of ")
+    return " or ".join(f"{word}s" for word in first.split(" or ")) + of + rest
+
+
+def _notebook_losses(file: SolutionFile) -> Iterator[StudyWarning]:
+    """Tell of what notebooks hold beside what judges see."""
+    from quem.blinding.notebooks import read_notebook
+
+    try:
+        lost = read_notebook(file.path).lost
+    except QuemError:
+        # The mistakes say why there is none.
+        return
+    if lost:
+        are = "is" if sum(lost.values()) == 1 else "are"
+        message = f"{_listing(lost)} {are} not shown; save what matters as a picture or text"
+        yield StudyWarning("notebook-not-shown", message)
+
+
+def _diagrams(text: str) -> Iterator[tuple[int, StudyWarning]]:
+    """Tell of diagrams that are shown as their source."""
+    places = [text.count("\n", 0, match.start()) + 1 for match in _DIAGRAM.finditer(text)]
+    if places:
+        count = len(places)
+        what = "a Mermaid diagram is" if count == 1 else f"{count} Mermaid diagrams are"
+        message = f"{what} shown as code; save it as SVG or PNG to have it drawn"
+        yield places[0], StudyWarning("diagram-not-drawn", message)
 
 
 def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
@@ -161,7 +184,7 @@ def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
         yield line, StudyWarning("html-style-hides", message)
     if page.dropped:
         counts = Counter(name for _, name in page.dropped)
-        listing = ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts.items())
+        listing = _listing(counts)
         is_one = len(page.dropped) == 1
         message = f"{listing} {'is' if is_one else 'are'} not shown; {_REMEDY}"
         yield page.dropped[0][0], StudyWarning("html-not-shown", message)
@@ -219,7 +242,6 @@ class _Page:
 
     first_script: int = 0
     scripts: list[str] = field(default_factory=list)
-    prose: list[tuple[int, str]] = field(default_factory=list)
     by_id: dict[str, list[str]] = field(default_factory=dict)
     hidden: list[tuple[int, str]] = field(default_factory=list)
     dropped: list[tuple[int, str]] = field(default_factory=list)
@@ -296,8 +318,6 @@ class _Reader(HTMLParser):
         for element in self._open:
             if element.id:
                 self.page.by_id[element.id].append(data)
-        if not any(element.tag in ("pre", "code", "samp", "kbd") for element in self._open):
-            self.page.prose.append((line, data))
 
     def _hides(self, tag: str, attributes: dict[str, str]) -> bool:
         if "hidden" in attributes or _HIDES.search(attributes.get("style", "")):

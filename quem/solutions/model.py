@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
+from quem.solutions.patterns import normal, plain, word_pattern
+
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = [
     "Kind",
+    "Redaction",
     "Sheet",
     "Signature",
     "Solution",
@@ -24,7 +28,7 @@ __all__ = [
     "signature",
 ]
 
-Kind = Literal["markdown", "text", "code", "html", "image", "pdf"]
+Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook", "notebook"]
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
 _OLDER = "1:"  # what marks the digests of version 0.1
@@ -37,6 +41,32 @@ def signature(path: Path) -> Signature:
 
 
 @dataclass(frozen=True)
+class Redaction:
+    """Words that judges do not receive of a solution.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether small and capital letters differ, as in first and family names.
+    """
+
+    words: str
+    exact: bool = False
+
+    @property
+    def pattern(self) -> re.Pattern[str] | None:
+        """What finds the words, as the search for names does."""
+        return word_pattern(self.words, exact=self.exact)
+
+    @property
+    def line(self) -> str:
+        """What the digest of the solution takes of it: the same for all that finds the same."""
+        if self.exact:
+            return f"redacted as written {normal(self.words.strip())}\n"
+        return f"redacted {plain(self.words)}\n"
+
+
+@dataclass(frozen=True)
 class SolutionFile:
     """One file of a solution, or of a page of text.
 
@@ -46,17 +76,39 @@ class SolutionFile:
         The file as a user would name it, for messages.
     inner : str
         Its path inside the solver's folder, with slashes; the name of a single file.
+    keep_headers : bool
+        Whether judges see headers and footers of a document.
+    redactions : tuple of Redaction
+        What judges do not receive of it; the same for all files of a solution.
     """
 
     path: Path
     kind: Kind
     name: str
     inner: str
+    keep_headers: bool = False
+    redactions: tuple[Redaction, ...] = ()
 
     @property
     def digest(self) -> str:
-        """SHA-256 of its bytes, as they are now; an OSError where it cannot be read."""
-        return _digests.of(self.path)
+        """SHA-256 of its bytes, as they are now; an OSError where it cannot be read.
+
+        With redactions it is another one, as that of a solution is.
+        """
+        return _redacted_digest(_digests.of(self.path), self.redactions)
+
+    @property
+    def patterns(self) -> tuple[re.Pattern[str], ...]:
+        """What finds the words that judges do not receive."""
+        return tuple(pattern for one in self.redactions if (pattern := one.pattern))
+
+
+def _redacted_digest(digest: str, redactions: tuple[Redaction, ...]) -> str:
+    """Give the digest of contents without some words; without redactions it stays what it is."""
+    lines = sorted({one.line for one in redactions})
+    return (
+        hashlib.sha256("".join([f"{digest}\n", *lines]).encode()).hexdigest() if lines else digest
+    )
 
 
 @dataclass(frozen=True)
@@ -79,21 +131,31 @@ class Solution:
 
         Of a single file it is what ``sha256sum`` prints, and of a folder the SHA-256 of what
         ``sha256sum`` prints for its files, with their paths inside the folder, in the order in
-        which they are shown.
+        which they are shown. With redactions it is the SHA-256 of that digest on a line, and
+        of a line for each of the words, sorted: ``redacted `` and the words in small letters.
 
         Raises
         ------
         OSError
             A file is gone or cannot be read.
         """
-        if len(self.files) == 1:
-            return _digests.of(self.files[0].path)
-        listing = "".join(f"{_digests.of(file.path)}  {file.inner}\n" for file in self.files)
-        return hashlib.sha256(listing.encode()).hexdigest()
+        digest = _digests.of(self.files[0].path)
+        if len(self.files) > 1:
+            listing = "".join(f"{_digests.of(file.path)}  {file.inner}\n" for file in self.files)
+            digest = hashlib.sha256(listing.encode()).hexdigest()
+        return _redacted_digest(digest, self.redactions)
+
+    @property
+    def redactions(self) -> tuple[Redaction, ...]:
+        """The words that judges do not receive of it."""
+        return self.files[0].redactions
 
     def holds(self, digest: str) -> bool:
         """Whether a digest is of the contents as they are now; an OSError as for `digest`."""
-        return digest == (self._older_digest() if digest.startswith(_OLDER) else self.digest)
+        if digest.startswith(_OLDER):
+            # Version 0.1 knew no redactions.
+            return digest == self._older_digest() and not self.redactions
+        return digest == self.digest
 
     def _older_digest(self) -> str:
         """What version 0.1 stored for these contents, marked."""
@@ -175,6 +237,16 @@ class Solutions:
     def __bool__(self) -> bool:
         """Whether there is any solution."""
         return bool(len(self) or self.practice)
+
+    def places(self) -> Iterator[tuple[str, str, Solution | Sheet]]:
+        """Give all that judges read with its problem and its solver, which may be empty."""
+        for solution in self:
+            yield solution.problem, solution.solver, solution
+        for problem, sheet in self.statements.items():
+            yield problem, "", sheet
+        for sheet in self.sheets():
+            if sheet not in self.statements.values():
+                yield "", "", sheet
 
     def sheets(self) -> Iterator[Sheet]:
         """Give every page of text, with its translations."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["AuditEvent", "Stamp", "audit_events", "last_event", "noteworthy", "stamp_of"]
+__all__ = ["AuditEvent", "Stamp", "audit_events", "last_key", "noteworthy", "stamp_of"]
 
 # For a machine to read (`quem.store.events.seal`), or of no interest but for the newest.
 _ROUTINE = ("sealed", "backup")
@@ -75,15 +75,11 @@ class Stamp:
     noted: int
 
 
-def last_event(c: Connection, study_id: str, what: str) -> AuditEvent | None:
-    """Give the newest event of a name, or None."""
-    row = c.execute(
-        select(EventRow.made_at, EventRow.actor, EventRow.detail)
-        .where(EventRow.study_id == study_id, EventRow.what == what)
-        .order_by(EventRow.key.desc())
-        .limit(1)
-    ).first()
-    return AuditEvent(row[0], row[1], what, detail=row[2]) if row else None
+def last_key(c: Connection, study_id: str, what: str) -> int:
+    """Give the key of the newest event of a name, or 0."""
+    newest = select(func.max(EventRow.key))
+    mine = EventRow.study_id == study_id, EventRow.what == what
+    return c.execute(newest.where(*mine)).scalar() or 0
 
 
 def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:

@@ -89,6 +89,7 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     broken = _broken([*known, *mistakes])
     mistakes += _dangling(document, content, solvers, list(problems), broken)
     mistakes += _named_twice(document, content)
+    mistakes += _reviewed(document, content, list(problems), list(solvers), broken)
     failed, absent = _missing(content)
     # Judges practice on it, and nothing of it is ever analyzed.
     judging = content.get("judging")
@@ -202,6 +203,37 @@ def _named_twice(document: Document, content: dict[str, Any]) -> Iterator[Mistak
             message = f"{cell[1]} on {cell[0]} is named twice; keep one entry"
             yield document.mistake(loc, message)
         seen.setdefault(cell, loc)
+
+
+def _reviewed(
+    document: Document,
+    content: dict[str, Any],
+    problems: list[str],
+    solvers: list[str],
+    broken: frozenset[str],
+) -> Iterator[Mistake]:
+    """Decisions about words in solutions that nobody made, and those that are made twice."""
+    judging = content.get("judging")
+    judging = judging if isinstance(judging, dict) else {}
+    practice = judging.get("practice")
+    seen: set[tuple[str, str, str]] = set()
+    for (_, index), entry in _mappings(judging, "reviewed"):
+        loc: Loc = ("judging", "reviewed", index)
+        problem, solver, words = (entry.get(key) for key in ("problem", "solver", "words"))
+        known = {"problem": problems, "solver": solvers}
+        # Those who solved the problem to practice on are named by their files alone.
+        named = {} if practice and problem == practice else {"problem": problem, "solver": solver}
+        for noun, word in named.items():
+            is_known = not word or word in known[noun] or noun in broken
+            if isinstance(word, str) and not is_known:
+                message = f"there is no {noun} {shown(word)}{nearest(word, known[noun])}"
+                yield document.mistake((*loc, noun), message)
+        if isinstance(words, str):
+            decided = (str(problem or ""), str(solver or ""), " ".join(words.split()).casefold())
+            if decided in seen:
+                message = f"{shown(words)} is decided twice; keep one entry"
+                yield document.mistake(loc, message)
+            seen.add(decided)
 
 
 def _mappings(content: dict[str, Any], section: str) -> Iterator[tuple[Loc, dict[str, Any]]]:

@@ -6,6 +6,7 @@ stay. A library that loads a file and writes it again would lay it out anew, and
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -28,7 +29,15 @@ if TYPE_CHECKING:
 
     from quem.study.document import Loc
 
-__all__ = ["ListChange", "ValueChange", "edited", "plain_value", "read_bytes", "replace_study"]
+__all__ = [
+    "ListChange",
+    "ValueChange",
+    "edited",
+    "flow_text",
+    "plain_value",
+    "read_bytes",
+    "replace_study",
+]
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w./+@-]*[\w+])?", re.ASCII)
 # What YAML 1.1 takes for something else than a text.
@@ -144,6 +153,8 @@ def replace_study(path: Path, before: bytes, text: str) -> None:
     """
     target = path.resolve()
     try:
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if target.read_bytes() != before:
             message = "was changed meanwhile; load the page again and repeat the change"
             raise FileError(path, message)
@@ -208,12 +219,16 @@ def _applied(content: Any, change: Change) -> Any:  # noqa: ANN401  whatever YAM
     return content
 
 
-def _flow(value: Any) -> str:  # noqa: ANN401  whatever YAML holds
-    """A value on one line."""
+def flow_text(value: Any) -> str:  # noqa: ANN401  whatever YAML holds
+    """Write a value on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_flow(key)}: {_flow(part)}" for key, part in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{flow_text(key)}: {flow_text(part)}" for key, part in value.items())
+            + "}"
+        )
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(flow_text, value)) + "]"
     if value is None:
         return "null"
     text = _scalar_text(value)
@@ -235,6 +250,11 @@ class _Splices:
 
     text: str
     pieces: list[tuple[int, int, str]] = field(default_factory=list)
+
+    def flow(self, value: Any) -> str:  # noqa: ANN401  whatever YAML holds
+        """Write a value on one line, as JSON in a file that is JSON."""
+        is_json = re.match(r'\s*\{\s*"', self.text)
+        return json.dumps(value, ensure_ascii=False) if is_json else flow_text(value)
 
     @property
     def line_end(self) -> str:
@@ -281,8 +301,7 @@ def _spliced(text: str, change: Change) -> str:
         elif isinstance(node, yaml.SequenceNode) and isinstance(key, int):
             colon, node = None, node.value[key]
         elif _is_empty(node) and colon is not None:
-            rest = _made(change.loc[depth:], change)
-            _replace_empty(splices, colon, node, f" {_flow(rest)}")
+            _fill(splices, colon, node, change.loc[depth:], change)
             return splices.result()
         else:
             raise _NotEditableError
@@ -322,18 +341,40 @@ def _add_key(splices: _Splices, parent: yaml.MappingNode, loc: Loc, change: Chan
     if parent.flow_style:
         if parent.value:
             end = _end(parent.value[-1][1], splices.text)
-            splices.put(end, end, f", {_flow(key)}: {_flow(value)}")
+            splices.put(end, end, f", {splices.flow(key)}: {splices.flow(value)}")
         else:
-            content = f"{{{_flow(key)}: {_flow(value)}}}"
+            content = splices.flow({key: value})
             splices.put(parent.start_mark.index, parent.end_mark.index, content)
         return
-    indent = " " * parent.start_mark.column
-    line = f"{indent}{_flow(key)}: {_flow(value)}"
-    if isinstance(value, list) and value:
-        rows = (f"{splices.line_end}{indent}  - {_flow(item)}" for item in value)
-        line = f"{indent}{_flow(key)}:{''.join(rows)}"
+    lines = _lines(splices, loc, change, parent.start_mark.column)
     last = parent.value[-1]
-    splices.add_line(max(_end(part, splices.text) for part in last), line)
+    end = max(_end(part, splices.text) for part in last)
+    splices.add_line(end, splices.line_end.join(lines))
+
+
+def _lines(splices: _Splices, loc: Loc, change: Change, column: int) -> list[str]:
+    """Write keys below one another, and a list's items below its key."""
+    *above, last = loc
+    lines = [f"{' ' * (column + 2 * at)}{splices.flow(key)}:" for at, key in enumerate(above)]
+    indent = " " * (column + 2 * len(above))
+    value = _made((), change)
+    if isinstance(value, list) and value:
+        items = (f"{indent}  - {splices.flow(item)}" for item in value)
+        return [*lines, f"{indent}{splices.flow(last)}:", *items]
+    return [*lines, f"{indent}{splices.flow(last)}: {splices.flow(value)}"]
+
+
+def _fill(splices: _Splices, colon: yaml.Node, node: yaml.Node, loc: Loc, change: Change) -> None:
+    """Write keys below a key that holds nothing, or behind it where it is inside a line."""
+    text = splices.text
+    start = splices.start_of_line(colon.start_mark.index)
+    if text[start : colon.start_mark.index].strip():
+        _replace_empty(splices, colon, node, f" {splices.flow(_made(loc, change))}")
+        return
+    if node.value:
+        _replace_empty(splices, colon, node, "")
+    lines = _lines(splices, loc, change, colon.start_mark.column + 2)
+    splices.add_line(max(node.end_mark.index, colon.end_mark.index), splices.line_end.join(lines))
 
 
 def _replace_empty(splices: _Splices, colon: yaml.Node, node: yaml.Node, new: str) -> None:
@@ -347,9 +388,9 @@ def _set(splices: _Splices, colon: yaml.Node | None, node: yaml.Node, value: obj
     if isinstance(node, yaml.CollectionNode) and not node.flow_style:
         raise _NotEditableError
     if _is_empty(node) and not node.value and colon is not None:
-        _replace_empty(splices, colon, node, f" {_flow(value)}")
+        _replace_empty(splices, colon, node, f" {splices.flow(value)}")
         return
-    splices.put(node.start_mark.index, _end(node, splices.text), _flow(value))
+    splices.put(node.start_mark.index, _end(node, splices.text), splices.flow(value))
 
 
 def _change_list(
@@ -374,7 +415,7 @@ def _begin_list(splices: _Splices, colon: yaml.Node, node: yaml.Node, change: Li
     place = splices.start_of_line(colon.start_mark.index)
     if text[place : colon.start_mark.index].strip():
         # The key is inside a flow mapping, or behind a dash.
-        new = _flow(list(change.added))
+        new = splices.flow(list(change.added))
         if is_list:
             splices.put(node.start_mark.index, node.end_mark.index, new)
         else:
@@ -384,7 +425,7 @@ def _begin_list(splices: _Splices, colon: yaml.Node, node: yaml.Node, change: Li
     end = node.end_mark.index if is_list or node.value else start
     splices.put(start, end, "")
     indent = " " * colon.start_mark.column
-    rows = (f"{splices.line_end}{indent}  - {_flow(item)}" for item in change.added)
+    rows = (f"{splices.line_end}{indent}  - {splices.flow(item)}" for item in change.added)
     at = splices.end_of_line(end)
     splices.put(at, at, "".join(rows))
 
@@ -394,7 +435,7 @@ def _change_flow(
 ) -> None:
     text, items = splices.text, node.value
     if not kept:
-        inside = ", ".join(map(_flow, change.added))
+        inside = ", ".join(map(splices.flow, change.added))
         splices.put(items[0].start_mark.index, _end(items[-1], text), inside)
         return
     for at in sorted(change.removed):
@@ -402,7 +443,7 @@ def _change_flow(
             continue
         splices.put(items[at].start_mark.index, items[at + 1].start_mark.index, "")
     end = _end(items[kept[-1]], text)
-    added = "".join(f", {_flow(item)}" for item in change.added)
+    added = "".join(f", {splices.flow(item)}" for item in change.added)
     splices.put(end, _end(items[-1], text), added)
 
 
@@ -416,7 +457,7 @@ def _change_block(
     text, items = splices.text, node.value
     indent = " " * node.start_mark.column
     last = splices.end_of_line(_end(items[-1], text))
-    added = "".join(f"{splices.line_end}{indent}- {_flow(item)}" for item in change.added)
+    added = "".join(f"{splices.line_end}{indent}- {splices.flow(item)}" for item in change.added)
     for at in sorted(change.removed):
         start = splices.start_of_line(items[at].start_mark.index)
         if text[start : items[at].start_mark.index].strip() != "-":

@@ -54,6 +54,7 @@ __all__ = [
     "Problem",
     "Question",
     "RankingsSource",
+    "Reviewed",
     "Subject",
     "System",
 ]
@@ -294,6 +295,41 @@ class Question(StudyPart):
         return ""
 
 
+def _words(value: str) -> str:
+    if not re.search(r"\w", value):
+        message = "words needs a letter or a digit; write the words as they are in the solution"
+        raise ValueError(message)
+    return value
+
+
+class Reviewed(StudyPart):
+    """Words in a solution that could reveal its solver, and what to do about them."""
+
+    problem: Line = Field("", description="The problem; every one if left out.")
+    solver: Line = Field(
+        "", description="The solver; everyone if left out, and the problem's statement too."
+    )
+    words: Annotated[Line, AfterValidator(_words)] = Field(
+        description="The words, as `quem check` names them."
+    )
+    decision: Literal["redact", "accept"] = Field(
+        description="Replace them by a mark for judges, or show them and warn of them no more."
+    )
+
+    @model_validator(mode="after")
+    def _redacts_one_solution(self) -> Reviewed:
+        if self.decision == "redact" and not (self.problem and self.solver):
+            message = (
+                "redact changes one solution; name its problem and its solver, in an entry for "
+                "each (statements and the briefing are yours to edit)"
+            )
+            raise ValueError(message)
+        if self.solver and not self.problem:
+            message = "problem is missing; name it, or leave out solver too"
+            raise ValueError(message)
+        return self
+
+
 class Judging(StudyPart):
     """How a judging session runs."""
 
@@ -306,6 +342,15 @@ class Judging(StudyPart):
     repeat: Count = Field(0, description="How many tasks each judge ranks twice.")
     identity_words: Annotated[tuple[Line, ...], OneOrMore] = Field(
         (), description="Words that would reveal a solver."
+    )
+    reviewed: Annotated[tuple[Reviewed, ...], Section] = Field(
+        (),
+        description="Words in solutions that are redacted or accepted; see [Redact or accept "
+        "words](../how-to/solutions.md#redact-or-accept-words).",
+    )
+    keep_headers: bool = Field(
+        default=False,
+        description="Whether judges see headers and footers of documents, which may name authors.",
     )
     questions: Annotated[tuple[Question, ...], Section] = Field(
         (),

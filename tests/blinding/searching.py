@@ -6,6 +6,7 @@ import base64
 import io
 import re
 import warnings
+import zipfile
 import zlib
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def everything_in(raw: bytes) -> bytes:
 
     Texts in UTF-16, hexadecimal digits and base64 are found by their letters.
     """
-    parts = [raw, *_streams(raw), *_chunks(raw), *_colors(raw)]
+    parts = [raw, *_streams(raw), *_chunks(raw), *_colors(raw), *_members(raw)]
     parts += [content for part in parts for content in _inflated(part)]
     both = b"\n".join(parts)
     decoded = [bytes.fromhex(run.decode()) for run in _HEX.findall(both)]
@@ -51,6 +52,15 @@ def _streams(raw: bytes) -> list[bytes]:
         level = pikepdf.StreamDecodeLevel.generalized
         pdf.save(plain, qdf=True, stream_decode_level=level, fix_metadata_version=False)
     return [*parts, plain.getvalue()]
+
+
+def _members(raw: bytes) -> Iterator[bytes]:
+    """What is in a package of an office program: each part, and its name."""
+    if raw.startswith(b"PK\x03\x04"):
+        with zipfile.ZipFile(io.BytesIO(raw)) as package:
+            for info in package.infolist():
+                yield info.filename.encode()
+                yield everything_in(package.read(info))
 
 
 def _chunks(raw: bytes) -> Iterator[bytes]:

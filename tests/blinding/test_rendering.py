@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quem.blinding.cache import SizedCache
+from quem.blinding.formulas import Formulas
 from quem.blinding.markup import code_html, markdown_html, sanitize, text_html
 from quem.blinding.rendering import Rendered, render_page_text, render_solution
 from quem.solutions import Sheet, Solution, SolutionFile
@@ -28,7 +29,8 @@ PLAIN_LINE = '<span class="line">'
 VALUES = {
     "align": r"left|right|center",
     "alt": r"(?s).*",
-    "class": r"table-scroll|no-image|code|line|plain|[a-z0-9]{1,3}",
+    "data-display": "true",
+    "class": r"table-scroll|no-image|code|line|plain|plain output|math|[a-z0-9]{1,3}",
     "colspan": r"\d+",
     "dir": r"ltr|rtl|auto",
     "href": r"(?is)https?://.+",
@@ -194,8 +196,9 @@ def test_html_cannot_do_anything(text: str) -> None:
 @example("# a\n\n### b\n\n# c\n")
 def test_markdown_cannot_do_anything(text: str) -> None:
     """Whatever Markdown goes in, nothing comes out that runs, loads, styles or frames."""
-    html, code = markdown_html(text, "STAND-IN")
-    read(sanitize(html, lambda _: "/asset/1"))
+    formulas = Formulas("FORMULA-")
+    html, code = markdown_html(text, "STAND-IN", formulas)
+    read(formulas.put_back(sanitize(html, lambda _: "/asset/1")))
     for piece in code:
         read(piece)
 

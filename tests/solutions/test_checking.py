@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from quem.cli import run
-from quem.solutions import check_solutions
+from quem.solutions import Kind, SolutionFile, check_solutions
 from quem.solutions.files import metadata_of
 from quem.solutions.identity import find_hits, terms
 from quem.store.engine import open_store
@@ -219,7 +219,7 @@ def test_metadata_of_photographs(tmp_path: Path) -> None:
     xmp = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'><a>Zebulon</a></x:xmpmeta>"
     path = tmp_path / "photo.jpg"
     Image.new("RGB", (4, 4)).save(path, exif=exif, comment="by Ada", xmp=xmp)
-    assert metadata_of(path, "image") == {
+    assert told_by(path, "image") == {
         "Artist": "Ada Smith",
         "XPAuthor": "Ada Smith",
         "CameraOwnerName": "Owner",
@@ -227,6 +227,11 @@ def test_metadata_of_photographs(tmp_path: Path) -> None:
         "comment": "by Ada",
         "XMP": "Zebulon",
     }
+
+
+def told_by(path: Path, kind: Kind) -> dict[str, str]:
+    """What a file says of itself."""
+    return metadata_of(SolutionFile(path, kind, path.name, path.name))
 
 
 def test_metadata_of_pdfs(tmp_path: Path) -> None:
@@ -240,7 +245,7 @@ def test_metadata_of_pdfs(tmp_path: Path) -> None:
     page.obj.Annots = pikepdf.Array([note])
     path = tmp_path / "paper.pdf"
     document.save(path, fix_metadata_version=False)
-    assert metadata_of(path, "pdf") == {
+    assert told_by(path, "pdf") == {
         "Author": "Ada Smith",
         "XMP": "Zebulon",
         "attachments": "data.csv",
@@ -253,15 +258,15 @@ def test_files_without_metadata(tmp_path: Path) -> None:
     for form in ("PNG", "JPEG", "GIF", "WEBP"):
         path = tmp_path / f"plain.{form.lower()}"
         path.write_bytes(image(form))
-        assert metadata_of(path, "image") == {}
+        assert told_by(path, "image") == {}
     path.write_bytes(b"broken")
-    assert metadata_of(path, "image") == {}
+    assert told_by(path, "image") == {}
     document = pikepdf.new()
     document.add_blank_page()
     out = io.BytesIO()
     document.save(out)
     path.write_bytes(out.getvalue())
-    assert metadata_of(path, "pdf") == {}
+    assert told_by(path, "pdf") == {}
 
 
 def test_formats_that_differ_are_told(tmp_path: Path) -> None:
@@ -371,7 +376,7 @@ def test_check_of_a_study_with_rankings(console: Check, tmp_path: Path) -> None:
     assert code == 0
     assert out.endswith("2 problems, 28 ranks, 1 solution\n")
     assert "identity" in err
-    (tmp_path / "solutions/P1/S2.svg").write_text("<svg/>", encoding="utf-8")
+    (tmp_path / "solutions/P1/S2.bmp").write_text("BM", encoding="utf-8")
     code, _, err = outcome(*console, study)
     assert code == 1
     assert "save it as PNG" in err

@@ -145,13 +145,22 @@ MISTAKES: dict[str, tuple[Files, str]] = {
     "blank": ({"P1/S1.md": " \n\ufeff\n"}, "solutions/P1/S1.md: is empty"),
     "empty folder": ({"P1/S1.md": None, "P1/S1/.keep": ""}, "solutions/P1/S1: is an empty folder"),
     "svg": (
-        {"P1/S1.md": None, "P1/S1.svg": "<svg/>"},
-        "solutions/P1/S1.svg: is SVG, which can hold scripts; save it as PNG",
+        {"P1/S1.md": None, "P1/S1.svg": "<svg"},
+        "solutions/P1/S1.svg: is a broken file",
     ),
-    "word": ({"P1/S1.md": None, "P1/S1.docx": b"PK"}, "S1.docx: is an office document; save it as"),
-    "workbook": ({"P1/S1.md": None, "P1/S1.xlsx": b"PK"}, "S1.xlsx: is a workbook; save it as CSV"),
+    "word": (
+        {"P1/S1.md": None, "P1/S1.doc": b"PK"},
+        "S1.doc: is a document in an old format; save it",
+    ),
+    "workbook": (
+        {"P1/S1.md": None, "P1/S1.ods": b"PK"},
+        "S1.ods: is a broken file; open it in the",
+    ),
     "archive": ({"P1/S1.md": None, "P1/S1.zip": b"PK"}, "S1.zip: is an archive; unpack it here"),
-    "notebook": ({"P1/S1.md": None, "P1/S1.ipynb": "{}"}, "S1.ipynb: is a notebook; export it as"),
+    "notebook": (
+        {"P1/S1.md": None, "P1/S1.ipynb": "{}"},
+        "S1.ipynb: is no notebook; save it again",
+    ),
     "tiff": ({"P1/S1.md": None, "P1/S1.tiff": b"II*"}, "S1.tiff: is a picture that browsers may"),
     "binary": (
         {"P1/S1.md": None, "P1/S1.bin": bytes(range(256))},
@@ -203,7 +212,7 @@ def test_mistakes_name_place_and_remedy(case: str, tmp_path: Path) -> None:
 
 def test_all_mistakes_at_once(tmp_path: Path) -> None:
     """One run tells everything that is wrong, the texts for judges included."""
-    files: Files = {"P1/S1.md": "", "P1/S2.md": None, "P2/S3.svg": "<svg/>", "P2/S3.md": None}
+    files: Files = {"P1/S1.md": "", "P1/S2.md": None, "P2/S3.svg": "<svg", "P2/S3.md": None}
     study = write_judged(tmp_path, files, judging={"briefing": "gone.md", "practice": "P0"})
     mistakes = messages(study)
     assert len(mistakes) == 5

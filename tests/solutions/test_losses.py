@@ -84,30 +84,23 @@ def test_elements_that_are_not_shown(text: str, start: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "formula"),
+    ("text", "line", "count"),
     [
-        ("Let $x^2 + 1$ be", 1, "$x^2 + 1$"),
-        ("a\n\nb $n$", 3, "$n$"),
-        ("$$\n\\sum_i x_i\n$$", 1, "$$ \\sum_i x_i $$"),
-        ("It is \\(a+b\\) here", 1, "\\(a+b\\)"),
-        ("x\n\n\\[ \\vec{v} \\]", 3, "\\[ \\vec{v} \\]"),
-        ("|a|\n|-|\n|$\\alpha$|", 3, "$\\alpha$"),
-        ("x\n\n<div>\n<p>$x^2$</p>\n</div>", 4, "$x^2$"),
-        ("costs $5, and $E = mc^2$", 1, "$E = mc^2$"),
+        ("```mermaid\ngraph TD\n```", 1, "a Mermaid diagram is"),
+        ("a\n\n~~~ Mermaid\nx\n~~~\n```mermaid\n```", 3, "2 Mermaid diagrams are"),
     ],
 )
-def test_formulas_are_told(text: str, line: int, formula: str, tmp_path: Path) -> None:
-    """TeX stays as it is written, in Markdown and in HTML."""
-    for name in ("a.md", "a.html"):
-        ((code, at, message),) = losses(tmp_path, name, text)
-        assert code == "math-not-rendered"
-        assert message.startswith(f"the formula {formula} is shown as its source")
-        assert at == line or name == "a.html"
+def test_diagrams_are_told(text: str, line: int, count: str, tmp_path: Path) -> None:
+    """A diagram's source is shown as code, and the organizer knows."""
+    ((code, at, message),) = losses(tmp_path, "a.md", text)
+    assert (code, at) == ("diagram-not-drawn", line)
+    assert message.startswith(f"{count} shown as code")
 
 
 @pytest.mark.parametrize(
     "text",
     [
+        "Let $x^2 + 1$ be", "$$\n\\sum_i x_i\n$$", "\\(a+b\\)",
         "It costs $5 and $6.", "US$5/US$6", "from $5 to 10$ each", "$5-$10", "$ x $", "\\$x^2\\$",
         "between $1,000 and $2,000; $x", "`$x^2$` and ``\\(a\\)``", "```\n$x^2$\n\\(a\\)\n```",
         "    $x^2$\n", "$HOME and $PATH", "a $5\n\nb^2$", "100$", "$$", "run $A, then $B",
@@ -115,8 +108,8 @@ def test_formulas_are_told(text: str, line: int, formula: str, tmp_path: Path) -
         "```html\n<script>f()</script><svg/>\n```", "`<svg>` and `<script>`",
     ],
 )  # fmt: skip
-def test_prices_and_code_are_no_losses(text: str, tmp_path: Path) -> None:
-    """Dollars that enclose no formula, and code, are left alone."""
+def test_formulas_and_code_are_no_losses(text: str, tmp_path: Path) -> None:
+    """Formulas are set, and code is shown as it is."""
     assert losses(tmp_path, "a.md", text) == []
 
 
@@ -142,13 +135,15 @@ def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
     study = write_site(tmp_path, problems=1, judging="{}")
     folder = tmp_path / "solutions" / "P1"
     for subject in SUBJECTS:
-        (folder / f"{subject}.md").write_text("Let $x^2$ be.\n")
+        (folder / f"{subject}.md").write_text("```mermaid\nx\n```\n")
     (folder / f"{SUBJECTS[0]}.md").write_text(f"x\n\n{CHART}\n")
     _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
     assert mistakes == []
     counts = [doubt.code for doubt in warnings]
-    assert sorted(counts) == ["html-script", *["math-not-rendered"] * 3]
-    assert f"{SUBJECTS[0]}.md:4: its script is not run" in warnings[0].message
+    assert sorted(counts) == [*["diagram-not-drawn"] * 3, "html-script"]
+    assert f"{SUBJECTS[0]}.md:4: its script is not run" in next(
+        w.message for w in warnings if w.code == "html-script"
+    )
     site = open_site(study)
     try:
         app = create_app(site)

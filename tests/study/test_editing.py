@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -177,3 +179,98 @@ def test_a_study_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(QuemError, match="was changed meanwhile"):
         replace_study(path, before, text)
     assert [file.name for file in tmp_path.iterdir()] == ["study.yaml"]
+
+
+ONE = {"problem": "P1", "solver": "S1", "words": "Claude", "decision": "redact"}
+TWO = {"words": 'it\'s: "4.1" #1 {é}', "decision": "accept"}
+LAYOUTS = {
+    "no section": "id: x\ntitle: y # why\n",
+    "no line end": "id: x",
+    "an empty section": "id: x\njudging:\nseed: 1\n",
+    "an empty section with a note": "judging:  # later\nid: x\n",
+    "braces": "id: x\njudging: {briefing: b.md}  # note\nmore: 1\n",
+    "empty braces": "id: x\njudging: {}\n",
+    "braces with the key": "judging: {reviewed: [], repeat: 1}  # note\n",
+    "braces over lines": "judging: {\n  repeat: 1,  # twice\n}\nid: x\n",
+    "lines": "id: x\njudging:\n  briefing: b.md   # read first\n\n# then\nsubjects:\n- {id: S1}\n",
+    "a list beside": "judging:\n    identity_words:\n    - A  # one\n    - B\n\n# end\n",
+    "a text over lines": "judging:\n  note: |\n    one\n    two\nid: x\n",
+    "an empty list": "judging:\n  reviewed: []  # none\n  repeat: 1\n",
+    "an empty key": "judging:\n  reviewed:\n  repeat: 1\n",
+    "a list": (
+        "judging:\n  reviewed:\n  # first\n  - {words: Old, decision: accept}  # said Ann\n"
+        "  repeat: 1\n"
+    ),
+    "a list of lines": (
+        "judging:\n  reviewed:\n    - words: Old\n      decision: accept  # said Ann\n"
+        "    # the other\n    - {words: Older, decision: accept}\n  repeat: 1  # twice\n"
+    ),
+    "a list at the end": "judging:\n  reviewed:\n  - {words: Old, decision: accept}",
+    "JSON": '{"id": "x", "judging": {"repeat": 1},\n "subjects": []}',
+    "JSON without": '{\n "id": "x"\n}\n',
+    "other line ends": "id: 'a\u2028 b\u0085 c 😀'\njudging:\n  repeat: 1  # 😀\n",
+}  # fmt: skip
+
+
+def decided(text: str, entries: list[dict[str, str]]) -> str:
+    """The text with these decisions about words."""
+    section = content(text).get("judging") or {}
+    held = section.get("reviewed") or []
+    gone = frozenset(at for at, entry in enumerate(held) if entry not in entries)
+    added = tuple(entry for entry in entries if entry not in held)
+    return edited(text, [ListChange(("judging", "reviewed"), gone, added)])
+
+
+@pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
+def test_decisions_in_every_layout(text: str) -> None:
+    """Added, changed and taken back; each comment stays."""
+    before = content(text)
+    section = before.get("judging") or {}
+    old = section.get("reviewed") or []
+    for entries in ([*old, ONE], [*old, ONE, TWO], [*old[1:], TWO], [TWO]):
+        after = decided(text, entries)
+        now = content(after)
+        assert now["judging"].pop("reviewed") == entries
+        rest = {key: value for key, value in section.items() if key != "reviewed"}
+        assert now == {**before, "judging": rest}
+        assert all(comment in after for comment in re.findall(r"#.*", text)), after
+        assert decided(after, entries) == after
+        none = content(decided(after, [])).get("judging") or {}
+        assert not none.get("reviewed")
+        if text.startswith("{"):
+            json.loads(after)
+
+
+@given(st.sampled_from(sorted(LAYOUTS)), st.data())
+def test_any_words(layout: str, data: st.DataObject) -> None:
+    """Whatever the words are, they are read as they were written, also after others went."""
+    words = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
+    entry = st.fixed_dictionaries(
+        {"words": words, "decision": st.sampled_from(["accept", "redact"])}
+    )
+    entries = data.draw(st.lists(entry, max_size=4, unique_by=lambda entry: entry["words"]))
+    text = decided(LAYOUTS[layout], entries)
+    for _ in range(2):
+        entries = data.draw(st.lists(st.sampled_from(entries), unique_by=str)) if entries else []
+        text = decided(text, entries)
+        read = (content(text).get("judging") or {}).get("reviewed") or []
+        assert sorted(map(str, read)) == sorted(map(str, entries))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are another matter there")
+def test_a_link_stays_one_and_what_may_not_be_written_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file behind a link changes; one that may not be written does not."""
+    path, link = tmp_path / "study.yaml", tmp_path / "link.yaml"
+    path.write_text(VALID)
+    link.symlink_to(path.name)
+    before, text = read_bytes(link)
+    replace_study(link, before, edited(text, [ValueChange(("title",), "New")]))
+    assert link.is_symlink()
+    assert path.read_text() == VALID + "title: New\n"
+    before, text = read_bytes(link)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anything
+    with pytest.raises(QuemError, match="cannot be written: Permission denied"):
+        replace_study(link, before, edited(text, [ValueChange(("title",), "Newer")]))
+    assert path.read_text() == text

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from urllib.parse import unquote, urljoin
 
+from quem.blinding.libreoffice import find_office, is_sandboxed
+from quem.blinding.packages import Cleaned
 from tests.blinding.planted import HIDDEN, PLANTS, planted
 from tests.blinding.planted_images import METADATA, planted_images
+from tests.blinding.planted_office import planted_office
 from tests.blinding.planted_texts import FRONT_MATTER, HTML, MARKDOWN
 from tests.blinding.searching import everything_in
 from tests.served import all_ranked
@@ -25,6 +30,7 @@ from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Iterator
     from pathlib import Path
 
     from flask.testing import FlaskClient
@@ -52,6 +58,7 @@ _WORDS = (
 )
 _SOLVERS, _PROBLEMS = 5, ("P1", "P2")
 _MOST_DEEP = 3
+_IMAGES = ("png", "jpg", "jpeg", "gif", "webp")
 
 
 @dataclass
@@ -95,8 +102,11 @@ class _File:
     n_images: int = 0
 
 
-def _files(rng: random.Random, names: Names) -> list[_File]:
-    """Files of every format, in which every plant is once, in random order."""
+def _files(rng: random.Random, names: Names, host: str) -> list[_File]:
+    """Files of every format, in which every plant is once, in random order.
+
+    Those of office programs, which refer to a host, are there where LibreOffice is.
+    """
     files = [_File(name.rpartition(".")[2], raw, 1) for name, raw in planted_images(names).items()]
     kinds = list({**PLANTS, **HIDDEN}.items())
     rng.shuffle(kinds)
@@ -113,17 +123,21 @@ def _files(rng: random.Random, names: Names) -> list[_File]:
             encoding = rng.choice(("utf-8", "utf-8", "utf-16"))
             files.append(_File(ending, text.encode(encoding)))
     plain = b"print(1)  # A plan to see, and The end of a plan.\n"
+    for ending, raw in planted_office(names, host).items() if host else ():
+        files.append(_File(ending, raw, 0 if ending == "ods" else 1))
     files += [_File(ending, plain) for ending in ("txt", "py", "csv", "java", "")]
     rng.shuffle(files)
     return files
 
 
-def _write_study(rng: random.Random, folder: Path, names: Names) -> tuple[Path, list[int]]:
+def _write_study(
+    rng: random.Random, folder: Path, names: Names, host: str
+) -> tuple[Path, list[int]]:
     """Write the study; gives its file, and how many images the judge is sent of each problem."""
     solvers = [names("solver") for _ in range(_SOLVERS)]
     places = [folder / "solutions" / problem / s for problem in _PROBLEMS for s in solvers]
     rng.shuffle(places)
-    files = _files(rng, names)
+    files = _files(rng, names, host)
     dealt: dict[Path, list[_File]] = {place: [files.pop()] for place in places}
     for file in files:
         dealt[rng.choice(places[2:])].append(file)  # some are single files
@@ -177,7 +191,7 @@ def _write_solution(rng: random.Random, place: Path, files: list[_File], names: 
     for file in sorted(files, key=lambda file: not file.n_images):
         name = f"{names('file')}.{file.ending}".rstrip(".")
         content = file.content
-        if file.n_images == 1 and rng.random() < 0.5:
+        if file.ending in _IMAGES and rng.random() < 0.5:
             images.append(name)
         elif file.ending == "md" and content.startswith(b"---"):
             content += "".join(f"\n\n![](<{image}>)" for image in images).encode()
@@ -266,11 +280,56 @@ def _errors(mine: str, theirs: str, name: str) -> list[str]:
     ]
 
 
+@contextmanager
+def _listening() -> Iterator[str]:
+    """A host of this machine that nobody may call, where LibreOffice is there; else nothing."""
+    if not (find_office() and is_sandboxed()):
+        yield ""
+        return
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0)
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        try:
+            server.accept()
+        except BlockingIOError:
+            return
+        message = "a document called its host"
+        raise AssertionError(message)
+
+
+def count_without_cleaning(rng: random.Random, folder: Path) -> int:
+    """Count the names that a judge's crawl receives where nothing is cleaned but PDFs."""
+    names = Names(rng)
+    with ExitStack() as stack:
+        host = stack.enter_context(_listening())
+        study, _ = _write_study(rng, folder, names, host)
+        cache = {"XDG_CACHE_HOME": str(folder / "cache")}
+        stack.enter_context(patch.dict("os.environ", cache))
+        as_it_is = {
+            "quem.blinding.images.clean_image": lambda raw: (raw, "image/png"),
+            "quem.blinding.office.clean": lambda file: Cleaned(file.path.read_bytes()),
+            "quem.blinding.rendering.sanitize": lambda html, _: html,
+        }
+        for target, function in as_it_is.items():
+            stack.enter_context(patch(target, function))
+        site = open_site(study)
+        crawler = Crawler(enter_as(create_app(site), site, "J1"))
+        crawler.crawl("/judge")
+        site.store.close()
+    received = crawler.received.values()
+    return len(set[str]().union(*map(names.found_in, received)))
+
+
 @registered("crawl", count=50)
 def crawl(rng: random.Random, folder: Path) -> dict[str, Any]:
     """Over 200 names planted in every format: a judge's crawl receives none of them."""
+    with _listening() as host:
+        return _crawled(rng, folder, host)
+
+
+def _crawled(rng: random.Random, folder: Path, host: str) -> dict[str, Any]:
     names = Names(rng)
-    study, n_images = _write_study(rng, folder, names)
+    study, n_images = _write_study(rng, folder, names, host)
     with patch.dict("os.environ", {"XDG_CACHE_HOME": str(folder / "cache")}):
         held = names.found_in(_original(folder))
         lacking = set(names.meanings) - held

@@ -47,7 +47,7 @@ def client(site: Site) -> FlaskClient:
 
 def solvers(**kinds: tuple[str, str]) -> dict[str, str]:
     """What the form of solvers sends."""
-    sent = {}
+    sent: dict[str, str] = {}
     for number, (solver, (kind, years)) in enumerate(kinds.items()):
         sent |= {f"solver-{number}": solver, f"kind-{number}": kind, f"years-{number}": years}
     return sent

@@ -1,6 +1,7 @@
 // The solutions of a task: what is said of each, and its text, which comes with the page or later.
 
 import { $, $$, h } from "./dom.js";
+import { setFormulas } from "./formulas.js";
 import { number, roughly, t, tn } from "./words.js";
 
 const WORDS_A_MINUTE = 230;
@@ -118,6 +119,8 @@ export function finish(prose, prefix) {
     image.replaceWith(zoom);
     zoom.append(image);
   }
+  // Once the text is on the page: a formula may then be wider than it.
+  queueMicrotask(() => setFormulas(prose));
   return prose;
 }
 

@@ -1,0 +1,167 @@
+r"""Formulas in texts: where they are, and how pages get them.
+
+Pages get the TeX of a formula as an element's text, which ``static/formulas.js`` sets by KaTeX.
+``$$...$$``, ``\[...\]`` and ``\(...\)`` are formulas, and ``$...$`` where the signs hug what is
+between them and no digit follows: "costs $5 and $6" stays text. Code holds none.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
+
+__all__ = ["CLASS", "Formulas", "add_formulas", "without_formulas"]
+
+CLASS = "math"
+_FORMULA = re.compile(
+    r"(?<![\\$])\$\$(?!\$)(?P<block>[^$]+?)\$\$"
+    r"|\\\[(?P<brackets>.+?)\\\]|\\\((?P<parentheses>.+?)\\\)"
+    r"|(?<![\\$])\$(?![\s$])(?P<inline>(?:[^$\n\\]|\\.|\n(?!\s*\n))*?)(?<![\s\\$])\$(?![\d$])",
+    re.DOTALL,
+)
+_DISPLAYED = ("block", "brackets")
+_ENDS = {"$$": "$$", "\\[": "\\]"}
+# Between these a text is code, or none at all.
+_PARTS = re.compile(
+    r"(<!--.*?-->|<(pre|code|kbd|samp|script|style|textarea|svg|math)\b.*?</\2\s*>|<[^>]*>)",
+    re.DOTALL | re.IGNORECASE,
+)
+# "from $5 to 10$ each" is no formula: words, and no sign of mathematics.
+_SIGNS = re.compile(r"[\\^_={}<>+*/|]")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_CODE_TAG = re.compile(r"<(/?)(?:pre|code|kbd|samp)\b", re.IGNORECASE)
+_SHOWN = re.compile(rf'<span class="{CLASS}"[^>]*>[^<]*</span>')
+
+
+class Formulas:
+    """The formulas of one text, which stand-ins take the place of while it is sanitized.
+
+    Parameters
+    ----------
+    stand_in : str
+        What no text holds.
+    """
+
+    def __init__(self, stand_in: str) -> None:
+        self._stand_in = stand_in
+        self._number = re.compile(rf"{stand_in}(\d+)-")
+        self._elements: list[str] = []
+
+    def keep(self, tex: str, *, displayed: bool) -> str:
+        """Keep a formula; gives its stand-in."""
+        display = ' data-display="true"' if displayed else ""
+        self._elements.append(f'<span class="{CLASS}"{display}>{escape(tex.strip())}</span>')
+        return f"{self._stand_in}{len(self._elements) - 1}-"
+
+    def keep_all(self, html: str) -> str:
+        """Keep the formulas in the text of HTML that is not sanitized yet."""
+        pieces = _PARTS.split(html)
+        # Of each three the first is text, the second markup, and the third the name of a tag.
+        pieces[::3] = [_FORMULA.sub(self._kept, piece) for piece in pieces[::3]]
+        return "".join(piece for at, piece in enumerate(pieces) if at % 3 != 2 and piece)  # noqa: PLR2004
+
+    def _kept(self, match: re.Match[str]) -> str:
+        name = match.lastgroup or ""
+        if _is_prose(match):
+            return match[0]
+        return self.keep(unescape(match[name]), displayed=name in _DISPLAYED)
+
+    def put_back(self, html: str) -> str:
+        """Put the formulas into HTML that was sanitized."""
+        if not self._elements:
+            return html
+        return self._number.sub(lambda match: self._elements[int(match[1])], html)
+
+
+def _is_prose(match: re.Match[str]) -> bool:
+    """Whether two signs of money enclose words by chance."""
+    text = match["inline"]
+    return bool(text and " " in text and not _SIGNS.search(text) and _WORD.search(text))
+
+
+def without_formulas(html: str) -> str:
+    """Give HTML with an ellipsis for each formula, for counting and quoting words."""
+    return _SHOWN.sub("…", html)
+
+
+def add_formulas(parser: MarkdownIt) -> None:
+    """Let a parser of Markdown know formulas; ``env["formulas"]`` keeps those of a text."""
+    parser.inline.ruler.before("escape", "formula", _inline)
+    parser.block.ruler.before(
+        "fence", "formula_block", _block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
+    parser.add_render_rule("formula", _rendered)
+    parser.add_render_rule("formula_block", _rendered)
+    parser.add_render_rule("html_block", _rendered_html)
+
+
+def _inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  of markdown-it
+    if state.src[state.pos] not in "$\\":
+        return False
+    match = _FORMULA.match(state.src, state.pos)
+    if match is None or _is_prose(match) or _is_in_code(state):
+        return False
+    if not silent:
+        token = state.push("formula", "", 0)
+        name = match.lastgroup or ""
+        token.content = match[name]
+        token.meta = {"displayed": name in _DISPLAYED}
+    state.pos = match.end()
+    return True
+
+
+def _is_in_code(state: StateInline) -> bool:
+    """Whether an element of code was opened by a tag, and not closed."""
+    tags = (_CODE_TAG.match(t.content) for t in state.tokens if t.type == "html_inline")
+    return sum(-1 if tag[1] else 1 for tag in tags if tag) > 0
+
+
+def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+    """A formula in lines of its own, which may look like a list or a heading."""
+    first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].strip()
+    closing = _ENDS.get(first[:2])
+    if closing is None or state.sCount[start] - state.blkIndent >= 4:  # noqa: PLR2004  code
+        return False
+    lines = [first[2:]]
+    last = start
+    while not lines[-1].rstrip().endswith(closing):
+        last += 1
+        if last >= end or state.isEmpty(last) or state.sCount[last] < state.blkIndent:
+            return False
+        lines.append(state.src[state.bMarks[last] + state.tShift[last] : state.eMarks[last]])
+    tex = "\n".join(lines).rstrip()[: -len(closing)]
+    if closing in tex or not tex.strip():
+        return False
+    if not silent:
+        token = state.push("formula_block", "", 0)
+        token.content = tex
+        token.map = [start, last + 1]
+        token.meta = {"displayed": True}
+        state.line = last + 1
+    return True
+
+
+def _rendered(
+    _self: RendererHTML, tokens: Sequence[Token], index: int, _options: OptionsDict, env: EnvType
+) -> str:
+    token = tokens[index]
+    kept = env["formulas"].keep(token.content, displayed=token.meta["displayed"])
+    return f"<p>{kept}</p>\n" if token.type == "formula_block" else str(kept)
+
+
+def _rendered_html(
+    _self: RendererHTML, tokens: Sequence[Token], index: int, _options: OptionsDict, env: EnvType
+) -> str:
+    html: Any = env["formulas"].keep_all(tokens[index].content)
+    return str(html)

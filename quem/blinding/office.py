@@ -1,0 +1,423 @@
+"""Files of office programs as judges receive them: cleaned, converted once, kept in a folder.
+
+A document becomes a PDF, whose pages `quem.blinding.pages` draws, and a workbook becomes tables.
+All are converted together before judges come; nothing is converted while a judge waits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
+from quem.blinding.packages import Cleaned
+from quem.errors import FileError, Mistake
+from quem.solutions.model import file_digest, signature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from quem.blinding.workbooks import Table
+    from quem.solutions.model import SolutionFile
+
+__all__ = ["Converted", "await_conversion", "clean", "prepare", "read_office"]
+
+# Part of the cache's key: a change of how files are cleaned makes them anew.
+_RECIPE = 1
+_LIBRARIES = ("lxml", "openpyxl", "pikepdf", "pypdfium2")
+_EXTRA = (
+    "is read by lxml and openpyxl, and drawn by pikepdf and pypdfium2; pip install 'quem[office]'"
+)
+_RTF = (
+    "is RTF, which LibreOffice opens before it is cleaned, and so only without network; save it "
+    "as DOCX"
+)
+_NOT_YET = "is not converted yet; try again in a minute"
+_MOST_KEPT = 32_000_000
+_NO_OFFICE = "none"
+_INDEX = "office.json"
+_PDF = "document.pdf"
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What judges receive of a file, and what they do not.
+
+    Parameters
+    ----------
+    entries : dict of str to str
+        What the file says of itself and its authors, which is removed.
+    lost : dict of str to int
+        What judges do not see though a reader of the file may, and how many there are.
+    tables : tuple of Table
+        Of a workbook.
+    drawn : tuple of str
+        Its sheets with charts or pictures.
+    pdf : Path or None
+        A document's pages, or those of the drawn sheets.
+    """
+
+    entries: dict[str, str]
+    lost: dict[str, int]
+    tables: tuple[Table, ...] = ()
+    drawn: tuple[str, ...] = ()
+    pdf: Path | None = None
+
+
+_cache: SizedCache[object, Converted] = SizedCache(_MOST_KEPT)
+# Entries that cannot be made, which is not tried twice.
+_failed: SizedCache[str, str] = SizedCache(1_000)
+
+
+def read_office(file: SolutionFile) -> Converted:
+    """Give what was made of a document or workbook.
+
+    Raises
+    ------
+    FileError
+        It cannot be read, or was not converted yet.
+    """
+    try:
+        key = file.path, signature(file.path), file.keep_headers
+        known = _cache.get(key)
+        if known and (known.pdf is None or known.pdf.is_file()):
+            return known
+        entry = _entry(file)
+        found = json.loads((entry / _INDEX).read_text(encoding="utf-8"))
+        with suppress(OSError):
+            os.utime(entry)
+    except FileNotFoundError:
+        raise FileError(file.path, _NOT_YET) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileError(file.path, f"cannot be read: {reason}") from None
+    from quem.blinding.workbooks import Table
+
+    tables = tuple(Table(**table) for table in found["tables"])
+    pdf = entry / _PDF
+    if found["pdf"] and not pdf.is_file():
+        raise FileError(file.path, _NOT_YET)
+    path = pdf if found["pdf"] else None
+    made = Converted(found["entries"], found["lost"], tables, tuple(found["drawn"]), path)
+    _cache.put(key, made, 1_000 + sum(len(table.html) for table in tables))
+    return made
+
+
+def prepare(
+    files: Iterable[SolutionFile],
+    *,
+    sandboxed: bool = True,
+    tell: Callable[[int, int], object] = lambda _done, _all: None,
+) -> list[Mistake]:
+    """Convert all documents and workbooks that are not in the cache, together.
+
+    Parameters
+    ----------
+    files : iterable of SolutionFile
+        Those of other kinds are left out.
+    sandboxed : bool
+        Whether LibreOffice has to run without network; else it may see the network of its user.
+    tell : callable
+        Takes how many files are converted so far, and how many there are.
+
+    Returns
+    -------
+    list of Mistake
+        For each file that cannot be shown, or for each format where a program is missing.
+    """
+    wanted = [file for file in dict.fromkeys(files) if file.kind in ("office", "workbook")]
+    if not wanted:
+        return []
+    if not all(find_spec(name) for name in _LIBRARIES):
+        return _by_format(wanted, _EXTRA)
+    with _alone():
+        waiting, mistakes = [], []
+        for file in wanted:
+            try:
+                entry = _entry(file)
+                if known := _failed.get(entry.name):
+                    mistakes.append(Mistake(file.name, message=known))
+                elif not _is_there(entry):
+                    waiting.append(file)
+            except OSError as error:
+                message = f"cannot be read: {error.strerror or error}"
+                mistakes.append(Mistake(file.name, message=message))
+        return mistakes + _Preparation(waiting, sandboxed=sandboxed, tell=tell).run()
+
+
+def await_conversion(files: Iterable[SolutionFile]) -> bool:
+    """Whether any document or workbook is neither converted nor known to be impossible."""
+    for file in files:
+        if file.kind in ("office", "workbook"):
+            with suppress(OSError):
+                entry = _entry(file)
+                if not _is_there(entry) and not _failed.get(entry.name):
+                    return True
+    return False
+
+
+def clean(file: SolutionFile) -> Cleaned:
+    """Give a file without what tells who made it, as LibreOffice may see it.
+
+    Raises
+    ------
+    FileError
+        It is broken, or a bomb.
+    """
+    form = file.path.suffix[1:].casefold()
+    if form == "rtf":
+        # Its commands are read by LibreOffice alone, which gives a document to clean.
+        return Cleaned(file.path.read_bytes())
+    if form in ("docx", "pptx", "xlsx"):
+        from quem.blinding.ooxml import clean_ooxml
+
+        return clean_ooxml(file.path, form, keep_headers=file.keep_headers)
+    from quem.blinding.opendocument import clean_opendocument
+
+    return clean_opendocument(file.path, keep_headers=file.keep_headers)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let several processes of a server convert one after the other, so that each file is once."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (cache_folder("work") / "lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _entry(file: SolutionFile) -> Path:
+    """The folder of what was made of a file."""
+    from quem.blinding.libreoffice import find_office, office_version
+
+    version = office_version() if find_office() else _NO_OFFICE
+    headers = "-headers" if file.keep_headers else ""
+    form = file.path.suffix[1:].casefold()
+    name = f"{file_digest(file.path)}-{form}-{_RECIPE}-{version}{headers}"
+    return cache_folder("office") / name
+
+
+def _is_there(entry: Path) -> bool:
+    try:
+        index = json.loads((entry / _INDEX).read_text(encoding="utf-8"))
+        return not index["pdf"] or (entry / _PDF).is_file()
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def _by_format(files: Iterable[SolutionFile], message: str) -> list[Mistake]:
+    """One mistake for each format, at its first file."""
+    by_form: defaultdict[str, list[SolutionFile]] = defaultdict(list)
+    for file in files:
+        by_form[file.path.suffix.casefold()].append(file)
+    mistakes = []
+    for form, some in by_form.items():
+        more = len(some) - 1
+        others = f" (and {more} more {form} file{'s' if more > 1 else ''})" if more else ""
+        mistakes.append(Mistake(f"{some[0].name}{others}", message=message))
+    return mistakes
+
+
+@dataclass
+class _Preparation:
+    """One batch of files on their way to what judges receive."""
+
+    files: list[SolutionFile]
+    sandboxed: bool
+    tell: Callable[[int, int], object]
+    mistakes: list[Mistake] = field(default_factory=list)
+    cleaned: dict[SolutionFile, Cleaned] = field(default_factory=dict)
+    made: dict[SolutionFile, dict[str, Any]] = field(default_factory=dict)
+    pdfs: dict[SolutionFile, bytes] = field(default_factory=dict)
+    reported: int = -1
+
+    def run(self) -> list[Mistake]:
+        """Convert all; gives what is wrong."""
+        if not self.files:
+            return []
+        self._report(0)
+        for file in self._ready():
+            self._try(file, self._clean)
+        self._open_first()
+        for file in list(self.cleaned):
+            self._try(file, self._read)
+        self._draw()
+        for file in list(self.made):
+            self._try(file, self._keep)
+        self._report(len(self.files))
+        return self.mistakes
+
+    def _report(self, done: int) -> None:
+        """Tell how many files are converted, where that is more than before."""
+        done = min(done, len(self.files))
+        if done > self.reported:
+            self.reported = done
+            self.tell(done, len(self.files))
+
+    def _ready(self) -> list[SolutionFile]:
+        """The files for which this system has what is needed."""
+        from quem.blinding.libreoffice import INSTALL, NO_SANDBOX, find_office, is_sandboxed
+
+        if not find_office():
+            # Results that are stored can be shown without it.
+            xlsx = [file for file in self.files if _form(file) == "xlsx"]
+            others = [file for file in self.files if file not in xlsx]
+            self.mistakes += _by_format(others, f"is converted by {INSTALL}")
+            return xlsx
+        if self.sandboxed and not is_sandboxed():
+            self.mistakes += _by_format(self.files, NO_SANDBOX)
+            return []
+        if not self.sandboxed:
+            rtf = [file for file in self.files if _form(file) == "rtf"]
+            self.mistakes += _by_format(rtf, _RTF)
+            return [file for file in self.files if file not in rtf]
+        return self.files
+
+    def _try(self, file: SolutionFile, step: Callable[[SolutionFile], None]) -> None:
+        try:
+            step(file)
+        except FileError as error:
+            self._fail(file, error.message)
+        except OSError as error:
+            self._fail(file, f"cannot be read: {error.strerror or error}")
+
+    def _fail(self, file: SolutionFile, message: str) -> None:
+        self.mistakes.append(Mistake(file.name, message=message))
+        self.cleaned.pop(file, None)
+        self.made.pop(file, None)
+        with suppress(OSError):
+            _failed.put(_entry(file).name, message, 1)
+
+    def _clean(self, file: SolutionFile) -> None:
+        self.cleaned[file] = clean(file)
+
+    def _open_first(self) -> None:
+        """Have LibreOffice open what only it reads, or whose formulas it has to compute."""
+        from quem.blinding.libreoffice import find_office
+        from quem.blinding.workbooks import lacks_results
+
+        asked: dict[str, list[SolutionFile]] = {"docx": [], "xlsx": []}
+        for file in list(self.cleaned) if find_office() else ():
+            form = _form(file)
+            try:
+                is_open = form == "xlsx" and not lacks_results(
+                    file.path, self.cleaned[file].content
+                )
+            except FileError as error:
+                self._fail(file, error.message)
+                continue
+            if form == "rtf":
+                asked["docx"].append(file)
+            elif form == "ods" or (form == "xlsx" and not is_open):
+                asked["xlsx"].append(file)
+        for target, files in asked.items():
+            for file, content in self._converted(files, target).items():
+                self._try(file, partial(self._again, content=content, form=target))
+
+    def _again(self, file: SolutionFile, content: bytes, form: str) -> None:
+        """Clean what LibreOffice made of a file, as a file of a stranger."""
+        from quem.blinding.ooxml import clean_ooxml
+
+        again = clean_ooxml(file.path, form, content=content, keep_headers=file.keep_headers)
+        known = self.cleaned[file]
+        entries = {**known.entries, **(again.entries if form == "docx" else {})}
+        lost = {**again.lost, **known.lost} if form == "docx" else known.lost
+        self.cleaned[file] = Cleaned(again.content, entries, lost)
+
+    def _converted(self, files: list[SolutionFile], target: str) -> dict[SolutionFile, bytes]:
+        """Convert the cleaned contents of some files; those that fail are noted."""
+        from quem.blinding.libreoffice import convert
+
+        opened = {"rtf": "rtf", "ods": "ods", "odt": "odt", "odp": "odp", "pptx": "pptx"}
+        contents, names = {}, {}
+        for number, file in enumerate(files):
+            form = opened.get(_form(file), "xlsx" if file.kind == "workbook" else "docx")
+            if target == "pdf":
+                form = {"rtf": "docx", "ods": "xlsx"}.get(form, form)
+            name = f"{number}.{form}"
+            names[name], contents[name] = file, self.cleaned[file].content
+        if not contents:
+            return {}
+        done = len(self.files) - len(files)
+        results = convert(
+            contents,
+            target,
+            sandboxed=self.sandboxed,
+            tell=lambda count: self._report(done + count) if target == "pdf" else None,
+        )
+        converted = {}
+        for name, result in results.items():
+            if isinstance(result, str):
+                self._fail(names[name], result)
+            else:
+                converted[names[name]] = result
+        return converted
+
+    def _read(self, file: SolutionFile) -> None:
+        """Read the tables of a workbook, and find the sheets that have more than a table."""
+        from quem.blinding.libreoffice import find_office
+        from quem.blinding.workbooks import (
+            drawn_sheets,
+            hidden_sheets,
+            sheets_to_print,
+            tables_of,
+        )
+
+        known = self.cleaned[file]
+        if file.kind == "workbook":
+            known.lose("hidden sheet", hidden_sheets(file.path, known.content))
+        made: dict[str, Any] = {"entries": known.entries, "lost": known.lost, "tables": []}
+        made |= {"drawn": [], "pdf": file.kind == "office"}
+        if file.kind == "workbook":
+            made["tables"] = [asdict(table) for table in tables_of(file.path, known.content)]
+            made["drawn"] = drawn_sheets(file.path, known.content)
+            made["pdf"] = bool(made["drawn"] and find_office())
+            if not made["drawn"] and not any(table["html"] for table in made["tables"]):
+                message = "is empty: no visible sheet has a value; put the solution into it"
+                raise FileError(file.path, message)
+        if file.kind == "workbook" and made["pdf"]:
+            known.content = sheets_to_print(file.path, known.content, made["drawn"])
+        self.made[file] = made
+
+    def _draw(self) -> None:
+        """Turn documents, and sheets with charts, into PDFs."""
+        files = [file for file, made in self.made.items() if made["pdf"]]
+        self.pdfs = self._converted(files, "pdf")
+
+    def _keep(self, file: SolutionFile) -> None:
+        """Write what was made into the cache, where it can be drawn."""
+        entry = _entry(file)
+        entry.mkdir(mode=0o700, exist_ok=True)
+        if file in self.pdfs:
+            pdf = entry / _PDF
+            write_whole(pdf, self.pdfs[file])
+            _draw_first(file, pdf)
+        write_whole(entry / _INDEX, json.dumps(self.made[file]).encode())
+        trim(entry.parent, entry.name)
+
+
+def _form(file: SolutionFile) -> str:
+    return file.path.suffix[1:].casefold()
+
+
+def _draw_first(file: SolutionFile, pdf: Path) -> None:
+    """Read the pages of what was converted: a PDF that cannot be drawn is told of its file."""
+    from quem.blinding.pdf import read_pdf
+
+    try:
+        read_pdf(pdf)
+    except FileError as error:
+        pdf.unlink(missing_ok=True)
+        message = error.message.replace("is a ", "becomes a ", 1)
+        raise FileError(file.path, message) from None

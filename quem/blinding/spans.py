@@ -1,0 +1,81 @@
+"""Where words are in texts that come in pieces: characters of a page, or of HTML between tags."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["MARK", "found_spans"]
+
+# What is in the place of redacted words: the same for all words and lengths, for all judges and
+# in all languages, since it is part of what is ranked. Screen readers read it as a word.
+MARK = "[redacted]"
+_UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+# Vowels and final consonants of Korean syllables that are written as letters.
+_JAMO = range(0x1160, 0x1200)
+
+
+def found_spans(
+    pieces: Iterable[str], patterns: Iterable[re.Pattern[str]]
+) -> list[tuple[int, int]]:
+    """Find words in a text that comes in pieces.
+
+    Parameters
+    ----------
+    pieces : iterable of str
+        Together the text; a piece is never divided.
+    patterns : iterable of re.Pattern
+        Of words in the form that `quem.solutions.patterns.normal` gives.
+
+    Returns
+    -------
+    list of (int, int)
+        The first piece of a place where words are, and the first one behind it, in order. What
+        overlaps is one place.
+    """
+    text, owners = _normal(pieces)
+    places = sorted(
+        (owners[match.start()][0], owners[match.end() - 1][1] + 1)
+        for pattern in patterns
+        for match in pattern.finditer(text)
+        if match.end() > match.start()
+    )
+    joined: list[tuple[int, int]] = []
+    for start, end in places:
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _normal(pieces: Iterable[str]) -> tuple[str, list[tuple[int, int]]]:
+    """The text in its normal form, and the first and the last piece of each character."""
+    signs: list[str] = []
+    owners: list[tuple[int, int]] = []
+    for cluster, first, last in _clusters(pieces):
+        composed = unicodedata.normalize("NFC", cluster)
+        signs.append(composed)
+        owners += [(first, last)] * len(composed)
+    return "".join(signs), owners
+
+
+def _clusters(pieces: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """Each character with the marks behind it that may become one with it."""
+    cluster, first, last = "", 0, 0
+    for number, piece in enumerate(pieces):
+        for sign in piece:
+            if sign in _UNSEEN:
+                continue
+            if cluster and (unicodedata.combining(sign) or ord(sign) in _JAMO):
+                cluster, last = cluster + sign, number
+                continue
+            if cluster:
+                yield cluster, first, last
+            cluster, first, last = sign, number, number
+    if cluster:
+        yield cluster, first, last

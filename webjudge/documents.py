@@ -1,0 +1,46 @@
+"""Documents that change while the server runs: converted beside the requests."""
+
+from __future__ import annotations
+
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from quem.blinding.office import await_conversion, prepare
+
+if TYPE_CHECKING:
+    from webjudge.site import Site
+
+__all__ = ["Documents"]
+
+_KEY = "documents"
+
+
+class Documents:
+    """Converts what is new; until then judges read that a part cannot be displayed.
+
+    Parameters
+    ----------
+    site : Site
+        Its troubles say what cannot be converted.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._thread: Thread | None = None
+        self._files = [file for solution in site.solutions for file in solution.files]
+
+    def look(self) -> None:
+        """Begin to convert what has changed, unless that is under way."""
+        if self._thread and self._thread.is_alive():
+            return
+        if await_conversion(self._files):
+            # LibreOffice takes seconds, for which nothing else is to wait.
+            self._thread = Thread(target=self._convert, name=_KEY, daemon=True)
+            self._thread.start()
+
+    def _convert(self) -> None:
+        mistakes = prepare(self._files, sandboxed=self._site.sandboxed)
+        if mistakes:
+            self._site.troubles[_KEY] = "; ".join(map(str, mistakes))
+        else:
+            self._site.troubles.pop(_KEY, None)

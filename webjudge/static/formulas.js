@@ -1,0 +1,69 @@
+// Formulas: the server marks them, and KaTeX sets them, which is loaded only where there are any.
+
+const WAITING = ".math:not([data-set])";
+const OPTIONS = {
+  output: "htmlAndMathml",
+  trust: false,
+  throwOnError: false,
+  errorColor: "inherit",
+  maxExpand: 1000,
+  maxSize: 50,
+};
+
+let loading = null;
+
+/** Set all formulas within a part of the page, as soon as KaTeX is here. */
+export async function setFormulas(within) {
+  if (!within.querySelector(WAITING)) return;
+  loading ??= load();
+  try {
+    await loading;
+  } catch {
+    loading = null; // the TeX stays readable, and the next text tries again
+    return;
+  }
+  withStyles(() => {
+    for (const place of within.querySelectorAll(WAITING)) set(place);
+  });
+}
+
+function set(place) {
+  const displayMode = place.dataset.display === "true";
+  place.dataset.set = "true";
+  window.katex.render(place.textContent, place, { ...OPTIONS, displayMode });
+  // What may scroll sideways has to be within reach of the keyboard.
+  if (displayMode && place.scrollWidth > place.clientWidth) place.tabIndex = 0;
+}
+
+/**
+ * KaTeX writes a few styles as an attribute, which the page's policy drops without a word: the
+ * arrow of a vector would be missing. Set through the style object, they are allowed.
+ */
+function withStyles(work) {
+  const plain = Element.prototype.setAttribute;
+  Element.prototype.setAttribute = function setAttribute(name, value) {
+    if (name === "style") this.style.cssText = value;
+    else plain.call(this, name, value);
+  };
+  try {
+    work();
+  } finally {
+    Element.prototype.setAttribute = plain;
+  }
+}
+
+function load() {
+  const at = (name) => new URL(`vendor/${name}`, import.meta.url).href;
+  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: at("katex.min.css") });
+  const script = Object.assign(document.createElement("script"), { src: at("katex.min.js") });
+  return Promise.all([sheet, script].map((element) => new Promise((done, fail) => {
+    element.addEventListener("load", done);
+    element.addEventListener("error", () => {
+      element.remove();
+      fail(new Error(`not there: ${element.src ?? element.href}`));
+    });
+    document.head.append(element);
+  })));
+}
+
+setFormulas(document);

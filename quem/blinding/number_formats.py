@@ -79,7 +79,7 @@ def formatted(value: Value, code: str) -> str:
 
 
 def _from_serial(number: Decimal, pieces: tuple[_Piece, ...]) -> str:
-    """A number as the date that so many days lead to."""
+    """A number as the date that this many days lead to."""
     try:
         if any(piece.kind == "elapsed" for piece in pieces):
             return _as_date(timedelta(days=float(number)), pieces)

@@ -164,7 +164,7 @@ def await_conversion(files: Iterable[SolutionFile]) -> bool:
 
 
 def clean(file: SolutionFile) -> Cleaned:
-    """Give a file without what tells who made it, as LibreOffice may see it.
+    """Give a file without what reveals who made it, as LibreOffice may see it.
 
     Raises
     ------
@@ -412,7 +412,7 @@ def _form(file: SolutionFile) -> str:
 
 
 def _draw_first(file: SolutionFile, pdf: Path) -> None:
-    """Read the pages of what was converted: a PDF that cannot be drawn is told of its file."""
+    """Read the pages of what was converted: a PDF that cannot be drawn is an error of its file."""
     from quem.blinding.pdf import read_pdf
 
     try:

@@ -1,4 +1,4 @@
-"""Documents, slides, and workbooks of Office Open XML without what tells who made them.
+"""Documents, slides, and workbooks of Office Open XML without what reveals who made them.
 
 What is kept is listed by the types of relationships: a part that nothing kept leads to is not
 written, so neither properties nor comments, people, notes, custom XML, or macros are.
@@ -405,7 +405,7 @@ def _authors(root: _Element) -> Iterator[str]:
 
 
 def _instructions(root: _Element) -> Iterator[_Element]:
-    """What of fields is no result: their marks, and all that is between begin and separator."""
+    """What of fields is not a result: their marks, and all that is between begin and separator."""
     marks, inside = [], []
     states: list[str] = []
     for element in root.iter():

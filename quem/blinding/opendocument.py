@@ -1,4 +1,4 @@
-"""Texts, slides, and workbooks of OpenDocument without what tells who made them."""
+"""Texts, slides, and workbooks of OpenDocument without what reveals who made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packages of office formats: zip files of parts, read within limits and written anew.
+"""Packages of office formats: zip files of parts, read within limits and written again.
 
 A cleaned package is written from what was read and kept, so nothing that is not listed as kept
 can be in it, whatever the file holds.
@@ -165,7 +165,7 @@ class Package:
 
 
 def package_problem(path: Path, holds: str, form: str) -> str:
-    """Say why a file is no package of a format that can be read; nothing where it is.
+    """Say why a file is not a package of a format that can be read; nothing where it is.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def serialize(root: _Element) -> bytes:
 
 
 def written(parts: Mapping[str, bytes], first: str = "") -> bytes:
-    """Write parts as a zip file that says nothing else.
+    """Write parts as a zip file that holds nothing else.
 
     Parameters
     ----------

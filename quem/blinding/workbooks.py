@@ -164,12 +164,12 @@ def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
             sheet.set("state", "visible" if sheet.get("name") in names else "hidden")
         # A sheet that is open is shown even if it is hidden.
         opened = next(n for n, sheet in enumerate(sheets) if sheet.get("name") in names)
-        for one in [one for one in book if local(one) in ("bookViews", "definedNames")]:
+        for one in [child for child in book if local(child) in ("bookViews", "definedNames")]:
             if local(one) == "bookViews":
                 drop(one)
-            for area in [inner for inner in one if "Print_" in inner.get("name", "")]:
+            for defined in [inner for inner in one if "Print_" in inner.get("name", "")]:
                 # Printed areas may leave out charts.
-                drop(area)
+                drop(defined)
             if not len(one):
                 drop(one)
         namespace = str(book.tag).rpartition("}")[0]

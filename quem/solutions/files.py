@@ -233,7 +233,7 @@ def _check_pdf(path: Path, name: str, size: int, start: bytes) -> None:
 
 
 def _check_office(path: Path, name: str, size: int, start: bytes) -> None:
-    """Check what can be told without LibreOffice; `quem.blinding.office` finds the rest."""
+    """Check what can be known without LibreOffice; `quem.blinding.office` finds the rest."""
     from quem.blinding.packages import package_problem
 
     if size > _MOST_BYTES:

@@ -46,7 +46,7 @@ def app(tmp_path: Path) -> Iterator[Flask]:
     )
     (tmp_path / "b.md").write_text("Rank as Claude does.\n")
     group = tmp_path / "solutions" / "P1"
-    text = "# Plan\n\nBy **Cl**aude &\nClaude, for Deep Blunder.\n\n![A map](lost.png) $x^2$\n"
+    text = "# Plan\n\nBy **Cl**aude &\nClaude, for Deep Blunder.\n\n![A map](lost.png)\n\n<svg></svg>\n"
     (group / f"{FIRST}.md").write_text(text)
     (group / f"{SECOND}.md").write_text("By CLAUDE.\n")
     site = open_site(study)
@@ -107,7 +107,7 @@ def test_a_solution_is_shown_as_judges_will_see_it(client: FlaskClient) -> None:
     )
     assert "an identity word; line 4" in page
     assert f"the name of the system {SYSTEM}" in page
-    assert "the formula $x^2$ is shown as its source" in page
+    assert "drawing is not shown" in page
     assert "the image 'lost.png' is not shown" in page
     assert "Also in 1 other solution" in page
     assert f'rel="next" href="{LIST}/P1/{SECOND}"' in page

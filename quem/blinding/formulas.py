@@ -45,24 +45,24 @@ _SHOWN = re.compile(rf'<span class="{CLASS}"[^>]*>[^<]*</span>')
 
 
 class Formulas:
-    """The formulas of one text, which stand-ins take the place of while it is sanitized.
+    """The formulas of one text, with a placeholder for each while it is sanitized.
 
     Parameters
     ----------
-    stand_in : str
+    holder : str
         What no text holds.
     """
 
-    def __init__(self, stand_in: str) -> None:
-        self._stand_in = stand_in
-        self._number = re.compile(rf"{stand_in}(\d+)-")
+    def __init__(self, holder: str) -> None:
+        self._holder = holder
+        self._number = re.compile(rf"{holder}(\d+)-")
         self._elements: list[str] = []
 
     def keep(self, tex: str, *, displayed: bool) -> str:
-        """Keep a formula; gives its stand-in."""
+        """Keep a formula; gives its placeholder."""
         display = ' data-display="true"' if displayed else ""
         self._elements.append(f'<span class="{CLASS}"{display}>{escape(tex.strip())}</span>')
-        return f"{self._stand_in}{len(self._elements) - 1}-"
+        return f"{self._holder}{len(self._elements) - 1}-"
 
     def keep_all(self, html: str) -> str:
         """Keep the formulas in the text of HTML that is not sanitized yet."""
@@ -128,7 +128,7 @@ def _is_in_code(state: StateInline) -> bool:
 
 
 def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """A formula in lines of its own, which may look like a list or a heading."""
+    """A formula in separate lines, which may look like a list or a heading."""
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].strip()
     closing = _ENDS.get(first[:2])
     if closing is None or state.sCount[start] - state.blkIndent >= 4:  # noqa: PLR2004  code

@@ -28,7 +28,7 @@ _MOST_BYTES = 50_000_000
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|[\x00-\x08\x0b-\x1f]")
 _ATTACHMENT = re.compile(r"attachment:([^)\s\"'>]+)")
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-_BROKEN = "is no notebook; save it again in Jupyter"
+_BROKEN = "is not a notebook; save it again in Jupyter"
 _OLD = "is a notebook in an old format; open it in Jupyter, and save it again"
 # What a maker can be told by, and what shows when a file is opened elsewhere.
 _ENTRIES = ("authors", "author", "title", "kernelspec", "colab", "vscode")
@@ -76,7 +76,7 @@ def read_notebook(path: Path) -> Notebook:
     Raises
     ------
     FileError
-        It is no notebook, of an old format, or cannot be read.
+        It is not a notebook, of an old format, or cannot be read.
     """
     content = _content(path)
     about = _part(_part(content, "metadata"), "language_info")

@@ -74,7 +74,9 @@ def _columns(ctx: click.Context, param: click.Parameter, value: str) -> tuple[tu
     help="With --from: the epoch of Inspect's logs.",
 )
 @click.option(
-    "--sample", type=click.IntRange(1), help="With --from: take so many problems, drawn at random."
+    "--sample",
+    type=click.IntRange(1),
+    help="With --from: take this many problems, drawn at random.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of --sample.")
 @click.option("--dry-run", is_flag=True, help="With --from: show the result and write nothing.")

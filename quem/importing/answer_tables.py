@@ -293,7 +293,7 @@ def _add(
 ) -> None:
     text = _text(cell, _ASSISTANTS)
     if text is None:
-        message = "has an answer that is no text; write the text alone"
+        message = "has an answer that is not a text; write the text alone"
         collected.mistakes.append(Mistake(*place, message=message))
         return
     path, line = place

@@ -112,6 +112,6 @@ class Collected:
             return
         message = (
             f"{solver[:60]!r} has another answer to {problem[:60]!r} at {first.place}; keep one of "
-            "them, or give each run a name of its own"
+            "them, or give each run another name"
         )
         self.mistakes.append(Mistake(answer.place, message=message))

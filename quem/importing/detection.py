@@ -71,8 +71,8 @@ def _collected(
     if path.is_file():
         if not is_table(path):
             message = (
-                "is no log and no table of answers (.jsonl, .json, .csv, .tsv, .parquet); name "
-                "the folder that it is in"
+                "is neither a log nor a table of answers (.jsonl, .json, .csv, .tsv, .parquet); "
+                "name the folder that it is in"
             )
             raise FileError(path, message)
         return read_answers([read_table(path, columns)])

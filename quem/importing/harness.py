@@ -114,7 +114,9 @@ def read_helm(files: list[Path]) -> Collected:
             for state in content["request_states"]:
                 _add_state(collected, file, model, state)
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            message = f"is no scenario state of HELM that quem can read ({error}); write it again"
+            message = (
+                f"is not a scenario state of HELM that quem can read ({error}); write it again"
+            )
             raise FileError(file, message) from None
     return collected
 

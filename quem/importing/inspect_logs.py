@@ -89,7 +89,7 @@ def _read(log: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             header, samples = _unpacked(log)
         header["eval"]["model"]
     except (ValueError, KeyError, TypeError, zipfile.BadZipFile, RecursionError) as error:
-        message = f"is no log of Inspect AI that quem can read ({error}); write it again"
+        message = f"is not a log of Inspect AI that quem can read ({error}); write it again"
         raise FileError(log, message) from None
     except OSError as error:
         raise FileError(log, f"cannot be read: {error.strerror or error}") from None
@@ -159,7 +159,7 @@ def _parts(collected: Collected, content: object, attachments: dict[str, str]) -
 
 
 def _attached(text: str, attachments: dict[str, str]) -> str:
-    """Long texts stand beside the messages."""
+    """Long texts are beside the messages."""
     if text.startswith(_ATTACHMENT):
         return str(attachments.get(text.removeprefix(_ATTACHMENT), text))
     return text

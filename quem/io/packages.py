@@ -34,7 +34,7 @@ class Package:
     Raises
     ------
     FileError
-        It is no zip archive, has too many parts, or is too large.
+        It is not a zip archive, has too many parts, or is too large.
     """
 
     def __init__(
@@ -46,7 +46,9 @@ class Package:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, ValueError):
-            raise FileError(path, "is no zip archive, or a damaged one; save it again") from None
+            raise FileError(
+                path, "is not a zip archive, or is a damaged one; save it again"
+            ) from None
         except OSError as error:
             raise FileError(path, f"cannot be read: {error.strerror or error}") from None
         self._entries: dict[str, zipfile.ZipInfo] = {}

@@ -1,7 +1,7 @@
 """Changes to the text of a study file that leave everything else as it is.
 
 Only the characters of what changes are replaced: comments, order, quotes, alignment, and line ends
-stay. A library that loads a file and writes it again would lay it out anew, and move comments.
+stay. A library that loads a file and writes it again would lay it out again, and move comments.
 """
 
 from __future__ import annotations

@@ -346,7 +346,7 @@ class Judging(StudyPart):
     reviewed: Annotated[tuple[Reviewed, ...], Section] = Field(
         (),
         description="Words in solutions that are redacted or accepted; see [Redact or accept "
-        "words](../how-to/solutions.md#redact-or-accept-words).",
+        "words](../how-to/blinding.md#redact-or-accept-words).",
     )
     keep_headers: bool = Field(
         default=False,

@@ -185,11 +185,11 @@ def test_a_notebook_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{}", "is no notebook"),
-        ("x", "is no notebook"),
+        ("{}", "is not a notebook"),
+        ("x", "is not a notebook"),
         ('{"worksheets": []}', "in an old format"),
         ('{"nbformat": 3, "cells": []}', "in an old format"),
-        ('{"nbformat": 4, "cells": [1]}', "is no notebook"),
+        ('{"nbformat": 4, "cells": [1]}', "is not a notebook"),
         ('{"nbformat": 4, "cells": []}', "is an empty notebook"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import expect
 
 from tests.browser.judging import shown_ranking
+from tests.patience import until
 
 if TYPE_CHECKING:
     from playwright.sync_api import APIResponse, Page, Route
@@ -29,9 +30,10 @@ def is_taken_back(come: Visit, ranked: list[list[str]]) -> None:
     """The page stays and says so, and the newest order is stored as a draft."""
     expect(come.page.locator("#save-status")).to_contain_text(TAKEN_BACK)
     expect(come.page.locator("#left")).to_contain_text("Submit again")
-    record = stored(come)
-    assert record["state"]["ranked"] == ranked == shown_ranking(come.page)
-    assert not record["submitted"]
+    # The page said so of an earlier order, too.
+    until(lambda: stored(come)["state"]["ranked"] == ranked, f"{ranked} to be stored")
+    assert shown_ranking(come.page) == ranked
+    assert not stored(come)["submitted"]
 
 
 class Held:

@@ -15,13 +15,24 @@ __all__ = ["hold_session"]
 _CARD = re.compile(r"<template data-solution=.*?</template>", re.DOTALL)
 
 
+_YEARS = ("1", "4", "8", "15")
+
+
 def hold_session(study: Path) -> None:
-    """Open a study, let each judge rank all tasks, the longest solution best, and close it."""
-    with Served(study) as served:
+    """Open a study, let each judge rank all tasks, the longest solution best, and close it.
+
+    Parameters
+    ----------
+    study : Path
+        A study file, or the folder of a new study, whose missing parts are filled in first.
+    """
+    is_new = study.is_dir()
+    with Served(study / "study.yaml" if is_new else study) as served:
         organizer = Browserless(served.base)
-        organizer.get(served.dashboard)
+        first = organizer.get(served.dashboard)
+        links = _filled_in(organizer, first) if is_new else list(served.links.values())
         organizer.submit("/dashboard/open")
-        for link in served.links.values():
+        for link in links:
             judge = Browserless(served.base)
             judge.get(link)
             judge.submit("/judge/consent")
@@ -31,6 +42,32 @@ def hold_session(study: Path) -> None:
                 state = _placed(length)
                 assert judge.save(task, 0, state, submit=True)[0] == 200
         assert "Rankings are final." in organizer.submit("/dashboard/close", sure="yes")
+
+
+def _filled_in(organizer: Browserless, page: str) -> list[str]:
+    """Fill in the page "Set up the study"; gives the links of two judges."""
+    solvers = re.findall(r'name="solver-(\d+)" value="([^"]+)"', page)
+    years = iter(_YEARS)
+    sent: dict[str, str] = {}
+    for number, solver in solvers:
+        # Versions of systems have a number.
+        is_person = not any(map(str.isdigit, solver))
+        sent |= {
+            f"solver-{number}": solver,
+            f"kind-{number}": "person" if is_person else "system",
+            f"years-{number}": next(years) if is_person else "",
+        }
+    organizer.submit("/dashboard/setup/solvers", **sent)
+    for text in re.findall(r'"(/dashboard/setup/text/[^"#]+)"', page):
+        before = re.search(r'name="before" value="(\w+)"', organizer.get(text))
+        assert before
+        organizer.submit(text, text="Rank what you would hand on.", before=before[1])
+    organizer.submit("/dashboard/setup/organizer", name="Dr. Lena Marsh", email="", deadline="")
+    organizer.submit("/dashboard/setup/judges", names="Amy\nBo")
+    assert "Nothing is lacking." in organizer.get("/dashboard/setup")
+    made = organizer.submit("/dashboard/judges/links")
+    links = re.findall(r'https?://[^\s"<]+/j/[\w-]+', made)
+    return list(dict.fromkeys(links))
 
 
 def _placed(length: dict[str, int]) -> dict[str, Any]:

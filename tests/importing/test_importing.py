@@ -272,7 +272,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
             [{"id": n, "prompt": "q", "model": f"m{n}", "output": "a"} for n in range(4)],
             ("--columns problem=prompt",),
         ),
-        ([{"problem": "p", "solver": "s", "answer": {"a": {"b": 1}}}], ("is no text",)),
+        ([{"problem": "p", "solver": "s", "answer": {"a": {"b": 1}}}], ("is not a text",)),
         ([{"problem": "p", "solver": "", "answer": "a"}], (":1: names no solver",)),
         ([{"problem": "p", "solver": "s", "answer": "a" * 1_000_001}], ("longer than 1 MB",)),
     ],

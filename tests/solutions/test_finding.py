@@ -159,7 +159,7 @@ MISTAKES: dict[str, tuple[Files, str]] = {
     "archive": ({"P1/S1.md": None, "P1/S1.zip": b"PK"}, "S1.zip: is an archive; unpack it here"),
     "notebook": (
         {"P1/S1.md": None, "P1/S1.ipynb": "{}"},
-        "S1.ipynb: is no notebook; save it again",
+        "S1.ipynb: is not a notebook; save it again",
     ),
     "tiff": ({"P1/S1.md": None, "P1/S1.tiff": b"II*"}, "S1.tiff: is a picture that browsers may"),
     "binary": (

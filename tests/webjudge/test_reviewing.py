@@ -46,7 +46,8 @@ def app(tmp_path: Path) -> Iterator[Flask]:
     )
     (tmp_path / "b.md").write_text("Rank as Claude does.\n")
     group = tmp_path / "solutions" / "P1"
-    text = "# Plan\n\nBy **Cl**aude &\nClaude, for Deep Blunder.\n\n![A map](lost.png)\n\n<svg></svg>\n"
+    text = "# Plan\n\nBy **Cl**aude &\nClaude, for Deep Blunder.\n\n![A map](lost.png)\n"
+    text += "\n<svg></svg>\n"
     (group / f"{FIRST}.md").write_text(text)
     (group / f"{SECOND}.md").write_text("By CLAUDE.\n")
     site = open_site(study)

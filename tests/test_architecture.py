@@ -141,6 +141,7 @@ ARROWS: dict[str, set[str]] = {
     "blinding": {"errors", "io", "solutions"},
     "solutions": DATA | {"blinding"},
     "importing": {"errors", "io", "resources", "solutions"},
+    "exporting": DATA | {"blinding", "importing", "solutions", "store"},
     "store": DATA | {"solutions"},
     "rankings": DATA | {"store", "solutions"},
     "experience": DATA | {"rankings", "store", "report", "lists"},

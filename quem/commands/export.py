@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.engine import Store
+    from quem.store.exporting import SubmittedRanking
+    from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
 
 __all__ = ["export"]
 
-FORMATS = ("csv", "toc", "pairs", "answers", "archive")
+# What is written where no format is named.
+_USUAL = ("csv", "toc", "pairs", "answers", "archive")
+FORMATS = (*_USUAL, "preferences", "every-eval-ever", "inspect", "ro-crate")
 _SOME_PAIRS = (
     "note: pairs.csv and pairs.jsonl hold the pairs that judges were asked about; a solution is "
     "compared with a few others until it has its place, so intransitive answers cannot show"
@@ -31,7 +35,27 @@ _SOME_PAIRS = (
     "formats",
     type=click.Choice(FORMATS),
     multiple=True,
-    help="What to write; may be repeated.  [default: all; pairs and answers only if there are any]",
+    help="What to write; may be repeated.  [default: the first five; pairs and answers only if "
+    "there are any]",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["none", "half"]),
+    default="none",
+    show_default=True,
+    help="Of preferences: leave ties out, or write each in both orders.",
+)
+@click.option(
+    "--logs",
+    type=click.Path(exists=True, path_type=Path),
+    help="For inspect: the logs that the study was made of.",
+)
+@click.option(
+    "--epoch",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="For inspect: whose answers the study has.",
 )
 @click.option(
     "--out",
@@ -43,7 +67,15 @@ _SOME_PAIRS = (
     "--reveal", is_flag=True, help="Export a judging session that is not closed; this is logged."
 )
 def export(
-    study: Path, formats: tuple[str, ...], out: Path | None, database: str | None, *, reveal: bool
+    study: Path,
+    formats: tuple[str, ...],
+    out: Path | None,
+    database: str | None,
+    ties: str,
+    logs: Path | None,
+    epoch: int,
+    *,
+    reveal: bool,
 ) -> None:
     """Write the judging session of STUDY to files.
 
@@ -55,10 +87,19 @@ def export(
     A solution is compared with a few others until it has its place, so these are some pairs of
     a list, and intransitive answers cannot show. answers.csv has what judges answered to the
     questions of judging.questions.
+
+    preferences.jsonl has each pair of texts of which a judge ranked one higher, for training.
+    every-eval-ever writes a record per system. inspect copies the logs of Inspect AI in --logs,
+    with what judges decided as scores. ro-crate describes the files that are written with it.
     """
+    if ("inspect" in formats) != (logs is not None):
+        message = "--format inspect and --logs go together"
+        raise click.UsageError(message)
     from quem.errors import QuemError
+    from quem.exporting.crates import CRATE, crate
     from quem.report.files import write_files
     from quem.store.engine import held_store
+    from quem.store.exporting import submitted_rankings
     from quem.store.location import locate_database
     from quem.study.reading import draft_study
 
@@ -69,7 +110,15 @@ def export(
     with held_store(place, study, draft.spec.id) as store:
         _require_shown(store, draft, reveal=reveal)
         with store.read() as c:
-            files = _files(c, draft, set(formats))
+            files = _files(c, draft, {*formats} - {"ro-crate"})
+            rankings = submitted_rankings(c, draft.spec.id)
+    if "preferences" in formats:
+        files |= _preferences(draft, rankings, half_ties=ties == "half")
+    if {"every-eval-ever", "inspect"} & {*formats}:
+        source = {"database": database, "reveal": reveal}
+        files |= _results(study, draft.spec, rankings, {*formats}, source, logs, epoch)
+    if "ro-crate" in formats:
+        files[CRATE] = crate(files, draft.spec).encode()
     folder = out if out is not None else study.parent / f"{study.stem}-export"
     write_files(folder, files, keep=_inputs(draft, place.file))
     for name in files:
@@ -118,7 +167,7 @@ def _files(c: Connection, draft: StudyFile, named: set[str]) -> dict[str, bytes]
     pairs = list(pairs_of(rankings))
     answers = list(answers_to_questions(rankings, judges_of(c, study_id)))
     lacking = {name for name, rows in (("pairs", pairs), ("answers", answers)) if not rows}
-    formats = named or {*FORMATS} - lacking
+    formats = named or {*_USUAL} - lacking
     if "csv" in formats:
         files["rankings.csv"] = long_table(rankings)
     if "toc" in formats:
@@ -132,6 +181,56 @@ def _files(c: Connection, draft: StudyFile, named: set[str]) -> dict[str, bytes]
     if "archive" in formats:
         files["archive.jsonl"] = archive_text(c, study_id)
     return {name: text.encode() for name, text in files.items()}
+
+
+def _preferences(
+    draft: StudyFile, rankings: list[SubmittedRanking], *, half_ties: bool
+) -> dict[str, bytes]:
+    from quem.errors import QuemError
+    from quem.exporting.preferences import preference_lines
+    from quem.solutions import find_solutions
+
+    solutions, mistakes, _ = find_solutions(draft, complete=False)
+    if mistakes:
+        raise QuemError(mistakes)
+    lines, left_out = preference_lines(rankings, solutions, half_ties=half_ties)
+    for what, count in left_out.items():
+        click.echo(f"left out: {what}: {count:,}", err=True)
+    return {"preferences.jsonl": lines.encode()}
+
+
+def _results(
+    study: Path,
+    spec: ExperienceSpec,
+    rankings: list[SubmittedRanking],
+    formats: set[str],
+    source: dict[str, Any],
+    logs: Path | None,
+    epoch: int,
+) -> dict[str, bytes]:
+    """Analyze the session, and write what that gives for other programs."""
+    from quem import kinds
+    from quem.errors import QuemError
+    from quem.exporting.evaluations import evaluation_files
+    from quem.exporting.inspect_logs import scored_logs, years_metrics
+
+    files: dict[str, bytes] = {}
+    document = None
+    try:
+        document = kinds.analyze(kinds.load_study(study, **source)).to_dict()
+    except QuemError as error:
+        # Scores in logs need no people to compare with.
+        if "every-eval-ever" in formats:
+            raise
+        click.echo(f"note: the scores are without years: {error}", err=True)
+    if document and document["headline"] != "years":
+        click.echo("note: no years are written, as the data do not allow to state any", err=True)
+    if document and "every-eval-ever" in formats:
+        files |= evaluation_files(document, spec.organizer.name)
+    if logs is not None:
+        metrics = years_metrics(document) if document else {}
+        files |= scored_logs(logs, spec, rankings, metrics, epoch=epoch)
+    return files
 
 
 def _inputs(draft: StudyFile, database: Path | None) -> list[Path]:

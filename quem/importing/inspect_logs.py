@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["find_logs", "read_logs"]
+__all__ = ["SAMPLE", "find_logs", "read_logs"]
 
 _THOUGHT = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
 _ATTACHMENT = "attachment://"
-_SAMPLE = re.compile(r"(?:_journal/)?samples/.+\.json")
+SAMPLE = re.compile(r"(?:_journal/)?samples/.+\.json")
 _ROLES = ("system", "user")
 
 
@@ -101,7 +101,7 @@ def _unpacked(log: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         names = package.names()
         # A run that was stopped has written no header yet.
         start = "header.json" if "header.json" in names else "_journal/start.json"
-        samples = [json.loads(package.read(name)) for name in names if _SAMPLE.fullmatch(name)]
+        samples = [json.loads(package.read(name)) for name in names if SAMPLE.fullmatch(name)]
         return json.loads(package.read(start)), samples
 
 

@@ -13,6 +13,7 @@ from quem.study.reading import read_study
 from tests.store.made import contents_on_disk
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from quem.store.engine import Store
@@ -42,19 +43,26 @@ STATES = (
 )
 
 
-def hold_session(study: Path, database: str | None = None) -> Store:
+def hold_session(
+    study: Path,
+    database: str | None = None,
+    *,
+    solvers: Sequence[str] = SOLVERS,
+    states: Sequence[State] = STATES,
+) -> Store:
     """Let each judge of a study submit each group in his own order; gives the open store."""
+    solvers = tuple(solvers)
     spec = read_study(study)
     store = open_store(locate_database(study, database))
-    groups = tuple(ballots.Group(problem.id, SOLVERS) for problem in spec.problems)
-    plan = ballots.JudgingPlan(groups, ballots.Group("P0-practice", SOLVERS), spec.judging.repeat)
+    groups = tuple(ballots.Group(problem.id, solvers) for problem in spec.problems)
+    plan = ballots.JudgingPlan(groups, ballots.Group("P0-practice", solvers), spec.judging.repeat)
     with store.write() as c:
         studies.register_study(c, spec.id)
         judges.sync_judges(c, spec.id, spec.judges)
-        for judge, state in zip(judges.judges_of(c, spec.id), STATES, strict=False):
+        for judge, state in zip(judges.judges_of(c, spec.id), states, strict=False):
             dealing.assign_ballots(c, judge.key, plan)
             for ballot in ballots.ballots_of(c, judge.key):
-                on_disk = contents_on_disk(study, ballot.problem, SOLVERS)
+                on_disk = contents_on_disk(study, ballot.problem, solvers)
                 layout = dealing.assign_labels(c, ballot, on_disk).layout
                 assert layout is not None
                 for base, kind in enumerate(("save", "submit")):

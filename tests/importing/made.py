@@ -40,6 +40,8 @@ def write_long(path: Path, problems: int, solvers: int) -> Path:
 
 def sample(number: int, epoch: int, text: str) -> dict[str, Any]:
     """A sample as Inspect logs it."""
+    call = {"id": "a", "function": "look", "arguments": {}, "type": "function"}
+    message = {"role": "assistant", "content": text}
     return {
         "id": number,
         "epoch": epoch,
@@ -48,10 +50,37 @@ def sample(number: int, epoch: int, text: str) -> dict[str, Any]:
             {"role": "user", "content": [{"type": "text", "text": f"Question {number}?"}]},
         ],
         "target": "",
-        "output": {"choices": [{"message": {"role": "assistant", "content": text}}]},
-        "messages": [{"role": "assistant", "content": text, "tool_calls": [{"id": "a"}]}],
-        "scores": {"match": {"value": "C"}},
-        "attachments": {},
+        "output": {
+            "model": "m",
+            "choices": [{"message": message, "stop_reason": "stop"}],
+            "completion": text,
+        },
+        "messages": [{**message, "tool_calls": [call]}],
+        "scores": {"match": {"value": "C", "history": []}},
+        **{name: {} for name in ("metadata", "store", "model_usage", "role_usage", "attachments")},
+        "events": [],
+    }
+
+
+def _header(model: str, task: str, count: int) -> dict[str, Any]:
+    """What a log says of its run."""
+    at = "2026-10-01T12:00:00+00:00"
+    texts = ("eval_id", "run_id", "task_id")
+    parts = ["task_attribs", "task_args", "task_args_passed", "dataset", "config", "packages"]
+    parts += ["model_generate_config", "model_args"]
+    about: dict[str, Any] = {**{name: name for name in texts}, **{name: {} for name in parts}}
+    score = {"name": "match", "scorer": "match", "params": {}, "metrics": {}}
+    usage: dict[str, Any] = {"model_usage": {}, "role_usage": {}, "connection_limit_history": []}
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {**about, "model": model, "task": task, "task_version": 0, "created": at},
+        "plan": {"name": "plan", "steps": [], "config": {}},
+        "stats": {"started_at": at, "completed_at": at, **usage},
+        "results": {"total_samples": count, "completed_samples": count, "scores": [score]},
+        "invalidated": False,
+        "tags": [],
+        "metadata": {},
     }
 
 
@@ -59,12 +88,17 @@ def write_eval(
     path: Path, model: str, samples: list[dict[str, Any]], *, packed: bool = True, task: str = "qa"
 ) -> Path:
     """Write a log of Inspect AI: a zip archive whose parts are packed by Zstandard, or deflated."""
-    header = {"version": 2, "status": "success", "eval": {"model": model, "task": task}}
+    header = _header(model, task, len(samples))
+    left_out = ("messages", "output", "store", "events", "attachments")
+    summaries = [
+        {**{name: one[name] for name in one if name not in left_out}, "completed": True}
+        for one in samples
+    ]
     parts = {
         f"samples/{one['id']}_epoch_{one['epoch']}.json": json.dumps(one).encode()
         for one in samples
     }
-    parts["summaries.json"] = json.dumps([{"id": one["id"]} for one in samples]).encode()
+    parts["summaries.json"] = json.dumps(summaries).encode()
     parts["header.json"] = json.dumps(header).encode()
     if path.suffix == ".json":
         path.write_text(json.dumps({**header, "samples": samples}))

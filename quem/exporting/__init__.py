@@ -1,0 +1,1 @@
+"""What judges decided, in the formats of other programs: preferences, results, scores in logs."""

@@ -1,0 +1,87 @@
+"""A description of exported files as RO-Crate 1.1 has it, which archives of data read."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from quem import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from quem.study.models import ExperienceSpec
+
+__all__ = ["CRATE", "crate"]
+
+CRATE = "ro-crate-metadata.json"
+_SPECIFICATION = "https://w3id.org/ro/crate/1.1"
+_TYPES = {
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".toc": "text/plain",
+    ".eval": "application/zip",
+}
+
+
+def crate(files: Mapping[str, bytes], spec: ExperienceSpec) -> str:
+    """Describe files that are written to one folder.
+
+    Parameters
+    ----------
+    files : mapping of str to bytes
+        Content by name.
+
+    Returns
+    -------
+    str
+        JSON-LD, for the file `CRATE` beside them.
+    """
+    title = spec.title or spec.id
+    folder: dict[str, Any] = {
+        "@id": "./",
+        "@type": "Dataset",
+        "identifier": spec.id,
+        "name": title,
+        "description": f"Rankings of solutions by expert judges, of the QUEM study {title}",
+        "datePublished": dt.datetime.now(dt.UTC).date().isoformat(),
+        "hasPart": [{"@id": name} for name in files],
+    }
+    graph: list[dict[str, Any]] = [
+        {
+            "@id": CRATE,
+            "@type": "CreativeWork",
+            "conformsTo": {"@id": _SPECIFICATION},
+            "about": {"@id": "./"},
+        },
+        folder,
+        *(_file(name, content) for name, content in files.items()),
+        {"@id": "#quem", "@type": "SoftwareApplication", "name": "quem", "version": __version__},
+        {
+            "@id": "#export",
+            "@type": "CreateAction",
+            "name": "quem export",
+            "instrument": {"@id": "#quem"},
+            "result": [{"@id": name} for name in files],
+        },
+    ]
+    if spec.organizer.name:
+        graph.append({"@id": "#organizer", "@type": "Person", "name": spec.organizer.name})
+        folder["author"] = {"@id": "#organizer"}
+    content = {"@context": f"{_SPECIFICATION}/context", "@graph": graph}
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def _file(name: str, content: bytes) -> dict[str, Any]:
+    return {
+        "@id": name,
+        "@type": "File",
+        "name": name,
+        "contentSize": str(len(content)),
+        "encodingFormat": _TYPES.get(PurePath(name).suffix, "application/octet-stream"),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }

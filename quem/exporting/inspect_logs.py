@@ -1,0 +1,209 @@
+"""Logs of Inspect AI with what judges decided as scores: copies, the logs themselves stay."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections import defaultdict
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from quem.errors import FileError
+from quem.exporting.preferences import average_ranks
+from quem.importing.inspect_logs import SAMPLE, find_logs, read_logs
+from quem.importing.naming import ids_of
+from quem.io.packages import Package
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from quem.store.exporting import SubmittedRanking
+    from quem.study.models import ExperienceSpec
+
+__all__ = ["SCORER", "scored_logs", "years_metrics"]
+
+# What the scores are called in a log.
+SCORER = "quem"
+_SUMMARIES = ("summaries.json", "_journal/summaries/")
+Json = dict[str, Any]
+# By the sample's id and its epoch.
+Scores = dict[tuple[str, int], Json]
+
+
+def scored_logs(
+    path: Path,
+    spec: ExperienceSpec,
+    rankings: Iterable[SubmittedRanking],
+    estimates: Mapping[str, Mapping[str, Any]],
+    *,
+    epoch: int = 1,
+) -> dict[str, bytes]:
+    """Copy logs, with the average rank of each answer as the score ``quem``.
+
+    Parameters
+    ----------
+    path : Path
+        The log, or the folder of logs, of which the study was made.
+    estimates : mapping of str to mapping
+        Metrics of each system for the results of its log, such as its years.
+    epoch : int
+        Whose answers the study has.
+
+    Returns
+    -------
+    dict of str to bytes
+        Logs in which an answer was ranked, by file name.
+
+    Raises
+    ------
+    QuemError
+        There is no log, one cannot be read, or no answer in them was ranked.
+    """
+    logs = find_logs(path)
+    if not logs:
+        raise FileError(
+            path, "holds no log of Inspect AI; name the logs that the study was made of"
+        )
+    collected = read_logs(logs, epoch=epoch)
+    problems = _ids(collected.problems, {one.title: one.id for one in spec.problems}, "problem")
+    named = {one.name: one.id for one in spec.subjects} | {one.name: one.id for one in spec.systems}
+    solvers = _ids(collected.solvers, named, "solver")
+    ranks, sizes = _ranks(rankings)
+    by_log: dict[Path, Scores] = defaultdict(dict)
+    system_of: dict[Path, str] = {}
+    for (problem, solver), answer in collected.answers.items():
+        place = problems[problem], solvers[solver]
+        if answer.origin and place in ranks:
+            key = str(answer.origin.sample), answer.origin.epoch
+            by_log[answer.origin.log][key] = _score(ranks[place], sizes[place])
+            system_of[answer.origin.log] = place[1]
+    if not by_log:
+        raise FileError(path, "holds no answer that judges ranked; name the logs of this study")
+    names = [log.name for log in by_log]
+    if len({name.casefold() for name in names}) < len(names):
+        names = list(ids_of([str(log.relative_to(path)) for log in by_log], "log").values())
+    return {
+        name: _copy(log, by_log[log], estimates.get(system_of[log], {}))
+        for log, name in zip(by_log, names, strict=True)
+    }
+
+
+def years_metrics(document: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Give the years of each system, and their interval, where an analysis states them.
+
+    Parameters
+    ----------
+    document : mapping
+        An analysis of kind experience, as analysis.json has it.
+    """
+    if document["headline"] != "years":
+        return {}
+    metrics = {}
+    for estimate in document["estimates"]:
+        low, high = estimate["prediction_interval"]
+        values = {
+            "experience": estimate["experience"] if estimate["inside_range"] else None,
+            "experience_low": low if estimate["inside_range"] else estimate["lower_bound"],
+            "experience_high": high if estimate["inside_range"] else estimate["upper_bound"],
+        }
+        known = {name: value for name, value in values.items() if value is not None}
+        metrics[estimate["system"]] = known
+    return metrics
+
+
+def _ids(names: Iterable[str], declared: dict[str, str], otherwise: str) -> dict[str, str]:
+    """The id in the study of each name in the logs: what has it as its title, or is made of it."""
+    made = ids_of(names, otherwise)
+    return {name: declared.get(name) or one for name, one in made.items()}
+
+
+def _ranks(
+    rankings: Iterable[SubmittedRanking],
+) -> tuple[dict[tuple[str, str], dict[str, float]], dict[tuple[str, str], int]]:
+    """Each judge's rank of each solution, and among how many at most."""
+    ranks: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    sizes: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for ranking in rankings:
+        if ranking.occasion > 1:
+            continue
+        own = average_ranks(ranking)
+        for solver, rank in own.items():
+            place = ranking.problem, solver
+            ranks[place].setdefault(ranking.judge, rank)
+            sizes[place] = max(sizes[place], len(own))
+    return ranks, sizes
+
+
+def _score(by_judge: dict[str, float], size: int) -> Json:
+    mean = fmean(by_judge.values())
+    judges = f"{len(by_judge)} judge{'' if len(by_judge) == 1 else 's'}"
+    return {
+        "value": mean,
+        "answer": None,
+        "explanation": f"average rank {mean:g} of {size} solutions by {judges}; 1 is the worst",
+        "metadata": {"ranks": by_judge, "n_solutions": size},
+        "history": [],
+    }
+
+
+def _copy(log: Path, scores: Scores, metrics: Mapping[str, Any]) -> bytes:
+    if log.suffix == ".json":
+        content = json.loads(log.read_bytes())
+        for sample in content["samples"]:
+            _add_score(sample, scores)
+        _add_results(content, scores, metrics)
+        return _json(content)
+    # Inflated as it is read, so the copy is deflated, whatever the log was compressed by.
+    archive = io.BytesIO()
+    with (
+        Package(log, most_parts=100_000, most_bytes=2_000_000_000) as package,
+        zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as copy,
+    ):
+        for name in package.names():
+            part = package.read(name)
+            if name == "header.json":
+                header = json.loads(part)
+                _add_results(header, scores, metrics)
+                part = _json(header)
+            elif SAMPLE.fullmatch(name):
+                sample = json.loads(part)
+                _add_score(sample, scores)
+                part = _json(sample)
+            elif name.startswith(_SUMMARIES):
+                summaries = json.loads(part)
+                for summary in summaries:
+                    _add_score(summary, scores)
+                part = _json(summaries)
+            copy.writestr(zipfile.ZipInfo(name), part, zipfile.ZIP_DEFLATED)
+    return archive.getvalue()
+
+
+def _add_score(sample: Json, scores: Scores) -> None:
+    score = scores.get((str(sample.get("id")), sample.get("epoch", 1)))
+    if score:
+        sample["scores"] = {**(sample.get("scores") or {}), SCORER: score}
+
+
+def _add_results(header: Json, scores: Scores, metrics: Mapping[str, Any]) -> None:
+    """Add the mean of the scores, and what is known of the system, to the results of a run."""
+    results = header.get("results")
+    if results is None:
+        return
+    values = {"average_rank": fmean(score["value"] for score in scores.values()), **metrics}
+    added = {
+        "name": SCORER,
+        "scorer": SCORER,
+        "params": {},
+        "metrics": {
+            name: {"name": name, "value": value, "params": {}} for name, value in values.items()
+        },
+        "scored_samples": len(scores),
+    }
+    others = [one for one in results.get("scores") or [] if one.get("name") != SCORER]
+    results["scores"] = [*others, added]
+
+
+def _json(content: object) -> bytes:
+    return json.dumps(content).encode()

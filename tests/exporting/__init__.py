@@ -1,0 +1,1 @@
+"""What judges decided, for other programs."""

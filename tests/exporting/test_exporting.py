@@ -1,0 +1,338 @@
+"""Exports for other programs: of a session about answers in logs, checked by their schemas."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quem
+from quem.cli import main
+from quem.exporting.evaluations import evaluations
+from quem.exporting.inspect_logs import years_metrics
+from quem.exporting.preferences import average_ranks, preference_lines
+from quem.solutions.model import Solution, SolutionFile, Solutions
+from quem.store.exporting import SubmittedRanking
+from quem.store.state import State
+from quem.study.document import parse_document
+from tests.commands.sessions import close, hold_session
+from tests.exporting.schemas import schema_of
+from tests.importing.made import sample, write_eval
+
+if TYPE_CHECKING:
+    from click.testing import Result
+
+MODELS = [f"org/m{number}" for number in range(8)]
+N_PEOPLE = 7
+KEYS = ["prompt", "chosen", "rejected", "chosen_by", "rejected_by", "judge", "problem"]
+KEYS += ["rank_gap", "ties_in_ranking"]
+SHIPPED = "studies/p3-1997/study.yaml"
+
+
+def run(*words: object) -> Result:
+    """Run a command."""
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of eight models on three samples, one of them as JSON, one packed otherwise."""
+    folder = tmp_path_factory.mktemp("logs")
+    for number, model in enumerate(MODELS):
+        samples = [sample(n, 1, f"Answer {number} to {n}.") for n in (1, 2, 3)]
+        samples += [sample(1, 2, "Another epoch.")]
+        name = f"run-{number}.{'json' if number == 1 else 'eval'}"
+        write_eval(folder / name, model, samples, packed=number % 2 == 0)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def study(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed session in which answers are ranked by their number; the first is the worst."""
+    folder = tmp_path_factory.mktemp("made") / "study"
+    assert run("init", folder, "--from", logs).exit_code == 0
+    path = folder / "study.yaml"
+    text = path.read_text().replace("subjects: []", "subjects:").replace("judges: []", "judges:")
+    lines = text.splitlines()
+    people = [line for line in lines if line.startswith("  - {id: org-m")][:N_PEOPLE]
+    for years, line in enumerate(people):
+        lines.remove(line)
+        at = lines.index("subjects:") + 1
+        lines.insert(at, line.replace("}", f", experience: {2 * years + 1}}}"))
+    at = lines.index("judges:") + 1
+    lines[at:at] = ["  - {id: J1}", "  - {id: J2}"]
+    path.write_text("\n".join(lines) + "\n")
+    solvers = [f"org-m{number}" for number in range(len(MODELS))]
+    order: list[tuple[str, ...]] = [(name,) for name in reversed(solvers)]
+    order[2:4] = [(*order[2], *order[3])]
+    states = [State(ranked=tuple(order)), State(ranked=tuple((s,) for s in reversed(solvers)))]
+    hold_session(path, solvers=solvers, states=states).close()
+    close(path)
+    return path
+
+
+def exported(study: Path, folder: Path, *words: object) -> Result:
+    """Export to a folder, which has to succeed."""
+    result = run("export", study, "--out", folder, *words)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """What preferences.jsonl holds."""
+    text = (folder / "preferences.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_preferences(study: Path, tmp_path: Path) -> None:
+    """Each pair of different ranks is there once, with both texts and the question."""
+    told = exported(study, tmp_path / "a", "--format", "preferences")
+    assert "left out: ties: 3" in told.output
+    pairs = lines_of(tmp_path / "a")
+    whole = len(MODELS) * (len(MODELS) - 1) // 2
+    assert Counter(pair["judge"] for pair in pairs) == {"J1": 3 * (whole - 1), "J2": 3 * whole}
+    assert list(pairs[0]) == KEYS
+    for pair in pairs:
+        assert pair["chosen_by"] > pair["rejected_by"]
+        number = pair["chosen_by"].removeprefix("org-m")
+        assert pair["chosen"] == f"Answer {number} to {pair['problem']}.\n"
+        assert f"Question {pair['problem']}?" in pair["prompt"]
+        assert pair["ties_in_ranking"] == (pair["judge"] == "J1")
+    gaps = {(p["chosen_by"], p["rejected_by"]): p["rank_gap"] for p in pairs if p["judge"] == "J1"}
+    assert gaps["org-m7", "org-m6"] == 1
+    assert gaps["org-m6", "org-m5"] == 1.5
+    exported(study, tmp_path / "b", "--format", "preferences", "--ties", "half")
+    both = [pair for pair in lines_of(tmp_path / "b") if pair["rank_gap"] == 0]
+    assert sorted((p["chosen_by"], p["rejected_by"]) for p in both) == sorted(
+        [("org-m5", "org-m4"), ("org-m4", "org-m5")] * 3
+    )
+
+
+def test_redacted_words_are_in_no_pair(study: Path, tmp_path: Path) -> None:
+    """Pairs hold what judges read, and no solution that is more than a text."""
+    text = study.read_text()
+    decision = "{problem: 1, solver: org-m3, words: Answer 3, decision: redact}"
+    changed = text.replace("consent: consent.md}", f"consent: consent.md, reviewed: [{decision}]}}")
+    assert changed != text
+    try:
+        study.write_text(changed)
+        exported(study, tmp_path, "--format", "preferences")
+    finally:
+        study.write_text(text)
+    texts = {p["chosen"] for p in lines_of(tmp_path) if p["chosen_by"] == "org-m3"}
+    assert texts == {"[redacted] to 1.\n", "Answer 3 to 2.\n", "Answer 3 to 3.\n"}
+
+
+GROUPS = st.lists(st.integers(1, 3), max_size=5)
+
+
+@given(sizes=GROUPS, half=st.booleans())
+def test_numbers_of_pairs(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], *, half: bool
+) -> None:
+    """With n distinct ranks n(n-1)/2 pairs; ties come twice, or not at all; ranks sum up."""
+    names = iter("ABCDEFGHIJKLMNO")
+    ranked = tuple(tuple(next(names) for _ in range(size)) for size in sizes)
+    solvers = [name for group in ranked for name in group]
+    folder = tmp_path_factory.getbasetemp() / "texts"
+    folder.mkdir(exist_ok=True)
+    for name in solvers:
+        (folder / name).write_text(name)
+    group = {
+        name: Solution("P", name, (SolutionFile(folder / name, "text", name, name),))
+        for name in solvers
+    }
+    ranking = SubmittedRanking("J", "P", 1, 1, State(ranked=ranked))
+    ranks = average_ranks(ranking)
+    n = len(solvers)
+    assert sum(ranks.values()) == n * (n + 1) / 2
+    text, left_out = preference_lines([ranking], Solutions({"P": group}), half_ties=half)
+    pairs = [json.loads(line) for line in text.splitlines()]
+    tied = sum(size * (size - 1) // 2 for size in sizes)
+    assert len(pairs) == n * (n - 1) // 2 - tied + 2 * tied * half
+    assert left_out["ties"] == (0 if half else tied)
+    for pair in pairs:
+        assert ranks[pair["chosen"]] - ranks[pair["rejected"]] == pair["rank_gap"] >= 0
+
+
+def test_open_sessions_are_not_exported(study: Path, tmp_path: Path, logs: Path) -> None:
+    """None of the formats shows what judges think so far."""
+    close(study, state="open")
+    try:
+        for words in (["preferences"], ["every-eval-ever"], ["inspect", "--logs", logs]):
+            result = run("export", study, "--out", tmp_path / "x", "--format", *words)
+            assert result.exit_code == 1
+            assert "still open" in str(result.exception)
+            assert not (tmp_path / "x").exists()
+    finally:
+        close(study)
+
+
+REQUIRED = ["schema_version", "evaluation_id", "retrieved_timestamp", "source_metadata"]
+REQUIRED += ["model_info", "eval_library", "evaluation_results"]
+
+
+def records_of(folder: Path) -> list[dict[str, Any]]:
+    """The records of Every Eval Ever in a folder."""
+    return [json.loads(path.read_bytes()) for path in sorted(folder.glob("every-eval-ever-*"))]
+
+
+def test_records_of_results(study: Path, tmp_path: Path) -> None:
+    """Each system has one, with its years as analysis.json has them, and their interval."""
+    exported(study, tmp_path, "--format", "every-eval-ever")
+    [record] = records_of(tmp_path)
+    assert sorted(record) == sorted(REQUIRED)
+    years, rank = record["evaluation_results"]
+    [estimate] = quem.analyze(quem.load_study(study)).to_dict()["estimates"]
+    score = years["score_details"]["score"]
+    assert years["metric_config"]["min_score"] == 1
+    assert years["metric_config"]["max_score"] == 13
+    # The system is better than all people.
+    assert score == 13 < estimate["experience"]
+    assert years["score_details"]["details"]["lower_bound"] == f"{estimate['lower_bound']:g} years"
+    assert "uncertainty" not in years["score_details"]
+    assert rank["score_details"]["score"] == estimate["average_rank"] == len(MODELS)
+
+
+def test_a_record_with_an_interval() -> None:
+    """The estimate of the paper, with its prediction interval."""
+    document = quem.analyze(quem.load_study(SHIPPED)).to_dict()
+    [record] = evaluations(document, "Somebody").values()
+    score = record["evaluation_results"][0]["score_details"]
+    interval = score["uncertainty"]["confidence_interval"]
+    assert score["score"] == pytest.approx(7.228, abs=1e-3)
+    assert (interval["lower"], interval["upper"]) == pytest.approx((3.568, 10.889), abs=1e-3)
+    assert interval["confidence_level"] == 0.95
+    assert "details" not in score
+    shut = evaluations({**document, "headline": "position"})
+    [result] = next(iter(shut.values()))["evaluation_results"]
+    assert result["metric_config"]["metric_unit"] == "rank"
+    assert years_metrics({**document, "headline": "position"}) == {}
+
+
+@pytest.fixture
+def wheels(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
+    """Where packages of other programs are kept from one run to the next."""
+    cache = getattr(pytestconfig, "cache", None)
+    return Path(cache.mkdir("wheels")) if cache else tmp_path
+
+
+def test_records_fit_the_schema(study: Path, tmp_path: Path, wheels: Path) -> None:
+    """As the schema in the package of Every Eval Ever has them."""
+    member = "every_eval_ever/schemas/eval.schema.json"
+    schema = schema_of("every-eval-ever", "==0.3.0", member, wheels)
+    exported(study, tmp_path / "out", "--format", "every-eval-ever")
+    document = quem.analyze(quem.load_study(SHIPPED)).to_dict()
+    for record in (*records_of(tmp_path / "out"), *evaluations(document).values()):
+        jsonschema.validate(record, schema)
+
+
+def read_log(path: Path) -> dict[str, Any]:
+    """A log as one document."""
+    if path.suffix == ".json":
+        content: dict[str, Any] = json.loads(path.read_bytes())
+        return content
+    with zipfile.ZipFile(path) as archive:
+        content = json.loads(archive.read("header.json"))
+        names = [name for name in archive.namelist() if name.startswith("samples/")]
+        content["samples"] = [json.loads(archive.read(name)) for name in names]
+        summaries = json.loads(archive.read("summaries.json"))
+    for one, summary in zip(content["samples"], summaries, strict=True):
+        assert summary["scores"] == one["scores"]
+    return content
+
+
+def test_scores_in_logs(study: Path, logs: Path, tmp_path: Path) -> None:
+    """Each answer that was ranked has its average rank; all else in the logs is as it was."""
+    before = {path.name: path.read_bytes() for path in logs.iterdir()}
+    exported(study, tmp_path, "--format", "inspect", "--logs", logs)
+    assert {path.name: path.read_bytes() for path in logs.iterdir()} == before
+    assert {path.name for path in tmp_path.iterdir()} == set(before)
+    for number in range(len(MODELS)):
+        name = f"run-{number}.{'json' if number == 1 else 'eval'}"
+        log = read_log(tmp_path / name)
+        for one in log["samples"]:
+            assert one["scores"]["match"]["value"] == "C"
+            score = one["scores"].pop("quem", None)
+            assert (score is None) == (one["epoch"] == 2)
+            if score:
+                tied = {4: 5.5, 5: 5.5}.get(number, number + 1)
+                assert score["value"] == (tied + number + 1) / 2
+                assert score["metadata"]["ranks"] == {"J1": tied, "J2": number + 1}
+        old, new = log["results"]["scores"]
+        assert old["name"] == "match"
+        assert new["scored_samples"] == 3
+        assert ("experience_low" in new["metrics"]) == (number == len(MODELS) - 1)
+    again = exported(
+        study, tmp_path / "again", "--format", "inspect", "--logs", logs / "run-0.eval"
+    )
+    assert "run-0.eval" in again.output
+    assert (tmp_path / "again/run-0.eval").read_bytes() == (tmp_path / "run-0.eval").read_bytes()
+
+
+def test_logs_fit_the_schema(study: Path, logs: Path, tmp_path: Path, wheels: Path) -> None:
+    """As the schema in the package of Inspect AI has them."""
+    whole = schema_of("inspect-ai", "==0.3.285", "inspect_ai/_view/inspect-openapi.json", wheels)
+    schema = {"$ref": "#/components/schemas/EvalLog", "components": whole["components"]}
+    exported(study, tmp_path / "out", "--format", "inspect", "--logs", logs)
+    for path in (tmp_path / "out").iterdir():
+        jsonschema.Draft202012Validator(schema).validate(read_log(path))
+
+
+def test_a_crate_describes_what_is_beside_it(study: Path, tmp_path: Path) -> None:
+    """Every file is a part, by its name and digest; alone it comes with the usual files."""
+    exported(study, tmp_path, "--format", "ro-crate")
+    content = json.loads((tmp_path / "ro-crate-metadata.json").read_bytes())
+    assert content["@context"] == "https://w3id.org/ro/crate/1.1/context"
+    parts = {one["@id"]: one for one in content["@graph"]}
+    assert len(parts) == len(content["@graph"])
+    about = parts["ro-crate-metadata.json"]
+    assert about["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
+    root = parts[about["about"]["@id"]]
+    assert root.keys() >= {"name", "description", "datePublished"}
+    names = {path.name for path in tmp_path.iterdir()} - {"ro-crate-metadata.json"}
+    assert {part["@id"] for part in root["hasPart"]} == names > {"rankings.csv", "archive.jsonl"}
+    for name in names:
+        digest = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+        assert parts[name]["sha256"] == digest
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--format", "inspect"], "go together"),
+        (["--format", "csv", "--logs", "."], "go together"),
+    ],
+)
+def test_logs_and_their_format_go_together(study: Path, words: list[str], message: str) -> None:
+    """Each is refused without the other."""
+    result = run("export", study, *words)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_logs_of_another_study(study: Path, tmp_path: Path) -> None:
+    """They are refused, and nothing is written."""
+    write_eval(tmp_path / "other.eval", "org/other", [sample(9, 1, "Yes.")])
+    for place, message in ((tmp_path, "no answer that judges ranked"), (study, "no log")):
+        words = ["--format", "inspect", "--logs", place, "--out", tmp_path / "x"]
+        result = run("export", study, *words)
+        assert result.exit_code == 1
+        assert message in str(result.exception)
+    assert not (tmp_path / "x").exists()
+
+
+def test_ids_are_those_of_the_study(study: Path) -> None:
+    """What was imported is what the session ranked."""
+    content = parse_document(study.read_text(), "study.yaml").content
+    assert [one["id"] for one in content["systems"]] == ["org-m7"]
+    assert len(content["subjects"]) == N_PEOPLE

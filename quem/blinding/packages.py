@@ -313,7 +313,8 @@ def clean_drawing(path: Path, content: bytes) -> bytes:
     root = parse(path, content)
     for element in list(root.iter()):
         name = local(element)
-        if name in _UNSEEN or (name == "style" and _REMOTE.search(text_of(element))):
+        is_unseen = name in _UNSEEN or element.get("display") == "none"
+        if is_unseen or (name == "style" and _REMOTE.search(text_of(element))):
             drop(element)
         else:
             drop_attributes(element, _leads_out)

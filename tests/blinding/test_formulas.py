@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 import re
@@ -24,6 +23,8 @@ from quem.errors import FileError, QuemError
 from quem.solutions.files import inspect, metadata_of
 from quem.solutions.losses import losses_of
 from quem.solutions.model import Solution
+from quem.solutions.patterns import word_pattern
+from tests.blinding.planted_notebooks import drawing, planted_notebook, with_attachment
 from tests.blinding.searching import everything_in
 
 if TYPE_CHECKING:
@@ -31,6 +32,23 @@ if TYPE_CHECKING:
 
 MATH = re.compile(r'<span class="math"( data-display="true")?>([^<]*)</span>')
 WORD = "ZORNNOTE"
+
+
+class Numbered:
+    """A name for each place, in which the word is."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+
+    def __call__(self, kind: str) -> str:
+        """Give the next."""
+        self.kinds.append(kind)
+        return f"{WORD}{len(self.kinds):03}"
+
+
+def secret(_kind: str) -> str:
+    """The same name everywhere."""
+    return WORD
 
 
 def shown(folder: Path, name: str, text: str) -> str:
@@ -85,86 +103,11 @@ def test_formulas_bring_no_markup(tmp_path_factory: pytest.TempPathFactory, text
     assert not re.search(r"<(script|img|svg|style)\b|<[^>]*\son\w+=", html)
 
 
-def picture(text: str = "") -> bytes:
-    """A PNG that names somebody."""
-    from PIL.PngImagePlugin import PngInfo
-
-    info = PngInfo()
-    info.add_text("Author", text)
-    raw = io.BytesIO()
-    Image.new("RGB", (30, 12), "teal").save(raw, "PNG", pnginfo=info)
-    return raw.getvalue()
-
-
-# Where a notebook can name who made it.
-HIDDEN = (
-    *("authors", "title", "kernel", "path", "colab", "cell id", "cell tag", "cell metadata"),
-    *("output metadata", "widget", "raw cell", "script", "picture", "attachment", "comment"),
-)
-
-
-def notebook(word: str = WORD) -> dict[str, Any]:
-    """A notebook that names its author in every hidden place, each with its own number."""
-    names = {place: f"{word}{n}" for n, place in enumerate(HIDDEN)}
-
-    def encoded(place: str) -> str:
-        return base64.b64encode(picture(names[place])).decode()
-
-    return {
-        "nbformat": 4,
-        "nbformat_minor": 5,
-        "metadata": {
-            "authors": [{"name": names["authors"]}],
-            "title": names["title"],
-            "kernelspec": {"display_name": names["kernel"], "name": "python3"},
-            "vscode": {"path": names["path"]},
-            "colab": {"user": names["colab"]},
-            "language_info": {"name": "python"},
-            "widgets": {"state": names["widget"]},
-        },
-        "cells": [
-            {
-                "cell_type": "markdown",
-                "id": names["cell id"],
-                "metadata": {"tags": [names["cell tag"]], "who": names["cell metadata"]},
-                "source": [
-                    "# Findings\n",
-                    f"With $\\vec{{v}}$ <!-- {names['comment']} --> ![plot](attachment:a.png)",
-                ],
-                "attachments": {"a.png": {"image/png": encoded("attachment")}},
-            },
-            {
-                "cell_type": "code",
-                "metadata": {},
-                "source": "1 / 0",
-                "outputs": [
-                    {"output_type": "stream", "name": "stdout", "text": ["hello\n"]},
-                    {
-                        "output_type": "display_data",
-                        "metadata": {"who": names["output metadata"]},
-                        "data": {"image/png": encoded("picture"), "text/plain": "<Figure>"},
-                    },
-                    {
-                        "output_type": "execute_result",
-                        "data": {
-                            "text/html": f"<script>{names['script']}</script><table><tr><td>7",
-                            "text/plain": "7",
-                        },
-                    },
-                    {
-                        "output_type": "error",
-                        "traceback": ["\x1b[0;31mZeroDivisionError\x1b[0m: division"],
-                    },
-                ],
-            },
-            {"cell_type": "raw", "source": names["raw cell"]},
-        ],
-    }
-
-
 def test_a_notebook_is_read(tmp_path: Path) -> None:
     """Text, code, what was printed, tables and pictures are shown; nothing else."""
-    html = shown(tmp_path, "a.ipynb", json.dumps(notebook()))
+    name = Numbered()
+    content = with_attachment(planted_notebook(name), name)
+    html = shown(tmp_path, "a.ipynb", json.dumps(content))
     for part in ("Findings</h3>", "hello", "ZeroDivisionError: division", "<td>7</td>", "\\vec{v}"):
         assert part in html
     assert html.count("<img") == 2
@@ -179,7 +122,8 @@ def test_a_notebook_is_read(tmp_path: Path) -> None:
     assert loss.warning.message.startswith("1 raw cell is not shown")
     # The file itself gives each of them away.
     raw = everything_in((tmp_path / "a.ipynb").read_bytes())
-    assert sum(f"{WORD}{n}".encode() in raw for n in range(len(HIDDEN))) >= 12
+    assert all(f"{WORD}{n:03}".encode() in raw for n in range(1, len(name.kinds) + 1))
+    assert len(name.kinds) > 20
 
 
 @pytest.mark.parametrize(
@@ -200,16 +144,10 @@ def test_notebooks_that_are_none(tmp_path: Path, content: str, reason: str) -> N
         inspect(tmp_path / "a.ipynb", "a.ipynb", "a.ipynb")
 
 
-SVG = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
- width="80" height="40"><title>ZORNNOTE</title><metadata>ZORNNOTE</metadata><!-- ZORNNOTE -->
- <script>ZORNNOTE</script><rect width="80" height="40" fill="#0a0"/>
- <text x="2" y="30" font-size="20">plan</text>{more}</svg>"""
-
-
 def test_drawings_become_pictures(tmp_path: Path) -> None:
     """A drawing is sent as pixels; its words are searched."""
     path = tmp_path / "a.svg"
-    path.write_text(SVG.format(more=""))
+    path.write_text(drawing(secret))
     content, mimetype = clean_file(path)
     assert mimetype == "image/png"
     with Image.open(io.BytesIO(content)) as image:
@@ -219,20 +157,36 @@ def test_drawings_become_pictures(tmp_path: Path) -> None:
     assert drawing_text(path) == "plan"
 
 
+def test_words_of_drawings_are_redacted(tmp_path: Path) -> None:
+    """They are neither drawn nor found any more; all else of the drawing stays."""
+    path = tmp_path / "a.svg"
+    pieces = '<text y="15" x="2">by De<tspan dx="1" fill="#111">ep</tspan> Blunder</text>'
+    path.write_text(drawing(secret, pieces))
+    pattern = word_pattern("Deep Blunder")
+    assert pattern
+    assert drawing_text(path) == "plan\nby Deep Blunder"
+    assert drawing_text(path, [pattern]) == "plan\nby [redacted]"
+    whole, without = clean_file(path)[0], clean_file(path, (pattern,))[0]
+    with Image.open(io.BytesIO(whole)) as one, Image.open(io.BytesIO(without)) as other:
+        below = (0, 44, 160, 80)
+        assert one.crop(below).tobytes() == other.crop(below).tobytes()
+        assert one.tobytes() != other.tobytes()
+
+
 def test_drawings_fetch_nothing(tmp_path: Path) -> None:
     """Neither an address nor a file of the machine is read."""
-    secret = tmp_path / "secret.png"
-    Image.new("RGB", (10, 10), "red").save(secret)
+    local = tmp_path / "secret.png"
+    Image.new("RGB", (10, 10), "red").save(local)
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
         address = f"http://127.0.0.1:{server.getsockname()[1]}/x.png"
         images = "".join(
             f'<image width="80" height="40" {key}="{target}"/>'
             for key in ("href", "xlink:href")
-            for target in (address, secret.as_uri(), str(secret), "secret.png")
+            for target in (address, local.as_uri(), str(local), "secret.png")
         )
         style = f"<style>@import url({address});</style><rect style='fill:url({address})'/>"
-        (tmp_path / "a.svg").write_text(SVG.format(more=images + style))
+        (tmp_path / "a.svg").write_text(drawing(secret, images + style))
         content, _ = clean_file(tmp_path / "a.svg")
         with pytest.raises(TimeoutError):
             server.accept()
@@ -245,8 +199,8 @@ def test_drawings_fetch_nothing(tmp_path: Path) -> None:
     [
         "<svg",
         "not a drawing",
-        '<!DOCTYPE s [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>' + SVG.format(more="&b;"),
-        SVG.format(more='<rect width="1e9" height="1e9"/>').replace('width="80"', 'width="1e12"'),
+        '<!DOCTYPE s [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>' + drawing(secret, "&b;"),
+        drawing(secret, '<rect width="1e9" height="1e9"/>').replace('width="80"', 'width="1e12"'),
     ],
     ids=["broken", "text", "entities", "huge"],
 )
@@ -265,6 +219,6 @@ def test_hostile_drawings(tmp_path: Path, content: str) -> None:
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A drawing is refused with the command that installs what draws it."""
     monkeypatch.setattr("quem.blinding.drawings.can_draw_svg", lambda: False)
-    (tmp_path / "a.svg").write_text(SVG.format(more="<g/>"))
+    (tmp_path / "a.svg").write_text(drawing(secret, "<g/>"))
     with pytest.raises(QuemError, match=r"pip install 'quem\[svg\]'"):
         inspect(tmp_path / "a.svg", "a.svg", "a.svg")

@@ -20,6 +20,7 @@ from quem.blinding.libreoffice import find_office, is_sandboxed
 from quem.blinding.packages import Cleaned
 from tests.blinding.planted import HIDDEN, PLANTS, planted
 from tests.blinding.planted_images import METADATA, planted_images
+from tests.blinding.planted_notebooks import drawing, planted_notebook, with_attachment
 from tests.blinding.planted_office import planted_office
 from tests.blinding.planted_texts import FRONT_MATTER, HTML, MARKDOWN
 from tests.blinding.searching import everything_in
@@ -125,6 +126,9 @@ def _files(rng: random.Random, names: Names, host: str) -> list[_File]:
     plain = b"print(1)  # A plan to see, and The end of a plan.\n"
     for ending, raw in planted_office(names, host).items() if host else ():
         files.append(_File(ending, raw, 0 if ending == "ods" else 1))
+    notebook = with_attachment(planted_notebook(names), names)
+    files.append(_File("ipynb", json.dumps(notebook).encode(), 2))
+    files.append(_File("svg", drawing(names).encode(), 1))
     files += [_File(ending, plain) for ending in ("txt", "py", "csv", "java", "")]
     rng.shuffle(files)
     return files

@@ -12,6 +12,7 @@ from quem.cli import main
 from quem.study.reading import read_study
 from tests.browser.test_dashboard import at_dashboard
 from tests.importing.made import write_tree
+from tests.trials.first_links import first_link
 from webjudge import open_site
 
 if TYPE_CHECKING:
@@ -72,3 +73,9 @@ def test_from_a_folder_to_the_first_link(browser: Browser, site: Site) -> None:
     spec = read_study(site.path)
     assert [(s.id, s.experience) for s in spec.subjects] == [("maria", 4.5)]
     assert [judge.name for judge in spec.judges] == ["Amy Baxter", "Bo Chen"]
+
+
+def test_two_logs_in_two_commands(browser: Browser, tmp_path: Path) -> None:
+    """The trial that starts at the shell; the statements are in the logs."""
+    with browser.new_context() as context:
+        assert first_link("logs", tmp_path, context.new_page()) > 0

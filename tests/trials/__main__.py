@@ -10,6 +10,7 @@ import click
 from tests.trials import (  # noqa: F401  register their trials
     broken_studies,
     crawl,
+    first_links,
     kills,
     offline,
     trouble,

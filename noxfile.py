@@ -24,6 +24,7 @@ BENCHMARKS = (
     "analyze",
     "connections",
     "dialogue",
+    "importing",
     "large",
     "measures",
     "office",
@@ -136,7 +137,7 @@ def bench(session: nox.Session) -> None:
     """Run all benchmarks, or those that are named, with the options that follow."""
     names = [word for word in session.posargs if word in BENCHMARKS]
     options = [word for word in session.posargs if word not in BENCHMARKS]
-    session.install(".[office]", "uv")
+    session.install(".[formats]", "uv")
     for name in names or BENCHMARKS:
         if name in PEERS:
             session.install(*PEERS[name])

@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 
 from quem.importing import collect, draft_of, write_draft
 
-# The demand, in CPU seconds: how long the disk takes is its own affair.
-DEMAND = 1.0
+# The demand, in seconds on two free cores; where the disk is slow, in floors.
+DEMAND, FLOORS = 1.0, 2.0
 _TEXT = "First look at what is there, then plan, and act on what matters most. " * 12
 
 
@@ -41,34 +41,35 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         forms = [lines(folder, rows), parquet(folder, rows), logs(folder, rows)]
-        print(f"{len(rows):,} answers; reading and writing, in CPU seconds (<= {DEMAND:g} s)")
+        least = floor(forms[0], folder / "floor")
+        demand = max(DEMAND, FLOORS * least)
+        print(f"{len(rows):,} answers; reading and writing, in seconds (<= {demand:.2f} s)")
+        print(f"{'floor':14} {least:21.2f}")
         for source in forms:
             made(source, folder / "before")
             read, whole = made(source, folder / source.stem)
-            good &= whole <= DEMAND
+            good &= whole <= demand
             print(f"{source.name:14} {read:5.2f} + {whole - read:5.2f} = {whole:5.2f}")
-        seconds = floor(forms[0], folder / "floor")
-        print(f"{'floor':14} {seconds:21.2f}")
     return 0 if good else 1
 
 
 def made(source: Path, folder: Path) -> tuple[float, float]:
-    """Make a study; gives the CPU seconds until all is read, and until all is written."""
-    begun = time.process_time()
+    """Make a study; gives the seconds until all is read, and until all is written."""
+    begun = time.perf_counter()
     draft = draft_of(source, collect(source))
-    read = time.process_time() - begun
+    read = time.perf_counter() - begun
     place = folder / str(len(list(folder.iterdir())) if folder.exists() else 0)
     write_draft(draft, place)
-    return read, time.process_time() - begun
+    return read, time.perf_counter() - begun
 
 
 def floor(source: Path, folder: Path) -> float:
-    """The CPU seconds that a loop needs which only parses and writes."""
-    begun = time.process_time()
+    """The seconds that a loop needs which only parses and writes."""
+    begun = time.perf_counter()
     folder.mkdir()
     for number, line in enumerate(source.read_text().splitlines()):
         (folder / f"{number}.md").write_text(json.loads(line)["output"])
-    return time.process_time() - begun
+    return time.perf_counter() - begun
 
 
 def lines(folder: Path, rows: list[dict[str, str]]) -> Path:

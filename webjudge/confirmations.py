@@ -116,6 +116,7 @@ def _open(page: dict[str, Any]) -> Confirmation:
             f"There {'is' if started == 1 else 'are'} {_trial(started)}. Delete "
             f"{'it' if started == 1 else 'them'} if judges only tried the pages; keep "
             f"{'it' if started == 1 else 'them'} if they have started the real work.",
+            *_unready(page),
             _FROM_NOW_ON,
         )
         delete = f"Delete {_trial(started)} and open…"
@@ -128,7 +129,8 @@ def _open(page: dict[str, Any]) -> Confirmation:
             other=(delete, url_for("dashboard.ask_first", what="discard-and-open")),
         )
     if state == "trial":
-        return Confirmation("Open the study?", (_FROM_NOW_ON,), action, "Open the study")
+        text = (*_unready(page), _FROM_NOW_ON)
+        return Confirmation("Open the study?", text, action, "Open the study")
     if state == "paused":
         text = ("Judges can rank again at once, until you close the study.",)
         return Confirmation("Resume the study?", text, action, "Resume")
@@ -138,6 +140,13 @@ def _open(page: dict[str, Any]) -> Confirmation:
         "reopening are logged, and the report says so.",
     )
     return Confirmation("Reopen the study?", text, action, "Reopen the study")
+
+
+def _unready(page: dict[str, Any]) -> tuple[str, ...]:
+    """What judges would miss if the study opened now."""
+    if not page["lacking"]:
+        return ()
+    return (f"The study is not complete: {'; '.join(page['lacking'])}.",)
 
 
 def _pause(page: dict[str, Any]) -> Confirmation:

@@ -10,7 +10,7 @@ from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.decisions import unused_decisions
 from quem.solutions.finding import find_solutions, printable
-from quem.solutions.sheets import inner_path, references
+from quem.solutions.sheets import inner_path, is_unwritten, references
 from quem.study.blocks import LONGEST_LIST
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
     -------
     list of StudyWarning
         Words, decisions about words that are not there, metadata, formats that differ, images,
-        scripts, styles, formulas and parts of documents that are not shown, and lists too long to
-        rank.
+        scripts, styles, formulas and parts of documents that are not shown, texts that still have
+        to be written, and lists too long to rank.
     """
     from quem.solutions.identity import identity_warnings
 
@@ -104,9 +104,20 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
         *_formats(solutions),
         *_lost_images(solutions),
         *_losses(solutions),
+        *_unwritten(solutions),
         *_long_lists(solutions, spec),
     ]
     return [printable(warning) for warning in doubts]
+
+
+def _unwritten(solutions: Solutions) -> Iterator[StudyWarning]:
+    """Texts that judges would read before they are written."""
+    sheets = (sheet for sheet in solutions.sheets() if is_unwritten(sheet))
+    names = list(dict.fromkeys(sheet.files[0].name for sheet in sheets))
+    if names:
+        more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+        message = f"{names[0]}{more}: a line begins with TODO; write the text, and delete the line"
+        yield StudyWarning("unwritten-text", message)
 
 
 def _metadata(solutions: Solutions) -> Iterator[StudyWarning]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
@@ -69,6 +70,20 @@ def test_the_first_link_leads_to_what_is_missing(site: Site) -> None:
     assert "The study is not complete" in client.get("/dashboard").text
     set_life(site, "open")
     assert client.get(f"/d/{token}").location == "/dashboard"
+
+
+def test_what_is_missing_is_named_before_opening(site: Site, client: FlaskClient) -> None:
+    """The question names it, and quem check the texts; a complete study is opened without."""
+    asked = unescape(client.get("/dashboard/open").text)
+    assert "not complete: Nobody is named as a person with years of experience; 2 st" in asked
+    [warning] = [one for one in site.warnings if one.code == "unwritten-text"]
+    assert "task-1.md and 2 more: a line begins with TODO" in warning.message
+    client.post(f"{SETUP}/solvers", data=solvers(atlas=("system", ""), maria=("person", "4")))
+    client.post(f"{SETUP}/judges", data={"names": "Amy"})
+    for text in ("statement/task-1", "statement/task-2", "consent"):
+        page = client.get(f"{SETUP}/text/{text}").text
+        client.post(f"{SETUP}/text/{text}", data={"text": "Do.", "before": before(page)})
+    assert "not complete" not in client.get("/dashboard/open").text
 
 
 def test_people_are_moved_and_comments_stay(site: Site, client: FlaskClient) -> None:

@@ -10,11 +10,11 @@ import io
 import posixpath
 import re
 import zipfile
-import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from quem.errors import FileError
+from quem.io import packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,16 +37,9 @@ __all__ = [
     "written",
 ]
 
-_MOST_PARTS = 5_000
-_MOST_UNPACKED = 200_000_000
 # A tree takes about six times as much memory as the text it was read from.
 _MOST_XML = 60_000_000
-_CHUNK = 1 << 20
-_BOMB = "unpacks to more than 200 MB, or to more than 5,000 parts; make it simpler"
-_BROKEN = "is a broken file; open it in the program that wrote it, and save it again"
 _LOCKED = "has a password, or is in an older format; save it without a password as {}"
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_ENCRYPTED = 0x1
 _COMPOUND = b"\xd0\xcf\x11\xe0"
 # Of a drawing: itself, and pixels.
 _INSIDE = ("#", "data:image/png", "data:image/jpeg", "data:image/gif")
@@ -85,79 +78,20 @@ class Cleaned:
             self.entries[name] = f"{known}, {text}" if known else text
 
 
-class Package:
-    """The parts of a zip file.
+class Package(packages.Package):
+    """The parts of an office file; their names are found in small and in capital letters."""
 
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    content : bytes, optional
-        Its bytes where they are not those of the file at `path`.
+    broken = "is a broken file; open it in the program that wrote it, and save it again"
 
-    Raises
-    ------
-    FileError
-        It is broken, locked, or a bomb.
-    """
-
-    def __init__(self, path: Path, content: bytes | None = None) -> None:
-        self.path = path
-        try:
-            self._zip = zipfile.ZipFile(path if content is None else io.BytesIO(content))
-        except OSError as error:
-            raise FileError(path, f"cannot be read: {error.strerror or error}") from None
-        except (zipfile.BadZipFile, ValueError, NotImplementedError):
-            raise FileError(path, _BROKEN) from None
-        self._left = _MOST_UNPACKED
-        self._parts: dict[str, zipfile.ZipInfo] = {}
-        infos = self._zip.infolist()
-        if len(infos) > _MOST_PARTS or sum(one.file_size for one in infos) > _MOST_UNPACKED:
-            raise FileError(path, _BOMB)
-        for info in infos:
-            # Of two parts with one name only the first counts; Windows has no other case.
-            self._parts.setdefault(posixpath.normpath(info.filename).casefold(), info)
-
-    def __enter__(self) -> Self:
-        """Give itself; it is closed behind the block."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self._zip.close()
-
-    def __contains__(self, name: str) -> bool:
-        """Whether it has a part, in small or capital letters."""
-        return name.casefold() in self._parts
+    @staticmethod
+    def _key(name: str) -> str:
+        # Windows has no other case.
+        return posixpath.normpath(name).casefold()
 
     @property
     def names(self) -> list[str]:
-        """The names of all parts as they are written, folders left out."""
-        infos = self._parts.values()
-        return [posixpath.normpath(one.filename) for one in infos if not one.is_dir()]
-
-    def read(self, name: str) -> bytes:
-        """Give the content of a part; what all parts unpack to is limited.
-
-        Raises
-        ------
-        FileError
-            The part is missing, broken or too large.
-        """
-        info = self._parts.get(name.casefold())
-        if info is None or info.compress_type not in _METHODS or info.flag_bits & _ENCRYPTED:
-            raise FileError(self.path, _BROKEN)
-        pieces = []
-        try:
-            with self._zip.open(info) as part:
-                while piece := part.read(_CHUNK):
-                    self._left -= len(piece)
-                    if self._left < 0:
-                        raise FileError(self.path, _BOMB)
-                    pieces.append(piece)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError):
-            raise FileError(self.path, _BROKEN) from None
-        return b"".join(pieces)
+        """The names of all parts, folders left out."""
+        return [posixpath.normpath(name) for name in super().names]
 
     def tree(self, name: str) -> _Element:
         """Give the tree of a part in XML; see `parse`."""
@@ -218,9 +152,9 @@ def parse(path: Path, content: bytes) -> _Element:
     try:
         root = etree.fromstring(content, parser)
     except (etree.XMLSyntaxError, ValueError):
-        raise FileError(path, _BROKEN) from None
+        raise FileError(path, Package.broken) from None
     if root is None:
-        raise FileError(path, _BROKEN)
+        raise FileError(path, Package.broken)
     etree.strip_elements(root, etree.Entity, with_tail=False)
     return root
 

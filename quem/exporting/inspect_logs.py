@@ -161,7 +161,7 @@ def _copy(log: Path, scores: Scores, metrics: Mapping[str, Any]) -> bytes:
         Package(log, most_parts=100_000, most_bytes=2_000_000_000) as package,
         zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as copy,
     ):
-        for name in package.names():
+        for name in package.names:
             part = package.read(name)
             if name == "header.json":
                 header = json.loads(part)

@@ -98,7 +98,7 @@ def _read(log: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 def _unpacked(log: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     with Package(log, most_parts=100_000, most_bytes=2_000_000_000) as package:
-        names = package.names()
+        names = package.names
         # A run that was stopped has written no header yet.
         start = "header.json" if "header.json" in names else "_journal/start.json"
         samples = [json.loads(package.read(name)) for name in names if SAMPLE.fullmatch(name)]

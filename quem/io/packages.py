@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, ClassVar, Self
 
 from quem.errors import FileError
 
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Package"]
 
-_MOST_PARTS = 5_000
-_MOST_BYTES = 200_000_000
 _ZSTANDARD = 93
 _LOCAL_HEADER = 30
 _CHUNK = 1 << 16
@@ -27,6 +26,10 @@ class Package:
 
     Parameters
     ----------
+    path : Path
+        The file, for messages.
+    content : bytes, optional
+        Its bytes where they are not those of the file at `path`.
     most_parts, most_bytes : int
         How many parts there may be, and how many bytes all of them unpacked; both by the
         directory and while reading, as the directory may lie.
@@ -37,28 +40,40 @@ class Package:
         It is not a zip archive, has too many parts, or is too large.
     """
 
+    broken: ClassVar = "is not a zip archive, or is a damaged one; save it again"
+
     def __init__(
-        self, path: Path, *, most_parts: int = _MOST_PARTS, most_bytes: int = _MOST_BYTES
+        self,
+        path: Path,
+        content: bytes | None = None,
+        *,
+        most_parts: int = 5_000,
+        most_bytes: int = 200_000_000,
     ) -> None:
-        self._path = path
+        self.path = path
         self._left = most_bytes
-        self._limits = f"{most_bytes // 1_000_000:,} MB or {most_parts:,} parts"
+        self._limits = f"{most_bytes // 1_000_000:,} MB, or to more than {most_parts:,} parts"
         try:
-            self._zip = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, ValueError):
-            raise FileError(
-                path, "is not a zip archive, or is a damaged one; save it again"
-            ) from None
+            self._stream = path.open("rb") if content is None else io.BytesIO(content)
         except OSError as error:
             raise FileError(path, f"cannot be read: {error.strerror or error}") from None
-        self._entries: dict[str, zipfile.ZipInfo] = {}
-        for entry in self._zip.infolist():
-            # Of two parts of one name the first counts.
-            self._entries.setdefault(entry.filename, entry)
-        size = sum(entry.file_size for entry in self._zip.infolist())
-        if len(self._zip.infolist()) > most_parts or size > most_bytes:
-            self._zip.close()
+        try:
+            self._zip = zipfile.ZipFile(self._stream)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+            self._stream.close()
+            raise FileError(path, self.broken) from None
+        entries = self._zip.infolist()
+        if len(entries) > most_parts or sum(one.file_size for one in entries) > most_bytes:
+            self._stream.close()
             raise self._too_large()
+        self._entries: dict[str, zipfile.ZipInfo] = {}
+        for entry in entries:
+            # Of two parts of one name the first counts.
+            self._entries.setdefault(self._key(entry.filename), entry)
+
+    @staticmethod
+    def _key(name: str) -> str:
+        return name
 
     def __enter__(self) -> Self:
         """Keep it open."""
@@ -67,45 +82,47 @@ class Package:
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self._zip.close()
+        self._stream.close()
 
+    def __contains__(self, name: str) -> bool:
+        """Whether it has a part."""
+        return self._key(name) in self._entries
+
+    @property
     def names(self) -> list[str]:
-        """Name the parts, in their order."""
-        return list(self._entries)
+        """The names of all parts in their order, folders left out."""
+        return [one.filename for one in self._entries.values() if not one.is_dir()]
 
     def read(self, name: str) -> bytes:
         """Give the content of a part.
 
         Raises
         ------
-        KeyError
-            There is no such part.
         FileError
-            It is damaged, encrypted, or larger than all parts may be.
+            It is missing, damaged, encrypted, or larger than all parts may be.
         """
-        entry = self._entries[name]
+        entry = self._entries.get(self._key(name))
+        if entry is None:
+            raise FileError(self.path, self.broken)
         try:
             if entry.compress_type == _ZSTANDARD:
-                content = self._zstandard(entry)
-            else:
-                with self._zip.open(entry) as part:
-                    content = self._limited(part)
-        except (RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error, EOFError):
-            message = f"has a part that cannot be read ({name[:60]}); save it again"
-            raise FileError(self._path, message) from None
-        return content
+                return self._zstandard(entry)
+            with self._zip.open(entry) as part:
+                return self._limited(part)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError):
+            raise FileError(self.path, self.broken) from None
 
     def _zstandard(self, entry: zipfile.ZipInfo) -> bytes:
         try:
             import zstandard
         except ImportError:
             message = "is compressed by Zstandard; pip install 'quem[import]'"
-            raise FileError(self._path, message) from None
-        with self._path.open("rb") as file:
-            file.seek(entry.header_offset)
-            header = file.read(_LOCAL_HEADER)
-            lengths = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
-            file.seek(entry.header_offset + _LOCAL_HEADER + sum(lengths))
-            packed = file.read(entry.compress_size)
+            raise FileError(self.path, message) from None
+        self._stream.seek(entry.header_offset)
+        header = self._stream.read(_LOCAL_HEADER)
+        lengths = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
+        self._stream.seek(entry.header_offset + _LOCAL_HEADER + sum(lengths))
+        packed = self._stream.read(entry.compress_size)
         try:
             with zstandard.ZstdDecompressor().stream_reader(
                 packed, read_across_frames=True
@@ -124,4 +141,4 @@ class Package:
         return b"".join(chunks)
 
     def _too_large(self) -> FileError:
-        return FileError(self._path, f"unpacks to more than {self._limits}; make it smaller")
+        return FileError(self.path, f"unpacks to more than {self._limits}; make it simpler")

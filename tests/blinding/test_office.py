@@ -138,7 +138,7 @@ def test_one_bad_file_does_not_hide_the_others(checked: Any) -> None:  # noqa: A
     """A file that cannot be read is one mistake; the others are converted, and that is told."""
     files, mistakes, _, reported = checked
     assert [(one.path.rpartition("/")[2], one.message) for one in mistakes] == [
-        (f"{SUBJECTS[2]}.docx", packages._BROKEN)  # noqa: SLF001  the sentence itself
+        (f"{SUBJECTS[2]}.docx", packages.Package.broken)
     ]
     assert len(pages_of(files[f"{SUBJECTS[0]}.docx"])) == 3
     assert reported[0] == (0, 4)

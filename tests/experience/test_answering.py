@@ -129,16 +129,15 @@ QUESTIONS = """{questions: [
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def session(tmp_path: Path) -> Path:
     """A closed session whose first judge answered."""
     answered = replace(
         STATES[0],
         answers={"clear": {"sys": "4", "S1": "2"}, "hard": {"": "easy"}},
         written={"why": {"sys": "=short"}},
     )
-    monkeypatch.setattr("tests.commands.sessions.STATES", (answered, *STATES[1:]))
     study = write_judging_study(tmp_path, problems=1, judges=3, judging=QUESTIONS)
-    hold_session(study).close()
+    hold_session(study, states=(answered, *STATES[1:])).close()
     close(study)
     return study
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HEAD", "TABLES", "converted", "migrate", "require_known", "version_of"]
 
-HEAD = "0005"
-_KNOWN = ("0001", "0002", "0003", "0004", "0005")
+HEAD = "0006"
+_KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006")
 _SCRIPTS = Path(__file__).with_name("migrations")
 _FOREIGN = "holds tables of another program; use a separate database for quem"
 # Any number, the same in every process: who holds it in PostgreSQL migrates.

@@ -24,13 +24,21 @@ if TYPE_CHECKING:
 __all__ = [
     "BallotRow",
     "Base",
+    "DraftRow",
     "ErasedJudgeRow",
     "EventRow",
     "JudgeRow",
     "Layout",
+    "MailRow",
     "Organizer",
+    "ReplyRow",
     "RevisionRow",
+    "SolvingRow",
+    "StretchRow",
     "StudyRow",
+    "SubjectRow",
+    "TaskRow",
+    "UploadRow",
     "insert_new",
     "now",
 ]
@@ -232,6 +240,150 @@ class EventRow(Base):
     what: Mapped[str]
     detail: Mapped[dict[str, Any]] = mapped_column(default=dict)
     link: Mapped[str]
+
+
+class MailRow(Base):
+    """A letter to a judge or a subject: that it is to be sent, and what became of it.
+
+    Neither the letter nor an address is kept. A letter that was handed over to a mail server
+    without its answer is `unknown`, and is never sent again without an organizer.
+    """
+
+    __tablename__ = "mail"
+    __table_args__ = (UniqueConstraint("study_id", "role", "person_key", "kind", "round"),)
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    role: Mapped[str]  # judge | subject
+    person_key: Mapped[int]  # of the judge or the subject
+    kind: Mapped[str]  # invite | remind | thanks
+    round: Mapped[int]
+    state: Mapped[str]  # queued | sending | sent | retry | failed | unknown
+    tries: Mapped[int] = mapped_column(default=0)
+    message_id: Mapped[str] = mapped_column(unique=True)
+    error: Mapped[str] = mapped_column(default="")  # what the mail server said; gone when erased
+    made_at: Mapped[dt.datetime] = mapped_column(default=now)
+    due_at: Mapped[dt.datetime] = mapped_column(default=now)  # when it may be tried next
+    sent_at: Mapped[dt.datetime | None]
+
+
+class SolvingRow(Base):
+    """Where the solving session of a study is; a study without one has no row."""
+
+    __tablename__ = "solving"
+
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
+    state: Mapped[str] = mapped_column(default="trial")  # trial | open | closed
+
+
+class SubjectRow(Base):
+    """Somebody who solves the problems: declared in the study file, or added midway."""
+
+    __tablename__ = "subject"
+    __table_args__ = (UniqueConstraint("study_id", "id"),)
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    id: Mapped[str]
+    name: Mapped[str] = mapped_column(default="")
+    added: Mapped[bool] = mapped_column(default=False)
+    session_hash: Mapped[str | None] = mapped_column(unique=True)
+    linked_at: Mapped[dt.datetime | None]
+    revoked_at: Mapped[dt.datetime | None]
+    seen_at: Mapped[dt.datetime | None]
+    consented_at: Mapped[dt.datetime | None]
+    declined_at: Mapped[dt.datetime | None]
+    finished_at: Mapped[dt.datetime | None]
+    withdrawn_at: Mapped[dt.datetime | None]
+    forgotten_at: Mapped[dt.datetime | None]
+    row: Mapped[int | None]  # of the design of orders; None until problems are assigned
+
+
+class ReplyRow(Base):
+    """What a subject replied to a question. Only added: the newest counts."""
+
+    __tablename__ = "reply"
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    subject_key: Mapped[int] = mapped_column(ForeignKey("subject.key"), index=True)
+    question: Mapped[str]
+    value: Mapped[str]
+    made_at: Mapped[dt.datetime] = mapped_column(default=now)
+
+
+class TaskRow(Base):
+    """One problem that one subject is to solve, and their clock.
+
+    While the clock is running, `running` says what for, `since` when that began, `beat_at` when
+    the page was last heard of, and `holder` which tab that is; what is over is in `stretch`.
+    """
+
+    __tablename__ = "task"
+    __table_args__ = (UniqueConstraint("subject_key", "problem"),)
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    public_id: Mapped[str] = mapped_column(unique=True)
+    subject_key: Mapped[int] = mapped_column(ForeignKey("subject.key"), index=True)
+    problem: Mapped[str]
+    practice: Mapped[bool] = mapped_column(default=False)
+    position: Mapped[int]
+    head: Mapped[int] = mapped_column(default=0)  # number of the last draft
+    ended: Mapped[str | None]  # submit | skip | timeout: how it ended; None while it has not
+    opened_at: Mapped[dt.datetime | None]
+    limit_seconds: Mapped[float | None]
+    running: Mapped[str | None]  # work | pause | away
+    since: Mapped[dt.datetime | None]
+    beat_at: Mapped[dt.datetime | None]
+    holder: Mapped[str | None]
+
+
+class DraftRow(Base):
+    """A saved answer to a problem. Only added."""
+
+    __tablename__ = "draft"
+    __table_args__ = (
+        UniqueConstraint("task_key", "number"),
+        Index(None, "task_key", "client", "change"),
+    )
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    task_key: Mapped[int] = mapped_column(ForeignKey("task.key"))
+    number: Mapped[int]
+    base: Mapped[int]
+    kind: Mapped[str]  # save | submit | reopen | skip | timeout
+    text: Mapped[str]
+    files: Mapped[list[str]]  # keys of uploads, in the order of the solution
+    client: Mapped[str]
+    change: Mapped[int]
+    made_at: Mapped[dt.datetime] = mapped_column(default=now)
+
+
+class UploadRow(Base):
+    """A file that a subject uploaded; its bytes are beside the database, named by their hash."""
+
+    __tablename__ = "upload"
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    public_id: Mapped[str] = mapped_column(unique=True)
+    task_key: Mapped[int] = mapped_column(ForeignKey("task.key"), index=True)
+    sha256: Mapped[str]
+    size: Mapped[int]
+    ending: Mapped[str]  # such as ".pdf"
+    name: Mapped[str]  # as its author called it; only they are shown it
+    made_at: Mapped[dt.datetime] = mapped_column(default=now)
+
+
+class StretchRow(Base):
+    """How long a subject worked, paused, or was away, without a break. Only added."""
+
+    __tablename__ = "stretch"
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    task_key: Mapped[int] = mapped_column(ForeignKey("task.key"), index=True)
+    kind: Mapped[str]  # work | pause | away
+    began_at: Mapped[dt.datetime]
+    ended_at: Mapped[dt.datetime]
+    client: Mapped[str]
 
 
 def insert_new(c: Connection, table: type[Base]) -> Any:  # noqa: ANN401  one type a dialect

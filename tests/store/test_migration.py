@@ -43,8 +43,8 @@ NEXT = '''"""A later version, for this test."""
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0006"
-down_revision = "0005"
+revision = "0007"
+down_revision = "0006"
 branch_labels = depends_on = None
 
 
@@ -218,8 +218,10 @@ def newer_quem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
         shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
         (scripts / "versions" / "v0006_test.py").write_text(script)
         monkeypatch.setattr(migration, "_SCRIPTS", scripts)
-        monkeypatch.setattr(migration, "HEAD", "0006")
-        monkeypatch.setattr(migration, "_KNOWN", ("0001", "0002", "0003", "0004", "0005", "0006"))
+        monkeypatch.setattr(migration, "HEAD", "0007")
+        monkeypatch.setattr(
+            migration, "_KNOWN", ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+        )
 
     return become
 
@@ -237,11 +239,11 @@ def test_an_older_database_is_brought_to_the_newest_version(
     assert contents(opened) == content
     opened.close()
     assert _sql(place, "SELECT id, note FROM study") == [(STUDY, "brought to 0006")]
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0006",)]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0007",)]
     if place.file:
-        copy = place.file.with_name(f"{place.file.name}.before-0006-from-0005")
+        copy = place.file.with_name(f"{place.file.name}.before-0007-from-0006")
         with sqlite3.connect(copy) as c:
-            assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0005",)]
+            assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0006",)]
             kinds = c.execute("SELECT kind FROM revision").fetchall()
         c.close()
         assert kinds == [("submit",)]
@@ -256,7 +258,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
     newer_quem(f"{NEXT}    op.drop_table('nothing')\n")
     with pytest.raises(QuemError, match="cannot be used"):
         open_store(place)
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0005",)]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0006",)]
     assert _sql(place, "SELECT count(*) FROM revision") == [(1,)]
     assert "note" not in str(_sql(place, "SELECT * FROM study"))
 
@@ -268,10 +270,10 @@ def test_no_migration_without_a_copy(tmp_path: Path, newer_quem: Callable[[str],
     prepare(store)
     store.close()
     newer_quem(NEXT)
-    (tmp_path / "store.sqlite3.before-0006-from-0005").mkdir()
+    (tmp_path / "store.sqlite3.before-0007-from-0006").mkdir()
     with pytest.raises(QuemError, match="cannot be used"):
         open_store(place)
-    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0005",)]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [("0006",)]
 
 
 def _made_by_older(place: DatabaseLocation, version: str) -> None:
@@ -296,6 +298,10 @@ def _made_by_older(place: DatabaseLocation, version: str) -> None:
     engine.dispose()
 
 
+# Of version 0006, those that refer to others first.
+_NEWER = ("mail", "solving", "stretch", "upload", "draft", "task", "reply", "subject")
+
+
 def test_a_session_without_times_in_view_goes_on(place: DatabaseLocation, store: Store) -> None:
     """Of rankings that were made before they were measured, nothing changes, and they begin."""
     save(store, ballot(store))
@@ -305,6 +311,7 @@ def test_a_session_without_times_in_view_goes_on(place: DatabaseLocation, store:
         place,
         "ALTER TABLE ballot DROP COLUMN views",
         "ALTER TABLE judge DROP COLUMN closing",
+        *(f"DROP TABLE {table}" for table in _NEWER),
         "UPDATE alembic_version SET version_num = '0003'",
     )
     opened = store_of(place, STUDY)
